@@ -1,0 +1,1 @@
+"""malsim: a test bench for agent memories that many writers share."""

@@ -1,0 +1,41 @@
+"""Measure the speed ratios this project promises, each within one run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--json", action="store_true", help="print one JSON list of rows instead of a table")
+    parser.add_argument("--only", default="", metavar="FAMILY", help="only the families whose name contains this")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Measure and print every row; exit 1 if a ratio passes its limit."""
+    from malsim.lab.benchmarks import every_row
+
+    rows = []
+    if not args.json:
+        print(f"{'name':<68} {'ratio':>9} {'limit':>9}     {'ours':>11} {'theirs':>11}")
+    for row in every_row(args.only):
+        rows.append(row)
+        if not args.json:
+            sign = "≥" if row.at_least else "≤"
+            verdict = "ok" if row.ok else "OVER" if not row.at_least else "UNDER"
+            print(
+                f"{row.name:<68} {row.ratio:>9.2f} {sign}{row.limit:>8g} {verdict:<5} {1e3 * row.ours:>8.3f} ms {1e3 * row.theirs:>8.3f} ms"
+            )
+    if args.json:
+        print(
+            json.dumps(
+                [{"name": row.name, "ratio": row.ratio, "limit": row.limit, "ok": row.ok} for row in rows], indent=1
+            )
+        )
+    return 0 if all(row.ok for row in rows) else 1

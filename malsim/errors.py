@@ -1,0 +1,77 @@
+"""What malsim raises: where it went wrong, what was given, what is allowed, what to try."""
+
+from __future__ import annotations
+
+__all__ = ["AddressError", "DataError", "MalsimError", "RulesError", "ScenarioError", "StoreError", "UsageError"]
+
+
+class MalsimError(Exception):
+    """The base of every error malsim raises on purpose.
+
+    Parameters
+    ----------
+    problem
+        One sentence saying what is wrong.
+    where
+        File, line, key or column, as far as it is known.
+    given
+        What was found there. Never pass text that failed the secret screen.
+    allowed
+        What may stand there.
+    hint
+        What to try.
+
+    >>> print(MalsimError("unknown rule", where="rules.toml:3: rules.ceiling", given="ceiling", hint="try support_ceiling"))
+    rules.toml:3: rules.ceiling: unknown rule; given: 'ceiling'; try support_ceiling
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        where: str | None = None,
+        given: object = None,
+        allowed: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.problem, self.where, self.given, self.allowed, self.hint = problem, where, given, allowed, hint
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        """Say it in one line, in the order where, problem, given, allowed, hint."""
+        parts = [f"{self.where}: {self.problem}" if self.where else self.problem]
+        if self.given is not None:
+            shown = repr(self.given)
+            parts.append(f"given: {shown if len(shown) <= LONGEST_SHOWN else shown[:LONGEST_SHOWN] + '…'}")
+        if self.allowed:
+            parts.append(f"allowed: {self.allowed}")
+        if self.hint:
+            parts.append(self.hint)
+        return "; ".join(parts)
+
+
+LONGEST_SHOWN = 120
+
+
+class RulesError(MalsimError, ValueError):
+    """A rule that does not exist or a value outside its bounds."""
+
+
+class DataError(MalsimError, ValueError):
+    """A frame or a data file that cannot be read as claims, cells or edges."""
+
+
+class ScenarioError(MalsimError, ValueError):
+    """A scenario file that does not say what it must."""
+
+
+class AddressError(MalsimError, LookupError):
+    """A handle, an address or a time that names nothing in this memory or run."""
+
+
+class StoreError(MalsimError):
+    """A store file that cannot be opened or written as one."""
+
+
+class UsageError(MalsimError, ValueError):
+    """A call or a command line that does not fit."""

@@ -1,0 +1,84 @@
+"""Two callables timed in turn, A B A B …, so that a machine whose speed drifts slows both alike."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import pkgutil
+import statistics
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Row", "compare", "every_row"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One ratio: median seconds of ours over median seconds of theirs, and the limit it must not pass.
+
+    `at_least` turns the limit round: ours does `ratio` times the work of theirs in the same time, and must do no less.
+    """
+
+    name: str
+    ours: float
+    theirs: float
+    limit: float
+    at_least: bool = False
+    work: float = 1.0
+
+    @property
+    def ratio(self) -> float:
+        """Ours / theirs (a cost), or work · theirs / ours (a speed-up) where `at_least`."""
+        return self.work * self.theirs / self.ours if self.at_least else self.ours / (self.theirs * self.work)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the ratio keeps its limit."""
+        return self.ratio >= self.limit if self.at_least else self.ratio <= self.limit
+
+
+def compare(
+    name: str,
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    *,
+    limit: float,
+    repeats: int = 7,
+    at_least: bool = False,
+    work: float = 1.0,
+) -> Row:
+    """Time both callables in turn after one warm-up each and compare the medians.
+
+    Parameters
+    ----------
+    ours, theirs
+        Called with nothing; what they return is dropped.
+    limit
+        The ratio that must hold.
+    repeats
+        Timed calls of each.
+    work
+        How many times the work of `theirs` one call of `ours` does (of `ours` in one of `theirs`, for a cost).
+    """
+    ours(), theirs()
+    seconds: tuple[list[float], list[float]] = ([], [])
+    gc.collect()
+    for _ in range(repeats):
+        for kept, call in zip(seconds, (ours, theirs), strict=True):
+            start = time.perf_counter()
+            call()
+            kept.append(time.perf_counter() - start)
+    mine, other = map(statistics.median, seconds)
+    return Row(name=name, ours=mine, theirs=other, limit=limit, at_least=at_least, work=work)
+
+
+def every_row(only: str = "") -> Iterator[Row]:
+    """Every row of every file in this folder whose file name contains `only`, as it is measured."""
+    package = importlib.import_module("malsim.lab.benchmarks")
+    for found in pkgutil.iter_modules(package.__path__):
+        if found.name != "clock" and only in found.name:
+            yield from importlib.import_module(f"{package.__name__}.{found.name}").rows()

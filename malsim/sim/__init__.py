@@ -1,0 +1,1 @@
+"""The simulator: the only folder that knows time, chance and SimPy."""

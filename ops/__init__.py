@@ -1,0 +1,1 @@
+"""The op palette: one short file an op."""
