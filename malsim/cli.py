@@ -32,7 +32,7 @@ class Command(Protocol):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command: 0 done, 1 the answer is no (a check failed), 2 the apparatus failed (a bad file, a bad argument)."""
+    """Run one command: 0 done, 1 the answer is no, 2 the apparatus failed (a bad file, a bad argument)."""
     args = _parser().parse_args(argv)
     try:
         return cast("Command", args.command).main(args)

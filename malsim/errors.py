@@ -21,8 +21,8 @@ class MalsimError(Exception):
     hint
         What to try.
 
-    >>> print(MalsimError("unknown rule", where="rules.toml:3: rules.ceiling", given="ceiling", hint="try support_ceiling"))
-    rules.toml:3: rules.ceiling: unknown rule; given: 'ceiling'; try support_ceiling
+    >>> print(MalsimError("unknown rule", where="rules.toml:3", given="ceiling", hint="try support_ceiling"))
+    rules.toml:3: unknown rule; given: 'ceiling'; try support_ceiling
     """
 
     def __init__(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
+    from malsim.lab.benchmarks import Row
+
 __all__ = ["arguments", "main"]
 
 
@@ -27,15 +29,15 @@ def main(args: argparse.Namespace) -> int:
     for row in every_row(args.only):
         rows.append(row)
         if not args.json:
-            sign = "≥" if row.at_least else "≤"
-            verdict = "ok" if row.ok else "OVER" if not row.at_least else "UNDER"
-            print(
-                f"{row.name:<68} {row.ratio:>9.2f} {sign}{row.limit:>8g} {verdict:<5} {1e3 * row.ours:>8.3f} ms {1e3 * row.theirs:>8.3f} ms"
-            )
+            print(_line(row))
     if args.json:
         print(
-            json.dumps(
-                [{"name": row.name, "ratio": row.ratio, "limit": row.limit, "ok": row.ok} for row in rows], indent=1
-            )
+            json.dumps([{key: getattr(row, key) for key in ("name", "ratio", "limit", "ok")} for row in rows], indent=1)
         )
     return 0 if all(row.ok for row in rows) else 1
+
+
+def _line(row: Row) -> str:
+    bound = f"{'≥' if row.at_least else '≤'}{row.limit:>8g}"
+    times = f"{1e3 * row.ours:>8.3f} ms {1e3 * row.theirs:>8.3f} ms"
+    return f"{row.name:<68} {row.ratio:>9.2f} {bound} {'ok' if row.ok else 'NO':<3} {times}"

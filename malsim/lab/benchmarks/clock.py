@@ -20,7 +20,7 @@ __all__ = ["Row", "compare", "every_row"]
 class Row:
     """One ratio: median seconds of ours over median seconds of theirs, and the limit it must not pass.
 
-    `at_least` turns the limit round: ours does `ratio` times the work of theirs in the same time, and must do no less.
+    `at_least` turns the limit round: in the time theirs takes, ours does `ratio` times the work, and must do no less.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Row:
     @property
     def ratio(self) -> float:
         """Ours / theirs (a cost), or work · theirs / ours (a speed-up) where `at_least`."""
-        return self.work * self.theirs / self.ours if self.at_least else self.ours / (self.theirs * self.work)
+        return self.work * self.theirs / self.ours if self.at_least else self.ours / self.theirs
 
     @property
     def ok(self) -> bool:
@@ -62,7 +62,7 @@ def compare(
     repeats
         Timed calls of each.
     work
-        How many times the work of `theirs` one call of `ours` does (of `ours` in one of `theirs`, for a cost).
+        For a speed-up: how many times the work of `theirs` one call of `ours` does.
     """
     ours(), theirs()
     seconds: tuple[list[float], list[float]] = ([], [])
