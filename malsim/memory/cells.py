@@ -1,0 +1,172 @@
+"""The memory: cells, edges and writers as frames, with what is derived from them kept while it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import AddressError
+from malsim.memory import schema
+from malsim.memory.wiring import Wiring, wire
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["Memory"]
+
+_KEPT = ("wiring", "_accusations", "_replaced")
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """A graph of claims as three frames; every function returns a new one and leaves the old as it was.
+
+    `cells` has one row a cell, in the order of admission; `edges` names cells by their row; `writers` has one row a
+    writer. The column `rep` keeps independent replications apart in one graph. Columns: `malsim.memory.schema`.
+
+    >>> Memory.empty().cells.height
+    0
+    """
+
+    cells: pl.DataFrame
+    edges: pl.DataFrame
+    writers: pl.DataFrame
+
+    @classmethod
+    def empty(cls) -> Memory:
+        """A memory that holds nothing yet."""
+        return cls(pl.DataFrame(schema=schema.CELLS), pl.DataFrame(schema=schema.EDGES), pl.DataFrame(schema=schema.WRITERS))
+
+    def __repr__(self) -> str:
+        """Say how much it holds."""
+        return f"<Memory: {self.cells.height} cells, {self.edges.height} edges, {self.writers.height} writers>"
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """The edges as sparse matrices."""
+        return wire(self.edges, self.cells.height)
+
+    @cached_property
+    def _accusations(self) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        return {}
+
+    @cached_property
+    def _replaced(self) -> dict[str, NDArray[np.bool_]]:
+        return {}
+
+    def accusations(self, evidence_from: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows (accuser, accused) of the `contradicts` edges that may count against a writer's record."""
+        if evidence_from not in self._accusations:
+            accuser, accused = self.wiring.accuser, self.wiring.accused
+            keep = self._may_judge(accuser, accused, evidence_from)
+            self._accusations[evidence_from] = (accuser[keep], accused[keep])
+        return self._accusations[evidence_from]
+
+    def replaced(self, evidence_from: str) -> NDArray[np.bool_]:
+        """Which cells were superseded by a cell that may count against a writer's record."""
+        if evidence_from not in self._replaced:
+            wrong = np.zeros(self.cells.height, dtype=bool)
+            successor = self.cells["successor"]
+            old = np.flatnonzero(successor.is_not_null().to_numpy())
+            new = successor.gather(old).to_numpy()
+            wrong[old[self._may_judge(new, old, evidence_from)]] = True
+            self._replaced[evidence_from] = wrong
+        return self._replaced[evidence_from]
+
+    def _may_judge(self, judge: NDArray[np.int64], judged: NDArray[np.int64], evidence_from: str) -> NDArray[np.bool_]:
+        if evidence_from == "any":
+            return np.ones(len(judge), dtype=bool)
+        author = self.cells["author"].to_numpy()
+        other: NDArray[np.bool_] = author[judge] != author[judged]
+        if evidence_from == "external":
+            outside = (self.cells["verification"] == "external") | (self.cells["origin"] == "external")
+            other &= outside.to_numpy()[judge]
+        return other
+
+    def with_scores(
+        self,
+        columns: Mapping[str, NDArray[np.float64]],
+        *,
+        claims: NDArray[np.int64],
+        contradicted: NDArray[np.int64],
+        factor: NDArray[np.float64],
+    ) -> Memory:
+        """The same cells and edges with new scores and new writers' records."""
+        cells = self.cells.with_columns([pl.Series(name, values) for name, values in columns.items()])
+        writers = self.writers.with_columns(
+            pl.Series("claims", claims), pl.Series("contradicted", contradicted), pl.Series("calibration", factor)
+        )
+        return self._keeping(replace(self, cells=cells, writers=writers), *_KEPT)
+
+    def with_cells(self, cells: pl.DataFrame) -> Memory:
+        """The same edges over cells of the same rows whose status, flags or text changed."""
+        return self._keeping(replace(self, cells=cells), "wiring")
+
+    def _keeping(self, other: Memory, *names: str) -> Memory:
+        """Hand what was derived from unchanged columns on to the next memory."""
+        other.__dict__.update({name: self.__dict__[name] for name in names if name in self.__dict__})
+        return other
+
+    def row(self, handle: str, *, rep: int = 0) -> int:
+        """The row of a cell by its handle or key; `handle@vN` is the Nth version of its chain.
+
+        Raises `AddressError` when nothing is so named.
+        """
+        name, at, version = handle.partition("@v")
+        here = (pl.col("handle") == name) | (pl.col("key") == name)
+        rows = self.cells.with_row_index("row").filter(here & (pl.col("rep") == rep))["row"]
+        if rows.is_empty():
+            near = self.cells.filter(pl.col("handle").str.starts_with(name[:5]))["handle"].head(3).to_list()
+            hint = f"near it: {', '.join(near)}" if near else "list the handles with memory.cells['handle']"
+            raise AddressError("no such cell", given=handle, where=f"replication {rep}", hint=hint)
+        return self._version(int(rows[0]), handle, version) if at else int(rows[0])
+
+    def _version(self, row: int, handle: str, version: str) -> int:
+        chain = self.chain(row)
+        if not version.isdecimal() or version.startswith("0") or int(version) > len(chain):
+            raise AddressError("no such version", given=handle, allowed=f"@v1 to @v{len(chain)}")
+        return chain[int(version) - 1]
+
+    def chain(self, row: int) -> list[int]:
+        """The rows of a cell's versions, from the chain's first to its live head; of a fork, through `row`."""
+        chain = [row]
+        while (older := self._replaced_by(chain[0])) is not None:
+            chain.insert(0, older)
+        while (newer := self._live_successor(chain[-1])) is not None:
+            chain.append(newer)
+        return chain
+
+    def head(self, handle: str, *, rep: int = 0) -> str:
+        """The handle of the live head of a cell's chain: the version that stands today.
+
+        Where two cells superseded the same one, the better calibrated writer's is the head, then the newer.
+        """
+        return str(self.cells["handle"][self.chain(self.row(handle, rep=rep))[-1]])
+
+    @cached_property
+    def _supersessions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(new, old) rows: every successor on record, and every supersedes edge that came too late to be one."""
+        successor = self.cells["successor"]
+        old = np.flatnonzero(successor.is_not_null().to_numpy())
+        late = self.edges.filter(pl.col("relation") == "supersedes")
+        new = np.concatenate([successor.gather(old).to_numpy(), late["source"].to_numpy()]).astype(np.int64)
+        return new, np.concatenate([old, late["target"].to_numpy()]).astype(np.int64)
+
+    def _replaced_by(self, row: int) -> int | None:
+        new, old = self._supersessions
+        older = old[new == row]
+        return int(older.max()) if older.size else None
+
+    def _live_successor(self, row: int) -> int | None:
+        new, old = self._supersessions
+        candidates = np.unique(new[old == row])
+        if not candidates.size:
+            return None
+        factor = self.writers["calibration"].to_numpy()[self.cells["author"].to_numpy()[candidates]]
+        return int(candidates[np.lexsort((candidates, factor))[-1]])

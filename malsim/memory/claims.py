@@ -1,0 +1,186 @@
+"""Claims as they are handed to the gate: read from mappings or from a frame, one row a claim, nothing judged yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, cast
+
+import polars as pl
+
+from malsim.errors import DataError
+from malsim.memory import schema
+
+__all__ = ["Claims", "as_claims", "from_mappings"]
+
+Claims = pl.DataFrame | Mapping[str, Any] | Sequence[Any]
+
+_DEFAULTS: dict[str, object] = {
+    "rep": 0,
+    "t": 0.0,
+    "body": "",
+    "stability": "stable",
+    "verification": "unverified",
+    "origin": "llm",
+    "sensitivity": "private",
+    **dict.fromkeys(schema.FLAGS, False),
+    "allow_background_use": True,
+}
+_ORDER = ("rep", "t", "writer", "sequence")
+
+
+def as_claims(claims: Claims) -> pl.DataFrame:
+    """Claims with every column of `schema.CLAIMS`, in the order the gate takes them: time, writer, sequence.
+
+    A column left out takes its default, and so does a null in `rep`, `t`, a flag or a word; a claim without a `kind` takes
+    its handle's. Raises `DataError` for a column that is unknown or of the wrong type.
+    """
+    frame = claims if isinstance(claims, pl.DataFrame) else from_mappings(claims)
+    for name in frame.columns:
+        if name not in schema.CLAIMS:
+            near = get_close_matches(name, list(schema.CLAIMS), n=2)
+            raise DataError("unknown column of claims", given=name, hint=f"try {' or '.join(near or schema.CLAIMS)}")
+    if frame.schema == schema.CLAIMS and frame["sequence"].null_count() == 0:
+        typed = frame
+    else:
+        typed = frame.select([_column(frame, name, kind) for name, kind in schema.CLAIMS.items()])
+    keys = ["t", "writer", "sequence"]
+    in_order = typed.height < 2 or typed.select(_sorted(keys)).item()  # noqa: PLR2004  # one claim is in order
+    return typed if in_order else typed.sort(keys, nulls_last=True, maintain_order=True)
+
+
+def _sorted(keys: list[str]) -> pl.Expr:
+    rank = pl.struct(keys)
+    return (rank.rank("ordinal") == pl.int_range(1, pl.len() + 1)).all()
+
+
+def _column(frame: pl.DataFrame, name: str, kind: Any) -> pl.Series:
+    height = frame.height
+    if name == "sequence" and (name not in frame.columns or frame[name].null_count()):
+        return pl.int_range(height, eager=True, dtype=pl.Int64).alias(name)
+    default = _DEFAULTS.get(name)
+    if name not in frame.columns:
+        return pl.Series(name, [default], dtype=kind).new_from_index(0, height) if height else pl.Series(name, [], kind)
+    column = frame[name]
+    if column.dtype == pl.Null:
+        column = column.cast(kind)
+    if column.dtype != kind:
+        column = _cast(column, kind)
+    return column.fill_null(default) if default is not None and name != "body" else column
+
+
+def _cast(column: pl.Series, kind: Any) -> pl.Series:
+    numbers = kind in (pl.Float64, pl.Int32, pl.Int64) and not column.dtype.is_numeric()
+    words = kind == pl.String and not isinstance(column.dtype, (pl.Enum, pl.Categorical))
+    if numbers or words or column.dtype == pl.Object:
+        raise DataError(
+            "column of the wrong type", where=f"claims.{column.name}", given=str(column.dtype), allowed=str(kind)
+        )
+    try:
+        if column.dtype.is_nested() and isinstance(kind, pl.List) and isinstance(kind.inner, pl.Struct):
+            return _cast_edges(column, kind)
+        return column.cast(kind)
+    except pl.exceptions.PolarsError as error:
+        raise DataError(
+            "column of the wrong type", where=f"claims.{column.name}", given=str(column.dtype), allowed=str(kind)
+        ) from error
+
+
+def _cast_edges(column: pl.Series, kind: pl.List) -> pl.Series:
+    """Edges whose structs may leave out weight and mutual."""
+    wanted = {part.name: part.dtype for part in kind.inner.fields}  # type: ignore[union-attr]
+    inner = column.dtype.inner  # type: ignore[attr-defined]
+    held = [part.name for part in inner.fields] if isinstance(inner, pl.Struct) else []
+    if unknown := set(held) - set(wanted):
+        raise DataError("unknown field of an edge", given=min(unknown), allowed=", ".join(wanted))
+    parts = [
+        (pl.element().struct.field(name) if name in held else pl.lit(None)).cast(dtype).alias(name)
+        for name, dtype in wanted.items()
+    ]
+    return column.list.eval(pl.struct(parts)).cast(kind)
+
+
+def from_mappings(rows: Mapping[str, Any] | Sequence[Any]) -> pl.DataFrame:
+    """Claims from mappings as they stand in JSON or TOML; what has the wrong type becomes null and an issue.
+
+    A row that is not a mapping counts as an empty one. Flags may stand under `flags`.
+
+    >>> from_mappings([{"title": 3, "writer": "ann"}])["issues"].to_list()
+    [[{'path': 'title', 'message': 'must be text'}]]
+    """
+    listed = [rows] if isinstance(rows, Mapping) else list(rows)
+    read = [_row(row if isinstance(row, Mapping) else {}) for row in listed]
+    used = {name for row in read for name in row} | {"issues"}
+    frame_schema = {name: kind for name, kind in schema.CLAIMS.items() if name in used}
+    return pl.DataFrame([{name: row.get(name) for name in frame_schema} for row in read], schema=frame_schema)
+
+
+def _row(given: Mapping[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    issues: list[dict[str, str]] = []
+    flat = {key: value for key, value in given.items() if key != "flags"}
+    flags = given.get("flags", {})
+    if isinstance(flags, Mapping):
+        flat |= {f"flags.{name}": value for name, value in flags.items() if name in schema.FLAGS}
+    else:
+        issues.append({"path": "flags", "message": "must be a table of flags"})
+    for path, value in flat.items():
+        name = path.removeprefix("flags.")
+        if name not in schema.CLAIMS or name == "issues":
+            near = " or ".join(get_close_matches(name, list(schema.CLAIMS), n=2) or ["malsim schema"])
+            issues.append({"path": path, "message": f"unknown field; try {near}"})
+        else:
+            row[name] = _value(path, value, schema.CLAIMS[name], issues)
+    return row | {"issues": issues}
+
+
+def _value(path: str, value: Any, kind: Any, issues: list[dict[str, str]]) -> Any:
+    if kind == schema.CLAIMS["edges"]:
+        return _edges(path, value, issues)
+    if kind == schema.CLAIMS["topics"]:
+        if not isinstance(value, (list, tuple)):
+            issues.append({"path": path, "message": "must be a list of texts"})
+            return None
+        return [_value(f"{path}[{i}]", item, pl.String, issues) for i, item in enumerate(value)]
+    allowed, said = _PYTHON[kind]
+    if isinstance(value, allowed) and isinstance(value, bool) == (kind == pl.Boolean):
+        if kind != pl.Float64:
+            return value
+        try:
+            return float(cast("float", value))
+        except OverflowError:
+            said = "a number that fits 64 bits"
+    if not (value is None and path in ("expires", "reverify")):
+        issues.append({"path": path, "message": f"must be {said}"})
+    return None
+
+
+_PYTHON: dict[Any, tuple[tuple[type, ...], str]] = {
+    pl.String: ((str,), "text"),
+    pl.Float64: ((int, float), "a number"),
+    pl.Int32: ((int,), "a whole number"),
+    pl.Int64: ((int,), "a whole number"),
+    pl.Boolean: ((bool,), "true or false"),
+}
+_EDGE_FIELDS = {"relation": pl.String, "target": pl.String, "weight": pl.Float64, "mutual": pl.Boolean}
+
+
+def _edges(path: str, value: Any, issues: list[dict[str, str]]) -> list[dict[str, Any]] | None:
+    if not isinstance(value, (list, tuple)):
+        issues.append({"path": path, "message": "must be a list of edges"})
+        return None
+    read = []
+    for i, item in enumerate(value):
+        held = item if isinstance(item, Mapping) else {}
+        issues += [
+            {"path": f"{path}[{i}].{key}", "message": f"unknown field; allowed: {', '.join(_EDGE_FIELDS)}"}
+            for key in held
+            if key not in _EDGE_FIELDS
+        ]
+        read.append(
+            {
+                key: _value(f"{path}[{i}].{key}", held[key], kind, issues) if key in held else None
+                for key, kind in _EDGE_FIELDS.items()
+            }
+        )
+    return read

@@ -1,0 +1,85 @@
+"""Correction on the record: which cells a batch replaces, and by what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from malsim.memory.cells import Memory
+    from malsim.memory.numbering import Batch, Bools, Ints
+    from malsim.memory.relations import Outcome
+    from malsim.memory.rules import Rules
+    from malsim.memory.validation import Validated
+
+__all__ = ["Replaced", "first_stale", "replacements"]
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """Ids of the cells a batch demoted (`old`), of what replaced them (`new`), and the claim that did it (`at`).
+
+    `lines` holds every (new, old) pair of ids from which versions count, those that came too late to demote included.
+    """
+
+    old: Ints
+    new: Ints
+    at: Ints
+    lines: tuple[Ints, Ints]
+
+
+def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, rules: Rules) -> Replaced:
+    """The cells this batch demotes: by a supersedes edge, or by a new cell's own contradiction of its writer's word.
+
+    The first to reach an active cell demotes it; who comes later only joins its line.
+    """
+    explicit = (batch.relation == "supersedes") & ~(batch.by_handle & (rules.supersede_name == "key"))
+    corrects = _corrects(memory, checked, batch, outcome)
+    source = outcome.source[batch.claim]
+    acts = outcome.accepted[batch.claim] & (explicit | corrects) & (source != outcome.target)
+    if rules.restated_edges == "dropped":
+        acts &= outcome.created[batch.claim]
+    claim, new, old = batch.claim[acts], source[acts], outcome.target[acts]
+    active = _active(memory, checked, old)
+    _, first = np.unique(old[active], return_index=True)
+    first = np.sort(first)
+    line = explicit[acts] | np.isin(np.arange(len(old)), np.flatnonzero(active)[first])
+    if rules.lineage == "one_level":
+        line = np.isin(np.arange(len(old)), np.flatnonzero(active)[first])
+    return Replaced(old[active][first], new[active][first], claim[active][first], (new[line], old[line]))
+
+
+def first_stale(batch: Batch, outcome: Outcome, replaced: Replaced) -> int | None:
+    """The first claim that restates a cell which an earlier claim of the batch had already replaced."""
+    if not replaced.old.size:
+        return None
+    demoted_at = np.full(batch.cells + len(batch.sound), len(batch.sound), dtype=np.int64)
+    demoted_at[replaced.old] = replaced.at
+    index = np.arange(len(batch.sound))
+    stale = np.flatnonzero(outcome.accepted & ~outcome.created & (demoted_at[outcome.source] < index))
+    return int(stale[0]) if stale.size else None
+
+
+def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome) -> Bools:
+    """Edges by which a new cell contradicts an unlocked cell of the same writer about the same non-empty object."""
+    found = np.zeros(len(batch.claim), dtype=bool)
+    may = np.flatnonzero((batch.relation == "contradicts") & outcome.created[batch.claim] & (outcome.target >= 0))
+    if not may.size:
+        return found
+    objects = pl.concat([memory.cells["object"], checked.claims["object"]])
+    ours, theirs = objects.gather(batch.cells + batch.claim[may]), objects.gather(outcome.target[may])
+    same_object = ((ours == theirs) & (ours != "")).fill_null(value=False).to_numpy()
+    authors = np.concatenate([batch.authors.of_cells, batch.authors.of_claims])
+    same_writer = authors[outcome.target[may]] == batch.authors.of_claims[batch.claim[may]]
+    found[may] = same_object & same_writer & ~batch.is_locked(outcome.target[may])
+    return found
+
+
+def _active(memory: Memory, checked: Validated, ids: Ints) -> Bools:
+    """Which ids are active before the batch's own demotions."""
+    standing = memory.cells["status"].to_physical().to_numpy() == 0
+    new = ~checked.claims["annexed"].to_numpy()
+    return np.concatenate([standing, new])[ids] if ids.size else np.zeros(0, dtype=bool)

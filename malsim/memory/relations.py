@@ -1,0 +1,125 @@
+"""What a batch's claims refer to: which are restatements and which edges hold.
+
+A batch equals its claims one by one. Who is created depends on which targets exist, which depends on who was created
+before: the dependence runs back in time only, so iterating the whole batch at once reaches the one answer. An id is the row
+of a cell that stands, or `cells + claim` for a cell of the batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from malsim.memory.numbering import Batch, Bools, Ints
+
+__all__ = ["REFUSALS", "Outcome", "resolve"]
+
+NONE = -1
+REFUSALS = (
+    "names no cell that stands",
+    "names the claim's own cell",
+    "says again what an edge above says",
+    "names a locked or immutable cell, which nothing supersedes",
+    "names another writer's cell, which these rules do not let this writer supersede",
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of each claim and edge.
+
+    `source` is the id of the cell a claim became or restated, `target` the id an edge names, `refused` marks the edges of
+    each kind in REFUSALS, `name_taken` the claims whose handle or key another cell bears.
+    """
+
+    accepted: Bools
+    created: Bools
+    source: Ints
+    target: Ints
+    refused: tuple[Bools, ...]
+    name_taken: Bools
+
+
+def resolve(batch: Batch) -> Outcome:
+    """Decide the whole batch; iterates at most once more than the longest chain of dependences in it."""
+    accepted = batch.sound
+    while True:
+        outcome = _decide(batch, accepted)
+        if np.array_equal(outcome.accepted, accepted):
+            return outcome
+        accepted = outcome.accepted
+
+
+def _decide(batch: Batch, accepted: Bools) -> Outcome:
+    index = np.arange(len(accepted))
+    restated = batch.standing != NONE
+    leader = _first(batch.group, accepted & batch.fresh & ~restated, index)
+    restates = leader < index
+    restates[restates] = batch.content[leader[restates]] == batch.content[restates]
+    fresh = ~restates & ~restated
+    owner = _owners(batch, accepted & fresh)
+    name_taken = fresh & ((batch.taken != NONE) | _bears_owned_name(batch, owner, index))
+    source = np.where(restated, batch.standing, batch.cells + np.where(restates, leader, index))
+    target = _targets(batch, owner)
+    refused = _refusals(batch, source, target)
+    sound = batch.sound & ~name_taken
+    for kind in refused:
+        sound[batch.claim[kind]] = False
+    return Outcome(sound, accepted & fresh, source, target, refused, name_taken)
+
+
+def _first(group: Ints, eligible: Bools, index: Ints) -> Ints:
+    """For each claim, the first eligible claim of its group; past the end where there is none."""
+    first = np.full(len(index), len(index), dtype=np.int64)
+    np.minimum.at(first, group[eligible], index[eligible])
+    return first[group]
+
+
+def _owners(batch: Batch, created: Bools) -> Ints:
+    """For each name of the batch, the first claim created under it; past the end where none was, and for no name."""
+    owner = np.full(batch.names + 1, len(created), dtype=np.int64)
+    for names in (batch.handle_name, batch.key_name):
+        here = created & (names != NONE)
+        np.minimum.at(owner, names[here], np.flatnonzero(here))
+    return owner
+
+
+def _bears_owned_name(batch: Batch, owner: Ints, index: Ints) -> Bools:
+    """Which claims bear a unique name that an earlier claim of the batch was created under."""
+    if not batch.names_are_unique:
+        return np.zeros(len(index), dtype=bool)
+    return (owner[batch.handle_name] < index) | (owner[batch.key_name] < index)
+
+
+def _targets(batch: Batch, owner: Ints) -> Ints:
+    """The id each edge names, NONE where nothing of that name stood at the claim's turn."""
+    name, claim = batch.target_name, batch.claim
+    own = (name != NONE) & ((name == batch.handle_name[claim]) | (name == batch.key_name[claim]))
+    found = np.where(own, np.minimum(owner[name], claim), owner[name])
+    in_batch = np.where(found <= claim, batch.cells + found, NONE)
+    return np.where(batch.target_row != NONE, batch.target_row, in_batch)
+
+
+def _refusals(batch: Batch, source: Ints, target: Ints) -> tuple[Bools, ...]:
+    dangling = target == NONE
+    itself = ~dangling & (target == source[batch.claim])
+    supersedes = (batch.relation == "supersedes") & ~dangling & ~itself
+    nowhere = np.zeros(len(target), dtype=bool)
+    many = batch.refuse_repeats and len(target) > 1
+    return (
+        dangling,
+        itself if batch.refuse_self else nowhere,
+        ~dangling & _repeats(batch, target) if many else nowhere,
+        supersedes & batch.is_locked(target),
+        supersedes & ~batch.may_supersede(target),
+    )
+
+
+def _repeats(batch: Batch, target: Ints) -> Bools:
+    """Which edges say again what an earlier edge of the same claim says."""
+    edges = pl.DataFrame({"claim": batch.claim, "relation": batch.relation, "target": target})
+    return ~edges.select(pl.struct(pl.all()).is_first_distinct()).to_series().to_numpy()

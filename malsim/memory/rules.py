@@ -1,0 +1,242 @@
+"""Every tunable choice and number of the memory's law, each with its unit, bounds, default, reason and source."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import Field, dataclass, field, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malsim.errors import RulesError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Formula", "Rules"]
+
+Formula = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], Any]
+
+PUBLISHED = "published design"
+BLOG = "published design, on calibration"
+OURS = "malsim: the design's promise, kept"
+
+
+def _number(default: float, unit: str, low: float, high: float, why: str, source: str = OURS, *, above: bool = False) -> Any:
+    return field(
+        default=default,
+        metadata={"unit": unit, "low": low, "high": high, "above": above, "why": why, "source": source},
+    )
+
+
+def _choice(default: str, choices: object, why: str, source: str = OURS) -> Any:
+    return field(default=default, metadata={"choices": get_args(choices), "why": why, "source": source})
+
+
+MassFrom = Literal["effective", "stated"]
+Neighbours = Literal["active", "every"]
+Calibration = Literal["overconfidence", "brier", "none"]
+WrongWhen = Literal["contradicted", "outweighed", "lost"]
+EvidenceFrom = Literal["other_writer", "any", "external"]
+Recompute = Literal["tick", "admit"]
+Screen = Literal["reject", "flag"]
+Secrets = Literal["full", "reference", "reference_0.5"]
+HandleEvidence = Literal["resolved", "inert"]
+Hygiene = Literal["refused", "accepted"]
+Duplicates = Literal["refused", "last_weight"]
+Restated = Literal["kept", "dropped"]
+Candidates = Literal["all", "first"]
+SupersedeBy = Literal["any", "own", "better_calibrated"]
+SupersedeName = Literal["any", "key"]
+Locks = Literal["enforced", "display"]
+Lineage = Literal["chain", "one_level"]
+ReinforcedBy = Literal["nothing", "update", "corroboration", "restatement"]
+PinnedCurrency = Literal["held", "c0"]
+ExpandWhen = Literal["doubt", "review"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """The law of one memory; `Rules()` is malsim's default and `Rules.recall_v5()` the reference implementation's.
+
+    Times are in days, confidences and masses' weights are pure numbers. A value outside its bounds raises
+    `RulesError` naming the rule, what was given and what is allowed.
+
+    >>> Rules(challenge_ceiling=0.45).challenge_ceiling
+    0.45
+    >>> Rules(challenge_ceiling=1.5)
+    Traceback (most recent call last):
+    malsim.errors.RulesError: rules.challenge_ceiling: out of bounds; given: 1.5; allowed: 0 to 1
+    """
+
+    support_ceiling: float = _number(0.15, "1", 0, 1, "the most that any support can add", PUBLISHED)
+    challenge_ceiling: float = _number(0.60, "1", 0, 1, "the most that any challenge can take", PUBLISHED)
+    mass_from: MassFrom = _choice("effective", MassFrom, "the tick is a snapshot step on what neighbours are worth")
+    mass_neighbours: Neighbours = _choice("active", Neighbours, "annexed and superseded cells have no effect")
+    calibration: Calibration = _choice("overconfidence", Calibration, "humble writers go unpunished", BLOG)
+    wrong_when: WrongWhen = _choice("contradicted", WrongWhen, "superseded, or an active incoming contradicts", PUBLISHED)
+    evidence_from: EvidenceFrom = _choice("other_writer", EvidenceFrom, "correcting oneself is no offence")
+    calibration_history: int = _number(3, "outcomes", 0, 1_000_000, "neutral below this many outcomes", PUBLISHED)
+    calibration_floor: float = _number(0.5, "1", 0, 1, "the least a writer's factor can be", PUBLISHED)
+    recompute: Recompute = _choice("tick", Recompute, "one owner per value: the tick")
+    confidence_cap: float = _number(
+        0.7, "1", 0, 1, "unsupported high confidence is capped", "reference gate, section 4", above=True
+    )
+    screen: Screen = _choice("reject", Screen, "a secret never enters")
+    screen_formats: Secrets = _choice("full", Secrets, "the reference's formats and a detector's besides")
+    handle_evidence: HandleEvidence = _choice("resolved", HandleEvidence, "a target may be named by its handle")
+    self_edges: Hygiene = _choice("refused", Hygiene, "cheap self-support is an attack")
+    duplicate_edges: Duplicates = _choice("refused", Duplicates, "one writer, one edge, one weight")
+    reused_keys: Hygiene = _choice("refused", Hygiene, "nothing is overwritten")
+    restated_edges: Restated = _choice("kept", Restated, "a restated claim's edges are kept as edges of their writer")
+    restated_among: Candidates = _choice("all", Candidates, "which cells of one title a claim is compared with")
+    edge_weight_max: float = _number(1.0, "1", 0, math.inf, "no single edge shouts", above=True)
+    supersede_by: SupersedeBy = _choice("any", SupersedeBy, "who may demote another's cell", PUBLISHED)
+    supersede_name: SupersedeName = _choice("any", SupersedeName, "a supersedes edge may name a handle or a key")
+    locks: Locks = _choice("enforced", Locks, "locked: no supersession, no annexing; immutable: no stored change")
+    lineage: Lineage = _choice("chain", Lineage, "versions count along the whole chain")
+    currency_floor: float = _number(0.1, "1", 0, 1, "what an old claim keeps", PUBLISHED)
+    tau_stable: float = _number(3650.0, "d", 0, math.inf, "time constant of stable claims", PUBLISHED, above=True)
+    tau_volatile: float = _number(30.0, "d", 0, math.inf, "time constant of volatile claims", PUBLISHED, above=True)
+    tau_ephemeral: float = _number(7.0, "d", 0, math.inf, "time constant of ephemeral claims", PUBLISHED, above=True)
+    reinforced_by: ReinforcedBy = _choice("update", ReinforcedBy, "each choice includes those before it")
+    pinned_currency: PinnedCurrency = _choice("held", PinnedCurrency, "pinning does not freshen")
+    salience_seed: float = _number(0.5, "1", 0, 1, "salience of a new cell", PUBLISHED)
+    salience_bump: float = _number(0.2, "1", 0, 1, "share of the gap to 1 closed when a cell is expanded", PUBLISHED)
+    salience_floor: float = _number(0.05, "1", 0, 1, "what an unread cell keeps", PUBLISHED)
+    salience_tau: float = _number(30.0, "d", 0, math.inf, "time constant of salience", PUBLISHED, above=True)
+    damping: float = _number(1.0, "1", 0, 1, "1 is the plain tick, less mixes with the previous value", above=True)
+    settle_tolerance: float = _number(1e-9, "1", 0, 1, "the largest change that counts as settled")
+    settle_ticks: int = _number(500, "ticks", 1, 1_000_000, "ticks after which settling is given up")
+    challenged_below: float = _number(0.5, "share of stated", 0, 1, "effective below this share flags a cell", PUBLISHED)
+    stale_below: float = _number(0.3, "1", 0, 1, "currency below this flags a cell", PUBLISHED)
+    expand_when: ExpandWhen = _choice("doubt", ExpandWhen, "what `^` marks: superseded, challenged or stale")
+    rank_lexical: float = _number(1.0, "1", 0, math.inf, "weight of the text match in the push", "reference fusion")
+    rank_degree: float = _number(0.25, "1", 0, math.inf, "weight of a cell's degree in the push", "reference fusion")
+    rank_effective: float = _number(0.15, "1", 0, math.inf, "weight of effective in the push", "reference fusion")
+    rank_recency: float = _number(0.1, "1", 0, math.inf, "weight of recency in the push", "reference fusion")
+    rank_recency_tau: float = _number(30.0, "d", 0, math.inf, "time constant of recency", "reference fusion", above=True)
+    effective: Formula | None = field(
+        default=None, metadata={"why": "a formula of your own: (stated, calibration, support, challenge) -> effective"}
+    )
+
+    def __post_init__(self) -> None:
+        for rule in fields(self):
+            _check(rule, getattr(self, rule.name))
+
+    @classmethod
+    def recall_v5(cls, *, gate: Literal["newest", "0.5"] = "newest") -> Rules:
+        """What the reference memory, Recall v5, computes; `gate` chooses its newest gate or that of its release 0.5.
+
+        >>> Rules.recall_v5().calibration, Rules.recall_v5(gate="0.5").screen
+        ('brier', 'reject')
+        """
+        if gate not in ("newest", "0.5"):
+            raise RulesError("unknown gate", where="Rules.recall_v5", given=gate, allowed="newest, 0.5")
+        newest = gate == "newest"
+        return cls(
+            mass_neighbours="every",
+            calibration="brier",
+            evidence_from="any",
+            recompute="admit",
+            screen="flag" if newest else "reject",
+            screen_formats="reference" if newest else "reference_0.5",
+            handle_evidence="inert",
+            self_edges="accepted",
+            duplicate_edges="last_weight",
+            reused_keys="accepted",
+            restated_edges="dropped",
+            restated_among="first",
+            edge_weight_max=math.inf,
+            supersede_name="any" if newest else "key",
+            locks="display",
+            lineage="one_level",
+            reinforced_by="nothing",
+            expand_when="review",
+        )
+
+    @classmethod
+    def of(cls, table: Mapping[str, object], *, where: str = "rules") -> Rules:
+        """Rules from a table as it stands in a file: `preset` first, then the fields that differ from it.
+
+        >>> Rules.of({"preset": "recall_v5", "damping": 0.5}).calibration
+        'brier'
+        """
+        rest = dict(table)
+        preset = rest.pop("preset", "default")
+        if preset not in ("default", "recall_v5"):
+            raise RulesError("unknown preset", where=f"{where}.preset", given=preset, allowed="default, recall_v5")
+        return (cls.recall_v5() if preset == "recall_v5" else cls()).replace(where=where, **rest)
+
+    @classmethod
+    def read(cls, source: str | Path) -> Rules:
+        """Rules by the name of a preset (`default`, `recall_v5`) or from a TOML file with a `[rules]` table."""
+        if source in ("default", "recall_v5"):
+            return cls.of({"preset": source})
+        import tomllib
+
+        path = Path(source)
+        if not path.is_file():
+            raise RulesError("no such rules", given=str(source), allowed="default, recall_v5 or a TOML file")
+        try:
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise RulesError(f"not a TOML file: {error}", where=str(path)) from error
+        rules = table.get("rules", table)
+        if not isinstance(rules, dict):
+            raise RulesError("must be a table", where=f"{path}: rules", given=rules, hint="write [rules] on a line")
+        return cls.of(rules, where=f"{path}: rules")
+
+    def replace(self, *, where: str = "rules", **changes: object) -> Rules:
+        """The same rules but for `changes`; an unknown name raises with the nearest known ones."""
+        known = [rule.name for rule in fields(self)]
+        for name in changes:
+            if name not in known:
+                near = get_close_matches(name, known, n=2) or ["a name listed by `malsim schema`"]
+                raise RulesError("unknown rule", where=where, given=name, hint=f"try {' or '.join(near)}")
+        return replace(self, **changes)  # type: ignore[arg-type]  # each value is checked against its field below
+
+    def set(self, text: str) -> Rules:
+        """The same rules but for one assignment as typed on a command line.
+
+        >>> Rules().set("rules.challenge_ceiling=0.45").challenge_ceiling
+        0.45
+        """
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise RulesError("not an assignment", where="--set", given=text, allowed="rules.NAME=VALUE")
+        return self.replace(where="--set", **{name.strip().removeprefix("rules."): _typed(value.strip())})
+
+    def tau(self) -> NDArray[np.float64]:
+        """Time constants in days, in the order of `schema.STABILITY`."""
+        return np.array([self.tau_stable, self.tau_volatile, self.tau_ephemeral])
+
+
+def _typed(text: str) -> object:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text.strip("\"'")
+
+
+def _check(rule: Field[Any], value: object) -> None:
+    meta, where = rule.metadata, f"rules.{rule.name}"
+    if "choices" in meta:
+        if value not in meta["choices"]:
+            raise RulesError("unknown choice", where=where, given=value, allowed=", ".join(meta["choices"]))
+    elif "unit" in meta:
+        whole = isinstance(rule.default, int)
+        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+            raise RulesError("not a number", where=where, given=value, allowed="a whole number" if whole else "a number")
+        low, high = meta["low"], meta["high"]
+        if not (low < value if meta["above"] else low <= value) or not value <= high:
+            allowed = f"{'above ' if meta['above'] else ''}{low:g} to {high:g}"
+            raise RulesError("out of bounds", where=where, given=value, allowed=allowed)
+    elif value is not None and not callable(value):
+        raise RulesError("not a function", where=where, given=value, allowed="a function of four arrays, or None")

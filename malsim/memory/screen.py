@@ -1,0 +1,169 @@
+"""The screen: formats of credentials, and of personal data in public writes. It names field and kind, never the text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from malsim.memory.rules import Rules
+
+__all__ = ["holds_secret", "personal", "secrets"]
+
+# Formats 1-8 are those the reference gate knows; the others are published by the services themselves.
+_REFERENCE = {
+    "API key": r"\bsk-[A-Za-z0-9_-]{20,}\b",
+    "AWS access key id": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+    "GitHub token": r"\bgh[pousr]_[A-Za-z0-9_]{20,}\b",
+    "Slack token": r"\bxox[baprs]-[A-Za-z0-9-]{10,}\b",
+    "JSON web token": r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\b",
+    "private key": r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----",
+    "bearer token": r"(?i:\bbearer\s+[A-Za-z0-9._-]{20,}\b)",
+    "assigned secret": (
+        r"(?i:\b(?:password|passwd|pwd|secret|api[-_]?key|access[-_]?token|auth[-_]?token|client[-_]?secret)"
+        r"\b[\"']?\s*[:=]\s*[\"']?[^\s\"']{6,})"
+    ),
+}
+_DETECTOR = {
+    "GitHub fine-grained token": r"\bgithub_pat_[A-Za-z0-9_]{22,}\b",
+    "GitLab token": r"\bglpat-[A-Za-z0-9_-]{20,}\b",
+    "Google API key": r"\bAIza[A-Za-z0-9_-]{35}\b",
+    "Stripe key": r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}\b",
+    "npm token": r"\bnpm_[A-Za-z0-9]{36}\b",
+    "PyPI token": r"\bpypi-[A-Za-z0-9_-]{32,}\b",
+    "SendGrid key": r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}\b",
+    "Hugging Face token": r"\bhf_[A-Za-z0-9]{30,}\b",
+    "Slack webhook": r"\bhooks\.slack\.com/services/[A-Za-z0-9/]{20,}\b",
+    "credentials in an address": r"\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/:@]{3,}@",
+}
+_PERSONAL_0_5 = {
+    "email address": r"\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b",
+    "US social security number": r"\b\d{3}-\d{2}-\d{4}\b",
+    "phone number": r"(?:\+?1[-. ]?)?(?:\(\d{3}\)[-. ]?|\b\d{3}[-. ])\d{3}[-. ]\d{4}\b",
+}
+_CARD = r"\b(?:\d[ -]?){12,18}\d\b"
+_PERSONAL = _PERSONAL_0_5 | {
+    "US social security number": r"\b\d{3}[- ]\d{2}[- ]\d{4}\b",
+    "spelled-out email address": r"(?i:\b[a-z0-9]+(?:\s+dot\s+[a-z0-9]+)*\s+at\s+[a-z0-9-]+(?:\s+dot\s+[a-z0-9-]+)+\b)",
+    "payment card number": _CARD,
+}
+_TEXTS = (
+    "title",
+    "body",
+    "writer",
+    "object",
+    "summary",
+    "handle",
+    "key",
+    "kind",
+    "stability",
+    "verification",
+    "origin",
+    "sensitivity",
+)
+_LISTS = ("topics", "entities", "source_refs")
+
+
+def _formats(rules: Rules) -> dict[str, str]:
+    return _REFERENCE | _DETECTOR if rules.screen_formats == "full" else _REFERENCE
+
+
+def holds_secret(text: str) -> bool:
+    """Whether a text holds what looks like a credential; for messages that would otherwise repeat what was typed.
+
+    >>> holds_secret("pass" + "word = hunter2222"), holds_secret("the pump failed")
+    (True, False)
+    """
+    return any(re.search(pattern, text) for pattern in (_REFERENCE | _DETECTOR).values())
+
+
+def secrets(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """Credentials found: one row a field with claim, path and finding (the kind of credential)."""
+    formats = _formats(rules)
+    found = _found(claims, formats)
+    if edges.height:
+        named = edges.select("claim", (pl.format("edges[{}].target", "place")).alias("path"), pl.col("target").alias("text"))
+        found.append(_named(named.filter(pl.col("text").str.contains(_any(formats))), formats))
+    return pl.concat([part for part in found if part.height] or [_nothing()]).unique(
+        ["claim", "path"], keep="first", maintain_order=True
+    )
+
+
+def personal(claims: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """Personal data found in claims whose sensitivity is public: one row a field with claim, path and finding."""
+    public = claims.filter(pl.col("sensitivity") == "public")
+    if public.is_empty():
+        return _nothing()
+    if rules.screen_formats == "reference_0.5":
+        return pl.concat(_found(public, _PERSONAL_0_5) or [_nothing()]).unique(
+            ["claim", "path"], keep="first", maintain_order=True
+        )
+    plain, lookalike = _found(public, _PERSONAL), _found(public.with_columns(_digits_for_letters()), _PERSONAL)
+    found = pl.concat([*plain, *lookalike] or [_nothing()])
+    return found.unique(["claim", "path"], keep="first", maintain_order=True)
+
+
+def _digits_for_letters() -> list[pl.Expr]:
+    """The texts with the letters O and l beside a digit read as 0 and 1."""
+    swaps = ((r"(\d)[Oo]", "${1}0"), (r"[Oo](\d)", "0${1}"), (r"(\d)[lI]", "${1}1"), (r"[lI](\d)", "1${1}"))
+    expressions = []
+    for name in ("title", "body", "writer", "object", "summary"):
+        text = pl.col(name)
+        for pattern, digit in (*swaps, *swaps):
+            text = text.str.replace_all(pattern, digit)
+        expressions.append(text)
+    return expressions
+
+
+def _any(formats: dict[str, str]) -> str:
+    return "|".join(f"(?:{pattern})" for pattern in formats.values())
+
+
+def _found(claims: pl.DataFrame, formats: dict[str, str]) -> list[pl.DataFrame]:
+    """One scan of each column for all formats joined; only what it catches is looked at again, to name it."""
+    joined = _any(formats)
+    hits = claims.lazy().select(
+        [pl.col(name).str.contains(joined).any() for name in _TEXTS]
+        + [pl.col(name).list.join("\n", ignore_nulls=True).str.contains(joined).any() for name in _LISTS]
+    ).collect().row(0)  # fmt: skip
+    caught = []
+    for name, hit in zip((*_TEXTS, *_LISTS), hits, strict=True):
+        if hit and name in _TEXTS:
+            caught.append(_named(claims.select("claim", pl.lit(name).alias("path"), pl.col(name).alias("text")), formats))
+        elif hit:
+            items = claims.select("claim", pl.int_ranges(pl.col(name).list.len()).alias("place"), pl.col(name).alias("text"))
+            items = items.filter(pl.col("text").list.len() > 0).explode("place", "text")
+            caught.append(_named(items.select("claim", pl.format(name + "[{}]", "place").alias("path"), "text"), formats))
+    return caught
+
+
+def _named(texts: pl.DataFrame, formats: dict[str, str]) -> pl.DataFrame:
+    texts = texts.filter(pl.col("text").str.contains(_any(formats)))
+    kinds: list[pl.Expr] = [pl.when(_matches(name, pattern)).then(pl.lit(name)) for name, pattern in formats.items()]
+    kind = pl.coalesce(kinds)
+    return texts.select("claim", "path", kind.alias("finding")).drop_nulls("finding")
+
+
+def _matches(name: str, pattern: str) -> pl.Expr:
+    text = pl.col("text")
+    if name != "payment card number":
+        return text.str.contains(pattern)
+    digits = text.str.extract_all(pattern).list.eval(pl.element().str.replace_all(r"\D", ""))
+    return digits.list.eval(_luhn(pl.element())).list.any()
+
+
+def _luhn(digits: pl.Expr) -> pl.Expr:
+    """Whether at most 19 digits pass the Luhn check: the doubled ones and the others sum to a multiple of 10."""
+    padded = digits.str.zfill(20)
+    total = pl.lit(0)
+    for place in range(20):
+        digit = padded.str.slice(place, 1).cast(pl.Int32)
+        doubled = digit * 2
+        total = total + (pl.when(doubled > 9).then(doubled - 9).otherwise(doubled) if place % 2 == 0 else digit)  # noqa: PLR2004
+    return (total % 10 == 0) & (digits.str.len_chars() >= 13)  # noqa: PLR2004  # cards have 13 to 19 digits
+
+
+def _nothing() -> pl.DataFrame:
+    return pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "finding": pl.String})

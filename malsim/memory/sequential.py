@@ -1,0 +1,187 @@
+"""Recomputing at admission, as the reference does: each claim at once moves the cells its edges name, in edge order.
+
+The order is the law here, so this walks claim by claim; malsim's own rules leave every score to the tick.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import calibration
+from malsim.memory.cells import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.memory.building import Built
+    from malsim.memory.relations import Outcome
+    from malsim.memory.rules import Rules
+
+__all__ = ["moved"]
+
+
+def moved(built: Built, outcome: Outcome, factors: Mapping[str, float], rules: Rules) -> Built:
+    """The built memory with every new cell's factor as of its admission and every named cell's effective moved.
+
+    `factors` stand in for the writers' own records.
+    """
+    memory = built.memory
+    state = _State.of(built, rules)
+    demoted_by: defaultdict[int, list[int]] = defaultdict(list)
+    for row, claim in zip(*(part.tolist() for part in built.demoted), strict=True):
+        demoted_by[claim].append(row)
+    new = memory.edges.slice(built.first_edge)
+    out: defaultdict[int, list[tuple[int, str, float]]] = defaultdict(list)
+    for source, relation, target, weight in zip(*(new[name].to_list() for name in new.columns[:4]), strict=True):
+        out[source].append((target, relation, weight))
+    writers = memory.cells["writer"].to_list() if factors else []
+    for claim in np.flatnonzero(outcome.created).tolist():
+        row = int(built.row[claim])
+        given = factors.get(writers[row]) if factors else None
+        state.admit(row, given)
+        for target, relation, weight in out[row]:
+            state.connect(row, target, relation, weight)
+        for old in demoted_by[claim]:
+            state.demote(old)
+        for target, _, weight in out[row]:
+            if weight != 0.0:
+                state.recompute(target)
+        state.recompute(row)
+    cells = memory.cells.with_columns(
+        pl.Series("effective", state.effective, dtype=pl.Float64),
+        pl.Series("calibration", state.factor, dtype=pl.Float64),
+    )
+    return replace(built, memory=Memory(cells, memory.edges, memory.writers))
+
+
+@dataclass
+class _State:
+    """Scores, statuses and records as they stand after each claim."""
+
+    rules: Rules
+    stated: list[float]
+    author: list[int]
+    factor: list[float]
+    effective: list[float]
+    active: list[bool]
+    superseded: list[bool]
+    accusers: defaultdict[int, set[int]]
+    accuses: defaultdict[int, set[int]]
+    standing: _Incoming
+    incoming: dict[int, dict[tuple[int, str], float]]
+    outcomes: list[int]
+    penalties: list[float]
+
+    @classmethod
+    def of(cls, built: Built, rules: Rules) -> _State:
+        """The state before the batch: its new cells hold no edge and count in no record yet."""
+        memory, cells = built.memory, built.memory.cells
+        standing = memory.edges.head(built.first_edge)
+        old = ~np.isin(np.arange(cells.height), built.row)
+        superseded = (cells["status"] == "superseded").to_numpy().copy()
+        demoted = built.demoted[0]
+        superseded[demoted] = False
+        active = (cells["status"] == "active").to_numpy() & old
+        active[demoted] = old[demoted]
+        before = Memory(cells, standing, memory.writers)
+        accuser, accused = before.accusations(rules.evidence_from)
+        wrong = superseded.copy()
+        wrong[accused[active[accuser]]] = True
+        stated, author = cells["stated"].to_numpy(), cells["author"].to_numpy()
+        cost = calibration.penalty(stated, wrong, form=rules.calibration)
+        size = memory.writers.height
+        accusers, accuses = defaultdict(set), defaultdict(set)
+        for source, target in zip(accuser.tolist(), accused.tolist(), strict=True):
+            accusers[target].add(source)
+            accuses[source].add(target)
+        return cls(
+            rules=rules,
+            stated=stated.tolist(),
+            author=author.tolist(),
+            factor=cells["calibration"].to_list(),
+            effective=cells["effective"].to_list(),
+            active=active.tolist(),
+            superseded=superseded.tolist(),
+            accusers=accusers,
+            accuses=accuses,
+            standing=_Incoming(standing, cells.height),
+            incoming={},
+            outcomes=np.bincount(author[old], minlength=size).tolist(),
+            penalties=np.bincount(author[old], weights=cost[old], minlength=size).tolist(),
+        )
+
+    def admit(self, row: int, given: float | None) -> None:
+        """Give a new cell its writer's factor of this moment and its first effective."""
+        author, rules = self.author[row], self.rules
+        record = (np.array([self.outcomes[author]]), np.array([self.penalties[author]]))
+        self.factor[row] = float(calibration.factors(*record, rules)[0]) if given is None else given
+        self.effective[row] = min(1.0, max(0.0, self.stated[row] * self.factor[row]))
+        self.active[row] = True
+        self.count(row, 1)
+
+    def connect(self, source: int, target: int, relation: str, weight: float) -> None:
+        """Add one edge; a contradiction also enters the record of the target's writer."""
+        self.into(target)[source, relation] = weight
+        if relation == "contradicts" and (self.rules.evidence_from == "any" or self.author[source] != self.author[target]):
+            self.count(target, -1)
+            self.accusers[target].add(source)
+            self.accuses[source].add(target)
+            self.count(target, 1)
+
+    def demote(self, row: int) -> None:
+        """Supersede a cell: an outcome of its writer's, and no accuser any more."""
+        moved_rows = [row, *self.accuses[row]]
+        for other in moved_rows:
+            self.count(other, -1)
+        self.active[row], self.superseded[row] = False, True
+        for other in moved_rows:
+            self.count(other, 1)
+
+    def count(self, row: int, sign: int) -> None:
+        """Enter a cell's outcome in its writer's record, or take it out."""
+        wrong = self.superseded[row] or any(self.active[source] for source in self.accusers[row])
+        form = self.rules.calibration
+        self.outcomes[self.author[row]] += sign
+        cost = calibration.penalty(np.array([self.stated[row]]), np.array([wrong]), form=form)
+        self.penalties[self.author[row]] += sign * float(cost[0])
+
+    def into(self, row: int) -> dict[tuple[int, str], float]:
+        """The edges that point at a cell so far."""
+        if row not in self.incoming:
+            self.incoming[row] = self.standing.of(row)
+        return self.incoming[row]
+
+    def recompute(self, row: int) -> None:
+        """One cell's effective, from the masses as they are at this moment."""
+        support = challenge = 0.0
+        for (source, _), weight in self.into(row).items():
+            if weight > 0.0:
+                support += weight * self.effective[source]
+            else:
+                challenge -= weight * self.effective[source]
+        raw = self.stated[row] * self.factor[row]
+        raw += self.rules.support_ceiling * math.tanh(support) - self.rules.challenge_ceiling * math.tanh(challenge)
+        self.effective[row] = min(1.0, max(0.0, raw))
+
+
+class _Incoming:
+    """The edges that stood before the batch, found by their target."""
+
+    def __init__(self, edges: pl.DataFrame, cells: int) -> None:
+        target = edges["target"].to_numpy()
+        self.order = np.argsort(target, kind="stable")
+        self.starts = np.searchsorted(target[self.order], np.arange(cells + 1))
+        self.edges = edges
+
+    def of(self, row: int) -> dict[tuple[int, str], float]:
+        """Weights of the edges into one row, by source and relation."""
+        here = self.edges[self.order[self.starts[row] : self.starts[row + 1]]]
+        return {
+            (source, relation): weight for source, relation, weight in here.select("source", "relation", "weight").rows()
+        }

@@ -1,0 +1,223 @@
+"""The tick: one snapshot, then every live cell's new scores at once; and settling, which is ticking until still."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.errors import RulesError
+from malsim.memory import calibration, scores
+from malsim.memory.answers import wrong_by_answer
+from malsim.memory.rules import Rules
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from malsim.memory.cells import Memory
+
+__all__ = ["Settled", "effective_at", "settle", "tick"]
+
+
+def tick(memory: Memory, now: float, rules: Rules | None = None) -> Memory:
+    """Recompute every active cell's calibration, masses, effective, currency and salience from the state as it is.
+
+    One Jacobi step: masses come from the values before the tick. Superseded and annexed cells keep theirs. `now` is in
+    days; a `now` before a cell was touched counts as no time passed. Ticking reinforces nothing.
+    """
+    rules = rules or Rules()
+    if memory.cells.is_empty():
+        return memory
+    scan = _Scan(memory, now, rules)
+    effective = memory.cells["effective"].to_numpy()
+    records = scan.records(effective)
+    step = scan.step(effective, records.factor)
+    return scan.written(step, records)
+
+
+def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.Series:
+    """What a reader sees between ticks: one step from the last tick's snapshot with what was admitted since.
+
+    Changes nothing; one value a cell, in the order of `memory.cells`.
+    """
+    return tick(memory, now, rules).cells["effective"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settled:
+    """What iterating the tick at one instant came to.
+
+    `ticks` were made; if not `settled`, the last states repeat with `period` (None: no period was found among the last
+    64) and `amplitude`, the largest swing of any one cell over them, and `ringing` marks the cells that move.
+    """
+
+    memory: Memory
+    settled: bool
+    ticks: int
+    period: int | None
+    amplitude: float
+    ringing: NDArray[np.bool_]
+
+    def __str__(self) -> str:
+        """One sentence."""
+        if self.settled:
+            return f"settled in {self.ticks} ticks"
+        shape = f"repeats every {self.period} ticks" if self.period else "wanders"
+        return f"did not settle in {self.ticks} ticks: {shape}, amplitude {self.amplitude:.3g}, {self.ringing.sum()} cells"
+
+
+HISTORY = 64
+
+
+def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
+    """Tick at one instant until no effective moves by more than `settle_tolerance`, at most `settle_ticks` times."""
+    rules = rules or Rules()
+    nothing = np.zeros(len(memory.cells), dtype=bool)
+    if memory.cells.is_empty():
+        return Settled(memory=memory, settled=True, ticks=0, period=None, amplitude=0.0, ringing=nothing)
+    scan = _Scan(memory, now, rules)
+    trail = [memory.cells["effective"].to_numpy()]
+    records = scan.records(trail[-1])
+    for made in range(1, rules.settle_ticks + 1):
+        if rules.wrong_when != "contradicted":  # the other forms read the values that are still moving
+            records = scan.records(trail[-1])
+        step = scan.step(trail[-1], records.factor)
+        moved = float(np.abs(step.effective - trail[-1]).max())
+        trail = [*trail[1 - HISTORY :], step.effective]
+        if moved <= rules.settle_tolerance:
+            after = scan.written(step, records)
+            return Settled(memory=after, settled=True, ticks=made, period=None, amplitude=0.0, ringing=nothing)
+    period = next(
+        (p for p in range(1, len(trail)) if np.abs(trail[-1] - trail[-1 - p]).max() <= rules.settle_tolerance), None
+    )
+    span = np.stack(trail[-(period or len(trail)) :])
+    swing = span.max(axis=0) - span.min(axis=0)
+    return Settled(
+        memory=scan.written(step, records),
+        settled=False,
+        ticks=rules.settle_ticks,
+        period=period,
+        amplitude=float(swing.max()),
+        ringing=swing > rules.settle_tolerance,
+    )
+
+
+@dataclass(frozen=True)
+class _Step:
+    support: NDArray[np.float64]
+    challenge: NDArray[np.float64]
+    calibration: NDArray[np.float64]
+    effective: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Records:
+    claims: NDArray[np.int64]
+    contradicted: NDArray[np.int64]
+    factor: NDArray[np.float64]
+
+
+class _Scan:
+    """One memory's columns as arrays, read once for one tick or for many at the same instant."""
+
+    def __init__(self, memory: Memory, now: float, rules: Rules) -> None:
+        self.memory, self.now, self.rules = memory, now, rules
+        cells = memory.cells
+        self.stated = cells["stated"].to_numpy()
+        self.author = cells["author"].to_numpy()
+        self.active = cells["status"].to_physical().to_numpy() == 0
+        self.all_active = bool(self.active.all())
+
+    def records(self, effective: NDArray[np.float64]) -> _Records:
+        """Every writer's outcomes and factor, from this snapshot."""
+        rules, writers = self.rules, len(self.memory.writers)
+        claims = np.bincount(self.author, minlength=writers).astype(np.int64)
+        wrong = self.wrong(effective)
+        contradicted = np.bincount(self.author, weights=wrong, minlength=writers).astype(np.int64)
+        penalties = calibration.penalty(self.stated, wrong, form=rules.calibration)
+        total = np.bincount(self.author, weights=penalties, minlength=writers).astype(np.float64)
+        return _Records(claims, contradicted, calibration.factors(claims, total, rules))
+
+    def wrong(self, effective: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which cells count as wrong outcomes, by `wrong_when` and `evidence_from`."""
+        memory, rules = self.memory, self.rules
+        if rules.wrong_when == "lost":
+            return wrong_by_answer(memory, effective)
+        accuser, accused = memory.accusations(rules.evidence_from)
+        counts = self.active[accuser]
+        if rules.wrong_when == "outweighed":
+            counts = counts & (effective[accuser] > effective[accused])
+        wrong = memory.replaced(rules.evidence_from).copy()
+        wrong[accused[counts]] = True
+        return wrong
+
+    def step(self, effective: NDArray[np.float64], factor: NDArray[np.float64]) -> _Step:
+        """One step of the map effective → effective."""
+        rules, cells = self.rules, self.memory.cells
+        worth = effective if rules.mass_from == "effective" else self.stated
+        if rules.mass_neighbours == "active" and not self.all_active:
+            worth = worth * self.active
+        support, challenge = self.memory.wiring.masses(worth)
+        fixed = rules.recompute == "admit"
+        factor_now = cells["calibration"].to_numpy() if fixed else factor[self.author]
+        fresh = self._formula(factor_now, support, challenge)
+        if rules.damping < 1.0:
+            fresh = effective + rules.damping * (fresh - effective)
+        return _Step(support, challenge, factor_now, self._where_active(fresh, effective))
+
+    def _formula(
+        self, factor: NDArray[np.float64], support: NDArray[np.float64], challenge: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        rules = self.rules
+        if rules.effective is None:
+            ceilings = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
+            return scores.effective(self.stated, factor, support, challenge, **ceilings)
+        fresh = np.asarray(rules.effective(self.stated, factor, support, challenge), dtype=np.float64)
+        if fresh.shape != self.stated.shape or not bool(((fresh >= 0.0) & (fresh <= 1.0)).all()):
+            raise RulesError(
+                "your formula must give one value in [0, 1] for each cell",
+                where="rules.effective",
+                given=f"shape {fresh.shape}, from {fresh.min(initial=1.0):g} to {fresh.max(initial=0.0):g}",
+                allowed=f"shape {self.stated.shape}, 0 to 1",
+                hint="end it with numpy.clip(…, 0, 1)",
+            )
+        return fresh
+
+    def written(self, step: _Step, records: _Records) -> Memory:
+        """The memory with this step's scores, and with currency and salience as of now."""
+        memory, rules, cells = self.memory, self.rules, self.memory.cells
+        touched = cells["touched"].to_numpy()
+        c0 = cells["c0"].to_numpy()
+        fresh = scores.currency(
+            c0, self.now - touched, rules.tau()[cells["stability"].to_physical().to_numpy()], floor=rules.currency_floor
+        )
+        read = cells["read"].fill_null(cells["touched"]).to_numpy() if cells["read"].null_count() < len(c0) else touched
+        salience = scores.decayed_salience(
+            cells["salience_seed"].to_numpy(), self.now - read, floor=rules.salience_floor, tau=rules.salience_tau
+        )
+        pinned = cells["pinned"]
+        if pinned.any():
+            held = pinned.to_numpy()
+            kept = cells["currency"].to_numpy() if rules.pinned_currency == "held" else c0
+            fresh = np.where(held, kept, fresh)
+            salience = np.where(held, cells["salience"].to_numpy(), salience)
+        columns = {
+            "currency": fresh,
+            "salience": salience,
+            "support_mass": step.support,
+            "challenge_mass": step.challenge,
+        }
+        if rules.recompute != "admit":
+            columns["calibration"] = step.calibration
+        kept_columns = {name: self._where_active(new, cells[name].to_numpy()) for name, new in columns.items()}
+        return memory.with_scores(
+            {"effective": step.effective, **kept_columns},
+            claims=records.claims,
+            contradicted=records.contradicted,
+            factor=records.factor,
+        )
+
+    def _where_active(self, new: NDArray[np.float64], old: NDArray[np.float64]) -> NDArray[np.float64]:
+        return new if self.all_active else np.where(self.active, new, old)
