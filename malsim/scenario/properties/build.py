@@ -1,0 +1,214 @@
+"""From the parsed words to a formula: each piece knows where it stands, so that a misfit is refused at its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from lark import Token, Transformer_NonRecursive, v_args
+
+from malsim.errors import ScenarioError
+from malsim.memory.schema import STATUS
+from malsim.scenario.properties.formula import (
+    Apply,
+    AtEvent,
+    Between,
+    Bit,
+    Bound,
+    Compare,
+    Edge,
+    Formula,
+    Function,
+    Join,
+    Not,
+    Number,
+    Over,
+    Read,
+    Relation,
+    Text,
+    Unit,
+    Value,
+    Window,
+    negative,
+    reads,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Literal
+
+    from lark.tree import Meta, ParseTree
+
+__all__ = ["FIELDS", "REDUCERS", "build", "place"]
+
+DEEPEST = 60
+FIELDS = {name: f"-scores-{name}" for name in ("eff", "curr", "conf", "sal")} | {"status": "-status"}
+REDUCERS = ("mean", "sum", "count", "share", "series", "max", "min")
+ARGUMENTS = {"abs": (1, 1), "prev": (1, 1), "rise": (1, 1), "fall": (1, 1), "min": (2, 99), "max": (2, 99)}
+
+
+def place(text: str, position: int) -> str:
+    """Where a position of a property stands: its column, and its line if there are several."""
+    line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
+    return f"property, line {line}, column {column}" if "\n" in text else f"property, column {column}"
+
+
+def build(text: str, tree: ParseTree) -> Formula:
+    """The formula that a text's tree of words means."""
+    return _Build(text).transform(tree).formula
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a property with the text it was read from."""
+
+    node: Formula | Value
+    text: str
+    start: int
+    end: int
+    depth: int = 1
+
+    def refuse(self, problem: str, hint: str) -> ScenarioError:
+        """The error that this piece does not fit where it stands."""
+        return ScenarioError(problem, where=place(self.text, self.start), given=self.text[self.start : self.end], hint=hint)
+
+    @property
+    def formula(self) -> Formula:
+        """The piece as something that holds or does not."""
+        if isinstance(self.node, Read):
+            return Bit(self.node)
+        if isinstance(self.node, Value):
+            hint = "compare it (`… >= 0.3`); only an address that reads 0 or 1 stands alone"
+            raise self.refuse("this is a value, where something that holds or not must stand", hint)
+        return self.node
+
+    @property
+    def value(self) -> Value:
+        """The piece as a number or a string at each tick."""
+        if isinstance(self.node, Value):
+            return self.node
+        raise self.refuse("this holds or does not, where a value must stand", "join comparisons with and, or, implies")
+
+    @property
+    def number(self) -> Value:
+        """The piece as a number at each tick."""
+        if isinstance(self.node, Text):
+            raise self.refuse("a string is no number", "strings are compared with == and != only")
+        return self.value
+
+
+@v_args(meta=True, inline=True)
+class _Build(Transformer_NonRecursive[Token, Piece]):
+    """One method a rule of the grammar, from pieces to a piece."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+    def _piece(self, meta: Meta, make: Callable[[], Formula | Value], *parts: Piece) -> Piece:
+        depth = 1 + max((part.depth for part in parts), default=0)
+        piece = Piece(Number(0), self.text, meta.start_pos, meta.end_pos, depth)
+        if depth > DEEPEST:
+            raise piece.refuse(f"nested deeper than {DEEPEST} operators", "split it into several checks")
+        try:
+            return Piece(make(), self.text, piece.start, piece.end, depth)
+        except ScenarioError as problem:
+            if problem.where:
+                raise
+            raise piece.refuse(problem.problem, problem.hint or "") from None
+
+    def implies(self, meta: Meta, left: Piece, right: Piece) -> Piece:
+        return self._piece(meta, lambda: Join("implies", left.formula, right.formula), left, right)
+
+    def or_(self, meta: Meta, left: Piece, right: Piece) -> Piece:
+        return self._piece(meta, lambda: Join("or", left.formula, right.formula), left, right)
+
+    def and_(self, meta: Meta, left: Piece, right: Piece) -> Piece:
+        return self._piece(meta, lambda: Join("and", left.formula, right.formula), left, right)
+
+    def not_(self, meta: Meta, operand: Piece) -> Piece:
+        return self._piece(meta, lambda: Not(operand.formula), operand)
+
+    def between(self, meta: Meta, left: Piece, word: Token, window: Window | None, right: Piece) -> Piece:
+        chosen = cast("Literal['until', 'since']", str(word))
+        return self._piece(meta, lambda: Between(chosen, left.formula, right.formula, window), left, right)
+
+    def over(self, meta: Meta, word: Token, window: Window | None, operand: Piece) -> Piece:
+        chosen = cast("Literal['always', 'eventually', 'historically', 'once']", str(word))
+        return self._piece(meta, lambda: Over(chosen, operand.formula, window), operand)
+
+    def compare(self, meta: Meta, left: Piece, word: Token, right: Piece, scale: Token | None) -> Piece:
+        def make() -> Compare:
+            made = Compare(left.value, cast("Relation", str(word)), right.value, None if scale is None else float(scale))
+            if not reads(made):
+                raise ScenarioError("this compares two constants and can never change", hint="read an address or a signal")
+            return made
+
+        return self._piece(meta, make, left, right)
+
+    def apply(self, meta: Meta, left: Piece, sign: Token, right: Piece) -> Piece:
+        return self._piece(meta, lambda: Apply(cast("Function", str(sign)), (left.number, right.number)), left, right)
+
+    def sign(self, meta: Meta, sign: Token, operand: Piece) -> Piece:
+        return self._piece(meta, lambda: negative(operand.number) if sign == "-" else operand.number, operand)
+
+    def number(self, meta: Meta, number: Token) -> Piece:
+        return self._piece(meta, lambda: Number(float(number)))
+
+    def truth(self, meta: Meta, word: Token) -> Piece:
+        return self._piece(meta, lambda: Number(float(word == "true")))
+
+    def string(self, meta: Meta, string: Token) -> Piece:
+        return self._piece(meta, lambda: Text(_unquoted(string)))
+
+    def address(self, meta: Meta, address: Token) -> Piece:
+        return self._piece(meta, lambda: Read(str(address)))
+
+    def field(self, meta: Meta, field: Token, cell: Token) -> Piece:
+        return self._piece(meta, lambda: Read(cell + FIELDS[field]))
+
+    def bracket(self, meta: Meta, inner: Piece) -> Piece:
+        return self._piece(meta, lambda: inner.node, inner)
+
+    def call(self, meta: Meta, word: Token, *given: Piece) -> Piece:
+        def make() -> Formula | Value:
+            first = given[0].node
+            if word in REDUCERS and len(given) == 1 and isinstance(first, Read):
+                return Read(f"{word}({first.address})")
+            low, high = ARGUMENTS.get(word, (0, 0))
+            if not low <= len(given) <= high:
+                takes = "one wildcard address" if high == 0 else "one argument" if high == 1 else "two or more"
+                raise ScenarioError(f"{word} takes {takes}", hint="see property.lark")
+            if word in ("rise", "fall"):
+                return Edge(cast("Literal['rise', 'fall']", str(word)), given[0].formula)
+            return Apply(cast("Function", str(word)), tuple(each.number for each in given))
+
+        return self._piece(meta, make, *given)
+
+    def at_event(self, meta: Meta, kind: Token, subject: Token | None = None) -> Piece:
+        return self._piece(meta, lambda: AtEvent(_unquoted(kind), None if subject is None else _unquoted(subject)))
+
+    def bound(self, _meta: Meta, amount: Token) -> tuple[float, Unit]:
+        number = amount.rstrip("dhmins")
+        return float(number), cast("Unit", amount.removeprefix(number) or "ticks")
+
+    def window(self, meta: Meta, low: tuple[float, Unit], high: tuple[float, Unit] | None) -> Window:
+        try:
+            return Window(Bound(*low), None if high is None else Bound(*high))
+        except ScenarioError as problem:
+            piece = Piece(Number(0), self.text, meta.start_pos, meta.end_pos)
+            raise piece.refuse(problem.problem, problem.hint or "") from None
+
+
+def _must_be_a_status(left: Formula | Value, right: Formula | Value) -> None:
+    for side, other in ((left, right), (right, left)):
+        reads_status = isinstance(side, Read) and side.address.endswith(FIELDS["status"])
+        if reads_status and isinstance(other, Text) and other.text not in STATUS:
+            raise ScenarioError("no cell has such a status", hint=f"write one of {', '.join(STATUS)}")
+
+
+def _unquoted(word: str) -> str:
+    if not word.startswith('"'):
+        return str(word)
+    return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], word[1:-1], flags=re.DOTALL)

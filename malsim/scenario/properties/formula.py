@@ -1,0 +1,214 @@
+"""What a property is made of: values read from a run, formulas about them, windows of time; frozen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from malsim.errors import ScenarioError
+
+__all__ = [
+    "UNITS", "Apply", "AtEvent", "Between", "Bit", "Bound", "Compare", "Edge", "Formula", "Join", "Not", "Number",
+    "Over", "Read", "Text", "Value", "Window", "inside", "negative", "reach", "reads",
+]  # fmt: skip
+
+Relation: TypeAlias = Literal["<", "<=", ">", ">=", "==", "!="]
+Function: TypeAlias = Literal["+", "-", "*", "/", "negative", "abs", "min", "max", "prev"]
+Unit: TypeAlias = Literal["d", "h", "min", "s", "ticks"]
+
+UNITS: dict[str, int] = {"d": 86_400_000, "h": 3_600_000, "min": 60_000, "s": 1_000}  # in milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A finite number written in the property."""
+
+    value: float
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.value):
+            raise ScenarioError("a property's numbers are finite", given=self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string written in the property; it is compared with `==` and `!=` only."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What an address, a signal name, or a reducer over a wildcard address says at each tick."""
+
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A function of values at each tick; `prev` is its argument one tick earlier and has no value at the first tick."""
+
+    function: Function
+    arguments: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One end of a window: a time (d, h, min, s) or a count of ticks."""
+
+    amount: float
+    unit: Unit = "ticks"
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.amount) and self.amount >= 0):
+            raise ScenarioError("a window's bounds are 0 or more", given=self.amount)
+        if self.unit == "ticks" and self.amount != int(self.amount):
+            raise ScenarioError(
+                "a bound without a unit counts whole ticks", given=self.amount, hint="write a unit: d, h, min or s"
+            )
+
+    @property
+    def size(self) -> int:
+        """The bound in whole milliseconds, or in ticks."""
+        return round(self.amount * UNITS.get(self.unit, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """From `low` to `high` after (or, for the past, before) a tick, both ends included; `high` None is without end."""
+
+    low: Bound
+    high: Bound | None = None
+
+    def __post_init__(self) -> None:
+        if self.high is None:
+            return
+        if self.low.amount and self.high.amount and (self.low.unit == "ticks") != (self.high.unit == "ticks"):
+            raise ScenarioError("a window counts ticks or time, not both", hint="give both ends a unit, or neither")
+        if self.high.size < self.low.size:
+            raise ScenarioError("a window ends before it begins", hint="write the smaller bound first")
+
+    @property
+    def in_ticks(self) -> bool:
+        """Whether the ends are counts of ticks."""
+        ends = [end for end in (self.low, self.high) if end is not None]
+        return all(end.unit == "ticks" for end in ends if end.amount) and any(end.unit == "ticks" for end in ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Two values compared; the margin is their distance on the right side, over `scale`."""
+
+    left: Value
+    relation: Relation
+    right: Value
+    scale: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.scale is not None and not (math.isfinite(self.scale) and self.scale > 0):
+            raise ScenarioError("a scale is a number above 0", given=self.scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Bit:
+    """An address that reads 1 (holds, margin 1) or 0 (does not, margin −1); any other number is refused."""
+
+    value: Read
+
+
+@dataclass(frozen=True, slots=True)
+class AtEvent:
+    """Whether an event of a kind, about a subject if one is named, came since the tick before; margin 1 or −1."""
+
+    kind: str
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite."""
+
+    operand: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Two formulas at one tick."""
+
+    word: Literal["and", "or", "implies"]
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """A formula at every tick (always, historically) or some tick (eventually, once) of a window."""
+
+    word: Literal["always", "eventually", "historically", "once"]
+    operand: Formula
+    window: Window | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """`left` at every tick until (since) a tick of the window at which `right` holds."""
+
+    word: Literal["until", "since"]
+    left: Formula
+    right: Formula
+    window: Window | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A formula that begins (rise) or ceases (fall) to hold; before its first tick nothing holds."""
+
+    word: Literal["rise", "fall"]
+    operand: Formula
+
+
+Value: TypeAlias = Number | Text | Read | Apply
+Formula: TypeAlias = Compare | Bit | AtEvent | Not | Join | Over | Between | Edge
+
+
+def negative(value: Value) -> Value:
+    """A value with its sign turned; of a number, the number."""
+    return Number(-value.value) if isinstance(value, Number) else Apply("negative", (value,))
+
+
+def inside(part: Formula | Value) -> tuple[Formula | Value, ...]:
+    """The formulas and values directly inside one."""
+    match part:
+        case Apply(_, arguments):
+            return arguments
+        case Bit(operand) | Not(operand) | Over(_, operand) | Edge(_, operand):
+            return (operand,)
+        case Compare(left, _, right) | Join(_, left, right) | Between(_, left, right):
+            return (left, right)
+        case _:
+            return ()
+
+
+def reads(part: Formula | Value) -> tuple[str, ...]:
+    """Every address a property reads, once each, in the order in which they stand.
+
+    >>> reads(Compare(Read("obs_a1a1-scores-eff"), "<", Apply("prev", (Read("low"),))))
+    ('obs_a1a1-scores-eff', 'low')
+    """
+    if isinstance(part, Read):
+        return (part.address,)
+    return tuple(dict.fromkeys(address for each in inside(part) for address in reads(each)))
+
+
+def reach(part: Formula | Value, period: int) -> int:
+    """How many milliseconds after a tick a formula looks at most, with ticks `period` milliseconds apart.
+
+    >>> reach(Over("always", Over("once", Bit(Read("low")), Window(Bound(3, "d"))), Window(Bound(0), Bound(2))), 1000)
+    2000
+    """
+    deeper = max((reach(each, period) for each in inside(part)), default=0)
+    if not isinstance(part, Over | Between) or part.window is None or part.word in ("historically", "once", "since"):
+        return deeper
+    end = part.window.high or part.window.low
+    return deeper + end.size * (period if end.unit == "ticks" else 1)

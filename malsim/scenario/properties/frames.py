@@ -1,0 +1,232 @@
+"""A run's frames read by address: `obs_a1a1-scores-eff`, a signal, `signal(row)`, `writer(ann)-claims`, a metric."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import ScenarioError
+from malsim.memory.schema import FLAGS
+from malsim.scenario.properties.build import REDUCERS
+from malsim.scenario.properties.trace import MILLISECONDS, Trace, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["EVENTS", "FrameReader", "Frames", "trace_of"]
+
+SCORES = {
+    "eff": "effective", "curr": "currency", "conf": "stated", "sal": "salience", "calib": "calibration",
+    "support": "support_mass", "challenge": "challenge_mass",
+}  # fmt: skip
+BITS = {flag: flag for flag in FLAGS} | {"review": "requires_review", "bg": "allow_background_use"}
+EVENTS = frozenset(
+    (
+        "admitted",
+        "rejected",
+        "deduplicated",
+        "attenuated",
+        "superseded",
+        "annexed",
+        "tripped",
+        "cleared",
+        "pushed",
+        "expanded",
+        "blocked",
+        "written_back",
+        "escalated",
+        "webhook",
+        "compacted",
+    )
+)
+
+
+class Frames(Protocol):
+    """What a run keeps, as far as properties read it."""
+
+    @property
+    def cells(self) -> pl.DataFrame:
+        """One row a tick, replication and cell: t, rep, cell, and a column a field."""
+
+    @property
+    def signals(self) -> pl.DataFrame:
+        """One row a tick, replication, row (null for a run's signal) and signal: t, rep, row, signal, value."""
+
+    @property
+    def events(self) -> pl.DataFrame:
+        """One row an event: t, rep, kind, subject."""
+
+    @property
+    def writers(self) -> pl.DataFrame:
+        """One row a tick, replication and writer: t, rep, writer, and a column a field."""
+
+
+def trace_of(run: Frames, *, metrics: Mapping[str, NDArray[Any]] | None = None) -> Trace:
+    """The trace of a run's frames; an address is looked up when it is read, and kept.
+
+    Parameters
+    ----------
+    run
+        Anything with the frames cells, signals, events and writers; every time in cells, signals or writers is a tick.
+    metrics
+        Numbers of the whole run by name: one a replication, or ticks × replications.
+
+    Raises
+    ------
+    ScenarioError
+        If the run holds no tick, or a frame no t or rep.
+    """
+    reader = FrameReader(run, metrics or {})
+    return Trace(reader.times, reader.replications, reader.read, reader.happened)
+
+
+class FrameReader:
+    """Reads a run's frames by address into arrays of ticks × replications, each once.
+
+    A field is named in full or as in netlists; truth values read 1 and 0; words are strings. Where a cell, a signal or
+    a writer has no row, or null, there is no value. A name that is nowhere in the run, a field that is null throughout,
+    NaN, or two rows for one tick and replication is a ScenarioError.
+    """
+
+    def __init__(self, run: Frames, metrics: Mapping[str, NDArray[Any]]) -> None:
+        self._frames = {name: _checked(name, getattr(run, name)) for name in ("cells", "signals", "events", "writers")}
+        self._metrics = metrics
+        self._kept: dict[str, NDArray[Any]] = {}
+        ticked = [_unique(self._frames[name], "t") for name in ("cells", "signals", "writers")]
+        self.times = np.unique(_milliseconds(np.concatenate(ticked)))
+        self.replications = np.unique(np.concatenate([_unique(frame, "rep") for frame in self._frames.values()]))
+        if not len(self.times):
+            raise ScenarioError("the run holds no tick, so nothing can be checked", hint="give it days and a turn_every")
+        self._shape = (len(self.times), len(self.replications))
+
+    def read(self, address: str) -> NDArray[Any]:
+        """What an address says at each tick of each replication."""
+        if address not in self._kept:
+            self._kept[address] = self._look_up(address)
+        return self._kept[address]
+
+    def happened(self, kind: str, subject: str | None) -> NDArray[np.bool_]:
+        """Whether an event came since the tick before; one after the last tick counts at the last."""
+        events, found = self._frames["events"], np.zeros(self._shape, dtype=bool)
+        if kind not in (kinds := EVENTS.union(_names(events, "kind"))):
+            raise unknown("kind of event", kind, kinds)
+        if subject is not None and subject not in (subjects := self._subjects()):
+            raise unknown("subject of an event", subject, subjects)
+        if events.height:
+            about = pl.lit(value=True) if subject is None else pl.col("subject") == subject
+            chosen = events.filter(pl.col("kind").cast(pl.String) == kind, about)
+            ticks = np.searchsorted(self.times, _milliseconds(chosen["t"].to_numpy()), "left")
+            found[np.minimum(ticks, len(self.times) - 1), self._columns(chosen)] = True
+        return found
+
+    def _look_up(self, address: str) -> NDArray[Any]:
+        if address in self._metrics:
+            return np.broadcast_to(np.asarray(self._metrics[address], dtype=float), self._shape)
+        if address in _names(self._frames["signals"], "signal"):
+            rows = self._frames["signals"].filter(pl.col("signal") == address, pl.col("row").is_null())
+            if not rows.height:
+                raise ScenarioError("this signal has a value a row", given=address, hint=f"name one: {address}(obs_a1a1)")
+            return self._array(rows, address, "value")
+        if found := re.fullmatch(r"writer\(([^()]+)\)-(\w+)", address):
+            return self._instance("writers", "writer", found[1], address, found[2])
+        if found := re.fullmatch(r"([^()]+)\(([^()]+)\)", address):
+            return self._row_signal(address, found[1], found[2])
+        handle, _, field = address.partition("-")
+        if not field or re.search(r"[.*@~()]", handle):
+            raise self._nowhere(address)
+        return self._instance("cells", "cell", handle, address, _column(field))
+
+    def _instance(self, frame: str, key: str, name: str, address: str, column: str) -> NDArray[Any]:
+        """A column of the rows of one cell or one writer."""
+        frames = self._frames[frame]
+        rows = frames.filter(pl.col(key).cast(pl.String) == name) if frames.height else frames
+        if not rows.height:
+            raise (unknown(key, name, _names(frames, key)) if "_" in name or frame == "writers" else self._nowhere(address))
+        fields = [each for each in frames.columns if each not in ("t", "rep", key)]
+        if column not in fields:
+            raise unknown(f"field of a {key}", column, fields)
+        return self._array(rows, address, column)
+
+    def _row_signal(self, address: str, signal: str, row: str) -> NDArray[Any]:
+        signals = self._frames["signals"]
+        if signal not in (names := _names(signals, "signal")):
+            raise self._nowhere(address) if signal in REDUCERS else unknown("signal", signal, names)
+        rows = signals.filter(pl.col("signal") == signal, pl.col("row").cast(pl.String) == row)
+        if not rows.height:
+            raise unknown(f"row of {signal}", row, _names(signals.filter(pl.col("signal") == signal), "row"))
+        return self._array(rows, address, "value")
+
+    def _nowhere(self, address: str) -> ScenarioError:
+        if re.search(r"[*@~]", address) or address.partition("(")[0] in REDUCERS:
+            return ScenarioError("frames hold no edges to follow", given=address, hint="read it through a netlist signal")
+        names = [*_names(self._frames["signals"], "signal"), *self._metrics, *_names(self._frames["cells"], "cell")]
+        return unknown("signal, metric or cell field", address, names)
+
+    def _subjects(self) -> set[str]:
+        held = (("events", "subject"), ("cells", "cell"), ("signals", "signal"), ("writers", "writer"))
+        return {name for frame, column in held for name in _names(self._frames[frame], column)}
+
+    def _columns(self, rows: pl.DataFrame) -> NDArray[np.int64]:
+        return np.searchsorted(self.replications, rows["rep"].to_numpy())
+
+    def _array(self, rows: pl.DataFrame, address: str, column: str) -> NDArray[Any]:
+        values = rows[column]
+        if values.null_count() == len(values):
+            raise ScenarioError("this address has no value at any tick", given=address, hint="record it, or read another")
+        if values.dtype.is_float() and values.is_nan().any():
+            first = rows.filter(pl.col(column).is_nan()).row(0, named=True)
+            where = f"on day {first['t']:.6g} of replication {first['rep']}"
+            raise ScenarioError(f"{address} is not a number {where}", hint="mend the op that gives NaN")
+        ticks = np.searchsorted(self.times, _milliseconds(rows["t"].to_numpy()))
+        places = ticks * self._shape[1] + self._columns(rows)
+        text = not (values.dtype.is_numeric() or values.dtype == pl.Boolean)
+        found: NDArray[Any] = np.full(self._shape, None) if text else np.full(self._shape, np.nan)
+        found.reshape(-1)[places] = values.cast(pl.String if text else pl.Float64).to_numpy()
+        taken = np.zeros(found.size, dtype=bool)
+        taken[places] = True
+        if int(taken.sum()) != len(places):
+            raise ScenarioError("two rows for one tick and replication", given=address, hint="keep one of them")
+        return found
+
+
+def _checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame, whose rows must say when and in which replication."""
+    for column in ("t", "rep") if frame.height else ():
+        if column not in frame.columns:
+            raise ScenarioError(f"the frame {name} has no column {column}", allowed=", ".join(frame.columns))
+        values = frame[column]
+        if (
+            not values.dtype.is_numeric()
+            or values.null_count()
+            or (values.dtype.is_float() and not values.is_finite().all())
+        ):
+            raise ScenarioError(f"the column {column} of the frame {name} holds something that is no number")
+    return frame
+
+
+def _unique(frame: pl.DataFrame, column: str) -> NDArray[Any]:
+    return frame[column].unique().to_numpy() if frame.height else np.empty(0)
+
+
+def _names(frame: pl.DataFrame, column: str) -> list[str]:
+    if not frame.height or column not in frame.columns:
+        return []
+    return frame[column].cast(pl.String).drop_nulls().unique().to_list()
+
+
+def _milliseconds(days: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.rint(days * MILLISECONDS).astype(np.int64)
+
+
+def _column(field: str) -> str:
+    group, _, name = field.partition("-")
+    if group == "scores":
+        return SCORES.get(name, name)
+    if group == "flags":
+        return BITS.get(name, name)
+    return field

@@ -1,0 +1,254 @@
+"""Quantitative semantics: how far from breaking a formula is at each tick of each replication.
+
+ρ(a < b) = b − a,  ρ(a > b) = a − b,  ρ(a == b) = −|a − b|,  ρ(a != b) = |a − b|, each over its scale; a string, a bit and
+an event give 1 or −1; ρ(not φ) = −ρ(φ), and = min, or = max, implies = max(−left, right); always and historically are
+the minimum over their window, eventually and once the maximum;
+ρ(φ until[a:b] ψ) at i = max over ticks j of the window of min(ρ(ψ, j), min ρ(φ, k) for i ≤ k < j), since its mirror;
+ρ(rise φ) = min(−ρ before, ρ), ρ(fall φ) = min(ρ before, −ρ), where before the first tick ρ = −∞: nothing holds yet.
+
+**Where there is no value.** Before a cell's first tick, and for `prev` at the first tick, there is nothing to compare: such
+a tick has no margin (NaN here). Windows pass over it, as over what lies beyond the last tick. `and`, `or`, `implies` have
+a margin there only if the side that has one decides alone (false and …, true or …). A window that finds no tick at all
+gives +∞ (always) or −∞ (eventually). NaN or an infinity in the data itself, or out of a division, is refused.
+
+Source: Donzé and Maler, Robust satisfaction of temporal logic over real-valued signals, 2010; on ticks without gaps equal to
+rtamt's discrete-time offline margins, save that there a formula that never held falls at the first tick.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malsim.errors import ScenarioError
+from malsim.scenario.properties.formula import (
+    Apply,
+    AtEvent,
+    Between,
+    Bit,
+    Compare,
+    Edge,
+    Formula,
+    Join,
+    Not,
+    Number,
+    Over,
+    Read,
+    Text,
+    Value,
+)
+from malsim.scenario.properties.render import render
+from malsim.scenario.properties.windows import extrema, spans
+
+if TYPE_CHECKING:
+    from malsim.scenario.properties.formula import Window
+    from malsim.scenario.properties.trace import Trace
+
+__all__ = ["Margins"]
+
+Array = NDArray[np.float64]
+NOTHING = np.array(None, dtype=object)
+COMPARED = {
+    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal,
+}  # fmt: skip
+APPLIED = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "negative": np.negative, "abs": np.absolute,
+    "min": np.minimum, "max": np.maximum,
+}  # fmt: skip
+
+
+class Margins:
+    """Evaluates formulas over one trace.
+
+    Parameters
+    ----------
+    trace
+        What is judged.
+    truth
+        Give every comparison ±1 instead of its distance: the sign of a margin of 0.
+    keep
+        Remember each part's margins: for one replication, whose witness is sought.
+    """
+
+    def __init__(self, trace: Trace, *, truth: bool = False, keep: bool = False) -> None:
+        self.trace, self._truth = trace, truth
+        self._shape = (len(trace.times), len(trace.replications))
+        self._kept: dict[Formula, Array] | None = {} if keep else None
+
+    def at_start(self, formula: Formula) -> Array:
+        """The margin of each replication at the run's start: windows of time open on day 0, all else at the first tick."""
+        start: Array
+        match formula:
+            case Not(operand):
+                start = -self.at_start(operand)
+            case Join(word, left, right):
+                start = _joined(word, self.at_start(left), self.at_start(right))
+            case Over("always" | "eventually" as word, operand, window):
+                start = self._over(word, operand, window, origin=0)[0]
+            case Between("until", left, right, window):
+                start = self._between("until", left, right, window, origin=0)[0]
+            case _:
+                start = self.of(formula)[0]
+        return start
+
+    def of(self, formula: Formula) -> Array:
+        """The margin at each tick of each replication; NaN where there is none."""
+        if self._kept is None:
+            return self._of(formula)
+        if formula not in self._kept:
+            self._kept[formula] = self._of(formula)
+        return self._kept[formula]
+
+    def _of(self, formula: Formula) -> Array:
+        margins: Array
+        match formula:
+            case Compare():
+                margins = self._compared(formula)
+            case Bit(value):
+                margins = self._bit(value)
+            case AtEvent(kind, subject):
+                margins = np.where(self.trace.happened(kind, subject), 1.0, -1.0)
+            case Not(operand):
+                margins = -self.of(operand)
+            case Join(word, left, right):
+                margins = _joined(word, self.of(left), self.of(right))
+            case Over(word, operand, window):
+                margins = self._over(word, operand, window)
+            case Between(word, left, right, window):
+                margins = self._between(word, left, right, window)
+            case Edge(word, operand):
+                margins = _edge(word, self.of(operand))
+        return margins
+
+    def _over(self, word: str, operand: Formula, window: Window | None, *, origin: int | None = None) -> Array:
+        largest = word in ("eventually", "once")
+        past = word in ("historically", "once")
+        margins = _filled(self.of(operand), -np.inf if largest else np.inf)
+        first, last = spans(window, _mirrored(self.trace.times) if past else self.trace.times, origin=origin)
+        turn = -1 if past else 1
+        found: Array = extrema(margins[::turn], first, last, largest=largest)[::turn]
+        return found
+
+    def _between(
+        self, word: str, left: Formula, right: Formula, window: Window | None, *, origin: int | None = None
+    ) -> Array:
+        turn, times = (-1, _mirrored(self.trace.times)) if word == "since" else (1, self.trace.times)
+        lasts, comes = _filled(self.of(left), np.inf)[::turn], _filled(self.of(right), -np.inf)[::turn]
+        ever = np.full((len(comes) + 1, comes.shape[1]), -np.inf)  # a last row for windows that open after the end
+        for tick in range(len(comes) - 1, -1, -1):
+            np.maximum(comes[tick], np.minimum(lasts[tick], ever[tick + 1]), out=ever[tick])
+        first, last = spans(window, times, origin=origin)
+        within = extrema(comes, first, last, largest=True)
+        until_opened = extrema(lasts, np.arange(len(first)), first - 1, largest=False)
+        found: Array = np.minimum(np.minimum(within, until_opened), ever[first])[::turn]
+        return found
+
+    def value(self, value: Value) -> NDArray[Any]:
+        """A value at each tick of each replication: numbers with NaN, or strings with None, where there is none."""
+        values: NDArray[Any]
+        match value:
+            case Number(number):
+                values = np.full((1, 1), number)
+            case Text(text):
+                values = np.full((1, 1), text, dtype=object)
+            case Read(address):
+                values = self._read(address)
+            case Apply("prev", (argument,)):
+                values = np.full(self._shape, np.nan)
+                values[1:] = np.broadcast_to(self._number(argument), self._shape)[:-1]
+            case Apply(function, arguments):
+                values = self._applied(function, [self._number(each) for each in arguments])
+        return values
+
+    def _read(self, address: str) -> NDArray[Any]:
+        values = self.trace.read(address)
+        if values.dtype != object:
+            self._refuse(np.isinf(values), f"{address} is infinite", "compare a finite value")
+        return values
+
+    def _number(self, value: Value) -> Array:
+        found: NDArray[Any] = self.value(value)
+        if found.dtype == object:
+            raise ScenarioError("a string is no number", given=value, hint="strings are compared with == and != only")
+        return found
+
+    def _applied(self, function: str, given: list[Array]) -> Array:
+        apply, result = APPLIED[function], given[0]
+        with np.errstate(all="ignore"):
+            if len(given) == 1:
+                return np.asarray(apply(result))
+            for each in given[1:]:
+                missing = np.isnan(result) | np.isnan(each)
+                result = np.asarray(apply(result, each))
+                self._refuse(~np.isfinite(result) & ~missing, f"{function} has no finite result", "guard the divisor")
+        return result
+
+    def _compared(self, formula: Compare) -> Array:
+        left, right = self.value(formula.left), self.value(formula.right)
+        margins: Array
+        if object in (left.dtype, right.dtype):
+            if left.dtype != right.dtype or formula.relation not in ("==", "!="):
+                hint = "compare strings with == or !=, numbers with numbers"
+                raise ScenarioError("a string and this do not compare", given=render(formula), hint=hint)
+            missing = np.equal(left, NOTHING) | np.equal(right, NOTHING)
+            margins = np.where(missing, np.nan, _sign(formula.relation, left, right))
+        elif self._truth:
+            margins = np.where(np.isnan(left) | np.isnan(right), np.nan, _sign(formula.relation, left, right))
+        else:
+            distance = _distance(formula.relation, left, right)
+            margins = distance if formula.scale is None else distance / formula.scale
+        return np.broadcast_to(margins, self._shape)
+
+    def _bit(self, value: Read) -> Array:
+        values = self._number(value)
+        self._refuse((values != 0) & (values != 1) & ~np.isnan(values), f"{value.address} is no bit", "compare it")
+        return 2.0 * values - 1.0
+
+    def _refuse(self, wrong: NDArray[np.bool_], problem: str, hint: str) -> None:
+        if wrong.any():
+            tick, column = np.argwhere(np.broadcast_to(wrong, self._shape))[0]
+            days, replication = self.trace.times[tick] / 86_400_000, self.trace.replications[column]
+            raise ScenarioError(f"{problem} on day {days:.6g} of replication {replication}", hint=hint)
+
+
+def _sign(relation: str, left: NDArray[Any], right: NDArray[Any]) -> Array:
+    return np.where(COMPARED[relation](left, right), 1.0, -1.0)
+
+
+def _distance(relation: str, left: Array, right: Array) -> Array:
+    if relation in ("<", "<="):
+        return right - left
+    if relation in (">", ">="):
+        return left - right
+    apart = np.abs(left - right)
+    return -apart if relation == "==" else apart
+
+
+def _edge(word: str, now: Array) -> Array:
+    before = np.full_like(now, -np.inf)
+    before[1:] = _filled(now[:-1], -np.inf)
+    return np.minimum(-before, now) if word == "rise" else np.minimum(before, -now)
+
+
+def _joined(word: str, left: Array, right: Array) -> Array:
+    if word == "and":
+        both = np.minimum(left, right)
+        alone = np.fmin(left, right)
+        return np.where(np.isnan(both) & (alone <= 0), alone, both)
+    if word == "implies":
+        left = -left
+    either = np.maximum(left, right)
+    alone = np.fmax(left, right)
+    return np.where(np.isnan(either) & (alone >= 0), alone, either)
+
+
+def _filled(margins: Array, neutral: float) -> Array:
+    missing = np.isnan(margins)
+    return np.where(missing, neutral, margins) if missing.any() else margins
+
+
+def _mirrored(times: NDArray[np.int64]) -> NDArray[np.int64]:
+    mirrored: NDArray[np.int64] = (times[-1] - times)[::-1]
+    return mirrored

@@ -1,0 +1,110 @@
+"""Text to formula, by the grammar `property.lark`; what it cannot read is refused with column, words and a hint."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, cast
+
+from lark import Lark, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.exceptions import VisitError
+
+from malsim.errors import ScenarioError
+from malsim.scenario.properties.build import FIELDS, REDUCERS, build, place
+
+if TYPE_CHECKING:
+    from malsim.scenario.properties.formula import Formula
+
+__all__ = ["WORDS", "parse"]
+
+LONGEST = 10_000
+WORDS = frozenset(
+    (
+        "always",
+        "eventually",
+        "historically",
+        "once",
+        "until",
+        "since",
+        "and",
+        "or",
+        "not",
+        "implies",
+        "rise",
+        "fall",
+        "prev",
+        "abs",
+        "scale",
+        "at",
+        "event",
+        "true",
+        "false",
+        *FIELDS,
+        *REDUCERS,
+    )
+)
+SHOWN = {
+    "RELATION": "a comparison", "SIGN": "+ or -", "STROKE": "* or /", "_AND": "and", "_OR": "or", "_IMPLIES": "implies",
+    "BETWEEN": "until or since", "RPAR": ")", "RSQB": "]", "COLON": ":", "ADDRESS": "an address", "NUMBER": "a number",
+    "DURATION": "a time such as 2d", "LPAR": "(", "COMMA": ",", "$END": "the end", "_SCALE": "scale", "_EVENT": "event",
+}  # fmt: skip
+
+
+def parse(text: str) -> Formula:
+    """Read one property, at most 10,000 characters and 60 operators deep.
+
+    Raises
+    ------
+    ScenarioError
+        With the column, the words read there, and what to try.
+
+    >>> parse("always (tripped implies eff(obs_a1a1) < 0.5)").word
+    'always'
+    >>> parse("alway (eff(obs_a1a1) < 0.5)")
+    Traceback (most recent call last):
+    malsim.errors.ScenarioError: property, column 7: this cannot stand here; given: '(eff(obs_a1a1) < 0.5)'; ...
+    """
+    if len(text) > LONGEST:
+        raise ScenarioError("a property is too long", given=len(text), allowed=f"at most {LONGEST} characters")
+    try:
+        return build(text, _reader().parse(text))
+    except UnexpectedInput as broken:
+        raise _unreadable(text, broken) from None
+    except VisitError as wrapped:
+        raise wrapped.orig_exc from None
+
+
+@cache
+def _reader() -> Lark:
+    grammar = files("malsim.scenario.properties").joinpath("property.lark").read_text(encoding="utf-8")
+    return Lark(grammar, start="formula", parser="lalr", propagate_positions=True, maybe_placeholders=True)
+
+
+def _unreadable(text: str, broken: UnexpectedInput) -> ScenarioError:
+    position, expected = len(text.rstrip()), set[str]()
+    if isinstance(broken, UnexpectedToken):
+        expected = set(broken.accepts or broken.expected)
+        if broken.token.type != "$END":
+            position = cast("int", broken.token.start_pos)
+    elif isinstance(broken, UnexpectedCharacters):
+        expected, position = set(broken.allowed), cast("int", broken.pos_in_stream)
+    ended = position >= len(text.rstrip())
+    allowed = sorted({SHOWN[name] for name in expected if name in SHOWN})
+    return ScenarioError(
+        "the property ends too early" if ended else "this cannot stand here",
+        where=place(text, position),
+        given=text[position : position + 40] or None,
+        allowed=", ".join(allowed) or None,
+        hint=_advice(text[: position + 20]),
+    )
+
+
+def _advice(text: str) -> str:
+    """The misspelt keyword before an error, if one is near; else the shape of a property."""
+    for word in reversed(re.findall(r"[^\W\d_]+", text)):
+        near = get_close_matches(word.lower(), WORDS, n=1, cutoff=0.75)
+        if near and word not in WORDS:
+            return f"did you mean {near[0]!r} for {word!r}?"
+    return "a property reads like `always[0:5d] (eff(obs_a1a1) >= 0.3)`"

@@ -1,0 +1,130 @@
+"""Formula to text: the one way a property is written, read back to the same formula."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+from malsim.scenario.properties.build import FIELDS
+from malsim.scenario.properties.formula import (
+    Apply,
+    AtEvent,
+    Between,
+    Bit,
+    Bound,
+    Compare,
+    Edge,
+    Formula,
+    Join,
+    Not,
+    Number,
+    Over,
+    Read,
+    Text,
+    Value,
+    Window,
+)
+from malsim.scenario.properties.parse import WORDS
+
+__all__ = ["number", "render"]
+
+Written: TypeAlias = tuple[str, int]  # the text and how tightly it binds
+IMPLIES, OR, AND, LASTING, COMPARISON, PREFIXED, SUM, PRODUCT, ATOM = range(9)
+JOINS = {"implies": IMPLIES, "or": OR, "and": AND}
+SIGNS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT}
+
+
+def render(part: Formula | Value) -> str:
+    """Write a formula or a value.
+
+    >>> from malsim.scenario.properties.parse import parse
+    >>> render(parse("eventually[20d:60d] abs(eff(obs_a1a1)-prev( eff(obs_a1a1) ))>=.25"))
+    'eventually[20d:60d] (abs(eff(obs_a1a1) - prev(eff(obs_a1a1))) >= 0.25)'
+    """
+    return _written(part)[0]
+
+
+def number(value: float) -> str:
+    """A number in the fewest digits that read back to it."""
+    return repr(value).removesuffix(".0")
+
+
+def _within(part: Formula | Value, level: int) -> str:
+    text, binds = _written(part)
+    return text if binds >= level else f"({text})"
+
+
+def _written(part: Formula | Value) -> Written:
+    match part:
+        case Join() | Between():
+            written = _joined(part)
+        case Over(word, operand, window):
+            written = f"{word}{_window(window)} {_within(operand, PREFIXED)}", PREFIXED
+        case Not(operand):
+            written = f"not {_within(operand, PREFIXED)}", PREFIXED
+        case Compare(left, relation, right, scale):
+            over = "" if scale is None else f" scale {number(scale)}"
+            written = f"{_within(left, SUM)} {relation} {_within(right, SUM)}{over}", COMPARISON
+        case Edge(word, operand):
+            written = f"{word}({render(operand)})", ATOM
+        case AtEvent(kind, subject):
+            written = f"at event({', '.join(_name(each) for each in (kind, subject) if each is not None)})", ATOM
+        case Bit(value):
+            written = _written(value)
+        case _:
+            written = _value(part)
+    return written
+
+
+def _joined(part: Join | Between) -> Written:
+    if isinstance(part, Between):
+        left, right = _within(part.left, COMPARISON), _within(part.right, COMPARISON)
+        return f"{left} {part.word}{_window(part.window)} {right}", LASTING
+    level = JOINS[part.word]
+    turned = part.word == "implies"  # the only one that groups to the right
+    left, right = _within(part.left, level + turned), _within(part.right, level + (not turned))
+    return f"{left} {part.word} {right}", level
+
+
+def _value(part: Value) -> Written:
+    match part:
+        case Number(value):
+            written = number(value), ATOM
+        case Text(text):
+            written = _quoted(text), ATOM
+        case Read(address):
+            written = _address(address), ATOM
+        case Apply("negative", (operand,)):
+            written = f"-{_within(operand, ATOM)}", PRODUCT
+        case Apply(function, (left, right)) if function in SIGNS:
+            level = SIGNS[function]
+            written = f"{_within(left, level)} {function} {_within(right, level + 1)}", level
+        case Apply(function, arguments):
+            written = f"{function}({', '.join(map(render, arguments))})", ATOM
+    return written
+
+
+def _address(address: str) -> str:
+    for short, ending in FIELDS.items():
+        reducer, _, inner = address.rpartition("(") if address.endswith(")") else ("", "", address)
+        body = inner.removesuffix(")") if reducer else inner
+        if body.endswith(ending) and "-" not in body.removesuffix(ending):
+            text = f"{short}({body.removesuffix(ending)})"
+            return f"{reducer}({text})" if reducer else text
+    return address
+
+
+def _window(window: Window | None) -> str:
+    return "" if window is None else f"[{_bound(window.low)}:{'' if window.high is None else _bound(window.high)}]"
+
+
+def _bound(bound: Bound) -> str:
+    return number(bound.amount) + ("" if bound.unit == "ticks" else bound.unit)
+
+
+def _name(name: str) -> str:
+    return name if re.fullmatch(r"[^\W\d]\w*", name) and name not in WORDS else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

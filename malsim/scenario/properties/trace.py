@@ -1,0 +1,101 @@
+"""What a property is judged on: the ticks, the replications, and arrays of ticks × replications by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malsim.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["Reader", "Trace", "unknown"]
+
+Reader: TypeAlias = Callable[[str], NDArray[Any]]
+Happened: TypeAlias = Callable[[str, str | None], NDArray[np.bool_]]
+MILLISECONDS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The ticks of a run, and how to read it.
+
+    Parameters
+    ----------
+    times
+        Milliseconds of each tick since the run's start, rising.
+    replications
+        The replication numbers, one a column.
+    read
+        From an address to an array of ticks × replications: float64 with NaN where there is no value (a cell that is
+        not yet there), or an object array of strings with None there. To read more kinds of address, wrap it:
+        `dataclasses.replace(trace, read=wider(trace.read))`.
+    happened
+        From an event's kind and subject (or None) to a Boolean array of the same shape: since the tick before.
+    """
+
+    times: NDArray[np.int64]
+    replications: NDArray[np.int64]
+    read: Reader
+    happened: Happened
+
+    @property
+    def period(self) -> int:
+        """The usual distance of two ticks in milliseconds; of a single tick, its time."""
+        return int(np.median(np.diff(self.times, prepend=0 if len(self.times) == 1 else self.times[:0])))
+
+    def only(self, column: int) -> Trace:
+        """The same trace with one of its replications."""
+        return replace(
+            self,
+            replications=self.replications[column : column + 1],
+            read=lambda address: self.read(address)[:, column : column + 1],
+            happened=lambda kind, subject: self.happened(kind, subject)[:, column : column + 1],
+        )
+
+    @staticmethod
+    def of_arrays(days: Iterable[float], arrays: Mapping[str, NDArray[Any]]) -> Trace:
+        """A trace of arrays of ticks × replications held in memory, without events.
+
+        >>> Trace.of_arrays([1, 2], {"x": np.zeros((2, 3))}).replications.tolist()
+        [0, 1, 2]
+        """
+        times = np.rint(np.fromiter(days, float) * MILLISECONDS).astype(np.int64)
+        shapes = {array.shape for array in arrays.values()}
+        shape = next(iter(shapes), ())
+        if len(shapes) != 1 or len(shape) != 2 or shape[0] != len(times) or not len(times):  # noqa: PLR2004
+            raise ScenarioError("arrays of one shape, ticks × replications, are needed", given=sorted(map(str, shapes)))
+
+        def read(address: str) -> NDArray[Any]:
+            if address not in arrays:
+                raise unknown("series", address, arrays)
+            return arrays[address]
+
+        def happened(kind: str, _subject: str | None) -> NDArray[np.bool_]:
+            raise unknown("event", kind, ())
+
+        return Trace(times, np.arange(shape[1]), read, happened)
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> ScenarioError:
+    """The error that nothing is called so, with the nearest names that are."""
+    names = sorted(set(known))
+    near = get_close_matches(name, names, n=2, cutoff=0.6)
+    shown = near or names[:5]
+    hint = f"did you mean {', '.join(map(repr, near))}?" if near else None
+    if re.search(r"-[\d.]|-$", name) or (not hint and "-" in name):
+        hint = "a minus between two values needs spaces round it"
+    more = "" if len(shown) == len(names) else f" … ({len(names)} in all)"
+    return ScenarioError(
+        f"the run has no {what} of this name",
+        given=name,
+        allowed=", ".join(shown) + more if shown else "this run holds none",
+        hint=hint,
+    )

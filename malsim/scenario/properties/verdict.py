@@ -1,0 +1,204 @@
+"""Properties as objects, their margin over a run, and the verdict of a check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.errors import ScenarioError
+from malsim.scenario.properties.formula import reach
+from malsim.scenario.properties.frames import trace_of
+from malsim.scenario.properties.margins import Margins
+from malsim.scenario.properties.parse import parse
+from malsim.scenario.properties.render import render
+from malsim.scenario.properties.trace import MILLISECONDS, Trace
+from malsim.scenario.properties.witness import Witness, witness
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.scenario.properties.formula import Formula
+    from malsim.scenario.properties.frames import Frames
+
+__all__ = ["Margin", "Property", "Verdict", "check", "wilson"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Margin:
+    """How far a property is from breaking: positive holds, negative is broken, at 0 the formula's truth decides.
+
+    Parameters
+    ----------
+    replications
+        Their numbers.
+    each, holds
+        The margin of each at the run's start, in the units compared (over the predicate's scale), and whether it holds.
+    witness
+        What decided the worst of them.
+    """
+
+    replications: NDArray[np.int64]
+    each: NDArray[np.float64]
+    holds: NDArray[np.bool_]
+    witness: Witness
+
+    @property
+    def worst(self) -> float:
+        """The smallest margin."""
+        return float(self.each.min())
+
+    def __float__(self) -> float:
+        return self.worst
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether a check passed: the share of replications that hold is at least the share asked.
+
+    Parameters
+    ----------
+    passed
+        The verdict.
+    property
+        The property, as text.
+    share, held
+        The share asked, and the share that holds.
+    interval
+        Wilson's 95 % interval of the share that holds.
+    margin
+        The margins, with the worst one's witness.
+    """
+
+    passed: bool
+    property: str
+    share: float
+    held: float
+    interval: tuple[float, float]
+    margin: Margin
+
+
+class Property:
+    """A temporal property, from its text or from formula objects.
+
+    >>> Property("always[0:5d] eff(obs_a1a1)>=.3").text
+    'always[0:5d] (eff(obs_a1a1) >= 0.3)'
+    """
+
+    __slots__ = ("formula", "text")
+
+    def __init__(self, said: str | Formula) -> None:
+        """Read the text; of objects, refuse what has no text, so that every property can be shown and kept."""
+        self.formula = parse(said) if isinstance(said, str) else said
+        self.text = render(self.formula)
+        if self.formula is said and parse(self.text) != said:
+            raise ScenarioError("this formula cannot be written as text", given=self.text, hint="see property.lark")
+
+    def margin(self, run: Frames | Trace) -> Margin:
+        """The margin of every replication at the run's start.
+
+        Parameters
+        ----------
+        run
+            Anything with the frames cells, signals, events, writers; or a Trace.
+
+        Raises
+        ------
+        ScenarioError
+            If an address names nothing in the run, a window ends after it, a value is NaN, or nothing was checked: no
+            tick of some replication had a value to compare.
+        """
+        try:
+            return self._margin(run if isinstance(run, Trace) else trace_of(run))
+        except ScenarioError as problem:
+            if problem.where:
+                raise
+            raise ScenarioError(
+                problem.problem,
+                where=f"property `{self.text}`",
+                given=problem.given,
+                allowed=problem.allowed,
+                hint=problem.hint,
+            ) from None
+
+    def _margin(self, trace: Trace) -> Margin:
+        self._must_fit(trace)
+        each = Margins(trace).at_start(self.formula) + 0.0  # no −0
+        unchecked = np.isnan(each) | (each == np.inf)
+        if unchecked.any():
+            raise ScenarioError(
+                f"nothing was checked in replication {trace.replications[unchecked][0]}: no tick has a value to compare",
+                hint="compare under always or eventually, over something that is there in every replication",
+            )
+        holds = each > 0
+        if (each == 0).any():
+            holds |= (each == 0) & (Margins(trace, truth=True).at_start(self.formula) > 0)
+        worst = int(np.lexsort((holds, each))[0])
+        return Margin(
+            replications=trace.replications,
+            each=each,
+            holds=holds,
+            witness=witness(self.formula, trace, worst, float(each[worst])),
+        )
+
+    def _must_fit(self, trace: Trace) -> None:
+        end, needed = int(trace.times[-1]) + trace.period, reach(self.formula, trace.period)
+        if needed > end:
+            raise ScenarioError(
+                "its windows reach beyond the end of the run",
+                given=f"day {needed / MILLISECONDS:.6g}",
+                allowed=f"up to day {end / MILLISECONDS:.6g}",
+                hint="run more days, or make the window shorter",
+            )
+
+
+def check(said: str | Formula, run: Frames | Trace, *, share: float = 1.0) -> Verdict:
+    """Judge a run by one property.
+
+    Parameters
+    ----------
+    said
+        The property, as text or as objects.
+    run
+        Anything with the frames cells, signals, events, writers; or a Trace.
+    share
+        The share of replications that must hold, above 0 and at most 1.
+
+    Raises
+    ------
+    ScenarioError
+        Whatever keeps the check from being made; never a silent pass.
+
+    >>> trace = Trace.of_arrays([0, 1, 2], {"x": np.array([[0.5], [0.4], [0.2]])})
+    >>> verdict = check("always (x >= 0.3)", trace)
+    >>> verdict.passed, str(verdict.margin.witness)
+    (False, 'replication 0, day 2: expected x >= 0.3, got x = 0.2; margin -0.1')
+    """
+    if not 0 < share <= 1:
+        raise ScenarioError("a share is above 0 and at most 1", given=share, hint="1.0 asks for every replication")
+    wanted = Property(said)
+    margin = wanted.margin(run)
+    count, total = int(margin.holds.sum()), len(margin.holds)
+    return Verdict(
+        passed=count >= share * total - 1e-9,
+        property=wanted.text,
+        share=share,
+        held=count / total,
+        interval=wilson(count, total),
+        margin=margin,
+    )
+
+
+def wilson(count: int, total: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a share, between 0 and 1.
+
+    Source: Wilson, Probable inference, 1927.
+
+    >>> [round(end, 4) for end in wilson(95, 100)]
+    [0.8882, 0.9785]
+    """
+    from scipy.stats import binomtest
+
+    interval = binomtest(count, total).proportion_ci(confidence, method="wilson")
+    return float(interval.low), float(interval.high)

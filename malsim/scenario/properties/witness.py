@@ -1,0 +1,177 @@
+"""Why a margin is what it is: down the formula to the one comparison, at the one tick, that decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.scenario.properties.formula import (
+    AtEvent,
+    Between,
+    Bit,
+    Compare,
+    Edge,
+    Formula,
+    Join,
+    Not,
+    Number,
+    Over,
+    Text,
+    Value,
+    reads,
+)
+from malsim.scenario.properties.margins import Margins
+from malsim.scenario.properties.render import render
+from malsim.scenario.properties.trace import MILLISECONDS
+from malsim.scenario.properties.windows import spans
+
+if TYPE_CHECKING:
+    from malsim.scenario.properties.formula import Window
+    from malsim.scenario.properties.trace import Trace
+
+__all__ = ["Witness", "witness"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """The comparison that decided a replication's margin.
+
+    Parameters
+    ----------
+    replication, day
+        Where it stands; `day` is None if the window held no tick to decide.
+    addresses
+        What the clause reads, or the event's subject.
+    clause
+        The comparison, as text.
+    expected, got
+        What should have been, and what was.
+    margin
+        The replication's margin.
+    """
+
+    replication: int
+    day: float | None
+    addresses: tuple[str, ...]
+    clause: str
+    expected: str
+    got: str
+    margin: float
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        when = "no tick" if self.day is None else f"day {self.day:.6g}"
+        where = f"replication {self.replication}, {when}"
+        return f"{where}: expected {self.expected}, got {self.got}; margin {self.margin:.6g}"
+
+
+def witness(formula: Formula, trace: Trace, column: int, margin: float) -> Witness:
+    """The comparison that decided the margin of one replication (a column of the trace) at the run's start."""
+    descent = _Descent(trace.only(column))
+    clause, tick, wanted = descent.start(formula)
+    text = render(clause)
+    return Witness(
+        replication=int(trace.replications[column]),
+        day=None if tick is None else float(trace.times[tick] / MILLISECONDS),
+        addresses=(clause.subject or clause.kind,) if isinstance(clause, AtEvent) else reads(clause),
+        clause=text,
+        expected=text if wanted else f"not ({text})",
+        got="no tick in its window" if tick is None else descent.got(clause, tick),
+        margin=margin,
+    )
+
+
+class _Descent:
+    """The way down, in one replication: each step goes to the part, and the tick, that gave the margin."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.margins = Margins(trace, keep=True)
+        self.times = trace.times
+
+    def start(self, formula: Formula) -> tuple[Formula, int | None, bool]:
+        """From the run's start, where windows of time open on day 0."""
+        return self._down(formula, 0, wanted=True, origin=0)
+
+    def got(self, clause: Formula, tick: int) -> str:
+        """The values a comparison had at a tick."""
+        match clause:
+            case Compare(left, _, right):
+                shown = [side for side in (left, right) if not isinstance(side, Number | Text)]
+            case Bit(value):
+                shown = [value]
+            case _:
+                return "the event" if self._at(clause, tick) > 0 else "no such event"
+        return ", ".join(f"{render(side)} = {self._shown(side, tick)}" for side in shown)
+
+    def _shown(self, side: Value, tick: int) -> str:
+        values = self.margins.value(side)
+        value = values[tick, 0]
+        return repr(value) if values.dtype == object else f"{value:.6g}"
+
+    def _at(self, formula: Formula, tick: int, origin: int | None = None) -> float:
+        return float(self.margins.of(formula)[tick, 0] if origin is None else self.margins.at_start(formula)[0])
+
+    def _down(
+        self, formula: Formula, tick: int, *, wanted: bool, origin: int | None = None
+    ) -> tuple[Formula, int | None, bool]:
+        match formula:
+            case Not(operand):
+                return self._down(operand, tick, wanted=not wanted, origin=origin)
+            case Join(word, left, right):
+                return self._join(word, left, right, tick, wanted=wanted, origin=origin)
+            case Over(word, operand, window):
+                ticks = self._ticks(word, window, tick, origin)
+                chosen = self._extreme(operand, ticks, largest=word in ("eventually", "once"))
+                return (formula, None, wanted) if chosen is None else self._down(operand, chosen, wanted=wanted)
+            case Between():
+                return self._between(formula, tick, wanted=wanted, origin=origin)
+            case Edge(word, operand):
+                before = tick > 0 and self._at(operand, tick - 1) * (-1 if word == "rise" else 1)
+                now = self._at(operand, tick) * (1 if word == "rise" else -1)
+                earlier = tick > 0 and before < now
+                return self._down(operand, tick - earlier, wanted=wanted == ((word == "rise") != earlier))
+            case _:
+                return formula, tick, wanted
+
+    def _join(
+        self, word: str, left: Formula, right: Formula, tick: int, *, wanted: bool, origin: int | None
+    ) -> tuple[Formula, int | None, bool]:
+        sides = [
+            float(self.margins.at_start(side)[0]) if origin is not None else self._at(side, tick) for side in (left, right)
+        ]
+        if word == "implies":
+            sides[0] = -sides[0]
+        chosen = int(np.nanargmin(sides) if word == "and" else np.nanargmax(sides))
+        turned = word == "implies" and chosen == 0
+        return self._down((left, right)[chosen], tick, wanted=wanted != turned, origin=origin)
+
+    def _between(self, formula: Between, tick: int, *, wanted: bool, origin: int | None) -> tuple[Formula, int | None, bool]:
+        ticks = self._ticks(formula.word, formula.window, tick, origin)
+        step = 1 if formula.word == "until" else -1
+        best: tuple[float, Formula, int | None] = (-np.inf, formula.right, None)
+        weakest: tuple[float, int] = (np.inf, tick)
+        for end in range(tick, ticks.stop if step > 0 else ticks.start - 1, step):
+            comes = self._at(formula.right, end)
+            if end in ticks and min(comes, weakest[0]) > best[0]:
+                best = (comes, formula.right, end) if comes <= weakest[0] else (weakest[0], formula.left, weakest[1])
+            if self._at(formula.left, end) < weakest[0]:
+                weakest = (self._at(formula.left, end), end)
+        clause, at = best[1], best[2]
+        return (clause, None, wanted) if at is None else self._down(clause, at, wanted=wanted)
+
+    def _ticks(self, word: str, window: Window | None, tick: int, origin: int | None) -> range:
+        if word in ("always", "eventually", "until"):
+            first, last = spans(window, self.times, origin=origin)
+            return range(int(first[tick]), int(last[tick]) + 1)
+        count = len(self.times)
+        first, last = spans(window, (self.times[-1] - self.times)[::-1])
+        mirrored = count - 1 - tick
+        return range(count - 1 - int(last[mirrored]), count - int(first[mirrored]))
+
+    def _extreme(self, formula: Formula, ticks: range, *, largest: bool) -> int | None:
+        """The first of the ticks with the largest or smallest margin; None if none has one."""
+        margins = self.margins.of(formula)[:, 0]
+        found = [tick for tick in ticks if not np.isnan(margins[tick])]
+        return (max if largest else min)(found, key=lambda tick: margins[tick]) if found else None
