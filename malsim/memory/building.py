@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Rules
     from malsim.memory.validation import Validated
 
-__all__ = ["Built", "build", "new_edges", "refreshed"]
+__all__ = ["Built", "build", "new_edges", "refreshed", "supported"]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def build(
     standing = pl.concat([before.cells, cells]) if cells.height else before.cells
     standing = _demoted(standing, replaced, rows)
     standing = _reinforced(standing, checked.claims, outcome, rows, edges, rules)
-    after = Memory(standing, pl.concat([before.edges, edges]) if edges.height else before.edges, writers)
+    after = Memory(standing, pl.concat([before.edges, edges]) if edges.height else before.edges, writers, memory.scanned)
     row = np.where(outcome.accepted, rows[outcome.source], NONE)
     return Built(after, row, before.edges.height, (rows[replaced.old], replaced.at))
 
@@ -132,7 +132,7 @@ def _cells(memory: Memory, made: pl.DataFrame, factor: NDArray[np.float64], auth
         pl.col("uncertainty").fill_null(pl.Series(scores.thousandths((1.0 - stated) * 0.7))),
         pl.col("concern").fill_null(pl.Series(scores.thousandths((1.0 - stated) * 0.3))),
         pl.Series("source_quality", scores.source_quality(stated)),
-        *(pl.lit(0.0).alias(name) for name in ("support_mass", "challenge_mass")),
+        *(pl.lit(0.0).alias(name) for name in ("support_mass", "challenge_mass", "worth")),
         *(pl.lit(1.0).alias(name) for name in ("c0", "currency")),
         *(pl.lit(rules.salience_seed).alias(name) for name in ("salience_seed", "salience")),
         *(pl.lit(None).alias(name) for name in ("successor", "read")),
@@ -202,23 +202,28 @@ def _demoted(cells: pl.DataFrame, replaced: Replaced, rows: Ints) -> pl.DataFram
     )
 
 
-_REINFORCES = ("nothing", "update", "corroboration", "restatement")
-
-
 def _reinforced(
     cells: pl.DataFrame, claims: pl.DataFrame, outcome: Outcome, rows: Ints, edges: pl.DataFrame, rules: Rules
 ) -> pl.DataFrame:
     """Touch the cells that this batch corroborated or restated, where the rules count that as reinforcement."""
-    level = _REINFORCES.index(rules.reinforced_by)
+    cells = supported(cells, edges, rules)
+    if rules.reinforced_by != "restatement":
+        return cells
     touched = np.full(cells.height, -np.inf)
-    if level >= _REINFORCES.index("corroboration") and edges.height:
-        author = cells["author"].to_numpy()
-        source, target = edges["source"].to_numpy(), edges["target"].to_numpy()
-        backs = (edges["relation"] == "supports").to_numpy() & (author[source] != author[target])
-        np.maximum.at(touched, target[backs], edges["t"].to_numpy()[backs])
-    if level >= _REINFORCES.index("restatement"):
-        again = outcome.accepted & ~outcome.created
-        np.maximum.at(touched, rows[outcome.source[again]], claims["t"].to_numpy()[again])
+    again = outcome.accepted & ~outcome.created
+    np.maximum.at(touched, rows[outcome.source[again]], claims["t"].to_numpy()[again])
+    return refreshed(cells, touched, rules)
+
+
+def supported(cells: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """Touch the cells that new edges support on another writer's word, where the rules count that as reinforcement."""
+    if rules.reinforced_by not in ("corroboration", "restatement") or edges.is_empty():
+        return cells
+    touched = np.full(cells.height, -np.inf)
+    author = cells["author"].to_numpy()
+    source, target = edges["source"].to_numpy(), edges["target"].to_numpy()
+    backs = (edges["relation"] == "supports").to_numpy() & (author[source] != author[target])
+    np.maximum.at(touched, target[backs], edges["t"].to_numpy()[backs])
     return refreshed(cells, touched, rules)
 
 

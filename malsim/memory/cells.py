@@ -37,6 +37,7 @@ class Memory:
     cells: pl.DataFrame
     edges: pl.DataFrame
     writers: pl.DataFrame
+    scanned: int = 0  # the edges that the last tick saw
 
     @classmethod
     def empty(cls) -> Memory:
@@ -102,7 +103,7 @@ class Memory:
         writers = self.writers.with_columns(
             pl.Series("claims", claims), pl.Series("contradicted", contradicted), pl.Series("calibration", factor)
         )
-        return self._keeping(replace(self, cells=cells, writers=writers), *_KEPT)
+        return self._keeping(Memory(cells, self.edges, writers, self.edges.height), *_KEPT)
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
         """The same edges over cells of the same rows whose status, flags or text changed."""

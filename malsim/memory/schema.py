@@ -55,6 +55,7 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "calibration": pl.Float64,
     "support_mass": pl.Float64,
     "challenge_mass": pl.Float64,
+    "worth": pl.Float64,  # effective in the snapshot of the last tick, from which the masses came
     "effective": pl.Float64,
     "c0": pl.Float64,
     "currency": pl.Float64,

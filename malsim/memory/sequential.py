@@ -57,7 +57,7 @@ def moved(built: Built, outcome: Outcome, factors: Mapping[str, float], rules: R
         pl.Series("effective", state.effective, dtype=pl.Float64),
         pl.Series("calibration", state.factor, dtype=pl.Float64),
     )
-    return replace(built, memory=Memory(cells, memory.edges, memory.writers))
+    return replace(built, memory=Memory(cells, memory.edges, memory.writers, memory.scanned))
 
 
 @dataclass

@@ -106,6 +106,7 @@ def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
 
 @dataclass(frozen=True)
 class _Step:
+    worth: NDArray[np.float64]
     support: NDArray[np.float64]
     challenge: NDArray[np.float64]
     calibration: NDArray[np.float64]
@@ -165,7 +166,7 @@ class _Scan:
         fresh = self._formula(factor_now, support, challenge)
         if rules.damping < 1.0:
             fresh = effective + rules.damping * (fresh - effective)
-        return _Step(support, challenge, factor_now, self._where_active(fresh, effective))
+        return _Step(worth, support, challenge, factor_now, self._where_active(fresh, effective))
 
     def _formula(
         self, factor: NDArray[np.float64], support: NDArray[np.float64], challenge: NDArray[np.float64]
@@ -213,7 +214,7 @@ class _Scan:
             columns["calibration"] = step.calibration
         kept_columns = {name: self._where_active(new, cells[name].to_numpy()) for name, new in columns.items()}
         return memory.with_scores(
-            {"effective": step.effective, **kept_columns},
+            {"effective": step.effective, "worth": step.worth, **kept_columns},
             claims=records.claims,
             contradicted=records.contradicted,
             factor=records.factor,

@@ -13,7 +13,7 @@ from malsim.memory.handles import LONGEST, is_handle, kind_of
 if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
-__all__ = ["Validated", "gather", "issue_frame", "validate"]
+__all__ = ["Validated", "edge_issues", "gather", "issue_frame", "validate"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,12 @@ def exploded(numbered: pl.DataFrame) -> pl.DataFrame:
         .with_columns(pl.col("weight").fill_null(default), pl.col("mutual").fill_null(value=False))
         .collect()
     )
+
+
+def edge_issues(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """What is wrong with edges written on their own: claim, path, message; paths have no `edges[i]` before them."""
+    found = pl.concat([issue_frame(), *_failures(edges, _edge_checks(rules))])
+    return found.with_columns(pl.col("path").str.replace(r"^edges\[\d+\]\.", ""))
 
 
 def issue_frame() -> pl.DataFrame:

@@ -1,0 +1,98 @@
+"""Changes to cells that stand: annex and reinstate, flags, and fields rewritten on the record's own terms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import UsageError
+from malsim.memory import schema
+from malsim.memory.building import refreshed
+from malsim.memory.rules import Rules
+
+if TYPE_CHECKING:
+    from malsim.memory.cells import Memory
+    from malsim.memory.numbering import Bools
+
+__all__ = ["annex", "expanded", "reinstate", "set_flag", "update"]
+
+_MAY_CHANGE = ("body", "summary", "topics", "entities", "source_refs", "verification", "stability", "expires", "reverify")
+_STATUS = schema.CELLS["status"]
+
+
+def annex(memory: Memory, handle: str, *, rep: int = 0, rules: Rules | None = None) -> Memory:
+    """Neutralise a cell: it keeps its scores, and has no effect on any other until it is reinstated.
+
+    Raises `UsageError` for a locked or immutable cell under enforced locks.
+    """
+    return set_flag(memory, _only(memory, handle, rep, rules or Rules()), "annexed", value=True)
+
+
+def reinstate(memory: Memory, handle: str, *, rep: int = 0, rules: Rules | None = None) -> Memory:
+    """Undo `annex`: the cell is active again, or superseded if something replaced it meanwhile."""
+    return set_flag(memory, _only(memory, handle, rep, rules or Rules()), "annexed", value=False)
+
+
+def set_flag(memory: Memory, rows: Bools, flag: str, *, value: bool) -> Memory:
+    """Set one flag on the marked rows; `annexed` also moves their status. Locks are the caller's to keep."""
+    here = pl.Series(rows)
+    columns = [pl.when(here).then(pl.lit(value)).otherwise(flag).alias(flag)]
+    if flag == "annexed":
+        free = (
+            pl.when(pl.col("successor").is_null()).then(pl.lit("active", _STATUS)).otherwise(pl.lit("superseded", _STATUS))
+        )
+        status = pl.lit("annexed", _STATUS) if value else free
+        moves = here & ((memory.cells["status"] != "annexed") if value else (memory.cells["status"] == "annexed"))
+        columns.append(pl.when(moves).then(status).otherwise("status").alias("status"))
+    return memory.with_cells(memory.cells.with_columns(columns))
+
+
+def update(memory: Memory, handle: str, *, now: float, rep: int = 0, rules: Rules | None = None, **fields: object) -> Memory:
+    """Rewrite stored fields of a cell, those that are not the claim itself.
+
+    They are body, summary, topics, entities, source_refs, verification, stability, expires and reverify. A write that changes a field reinforces: `touched` becomes `now` (days) and currency c0, unless `reinforced_by` says
+    nothing. To change kind, writer, title or confidence, supersede the cell. Raises `UsageError` for such a field, and for
+    an immutable cell.
+    """
+    rules = rules or Rules()
+    here = _only(memory, handle, rep, rules, immutable_only=True)
+    for name in fields:
+        if name not in _MAY_CHANGE:
+            raise UsageError("cannot be rewritten", where=handle, given=name, allowed=", ".join(_MAY_CHANGE))
+    row = int(np.flatnonzero(here)[0])
+    changed = {name: value for name, value in fields.items() if memory.cells[name][row] != value}
+    cells = memory.cells.with_columns(
+        pl.when(pl.Series(here)).then(pl.lit(value, schema.CELLS[name])).otherwise(name).alias(name)
+        for name, value in changed.items()
+    )
+    if changed and rules.reinforced_by != "nothing":
+        cells = refreshed(cells, np.where(here, now, -np.inf), rules)
+    return memory.with_cells(cells)
+
+
+def expanded(memory: Memory, rows: Bools, now: float, rules: Rules) -> Memory:
+    """The memory after a reader opened the marked cells: their salience seed rises, nothing else moves.
+
+    s' = s + (1 − s) · salience_bump, and salience = s'. A read is never a reinforcement.
+    """
+    here = pl.Series(rows)
+    seed = (pl.col("salience_seed") + (1.0 - pl.col("salience_seed")) * rules.salience_bump).clip(0.0, 1.0)
+    return memory.with_cells(
+        memory.cells.with_columns(
+            pl.when(here).then(seed).otherwise("salience_seed").alias("salience_seed"),
+            pl.when(here).then(seed).otherwise("salience").alias("salience"),
+            pl.when(here).then(now).otherwise("read").alias("read"),
+        )
+    )
+
+
+def _only(memory: Memory, handle: str, rep: int, rules: Rules, *, immutable_only: bool = False) -> Bools:
+    row = memory.row(handle, rep=rep)
+    barred = memory.cells["immutable"][row] or (memory.cells["locked"][row] and not immutable_only)
+    if rules.locks == "enforced" and barred:
+        raise UsageError("the cell is locked or immutable", where=handle, hint="unlock it, or write a new claim against it")
+    here = np.zeros(memory.cells.height, dtype=bool)
+    here[row] = True
+    return here
