@@ -52,9 +52,9 @@ def set_flag(memory: Memory, rows: Bools, flag: str, *, value: bool) -> Memory:
 def update(memory: Memory, handle: str, *, now: float, rep: int = 0, rules: Rules | None = None, **fields: object) -> Memory:
     """Rewrite stored fields of a cell, those that are not the claim itself.
 
-    They are body, summary, topics, entities, source_refs, verification, stability, expires and reverify. A write that changes a field reinforces: `touched` becomes `now` (days) and currency c0, unless `reinforced_by` says
-    nothing. To change kind, writer, title or confidence, supersede the cell. Raises `UsageError` for such a field, and for
-    an immutable cell.
+    They are body, summary, topics, entities, source_refs, verification, stability, expires and reverify. A write that
+    changes one reinforces: `touched` becomes `now` (days) and currency c0, unless `reinforced_by` says nothing. To change
+    kind, writer, title or confidence, supersede the cell. Raises `UsageError` for such a field, and for an immutable cell.
     """
     rules = rules or Rules()
     here = _only(memory, handle, rep, rules, immutable_only=True)

@@ -1,0 +1,162 @@
+"""One number, term by term: what a cell's effective is made of, who contributed, and what would overturn it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory.rules import Rules
+
+if TYPE_CHECKING:
+    from malsim.memory.cells import Memory
+
+__all__ = ["Explanation", "explain", "explained"]
+
+OVERTURNED = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """Why a cell's effective is what it is at `t` days.
+
+    `terms` (name, value) sum to `effective` exactly, from left to right. `contributions` has one row an edge that was
+    weighed: source, relation, weight, worth of the source, mass, and share, its part of the support or challenge term in
+    proportion to its mass. `record` is the writer's: claims, contradicted and the factor they come to. `overturned_by` is
+    the further challenge mass that would take the cell below 0.5, None where none can, 0 where it is already there.
+    """
+
+    handle: str
+    title: str
+    t: float
+    effective: float
+    terms: pl.DataFrame
+    contributions: pl.DataFrame
+    record: dict[str, float]
+    overturned_by: float | None
+
+    @property
+    def why(self) -> str:
+        """One sentence."""
+        values = dict(self.terms.rows())
+        parts = [
+            f"{self.handle} is worth {self.effective:.2f} on day {self.t:g}: {values['stated × calibration']:.2f} as stated"
+        ]
+        for term, word, sign in (("support", "support by", "plus"), ("challenge", "a challenge by", "less")):
+            if values[term] != 0.0:
+                here = self.contributions.filter(pl.col("share") != 0.0).filter(pl.col("term") == term)
+                named = here.sort(pl.col("mass"), descending=True)["source"].unique(maintain_order=True).to_list()
+                more = f" and {len(named) - 3} more" if len(named) > 3 else ""  # noqa: PLR2004  # three names are read at a glance
+                parts.append(f"{sign} {abs(values[term]):.2f} for {word} {', '.join(named[:3])}{more}")
+        for term, said in (("clamp", "kept within 0 and 1"), ("since", "and what came since the last tick")):
+            if values.get(term, 0.0) != 0.0:
+                parts.append(said)
+        return ", ".join(parts) + "."
+
+    def __str__(self) -> str:
+        """A table a person reads."""
+        lines = [f'{self.handle} "{self.title}" on day {self.t:g}']
+        lines += [f"  {name:<22} {value:+.4f}" for name, value in self.terms.rows()]
+        lines.append(f"  {'= effective':<22} {self.effective:+.4f}")
+        for row in self.contributions.to_dicts():
+            lines.append(
+                f"  {row['relation']:>12} from {row['source']} weight {row['weight']:+.2f} × worth {row['worth']:.3f}"
+                f" → {row['share']:+.4f}"
+            )
+        record = self.record
+        lines.append(
+            f"  writer's record: {record['contradicted']:g} of {record['claims']:g} wrong, factor {record['factor']:.3f}"
+        )
+        lines.append(f"  overturned by: {self._overturn()}")
+        return "\n".join(lines)
+
+    def _overturn(self) -> str:
+        if self.overturned_by is None:
+            return f"nothing can take it below {OVERTURNED}"
+        if self.overturned_by == 0.0:
+            return f"it is below {OVERTURNED} already"
+        return f"a further challenge of mass {self.overturned_by:.3f}"
+
+
+def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules | None = None) -> Explanation:
+    """Explain the effective that the last tick gave a cell; `t` (days) is only said, not used.
+
+    Raises `AddressError` when no cell bears the handle.
+    """
+    rules = rules or Rules()
+    row = memory.row(handle, rep=rep)
+    cell = memory.cells.row(row, named=True)
+    seen = memory.edges.head(memory.scanned).filter((pl.col("target") == row) & (pl.col("weight") != 0.0))
+    source = seen["source"]
+    edges = seen.select(memory.cells["handle"].gather(source).alias("source"), pl.col("relation").cast(pl.String), "weight")
+    edges = edges.with_columns(memory.cells["worth"].gather(source))
+    writer = memory.writers.row(cell["author"], named=True)
+    return explained(cell, edges, writer, t=t, rules=rules)
+
+
+def explained(
+    cell: dict[str, object], edges: pl.DataFrame, writer: dict[str, object], *, t: float, rules: Rules
+) -> Explanation:
+    """An explanation from a cell's row, its incoming edges (source, relation, weight, worth) and its writer's row."""
+    value = {
+        name: float(str(cell[name])) for name in ("stated", "calibration", "support_mass", "challenge_mass", "effective")
+    }
+    terms = _terms(value, rules)
+    shares = edges.with_columns(mass=pl.col("weight").abs() * pl.col("worth")).with_columns(
+        term=pl.when(pl.col("weight") > 0).then(pl.lit("support")).otherwise(pl.lit("challenge"))
+    )
+    by_term = {name: (terms[name], value[f"{name}_mass"]) for name in ("support", "challenge")}
+    share = pl.col("term").replace_strict(
+        {name: (term / mass if mass > 0 else 0.0) for name, (term, mass) in by_term.items()}, return_dtype=pl.Float64
+    )
+    return Explanation(
+        handle=str(cell.get("handle", cell.get("cell"))),
+        title=str(cell.get("title", "")),
+        t=t,
+        effective=value["effective"],
+        terms=pl.DataFrame({"term": list(terms), "value": list(terms.values())}),
+        contributions=shares.with_columns(share=pl.col("mass") * share).select(
+            "source", "relation", "weight", "worth", "mass", "term", "share"
+        ),
+        record={
+            "claims": float(str(writer["claims"])),
+            "contradicted": float(str(writer["contradicted"])),
+            "factor": value["calibration"],
+        },
+        overturned_by=_overturned_by(value, terms, rules),
+    )
+
+
+def _terms(value: dict[str, float], rules: Rules) -> dict[str, float]:
+    """The terms in the order of the formula, and whatever is left, named for what it can be."""
+    terms = {"stated × calibration": value["stated"] * value["calibration"]}
+    terms["support"] = rules.support_ceiling * float(np.tanh(value["support_mass"]))
+    terms["challenge"] = -(rules.challenge_ceiling * float(np.tanh(value["challenge_mass"])))
+    raw = terms["stated × calibration"] + terms["support"] + terms["challenge"]
+    clamped = min(1.0, max(0.0, raw))
+    if clamped != raw:
+        terms["clamp"] = clamped - raw
+    if value["effective"] != clamped:
+        name = "your formula" if rules.effective else "damping" if rules.damping < 1.0 else "since"
+        so_far = sum(terms.values())
+        rest = value["effective"] - so_far
+        if so_far + rest != value["effective"]:  # one rounding away
+            rest = math.nextafter(rest, math.inf if so_far + rest < value["effective"] else -math.inf)
+        terms[name] = rest
+    return terms
+
+
+def _overturned_by(value: dict[str, float], terms: dict[str, float], rules: Rules) -> float | None:
+    if value["effective"] < OVERTURNED:
+        return 0.0
+    needed = (
+        (terms["stated × calibration"] + terms["support"] - OVERTURNED) / rules.challenge_ceiling
+        if rules.challenge_ceiling
+        else 1.0
+    )
+    if needed >= 1.0:
+        return None
+    return max(0.0, math.atanh(max(0.0, needed)) - value["challenge_mass"])
