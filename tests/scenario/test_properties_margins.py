@@ -210,7 +210,7 @@ class Spelt:
             return list(seen)
         if window.in_ticks:
             return [at for at in seen if window.low.size <= abs(at - tick) <= window.high.size]
-        here = self.times[tick] if now is None else now
+        here = self.times[tick] if now is None or past else now
         return [at for at in seen if window.low.size <= abs(self.times[at] - here) <= window.high.size]
 
 

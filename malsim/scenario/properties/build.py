@@ -142,7 +142,8 @@ class _Build(Transformer_NonRecursive[Token, Piece]):
         def make() -> Compare:
             made = Compare(left.value, cast("Relation", str(word)), right.value, None if scale is None else float(scale))
             if not reads(made):
-                raise ScenarioError("this compares two constants and can never change", hint="read an address or a signal")
+                raise ScenarioError("this compares two constants, so it can never change", hint="read an address")
+            _must_be_a_status(left.node, right.node)
             return made
 
         return self._piece(meta, make, left, right)

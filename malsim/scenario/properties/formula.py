@@ -17,6 +17,7 @@ Relation: TypeAlias = Literal["<", "<=", ">", ">=", "==", "!="]
 Function: TypeAlias = Literal["+", "-", "*", "/", "negative", "abs", "min", "max", "prev"]
 Unit: TypeAlias = Literal["d", "h", "min", "s", "ticks"]
 
+FARTHEST = 10_000 * 365 * 86_400_000  # milliseconds, or ticks
 UNITS: dict[str, int] = {"d": 86_400_000, "h": 3_600_000, "min": 60_000, "s": 1_000}  # in milliseconds
 
 
@@ -61,8 +62,8 @@ class Bound:
     unit: Unit = "ticks"
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.amount) and self.amount >= 0):
-            raise ScenarioError("a window's bounds are 0 or more", given=self.amount)
+        if not 0 <= self.amount * UNITS.get(self.unit, 1) <= FARTHEST:
+            raise ScenarioError("a window's bounds are from 0 to 10,000 years", given=self.amount, hint="leave the end open")
         if self.unit == "ticks" and self.amount != int(self.amount):
             raise ScenarioError(
                 "a bound without a unit counts whole ticks", given=self.amount, hint="write a unit: d, h, min or s"
@@ -107,7 +108,7 @@ class Compare:
 
     def __post_init__(self) -> None:
         if self.scale is not None and not (math.isfinite(self.scale) and self.scale > 0):
-            raise ScenarioError("a scale is a number above 0", given=self.scale)
+            raise ScenarioError("a scale is a number above 0", given=self.scale, hint="write the size of one step")
 
 
 @dataclass(frozen=True, slots=True)

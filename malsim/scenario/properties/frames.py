@@ -149,7 +149,7 @@ class FrameReader:
             raise (unknown(key, name, _names(frames, key)) if "_" in name or frame == "writers" else self._nowhere(address))
         fields = [each for each in frames.columns if each not in ("t", "rep", key)]
         if column not in fields:
-            raise unknown(f"field of a {key}", column, fields)
+            raise unknown(f"field of a {key}", column, [*fields, *(SCORES if key == "cell" else ())])
         return self._array(rows, address, column)
 
     def _row_signal(self, address: str, signal: str, row: str) -> NDArray[Any]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Margin", "Property", "Verdict", "check", "wilson"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Margin:
     """How far a property is from breaking: positive holds, negative is broken, at 0 the formula's truth decides.
 
@@ -53,7 +53,7 @@ class Margin:
         return self.worst
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Verdict:
     """Whether a check passed: the share of replications that hold is at least the share asked.
 

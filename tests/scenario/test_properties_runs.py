@@ -1,0 +1,237 @@
+"""Properties over a run's frames: what addresses read, what the verdict says, and that nothing passes unchecked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from malsim.errors import ScenarioError
+from malsim.scenario.properties import Property, Trace, check
+from malsim.scenario.properties.frames import trace_of
+from malsim.scenario.properties.margins import Margins
+from malsim.scenario.properties.parse import parse
+from malsim.scenario.properties.verdict import wilson
+
+
+@dataclass(frozen=True)
+class Run:
+    cells: pl.DataFrame
+    signals: pl.DataFrame
+    events: pl.DataFrame
+    writers: pl.DataFrame
+
+
+def a_run() -> Run:
+    """Ten daily ticks, two replications; `obs_b2b2` comes on day 4; in the second one everything is 0.1 higher."""
+    days = pl.DataFrame({"t": [float(day) for day in range(1, 11)]}).join(
+        pl.DataFrame({"rep": [0, 1]}, schema={"rep": pl.Int32}), how="cross"
+    )
+    old = days.with_columns(cell=pl.lit("obs_a1a1"), effective=0.9 - pl.col("t") / 20 + pl.col("rep") / 10)
+    new = days.filter(pl.col("t") >= 4).with_columns(cell=pl.lit("obs_b2b2"), effective=0.5 + pl.col("rep") / 10)
+    cells = pl.concat([old, new]).with_columns(
+        stated=pl.lit(0.9),
+        currency=pl.lit(1.0),
+        salience=pl.lit(0.5),
+        status=pl.when(pl.col("t") > 7).then(pl.lit("superseded")).otherwise(pl.lit("active")),
+        pinned=pl.col("t") > 5,
+        truth=pl.lit(None, pl.Float64),
+    )
+    bad = days.with_columns(row=pl.lit(None, pl.String), signal=pl.lit("bad"), value=(pl.col("t") > 6).cast(pl.Float64))
+    level = days.with_columns(row=pl.lit("obs_a1a1"), signal=pl.lit("either.in-0"), value=pl.col("t"))
+    events = pl.DataFrame(
+        {
+            "t": [6.5, 7.0, 99.0],
+            "rep": [0, 1, 0],
+            "kind": ["tripped", "tripped", "cleared"],
+            "subject": ["bad", "bad", "bad"],
+        }
+    )
+    writers = days.with_columns(writer=pl.lit("ann"), claims=pl.col("t").cast(pl.Int64))
+    return Run(cells, pl.concat([bad, level]), events, writers)
+
+
+RUN = a_run()
+
+
+@pytest.mark.parametrize(
+    ("text", "margins"),
+    [
+        ("eff(obs_a1a1) > 0.5", [0.35, 0.45]),
+        ("always eff(obs_a1a1) > 0.5", [-0.1, 0.0]),
+        ("always[2d:3d] (eff(obs_a1a1) > 0.5)", [0.25, 0.35]),
+        ("always[0:2] (eff(obs_a1a1) > 0.5)", [0.25, 0.35]),
+        ("always[0:1] always[2d:2d] (eff(obs_a1a1) > 0.5)", [0.2, 0.3]),
+        ("eventually[9d:10d] obs_a1a1-scores-effective >= 0.4", [0.05, 0.15]),
+        ("always (conf(obs_a1a1) - eff(obs_a1a1) < 0.6 scale 0.1)", [1.0, 2.0]),
+        ("always (eff(obs_b2b2) >= 0.5)", [0.0, 0.1]),
+        ("always (abs(eff(obs_b2b2) - prev(eff(obs_b2b2))) < 0.01)", [0.01, 0.01]),
+        ("eventually (prev(eff(obs_a1a1)) - eff(obs_a1a1) >= 0.04)", [0.01, 0.01]),
+        ('eventually[8d:8d] (status(obs_a1a1) == "superseded")', [1, 1]),
+        ("always (bad implies obs_a1a1-flags-pinned)", [1, 1]),
+        ("not bad until[7d:7d] bad", [1, 1]),
+        ("always (rise(bad) implies at event(tripped, bad))", [1, 1]),
+        ("always (fall(bad) implies at event(cleared))", [1, 1]),
+        ("eventually fall(bad)", [-1, -1]),
+        ("eventually[10d:10d] at event(cleared, bad)", [1, -1]),
+        ("eventually (at event(tripped) and once[1d:1d] not bad)", [1, 1]),
+        ("always (min(writer(ann)-claims, either.in-0(obs_a1a1), 3) <= 3)", [0, 0]),
+        ("eventually (cost == 5)", [0, -1]),
+        ("always (max(eff(obs_a1a1), eff(obs_b2b2)) < 2)", [1.3, 1.2]),
+    ],
+)
+def test_margins_at_the_runs_start(text: str, margins: list[float]) -> None:
+    trace = trace_of(RUN, metrics={"cost": np.array([5.0, 6.0])})
+    np.testing.assert_allclose(Property(text).margin(trace).each, margins, atol=1e-12)
+
+
+def test_a_cell_that_is_not_yet_there_is_neither_kept_nor_broken() -> None:
+    late = {"always (eff(obs_b2b2) > 0.4)": 0.1, "eventually (eff(obs_b2b2) > 0.4)": 0.1}
+    for text, margin in late.items():
+        assert check(text, RUN).margin.worst == pytest.approx(margin)
+    # What needs the cell within its first days fails; what asks nothing but of it is refused.
+    assert check("eventually[0:3d] (eff(obs_b2b2) > 0.4)", RUN).margin.worst == -np.inf
+    for unchecked in (
+        "always[0:3d] (eff(obs_b2b2) > 0.4)",
+        "eff(obs_b2b2) > 0.4",
+        "not eventually[0:3d] (eff(obs_b2b2) > 9)",
+    ):
+        with pytest.raises(ScenarioError, match="nothing was checked"):
+            check(unchecked, RUN)
+    # One side alone decides only where it can: `and` is broken by it, `or` is kept by it.
+    assert check("always (eff(obs_a1a1) > 0.8 and eff(obs_b2b2) > 0.1)", RUN).margin.worst == pytest.approx(-0.4)
+    assert check("always[0:3d] (eff(obs_a1a1) > 0.2 or eff(obs_b2b2) > 0.1)", RUN).passed
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("always (eff(obs_a1a2) > 0)", "no cell of this name.*did you mean 'obs_a1a1'"),
+        ("always (eff(nothing) > 0)", "no signal, metric or cell field"),
+        ("always (obs_a1a1-scores-efff > 0)", "field of a cell.*'eff'"),
+        ("always (obs_a1a1-truth > 0)", "no value at any tick"),
+        ("always baad", "did you mean 'bad'"),
+        ("always (bad-0.5 > 0)", "minus between two values needs spaces"),
+        ("always (either.in-0 > 0)", "a value a row"),
+        ("always (either.in-0(obs_zzzz) > 0)", "row of either.in-0"),
+        ("always (nope(obs_a1a1) > 0)", "no signal of this name"),
+        ("always (writer(bob)-claims > 0)", "no writer of this name"),
+        ("always (writer(ann)-age > 0)", "field of a writer"),
+        ("always not at event(triped)", "did you mean 'tripped'"),
+        ("always not at event(tripped, bald)", "did you mean 'bad'"),
+        ("always eff(obs_a1a1)", None),
+        ("always (either.in-0(obs_a1a1))", "is no bit on day 2"),
+        ("always (status(obs_a1a1) > 1)", "do not compare"),
+        ("always (status(obs_a1a1) + 1 > 1)", "a string is no number"),
+        ("always (1 / (eff(obs_a1a1) - eff(obs_a1a1)) > 1)", "no finite result on day 1 of replication 0"),
+        ("eventually[20d:60d] bad", "beyond the end of the run.*day 60.*day 11"),
+        ("always[0:12] bad", "beyond the end"),
+        ("always eventually[0:12d] bad", "beyond the end"),
+        ("always (mean(eff(obs_a1a1.~supports.*)) > 0)", "frames hold no edges"),
+    ],
+)
+def test_what_cannot_be_checked_is_an_error_not_a_pass(text: str, words: str | None) -> None:
+    with pytest.raises(ScenarioError, match=words or "is no bit") as refused:
+        check(text, RUN)
+    assert refused.value.where
+    assert refused.value.hint or refused.value.allowed
+
+
+def test_broken_frames_are_refused() -> None:
+    nan = RUN.cells.with_columns(effective=pl.when(pl.col("t") == 3).then(float("nan")).otherwise(pl.col("effective")))
+    endless = RUN.cells.with_columns(effective=pl.lit(float("inf")))
+    twice = pl.concat([RUN.cells, RUN.cells.head(1)])
+    timeless = RUN.cells.with_columns(t=pl.lit(None, pl.Float64))
+    for cells, words in (
+        (nan, "not a number on day 3 of replication 0"),
+        (endless, "is infinite on day 1"),
+        (twice, "two rows for one tick"),
+        (timeless, "no number"),
+        (RUN.cells.drop("rep"), "has no column rep"),
+    ):
+        with pytest.raises(ScenarioError, match=words):
+            check("always (eff(obs_a1a1) > 0)", replace(RUN, cells=cells))
+    empty = Run(*(frame.clear() for frame in (RUN.cells, RUN.signals, RUN.events, RUN.writers)))
+    for nothing in (empty, Run(*[pl.DataFrame()] * 4)):
+        with pytest.raises(ScenarioError, match="holds no tick"):
+            check("always bad", nothing)
+
+
+def test_a_witness_names_replication_day_clause_expected_and_got() -> None:
+    witness = check("not bad or always[0:5d] (eff(obs_a1a1) > 0.8)", RUN).margin.witness
+    assert (witness.replication, witness.day, witness.clause) == (0, 1.0, "bad")
+    witness = check("always (bad implies eff(obs_a1a1) > 0.8)", RUN).margin.witness
+    assert (witness.replication, witness.day, witness.addresses) == (0, 10.0, ("obs_a1a1-scores-eff",))
+    assert str(witness) == "replication 0, day 10: expected eff(obs_a1a1) > 0.8, got eff(obs_a1a1) = 0.4; margin -0.4"
+    witness = check("always not (eff(obs_a1a1) < conf(obs_a1a1) - 0.2)", RUN).margin.witness
+    assert witness.expected == "not (eff(obs_a1a1) < conf(obs_a1a1) - 0.2)"
+    assert witness.got == "eff(obs_a1a1) = 0.4, conf(obs_a1a1) - 0.2 = 0.7"
+    assert check("always not at event(tripped)", RUN).margin.witness.day == 7.0
+    assert check("eventually[0:3d] (eff(obs_b2b2) > 0)", RUN).margin.witness.got == "no tick in its window"
+
+
+FORMS = (
+    "always[0:4d] (x > 0)",
+    "eventually (x > 1 and y < 0)",
+    "x > 0 until[2:6] y > 1",
+    "always (x > 0 implies once[0:3] (y > 0))",
+    "eventually[1:3] (y > 0 since x > 1)",
+    "historically x > 0 or not eventually rise(y > 0)",
+    "eventually fall(x > 0) and x > -3",
+    "always[0:3] eventually[0:2d] (x - prev(x) > 0 or y > 1)",
+)
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_the_witness_is_the_margin_of_its_clause_at_its_time(text: str) -> None:
+    x, y = np.random.default_rng(3).normal(size=(2, 12, 40))
+    trace = Trace.of_arrays(range(12), {"x": x, "y": y})
+    for column in range(40):
+        margin = Property(text).margin(trace.only(column))
+        witness = margin.witness
+        clause = Margins(trace.only(column)).of(parse(witness.clause))
+        assert witness.day is not None
+        sign = -1 if witness.expected.startswith("not") else 1
+        assert sign * clause[int(witness.day), 0] == margin.worst
+
+
+def test_a_share_of_replications_with_its_interval() -> None:
+    text = "always (eff(obs_a1a1) > 0.45)"
+    assert not check(text, RUN).passed
+    verdict = check(text, RUN, share=0.5)
+    assert (verdict.passed, verdict.held, verdict.share) == (True, 0.5, 0.5)
+    assert verdict.interval == wilson(1, 2)
+    assert verdict.margin.replications[~verdict.margin.holds].tolist() == [0]
+    for wrong in (0.0, 1.1, float("nan")):
+        with pytest.raises(ScenarioError, match="above 0 and at most 1"):
+            check(text, RUN, share=wrong)
+
+
+def test_at_a_margin_of_zero_the_truth_decides() -> None:
+    trace = Trace.of_arrays([0, 1], {"x": np.array([[3.0], [3.0]])})
+    kept = {"x == 3": True, "x != 3": False, "x >= 3": True, "x > 3": False, "not (x > 3)": True, "not (x == 3)": False}
+    for text, passed in kept.items():
+        assert check(f"always ({text})", trace).passed is passed, text
+
+
+def test_a_margin_serves_as_an_objective() -> None:
+    assert float(Property("always (eff(obs_a1a1) > 0.5)").margin(RUN)) == pytest.approx(-0.1)
+
+
+def test_a_wider_reader_goes_round_the_frames() -> None:
+    trace = trace_of(RUN)
+
+    def wider(address: str) -> np.ndarray:
+        return trace.read("bad") + 1.0 if address == "mean(obs_a1a1.~supports.*-scores-eff)" else trace.read(address)
+
+    assert check("always (mean(eff(obs_a1a1.~supports.*)) >= 1 or bad)", replace(trace, read=wider)).passed
+
+
+def test_frames_may_come_in_any_order_and_words_in_any_kind_of_column() -> None:
+    text = 'eventually[8d:8d] (status(obs_a1a1) == "superseded") and always (eff(obs_a1a1) > 0.2)'
+    shuffled = RUN.cells.sample(fraction=1.0, shuffle=True, seed=5).with_columns(pl.col("cell").cast(pl.Categorical))
+    enum = shuffled.with_columns(status=pl.col("status").cast(pl.Enum(["active", "superseded", "annexed"])))
+    for cells in (shuffled, enum):
+        np.testing.assert_array_equal(check(text, replace(RUN, cells=cells)).margin.each, check(text, RUN).margin.each)

@@ -1,0 +1,191 @@
+"""Text to formula and back; what cannot be read is refused at its place."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from malsim.errors import ScenarioError
+from malsim.scenario.properties import Property
+from malsim.scenario.properties.formula import (
+    Apply,
+    AtEvent,
+    Between,
+    Bit,
+    Bound,
+    Compare,
+    Edge,
+    Formula,
+    Join,
+    Not,
+    Number,
+    Over,
+    Read,
+    Text,
+    Value,
+    Window,
+    reach,
+    reads,
+)
+from malsim.scenario.properties.parse import WORDS, parse
+from malsim.scenario.properties.render import render
+
+ADDRESSES = (
+    "obs_a1a1-scores-eff", "dec_a3ee@v2-status", "RECALL_v5-flags-pinned", "is-weak", "either.in-0", "once.out", "x", "é_1",
+    "writer(ann)-claims", "low(obs_a1a1)", "mean(dec_a3ee.~supports.*-scores-curr)", "min", "share", "not.out", "order",
+)  # fmt: skip
+
+finite = st.floats(-1e9, 1e9, allow_nan=False).map(lambda value: value + 0.0)
+positive = st.floats(0, 1e6, exclude_min=True)
+texts: st.SearchStrategy[Value] = st.text(max_size=8).map(Text)
+reading = st.sampled_from(ADDRESSES).map(Read)
+
+
+def _applied(inner: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:
+    one = inner.filter(lambda value: not isinstance(value, Number)).map(lambda value: Apply("negative", (value,)))
+    return st.one_of(
+        one,
+        st.builds(lambda function, value: Apply(function, (value,)), st.sampled_from(["abs", "prev"]), inner),
+        st.builds(lambda function, left, right: Apply(function, (left, right)), st.sampled_from("+-*/"), inner, inner),
+        st.builds(
+            lambda function, many: Apply(function, tuple(many)),
+            st.sampled_from(["min", "max"]),
+            st.lists(inner, min_size=2, max_size=3),
+        ),
+    )
+
+
+values: st.SearchStrategy[Value] = st.recursive(reading | finite.map(Number), _applied, max_leaves=4)
+bounds = st.builds(Bound, st.floats(0, 1e6), st.sampled_from(["d", "h", "min", "s"])) | st.integers(0, 99).map(Bound)
+
+
+@st.composite
+def windows(draw: st.DrawFn) -> Window | None:
+    low, high = draw(bounds), draw(st.none() | bounds)
+    try:
+        return Window(low, high)
+    except ScenarioError:
+        return None
+
+
+names = st.sampled_from(sorted(WORDS)) | st.from_regex(r"[a-z_]{1,6}", fullmatch=True) | st.text(max_size=6)
+leaves: st.SearchStrategy[Formula] = st.one_of(
+    st.builds(Compare, reading, st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), values, st.none() | positive),
+    st.builds(Compare, st.sampled_from(["x", "low(obs_a1a1)"]).map(Read), st.sampled_from(["==", "!="]), texts),
+    st.builds(Bit, reading),
+    st.builds(AtEvent, names, st.none() | names),
+)
+formulas: st.SearchStrategy[Formula] = st.recursive(
+    leaves,
+    lambda inner: st.one_of(
+        st.builds(Not, inner),
+        st.builds(Join, st.sampled_from(["and", "or", "implies"]), inner, inner),
+        st.builds(Over, st.sampled_from(["always", "eventually", "historically", "once"]), inner, windows()),
+        st.builds(Between, st.sampled_from(["until", "since"]), inner, inner, windows()),
+        st.builds(Edge, st.sampled_from(["rise", "fall"]), inner),
+    ),
+    max_leaves=6,
+)
+
+
+@given(formulas)
+def test_every_formula_reads_back_from_its_text(formula: Formula) -> None:
+    text = render(formula)
+    assert parse(text) == formula
+    assert render(parse(text)) == text
+    assert Property(formula).text == Property(text).text == text
+
+
+@given(
+    st.text(max_size=60)
+    | st.lists(st.sampled_from([*sorted(WORDS), *ADDRESSES, "(", ")", "[0:3d]", "<", "-", ",", ".5"])).map(" ".join)
+)
+@example("")
+@example("\n")
+@example('"')
+@example("not " * 3000 + "x")
+@example("(" * 5000)
+@example("always[0:99999999999999999999999999d] x")
+def test_any_text_is_a_property_or_a_refusal(text: str) -> None:
+    try:
+        read = parse(text)
+    except ScenarioError:
+        return
+    assert parse(render(read)) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("always eff(x_a1a1)>.3 and not(tripped)", "always (eff(x_a1a1) > 0.3) and not tripped"),
+        ("obs_a1a1-scores-eff > 1", "eff(obs_a1a1) > 1"),
+        ("a > 1 or b > 1 and c > 1", "a > 1 or b > 1 and c > 1"),
+        ("(a > 1 or b > 1) and c > 1", "(a > 1 or b > 1) and c > 1"),
+        ("(a implies b) implies c", "(a implies b) implies c"),
+        ("a implies (b implies c)", "a implies b implies c"),
+        ("a - (b - c) * -2 > +3 scale .1", "a - (b - c) * -2 > 3 scale 0.1"),
+        ("a until[1d:2h] b", None),
+        ("not tripped until [ 0 : 3d ] at event ( tripped , low )", "not tripped until[0:3d] at event(tripped, low)"),
+        ("once[3:] x", "once[3:] x"),
+        ("mean(eff(d_a1.~supports.*)) > 0", "mean(eff(d_a1.~supports.*)) > 0"),
+        ("obs_a1a1-flags-pinned == true", "obs_a1a1-flags-pinned == 1"),
+        ('status(obs_a1a1) == "superseded"', 'status(obs_a1a1) == "superseded"'),
+    ],
+)
+def test_texts_have_one_written_form(text: str, canonical: str | None) -> None:
+    if canonical is None:
+        with pytest.raises(ScenarioError, match="ends before it begins"):
+            parse(text)
+    else:
+        assert render(parse(text)) == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "given_words", "words"),
+    [
+        ("", 1, None, "ends too early"),
+        ("alway (eff(x) > 2)", 7, "(eff(x) > 2)", "did you mean 'always' for 'alway'"),
+        ("eff(x) > 1 and eff(y", 21, None, "ends too early"),
+        ("always[3:10d] x", 7, "[3:10d]", "ticks or time, not both"),
+        ("always[5:3] x", 7, "[5:3]", "ends before it begins"),
+        ("always[2.5:3] x", 7, "[2.5:3]", "counts whole ticks"),
+        ("1 < x < 3", 7, "< 3", "cannot stand here"),
+        ("x > 3 and 3", 11, "3", "compare it"),
+        ("x > (y > 3)", 5, "(y > 3)", "a value must stand"),
+        ('x + "a" > 3', 5, '"a"', "a string is no number"),
+        ("1 < 2", 1, "1 < 2", "can never change"),
+        ("x > 1 scale 0", 1, "x > 1 scale 0", "above 0"),
+        ("min(3) > x", 1, "min(3)", "two or more"),
+        ("mean(x + 1) > 2", 1, "mean(x + 1)", "one wildcard address"),
+        ("x and\n y @ 3", 4, "@ 3", "line 2"),
+        ('always status(x) != "supersedd"', 8, 'status(x) != "supersedd"', "active, superseded, annexed"),
+        ("not " * 70 + "x", 41, None, "nested deeper than 60"),
+    ],
+)
+def test_refusals_name_the_column_the_words_and_what_to_try(
+    text: str, column: int, given_words: str | None, words: str
+) -> None:
+    with pytest.raises(ScenarioError, match=words) as refused:
+        parse(text)
+    assert (refused.value.where or "").endswith(f"column {column}")
+    assert given_words is None or refused.value.given == given_words
+    assert refused.value.hint
+
+
+def test_what_objects_cannot_say_in_words_is_refused() -> None:
+    for wrong in (Bit(Read("two words")), AtEvent("x", "\\"), Compare(Number(1), "<", Number(2))):
+        if isinstance(wrong, AtEvent):
+            assert parse(Property(wrong).text) == wrong
+        else:
+            with pytest.raises(ScenarioError):
+                Property(wrong)
+    for make in (lambda: Number(float("nan")), lambda: Bound(-1.0, "d"), lambda: Compare(Read("x"), "<", Number(1), 0.0)):
+        with pytest.raises(ScenarioError):
+            make()
+
+
+def test_a_property_tells_what_it_reads_and_how_far_it_looks() -> None:
+    formula = parse("always[0:2d] (x > 1 implies eventually[0:3] (prev(y) < eff(obs_a1a1))) and once[9d:] x > 2")
+    assert reads(formula) == ("x", "y", "obs_a1a1-scores-eff")
+    assert reach(formula, 1000) == 2 * 86_400_000 + 3 * 1000
