@@ -1,0 +1,68 @@
+"""Tell how far a value is from a pinned baseline, and whether it left.
+
+    first call, or a rising capture: baseline = in;  error = in − baseline
+    |error| > limit sets, |error| ≤ limit − hysteresis clears, between holds; drifted follows after hold more calls
+    then, where not drifted, baseline += error · adapt
+
+Adaptation stops while drifted, so a slow drift cannot hide itself; with hold, hysteresis and adapt 0 it is a
+comparison of |error| with limit. A NaN moves nothing; captured, it stays until the next capture. Source: LinuxCNC
+sample_hold, comp and dbounce, Recall drift.
+
+>>> zero, off, none = np.array([0.0]), np.array([False]), np.array([0])
+>>> seen = function(zero + 3, off, zero + 1, off, off, none, off, none, limit=zero + 1.5, hysteresis=zero,
+...                 hold=none, adapt=zero)
+>>> seen["error"].tolist(), seen["drifted"].tolist(), seen["age"].tolist()
+([2.0], [True], [1])
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Param
+
+in_ = In("1", "value to watch", nan="passes")
+capture = In("bit", "take in as the baseline, on the rising edge")
+error = Out("1", "in − baseline")
+drifted = Out("bit", "it left, and stayed away")
+baseline = Out("1", "what it is compared with")
+age = Out("calls", "calls since the capture; -1 before the first call", start=-1)
+outside = Out("bit", "beyond the limit, before the hold")
+held = Out("calls", "calls counted toward the hold", start=0)
+captured = Out("bit", "capture of the last call")
+limit = Param(0.1, "1", "largest error", low=0.0)
+hysteresis = Param(0.0, "1", "how far within the limit it must come back", low=0.0)
+hold = Param(0, "calls", "how many more calls it must stay outside, or inside", low=0)
+adapt = Param(0.0, "1", "share of the error the baseline takes each call", low=0.0, high=1.0)
+
+
+def function(
+    in_: Array,
+    capture: Array,
+    baseline: Array,
+    drifted: Array,
+    outside: Array,
+    held: Array,
+    captured: Array,
+    age: Array,
+    *,
+    limit: Array,
+    hysteresis: Array,
+    hold: Array,
+    adapt: Array,
+) -> dict[str, Array]:
+    pinned = (age < 0) | (capture & ~captured)
+    base = np.where(pinned, in_, baseline)
+    error = in_ - base
+    size = np.abs(error)
+    out = (size > limit) | (outside & ~(size <= limit - hysteresis))
+    waiting = np.where(out, held < hold, held > 0)
+    left = np.where(waiting, drifted, out)
+    takes = ~left & (adapt > 0.0) & ~np.isnan(error)
+    return {
+        "error": error,
+        "drifted": left,
+        "baseline": np.where(takes, base + error * adapt, base),
+        "age": np.where(pinned, 0, age + 1),
+        "outside": out,
+        "held": held + np.where(waiting, np.where(out, 1, -1), 0),
+        "captured": capture,
+    }

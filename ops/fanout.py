@@ -1,0 +1,27 @@
+"""Copy one input to the selected output; the others hold.
+
+    out-i = in where i = select + Σ 2^j bit-j, else as before
+
+An index past the end picks the last output. To enable each output by itself use `gate`, for a bar of bits `ladder`.
+Source: LinuxCNC demux_generic.
+
+>>> zero, none = np.array([0.0]), np.array([1])
+>>> function(zero + 7, none, np.zeros((5, 1), bool), np.zeros((3, 1)))["out"].ravel().tolist()
+[0.0, 7.0, 0.0]
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Size
+
+bits = Size(5, "bits of the index", low=1, high=5)
+in_ = In("any", "what is copied", nan="lingers")
+select = In("1", "index of the output", start=0, low=0)
+bit = In("bit", "bits added to select, the first the lowest", many="bits")
+out = Out("any", "outputs; the op's whole state", many=32)
+
+
+def function(in_: Array, select: Array, bit: Array, out: Array) -> dict[str, Array]:
+    index = np.maximum(select, 0) + np.packbits(bit, axis=0, bitorder="little")[0]
+    chosen = np.arange(len(out))[:, np.newaxis] == np.minimum(index, len(out) - 1)
+    return {"out": np.where(chosen, in_, out)}

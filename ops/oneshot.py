@@ -1,0 +1,57 @@
+"""Give one pulse on an edge.
+
+    an edge sets the timer to width;  at each later call the timer falls by T, to 0 at least;  out = timer > 0
+
+In true at the first call is a rising edge. A pulse lasts ⌈width / T⌉ calls; width is read at the edge only, and 0 or
+less never fires. Reset ends the pulse and forgets in, so in still true is an edge again. Source: LinuxCNC oneshot.
+
+>>> on, off, zero = np.array([True]), np.array([False]), np.array([0.0])
+>>> pulse = function(on, off, zero + 5, zero, zero, off, retriggerable=on, rising=on, falling=off, tick=1.0)
+>>> pulse["out"].tolist(), pulse["time_left"].tolist()
+([True], [5.0])
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Param, Tick
+
+in_ = In("bit", "trigger")
+reset = In("bit", "end the pulse")
+width = In("ms", "length of the pulse", start="0ms", nan="compares false")
+out = Out("bit", "the pulse")
+out_not = Out("bit", "its opposite")
+time_left = Out("ms", "what was left of the pulse when it was last counted")
+timer = Out("ms", "what is left of the pulse")
+before = Out("bit", "in at the last call")
+retriggerable = Param(True, "bit", "an edge during the pulse starts it again")
+rising = Param(True, "bit", "rising edges trigger")
+falling = Param(False, "bit", "falling edges trigger")
+tick = Tick("ms")
+
+
+def function(
+    in_: Array,
+    reset: Array,
+    width: Array,
+    time_left: Array,
+    timer: Array,
+    before: Array,
+    *,
+    retriggerable: Array,
+    rising: Array,
+    falling: Array,
+    tick: float,
+) -> dict[str, Array]:
+    running = timer > 0
+    edge = (in_ & ~before & rising) | (before & ~in_ & falling)
+    starts = edge & (retriggerable | ~running) & ~reset
+    counted = np.where(running, np.maximum(timer - tick, 0.0), timer)
+    left = np.where(starts, width, np.where(reset, 0.0, counted))
+    out = left > 0
+    return {
+        "out": out,
+        "out_not": ~out,
+        "time_left": np.where(reset, time_left, left),
+        "timer": left,
+        "before": in_ & ~reset,
+    }

@@ -1,0 +1,141 @@
+"""Drive a value to a set-point.
+
+    error = previous command (or command) − feedback;  e = error, bounded by maxerror, less the deadband
+    u = bias + P e + I Σ e T + D d(command − feedback)/dt + FF0 c + FF1 c′ + FF2 c″ + FF3 c‴, c the command
+    output = u within ±maxoutput;  the sum stops while the output is bounded and e pushes further
+
+A limit of 0 means none. Not enabled, output and the sum are 0 while the derivatives keep running. The first call sees
+earlier values of 0, so a derivative gain kicks. On the falling edge of index-enable the derivatives keep and the
+error uses the present command. To find gains use `autotune`. HAL's gains, limits and outputs by HAL's names; its
+derivatives cannot be wired in. Source: LinuxCNC pid.
+
+>>> import ops
+>>> sheet = ops.load("pid")
+>>> seen = ops.start(sheet, settings={"Pgain": 2.0, "enable": True, "command": 1.5, "error-previous-target": False})
+>>> ops.step(sheet, seen, tick=1.0)["output"].tolist()
+[3.0]
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Tick
+
+command = In("1", "set-point", nan="lingers")
+feedback = In("1", "the value to drive", nan="lingers")
+enable = In("bit", "drive it; otherwise output 0")
+index_enable = In("bit", "its falling edge says that feedback jumped")
+Pgain = In("1", "proportional gain", start=1.0, nan="passes")
+Igain = In("1/d", "integral gain", nan="passes")
+Dgain = In("1·d", "derivative gain", nan="passes")
+FF0 = In("1", "feed-forward of command", nan="passes")
+FF1 = In("1·d", "feed-forward of its rate", nan="passes")
+FF2 = In("1·d²", "feed-forward of its acceleration", nan="passes")
+FF3 = In("1·d³", "feed-forward of its jerk", nan="passes")
+bias = In("1", "added to the output", nan="passes")
+deadband = In("1", "errors this small count as 0; larger ones lose it", low=0.0, nan="compares false")
+maxerror = In("1", "bound on the error", low=0.0, nan="passes")
+maxerrorI = In("1·d", "bound on the sum", low=0.0, nan="sticks")
+maxerrorD = In("1/d", "bound on the error's rate", low=0.0, nan="passes")
+maxcmdD = In("1/d", "bound on the command's rate", low=0.0, nan="lingers")
+maxcmdDD = In("1/d²", "bound on its acceleration", low=0.0, nan="lingers")
+maxcmdDDD = In("1/d³", "bound on its jerk", low=0.0, nan="passes")
+maxoutput = In("1", "bound on the output", low=0.0, nan="passes")
+error_previous_target = In("bit", "compare with the command of the last call", start=True)
+output = Out("1", "what drives the value")
+error = Out("1", "command − feedback, before bounds and deadband")
+errorI = Out("1·d", "sum of the error")
+errorD = Out("1/d", "its rate")
+commandD = Out("1/d", "the command's rate")
+commandDD = Out("1/d²", "its acceleration")
+commandDDD = Out("1/d³", "its jerk")
+saturated = Out("bit", "the output is bounded")
+saturated_s = Out("d", "for how long")
+saturated_count = Out("calls", "for how many calls", start=0)
+limit_state = Out("1", "1 bounded above, -1 below, 0 not", start=0.0)
+command_before = Out("1", "command at the last call")
+feedback_before = Out("1", "feedback at the last call")
+command_deriv = Out("1/d", "the command's rate before its bound")
+feedback_deriv = Out("1/d", "the feedback's rate")
+index_before = Out("bit", "index-enable at the last call")
+tick = Tick("d")
+
+
+def function(
+    command: Array,
+    feedback: Array,
+    enable: Array,
+    index_enable: Array,
+    Pgain: Array,
+    Igain: Array,
+    Dgain: Array,
+    FF0: Array,
+    FF1: Array,
+    FF2: Array,
+    FF3: Array,
+    bias: Array,
+    deadband: Array,
+    maxerror: Array,
+    maxerrorI: Array,
+    maxerrorD: Array,
+    maxcmdD: Array,
+    maxcmdDD: Array,
+    maxcmdDDD: Array,
+    maxoutput: Array,
+    error_previous_target: Array,
+    errorI: Array,
+    commandD: Array,
+    commandDD: Array,
+    saturated_s: Array,
+    saturated_count: Array,
+    limit_state: Array,
+    command_before: Array,
+    feedback_before: Array,
+    command_deriv: Array,
+    feedback_deriv: Array,
+    index_before: Array,
+    *,
+    tick: float,
+) -> dict[str, Array]:
+    per_time = 1.0 / tick
+    fell = index_before & ~index_enable
+    error = np.where(error_previous_target & ~fell, command_before, command) - feedback
+    e = _bounded(error, maxerror)
+    e = np.where(e > deadband, e - deadband, np.where(e < -deadband, e + deadband, 0.0))
+    total = np.where(enable, _bounded(np.where(e * limit_state <= 0.0, errorI + e * tick, errorI), maxerrorI), 0.0)
+
+    command_rate = np.where(fell, command_deriv, (command - command_before) * per_time)
+    feedback_rate = np.where(fell, feedback_deriv, (feedback - feedback_before) * per_time)
+    rate = _bounded(command_rate - feedback_rate, maxerrorD)
+    velocity = _bounded(command_rate, maxcmdD)
+    acceleration = _bounded((velocity - commandD) * per_time, maxcmdDD)
+    jerk = _bounded((acceleration - commandDD) * per_time, maxcmdDDD)
+
+    u = bias + Pgain * e + Igain * total + Dgain * rate
+    u = u + (command * FF0 + velocity * FF1 + acceleration * FF2 + jerk * FF3)
+    output = _bounded(u, maxoutput)
+    state = np.where(maxoutput != 0.0, (u > maxoutput) * 1.0 - (u < -maxoutput), limit_state)
+    state = np.where(enable, state, 0.0)
+    is_saturated = state != 0.0
+    return {
+        "output": np.where(enable, output, 0.0),
+        "error": error,
+        "errorI": total,
+        "errorD": rate,
+        "commandD": velocity,
+        "commandDD": acceleration,
+        "commandDDD": jerk,
+        "saturated": is_saturated,
+        "saturated_s": np.where(is_saturated, saturated_s + tick, 0.0),
+        "saturated_count": np.where(is_saturated, saturated_count + 1, 0),
+        "limit_state": state,
+        "command_before": command,
+        "feedback_before": feedback,
+        "command_deriv": command_rate,
+        "feedback_deriv": feedback_rate,
+        "index_before": index_enable,
+    }
+
+
+def _bounded(value: Array, limit: Array) -> Array:
+    reach = np.where(limit == 0.0, np.inf, limit)
+    return np.minimum(np.maximum(value, -reach), reach)

@@ -1,0 +1,112 @@
+"""Settings to arrays: words, units and bounds are checked here, once, so that ops check nothing."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+
+from ops.pin.declare import Array, Out, Pin
+from ops.pin.errors import OpError
+from ops.pin.units import is_time, number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ops.pin.sheet import Sheet
+
+__all__ = ["bind", "bound", "value"]
+
+WHOLE = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0|[1-9][0-9]*)")
+BITS = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": False, "off": False, "no": False}
+
+
+def bind(sheet: Sheet, settings: Mapping[str, object]) -> dict[tuple[str, int | None], Array]:
+    """Every setting as an array, one value or one a row, by where it stands in a state.
+
+    A family's own name (`weight`) sets all of its pins; `weight-1` one of them. `_` reads as `-`.
+
+    Raises
+    ------
+    OpError
+        A name the op has not, an output, a value of another type or unit, out of bounds, or NaN.
+    """
+    made: dict[tuple[str, int | None], Array] = {}
+    families = {name.rsplit("-", 1)[0]: slot for name, slot in sheet.slots.items() if slot.row is not None}
+    for given_name, given in settings.items():
+        name = given_name.rstrip("_").replace("_", "-")
+        where = f"{sheet.name}.{name}"
+        slot = sheet.slots.get(name) or families.get(name)
+        if slot is None or isinstance(slot.pin, Out):
+            raise _unknown(sheet, name, where, is_output=slot is not None)
+        array = value(slot.pin, given, where=where)
+        rows = [slot.row] if name in sheet.slots else range(sheet.count(slot.pin))
+        made |= {(slot.key, row): array for row in rows}
+    return made
+
+
+def value(pin: Pin, given: object, *, where: str) -> Array:
+    """One value, or a sequence of one a row, as an array of the pin's type within its bounds."""
+    if isinstance(given, (np.ndarray, pl.Series)) and not is_time(pin.unit):
+        array = _numeric(pin, np.asarray(given), where)
+    elif isinstance(given, (list, tuple, np.ndarray, pl.Series)):
+        array = np.array([_scalar(pin, one, where) for one in given], pin.dtype)
+    else:
+        array = np.array([_scalar(pin, given, where)], pin.dtype)
+    _within(pin, array, given, where)
+    return array
+
+
+def _numeric(pin: Pin, array: Array, where: str) -> Array:
+    kinds = {"bit": "b", "int": "iu"}.get(pin.type, "fiu")
+    if array.ndim != 1 or array.dtype.kind not in kinds:
+        raise OpError("not a column of this type", where=where, given=f"{array.dtype}{list(array.shape)}", allowed=pin.type)
+    return array.astype(pin.dtype)
+
+
+def _scalar(pin: Pin, given: object, where: str) -> float | bool:
+    if pin.type == "bit":
+        word = str(given).strip().lower()
+        if word not in BITS:
+            raise OpError("not a bit", where=where, given=given, allowed=", ".join(BITS))
+        return BITS[word]
+    if pin.type == "int":
+        return _whole(given, where)
+    return number(given, unit=pin.unit, where=where)
+
+
+def _whole(given: object, where: str) -> int:
+    if isinstance(given, float) and given.is_integer():
+        return int(given)
+    if not WHOLE.fullmatch(str(given).strip()):
+        raise OpError("not a whole number", where=where, given=given, allowed="12, -3, 0xe")
+    return int(str(given), 0)
+
+
+def _within(pin: Pin, array: Array, given: object, where: str) -> None:
+    low, high = bound(pin, "low"), bound(pin, "high")
+    outside = (array < low) | (array > high) | np.isnan(array)
+    if outside.any():
+        shown: Any = given if array.size == 1 else array[outside.argmax()].item()
+        limits = [f"{word} {limit:g}" for word, limit in (("from", low), ("up to", high)) if not np.isnan(limit)]
+        raise OpError("out of bounds", where=where, given=shown, allowed=f"{' '.join(limits) or 'a number'} [{pin.unit}]")
+
+
+def bound(pin: Pin, side: Literal["low", "high"]) -> float:
+    """The pin's lowest or highest value as a number in its unit, or NaN where it has none."""
+    given = getattr(pin, side, None)
+    if given is None:
+        return np.nan
+    return number(given, unit=pin.unit, where=f"{pin.meaning}: {side}") if isinstance(given, str) else float(given)
+
+
+def _unknown(sheet: Sheet, name: str, where: str, *, is_output: bool) -> OpError:
+    if is_output:
+        return OpError("an output is not set", where=where, hint="give a starting state instead")
+    can = [known for known, slot in sheet.slots.items() if not isinstance(slot.pin, Out)]
+    near = get_close_matches(name, can, n=1)
+    hint = f"did you mean {near[0]}?" if near else None
+    return OpError("no such pin or parameter", where=where, allowed=", ".join([*can[:40], *sheet.sizes]), hint=hint)

@@ -1,0 +1,104 @@
+"""Finding ops: the modules of this folder, the presets that name one with its settings, and entry points.
+
+A third party's op is loaded when it is asked for, so a broken one harms no other.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import tomllib
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from importlib.resources import files
+from typing import Any
+
+import ops
+from ops.pin.errors import OpError
+from ops.pin.sheet import Sheet, read, spell
+
+__all__ = ["GROUP", "load", "names", "sheets"]
+
+GROUP = "malsim.ops"
+
+
+def names() -> list[str]:
+    """Every op's name, presets and entry points included; nothing is loaded."""
+    return sorted({*_modules(), *_presets(), *(spell(point.name) for point in entry_points(group=GROUP))})
+
+
+def load(name: str, **choices: object) -> Sheet:
+    """The data sheet of an op, sized: `load("quorum", inputs=3)`, `load("snapshot", type="bit")`.
+
+    Raises
+    ------
+    OpError
+        An unknown name, size or type, or a third party's op that does not load.
+
+    >>> load("quorum", inputs=3).summary
+    'Say whether enough of the inputs agree.'
+    """
+    return _found(spell(name)).sized(**choices)
+
+
+def sheets() -> dict[str, Sheet | OpError]:
+    """Every op's data sheet by name, or what keeps it from loading."""
+    return {name: _sheet_or_error(name) for name in names()}
+
+
+def _sheet_or_error(name: str) -> Sheet | OpError:
+    try:
+        return load(name)
+    except OpError as error:
+        return error
+
+
+def _found(name: str) -> Sheet:
+    points = [point for point in entry_points(group=GROUP) if spell(point.name) == name]
+    if name in _modules() or name in _presets():
+        return _own(name)
+    if len(points) > 1:
+        raise OpError("two packages name an op so", where=name, given=[point.value for point in points])
+    if not points:
+        near = get_close_matches(name, names(), n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "malsim op lists them"
+        raise OpError("no such op", given=name, hint=hint)
+    return _foreign(name, points[0])
+
+
+@cache
+def _modules() -> dict[str, str]:
+    return {spell(found.name): found.name for found in pkgutil.iter_modules(ops.__path__) if not found.ispkg}
+
+
+@cache
+def _presets() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(files(ops).joinpath("presets.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def _own(name: str) -> Sheet:
+    if name in _modules():
+        return read(name, importlib.import_module(f"ops.{_modules()[name]}"))
+    preset = _presets()[name]
+    sheet = _own(preset["op"])
+    sizes = {key: replace(sheet.sizes[key], start=n, low=n, high=n) for key, n in preset.get("sizes", {}).items()}
+    fixed = {key: replace(sheet.params[key], start=v, low=v, high=v) for key, v in preset.get("params", {}).items()}
+    return replace(
+        sheet,
+        name=name,
+        text=f"{preset['doc']}\n\nThe preset of {preset['op']}:\n\n{sheet.text}",
+        params={**sheet.params, **fixed},
+        sizes={**sheet.sizes, **sizes},
+        counts={**sheet.counts, **{key: size.start for key, size in sizes.items()}},
+    )
+
+
+def _foreign(name: str, point: EntryPoint) -> Sheet:
+    try:
+        return read(name, point.load())
+    except (Exception, SystemExit) as error:  # a stranger's file can raise anything; its fault is told, not shared
+        why = f"{type(error).__name__}: {error}"
+        raise OpError("does not load", where=f"{name} ({point.value})", given=why, hint="ask its author") from error

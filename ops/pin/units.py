@@ -1,0 +1,69 @@
+"""Units of time, and the text that carries them: `10min`, `3d`, `0.5/h`."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from ops.pin.errors import OpError
+
+__all__ = ["MILLISECONDS", "convert", "is_time", "number"]
+
+MILLISECONDS = {"ms": 1.0, "s": 1e3, "min": 6e4, "h": 3.6e6, "d": 8.64e7}
+TIMED = re.compile(r"(?P<number>[^/a-zA-Z]*(?:[eE][+-]?\d+)?)\s*(?P<per>/?)\s*(?P<unit>ms|s|min|h|d)")
+
+
+def is_time(unit: str) -> bool:
+    """Whether a pin of this unit is a length of time, so that a bare number cannot stand for it."""
+    return unit in MILLISECONDS
+
+
+def convert(length: float, *, given: str, to: str) -> float:
+    """A length of time in another unit: exact from a coarser unit to whole milliseconds.
+
+    >>> convert(10, given="min", to="ms")
+    600000.0
+    """
+    return length if given == to else length * MILLISECONDS[given] / MILLISECONDS[to]
+
+
+def number(given: object, *, unit: str, where: str) -> float:
+    """What a user gave for a float of this unit, as a number in it.
+
+    A length of time takes text with its unit; a rate (`1/d`) takes text with its unit or a number already in it;
+    everything else takes a number.
+
+    Raises
+    ------
+    OpError
+        No number, no unit on a time, or a unit where none belongs.
+
+    >>> number("10min", unit="ms", where="oneshot.width"), number("0.5/h", unit="1/d", where="slew.maxv")
+    (600000.0, 12.0)
+    """
+    text = str(given).strip()
+    found = TIMED.fullmatch(text)
+    if found and (is_time(unit) or unit.startswith("1/")):
+        value = _plain(found["number"])
+        if value is not None and not is_time(unit) and found["per"] and unit[2:] in MILLISECONDS:
+            return value * (MILLISECONDS[unit[2:]] / MILLISECONDS[found["unit"]])
+        if value is not None and is_time(unit) and not found["per"]:
+            return convert(value, given=found["unit"], to=unit)
+    value = None if isinstance(given, bool) else _plain(text)
+    if value is None or is_time(unit):
+        raise OpError("not a value of this unit", where=where, given=given, allowed=_allowed(unit))
+    return value
+
+
+def _plain(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return None if math.isnan(value) else value
+
+
+def _allowed(unit: str) -> str:
+    if is_time(unit):
+        return "a time with its unit: 500ms, 30s, 10min, 2h or 3d"
+    return f"a number [{unit}]" + (", or a rate with its unit: 0.5/h" if unit[2:] in MILLISECONDS else "")

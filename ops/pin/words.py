@@ -1,0 +1,105 @@
+"""HAL's words and ours: `words.toml` as read by the `.hal` reader, the vector tests and the teaching page."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import ops
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Component", "words"]
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Component:
+    """One HAL component in our words; `words.toml` says at its head what each field means."""
+
+    name: str
+    op: str
+    instance: str
+    pins: Mapping[str, str] = field(default_factory=dict)
+    functions: Mapping[str, str] = field(default_factory=dict)
+    time: str = "s"
+    counts: str = ""
+    size: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    add: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    sum: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    through: Mapping[str, str] = field(default_factory=dict)
+    starts: Mapping[str, float | bool] = field(default_factory=dict)
+    fixed: Mapping[str, float | bool] = field(default_factory=dict)
+    rewrites: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+    case: tuple[Mapping[str, Any], ...] = ()
+    defaults: Mapping[str, float] = field(default_factory=dict)
+
+    def pin(self, word: str) -> str | None:
+        """Our name of HAL's pin or parameter, or None where it has no counterpart.
+
+        >>> words()["mux_generic"].pin("in-float-03")
+        'in-3'
+        """
+        found = _matching(self.pins, word)
+        return None if found is None else found[0].replace("#", found[1])
+
+    def add_words(self) -> set[str]:
+        """HAL's words that are added up into one of our pins."""
+        return {word for factors in self.add.values() for word in factors}
+
+    def rewritten(self, word: str, given: float) -> float:
+        """The value HAL makes of one it was given."""
+        found = _matching(self.rewrites, word)
+        outside = found is not None and not found[0]["from"] <= given <= found[0]["to"]
+        return found[0]["becomes"] if found is not None and outside else given
+
+    def output_op(self, word: str) -> str | None:
+        """The op that turns our output into the type of HAL's pin of this name."""
+        found = _matching(self.through, word)
+        return None if found is None else found[0]
+
+    def chosen(self, given: Mapping[str, float]) -> tuple[str, dict[str, float | bool]]:
+        """The op and the fixed settings for what HAL's words that choose between ops hold."""
+        held = {**self.defaults, **{word: value for word, value in given.items() if word in self.defaults}}
+        op, fixed = self.op, {**self.starts, **self.fixed}
+        for case in self.case:
+            if all(held[word] == value for word, value in case["when"].items()):
+                op, fixed = case.get("op", op), {**fixed, **case.get("fixed", {})}
+        return op, fixed
+
+    def sized(self, arguments: Mapping[str, object]) -> dict[str, int]:
+        """Our sizes from HAL's load arguments."""
+        sizes = dict(self.sizes)
+        for name, (argument, plus) in self.size.items():
+            if number := re.search(r"-?\d+", str(arguments.get(argument, ""))):
+                sizes[name] = int(number[0]) + plus
+        return sizes
+
+
+@cache
+def words() -> dict[str, Component]:
+    """Every HAL component that has a counterpart here, by HAL's name.
+
+    >>> words()["lowpass"].op
+    'smooth'
+    """
+    table = tomllib.loads(files(ops).joinpath("words.toml").read_text(encoding="utf-8"))
+    return {name: Component(**{"name": name, "instance": name, **told}) for name, told in table.items()}
+
+
+def _matching(table: Mapping[str, V], word: str) -> tuple[V, str] | None:
+    """What the table holds for a word, and the number in it where the table's word has `#`."""
+    if word in table:
+        return table[word], ""
+    for pattern, held in table.items():
+        if "#" in pattern and (found := re.fullmatch(re.escape(pattern).replace(r"\#", r"(\d+)"), word)):
+            return held, str(int(found[1]))
+    return None

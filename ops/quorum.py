@@ -1,0 +1,56 @@
+"""Say whether enough of the inputs agree.
+
+    sum = offset + Σ weight-i where in-i and valid-i;  present = Σ weight-i where valid-i
+    out = (sum ≥ need) xor invert;  with a ratio, need = ⌈ratio · present⌉, and nobody present means no
+
+While hold is true nothing changes. A need of 0 or less is always met. Need 2 of 3 is HAL's maj3. Source: LinuxCNC
+maj3 and weighted_sum, Recall quorum.
+
+>>> votes, one = np.array([[True], [True], [False]]), np.array([1])
+>>> off, none, three = np.array([False]), np.array([0]), np.array([[1], [1], [1]])
+>>> function(votes, ~(votes & False), off, off, none, none, weight=three, need=2 * one, ratio=0.0 * one,
+...          offset=0 * one, invert=off)["out"].tolist()
+[True]
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Param
+
+in_ = In("bit", "votes", many=32)
+valid = In("bit", "whether each vote counts", start=True, many="inputs")
+hold = In("bit", "change nothing")
+out = Out("bit", "enough agree")
+sum_ = Out("1", "weight in favour", start=0)
+present = Out("1", "weight that counts", start=0)
+weight = Param(1, "1", "weight of each vote", many="inputs")
+need = Param(2, "1", "weight needed")
+ratio = Param(0.0, "1", "share of those present needed instead; 0 for need", low=0.0, high=1.0)
+offset = Param(0, "1", "added to the sum")
+invert = Param(False, "bit", "turn out round")
+
+
+def function(
+    in_: Array,
+    valid: Array,
+    hold: Array,
+    out: Array,
+    sum_: Array,
+    present: Array,
+    *,
+    weight: Array,
+    need: Array,
+    ratio: Array,
+    offset: Array,
+    invert: Array,
+) -> dict[str, Array]:
+    counted = weight * valid
+    there = counted.sum(axis=0)
+    total = (counted * in_).sum(axis=0) + offset
+    share = np.ceil(np.round(ratio * there, 9))  # 0.55 of 20 is 11, though the product is 11.000000000000002
+    enough = np.where(ratio > 0.0, (total >= share) & (there != 0), total >= need) ^ invert
+    return {
+        "out": np.where(hold, out, enough),
+        "sum_": np.where(hold, sum_, total),
+        "present": np.where(hold, present, there),
+    }

@@ -1,0 +1,53 @@
+"""Forgive single errors and trip on repeated ones: a leaky bucket.
+
+    count += harm where error-in, else −= heal, within min and max;  error-out where count ≥ threshold
+    below the threshold error-out clears only where not latching;  a rising reset empties the bucket and clears
+
+Where not enabled, error-out = error-in and the bucket is empty. Source: LinuxCNC safety_latch.
+
+>>> on, off, none = np.array([True]), np.array([False]), np.array([0])
+>>> function(on, off, on, none + 9, off, off, harm=none + 1, heal=none + 1, latching=on, threshold=none + 10,
+...          min_=none, max_=none + 99)["error_out"].tolist()
+[True]
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Param
+
+error_in = In("bit", "an error in this call")
+reset = In("bit", "forgive everything, on its rising edge")
+enable = In("bit", "filter; otherwise pass errors through", start=True)
+count = Out("1", "what is in the bucket", start=0)
+error_out = Out("bit", "too many errors")
+ok_out = Out("bit", "not too many", start=True)
+reset_before = Out("bit", "reset at the last call")
+harm = Param(1, "1", "what an error adds", low=0)
+heal = Param(1, "1", "what a good call takes away", low=0)
+latching = Param(True, "bit", "stay tripped until reset")
+threshold = Param(100, "1", "count that trips")
+min_ = Param(0, "1", "lowest count")
+max_ = Param(1000, "1", "highest count")
+
+
+def function(
+    error_in: Array,
+    reset: Array,
+    enable: Array,
+    count: Array,
+    error_out: Array,
+    reset_before: Array,
+    *,
+    harm: Array,
+    heal: Array,
+    latching: Array,
+    threshold: Array,
+    min_: Array,
+    max_: Array,
+) -> dict[str, Array]:
+    cleared = reset & ~reset_before
+    moved = np.where(cleared, 0, count) + np.where(error_in, harm, -heal)
+    level = np.where(enable, np.minimum(np.maximum(moved, min_), max_), 0)
+    tripped = (level >= threshold) | (error_out & latching & ~cleared)
+    error = np.where(enable, tripped, error_in)
+    return {"count": level, "error_out": error, "ok_out": ~error, "reset_before": reset}

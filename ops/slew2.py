@@ -1,0 +1,76 @@
+"""Follow a signal within bounds on its position, velocity and acceleration, arrive, and lock on.
+
+    g = in within min and max (0 where not enabled), w = the step g made, no larger than maxv · T
+    the displacement d' is the largest toward g from which it can still match w exactly at g, by braking at maxa,
+    and stop within min and max;  d' − d within ±maxa · T², d' within ±maxv · T;  out += d'
+
+Braking from d' over whole ticks covers (m + 1) d' − A m (m + 1)/2 with A = maxa · T², m = ⌊d'/A⌋: solved for d'. Set
+max below where it stands, and it comes back as fast as it may. Load jumps to g and rests. LinuxCNC's limit3 has the
+same promise and another rounding; its smooth-steps has no counterpart. NaN sticks until load.
+
+>>> one, off, on = np.array([1.0]), np.array([False]), np.array([True])
+>>> at = function(9 * one, off, on, -9 * one, 99 * one, 5 * one, 2 * one, 0 * one, 0 * one, 9 * one, tick=1.0)
+>>> at["out"].tolist(), at["velocity"].tolist()
+([2.0], [2.0])
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Tick
+
+in_ = In("1", "value to follow", nan="sticks")
+load = In("bit", "jump to the bounded input, and rest")
+enable = In("bit", "follow in; otherwise 0", start=True)
+min_ = In("1", "lowest position", start=-1e20, nan="sticks")
+max_ = In("1", "highest position", start=1e20, nan="sticks")
+maxv = In("1/d", "highest velocity", start=1e20, low=0.0, nan="sticks")
+maxa = In("1/d²", "highest acceleration", start=1e7, low=1e-9, nan="sticks")
+out = Out("1", "position")
+velocity = Out("1/d", "the position's last change, by time")
+goal = Out("1", "what it was to follow at the last call")
+tick = Tick("d")
+
+SLIP = 1e-9  # a share of maxa that rounding may cost, so that a bound is met exactly
+
+
+def function(
+    in_: Array,
+    load: Array,
+    enable: Array,
+    min_: Array,
+    max_: Array,
+    maxv: Array,
+    maxa: Array,
+    out: Array,
+    velocity: Array,
+    goal: Array,
+    *,
+    tick: float,
+) -> dict[str, Array]:
+    reach, push = maxv * tick, maxa * (tick * tick)
+    aim = np.minimum(np.maximum(np.where(enable, in_, 0.0), min_), max_)
+    drift = np.minimum(np.maximum(aim - goal, -reach), reach)
+    gap = aim - drift - out
+    above, below = max_ - out, min_ - out
+    wanted = _largest(np.array([gap, above, below]), push)
+    toward = np.minimum(np.maximum(wanted[0] + drift, wanted[2]), wanted[1])
+
+    before = velocity * tick
+    low, high = np.maximum(before - push, -reach), np.minimum(before + push, reach)
+    move = np.minimum(np.maximum(toward, low), np.maximum(high, low))
+    arrives = (move == toward) & (np.abs(gap) <= push) & (toward == wanted[0] + drift)
+    there = np.where(arrives, aim, out + move)
+    there = np.where(move <= above + SLIP * push, np.minimum(there, max_), there)
+    there = np.where(move >= below - SLIP * push, np.maximum(there, min_), there)
+    return {
+        "out": np.where(load, aim, there),
+        "velocity": np.where(load, 0.0, move / tick),
+        "goal": aim,
+    }
+
+
+def _largest(gap: Array, push: Array) -> Array:
+    """The largest displacement from which braking by `push` a tick covers no more than the gap."""
+    size = np.abs(gap)
+    m = np.floor((np.sqrt(1.0 + 8.0 * (size / push)) - 1.0) * 0.5)
+    return np.copysign((size + push * (0.5 * m * (m + 1.0))) / (m + 1.0), gap)

@@ -1,0 +1,21 @@
+"""Sample and hold.
+
+    out = in while hold is false, else as before
+
+Source: LinuxCNC sample_hold.
+
+>>> function(np.array([7.0, 7.0]), np.array([False, True]), np.array([0.0, 0.0]))["out"].tolist()
+[7.0, 0.0]
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out
+
+in_ = In("any", "what is sampled", nan="passes")
+hold = In("bit", "keep what there is")
+out = Out("any", "the sample; the op's whole state")
+
+
+def function(in_: Array, hold: Array, out: Array) -> dict[str, Array]:
+    return {"out": np.where(hold, out, in_)}

@@ -1,0 +1,36 @@
+"""Delay a bit's rise and its fall.
+
+    while in ≠ out the timer rises by T;  when it reaches the delay of that direction, out = in and the timer is 0
+
+A change shorter than the delay is never seen. Elapsed keeps the timer's last reading. A delay of 0 acts in the same
+call. Source: LinuxCNC timedelay.
+
+>>> on, off, zero = np.array([True]), np.array([False]), np.array([0.0])
+>>> function(on, zero + 2, zero + 2, off, zero + 1, zero, tick=1.0)["out"].tolist()
+[True]
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Tick
+
+in_ = In("bit", "bit to delay")
+on_delay = In("ms", "how long in must be true", start="500ms", nan="compares false")
+off_delay = In("ms", "how long in must be false", start="500ms", nan="compares false")
+out = Out("bit", "in, delayed")
+timer = Out("ms", "how long in has differed from out")
+elapsed = Out("ms", "the timer's last reading")
+tick = Tick("ms")
+
+
+def function(
+    in_: Array, on_delay: Array, off_delay: Array, out: Array, timer: Array, elapsed: Array, *, tick: float
+) -> dict[str, Array]:
+    differs = in_ != out
+    waited = timer + tick
+    acts = differs & (waited >= np.where(in_, on_delay, off_delay))
+    return {
+        "out": np.where(acts, in_, out),
+        "timer": np.where(differs & ~acts, waited, 0.0),
+        "elapsed": np.where(differs, waited, elapsed),
+    }

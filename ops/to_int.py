@@ -1,0 +1,26 @@
+"""Read a number as a whole one.
+
+    out = in without its fraction, within low and high
+
+NaN is 0 and raises bad. Source: LinuxCNC's mux_generic reads a float as an s32 so.
+
+>>> s32 = np.array([-2147483648]), np.array([2147483647])
+>>> function(np.array([2.9, -2.9, 1e300]), low=s32[0], high=s32[1])["out"].tolist()
+[2, -2, 2147483647]
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Param
+
+in_ = In("any", "number", nan="flagged")
+out = Out("1", "the whole number", start=0)
+bad = Out("bit", "whether it is NaN")
+low = Param(-(2**31), "1", "lowest", low=-(2**53), high=2**53)
+high = Param(2**31 - 1, "1", "highest", low=-(2**53), high=2**53)
+
+
+def function(in_: Array, *, low: Array, high: Array) -> dict[str, Array]:
+    bad = np.isnan(in_)
+    bounded = np.minimum(np.maximum(in_ * 1.0, low), high)
+    return {"out": np.where(bad, 0.0, bounded).astype(np.int64), "bad": bad}

@@ -1,0 +1,26 @@
+"""Delay a bit's rise: the on-delay timer of IEC 61131-3.
+
+    while in: out where elapsed ≥ delay, else elapsed rises by T;  in false: out false, elapsed 0
+
+Out rises one call later than `timedelay`'s. Source: LinuxCNC ton.
+
+>>> on, off, zero = np.array([True]), np.array([False]), np.array([0.0])
+>>> function(on, off, zero + 2, delay=zero + 2, tick=1.0)["out"].tolist()
+[True]
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Param, Tick
+
+in_ = In("bit", "bit to delay")
+out = Out("bit", "in, its rise delayed")
+elapsed = Out("ms", "how long in has been true, to the delay")
+delay = Param("0ms", "ms", "how long in must be true", low="0ms")
+tick = Tick("ms")
+
+
+def function(in_: Array, out: Array, elapsed: Array, *, delay: Array, tick: float) -> dict[str, Array]:
+    done = elapsed >= delay
+    waited = np.where(done, elapsed, elapsed + tick)
+    return {"out": in_ & (done | out), "elapsed": np.where(in_, waited, 0.0)}

@@ -1,0 +1,55 @@
+"""Tell the rate and the acceleration of a value over its last calls.
+
+    slope = Σ (i − (n − 1)/2) · x_i / (T · n (n² − 1)/12) over the last n ≤ window values, summed oldest to newest
+    acceleration = slope of the late half − slope of the early half, split at ⌊n/2⌋; 0 until each half has two values
+    direction = 1 where slope > dead, −1 where slope < −dead, else 0;  valid from two values on
+
+A window of 2 is `ddt`. A reset empties the window and takes the present value. Source: least squares on equally
+spaced points; Recall trend.
+
+>>> kept = np.array([[0.0], [1.0], [2.0]])
+>>> seen = function(np.array([3.0]), np.array([False]), kept, np.array([3]), dead=np.array([0.0]), tick=0.5)
+>>> seen["slope"].tolist(), seen["direction"].tolist()
+([2.0], [1])
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Param, Size, Tick
+
+window = Size(8, "values fitted", low=2)
+in_ = In("1", "value to watch", nan="lingers")
+reset = In("bit", "empty the window")
+slope = Out("1/d", "rate over the window")
+acceleration = Out("1/d", "rate of its late half − rate of its early half")
+direction = Out("1", "-1, 0 or 1", start=0)
+valid = Out("bit", "two values or more")
+kept = Out("1", "the window, newest last", many="window")
+held = Out("1", "values in the window", start=0)
+dead = Param(0.0, "1/d", "slopes this small have no direction", low=0.0)
+tick = Tick("d")
+
+
+def function(in_: Array, reset: Array, kept: Array, held: Array, *, dead: Array, tick: float) -> dict[str, Array]:
+    values = np.concatenate([kept[1:], in_[np.newaxis]])
+    n = np.where(reset, 1, np.minimum(held + 1, len(values)))
+    early = n // 2
+    rate = fit(values, n, 0 * n, tick)
+    halves = fit(values, n - early, 0 * n, tick) - fit(values, early, n - early, tick)
+    return {
+        "slope": rate,
+        "acceleration": np.where(early > 1, halves, 0.0),
+        "direction": (rate > dead) * 1 - (rate < -dead),
+        "valid": n > 1,
+        "kept": values,
+        "held": n,
+    }
+
+
+def fit(values: Array, n: Array, skip: Array, tick: float) -> Array:
+    """The least-squares slope of the n values that end `skip` before the newest; 0 where n < 2."""
+    i = np.arange(len(values))[:, np.newaxis] - (len(values) - skip - n)
+    terms = np.where((i >= 0) & (i < n), (i - (n - 1) / 2) * values, 0.0)
+    total = np.add.accumulate(terms)[-1]  # one by one, so that a row alone adds up as it does among many
+    slope: Array = total / (tick * np.where(n > 1, n * (n * n - 1) / 12, 1.0))
+    return slope

@@ -1,0 +1,61 @@
+"""Trip when a value stops changing for too long.
+
+    arm: a rising enable, while not ok, reloads every time-left-i from timeout-i and sets ok
+    watch, while enable and ok: time-left-i = timeout-i where in-i changed, else time-left-i − T;  below 0, ok falls
+
+Latched: after a trip it needs enable low, then high. It trips on the first call where more than the timeout has
+passed. Enable low pauses it. A changed timeout counts from the next reload. NaN that stays NaN is a value that does
+not change. Source: LinuxCNC watchdog, set-timeouts then process.
+
+>>> on, off, value = np.array([True]), np.array([False]), np.array([[7.0]])
+>>> function(value, on, on, off, value, np.array([[0.5]]), on, timeout=np.array([[9.0]]), tick=1.0)["tripped"].tolist()
+[True]
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Param, Tick
+
+in_ = In("any", "values that must keep changing", many=32, nan="passes")
+enable = In("bit", "watch them; its rising edge arms")
+ok = Out("bit", "armed, and all of them alive")
+tripped = Out("bit", "one of them fell silent; until armed again")
+seen = Out("any", "values at the last call", many="inputs")
+time_left = Out("ms", "what is left of each timeout", many="inputs")
+enabled = Out("bit", "enable at the last call")
+timeout = Param("0ms", "ms", "longest time each may stay the same", low="0ms", many="inputs")
+tick = Tick("ms")
+
+
+def function(
+    in_: Array,
+    enable: Array,
+    ok: Array,
+    tripped: Array,
+    seen: Array,
+    time_left: Array,
+    enabled: Array,
+    *,
+    timeout: Array,
+    tick: float,
+) -> dict[str, Array]:
+    armed = arm(enable, ok, tripped, time_left, enabled, timeout)
+    return armed | watch(in_, enable, armed["ok"], armed["tripped"], seen, armed["time_left"], timeout, tick)
+
+
+def arm(enable: Array, ok: Array, tripped: Array, time_left: Array, enabled: Array, timeout: Array) -> dict[str, Array]:
+    """The first half: a rising enable reloads and clears."""
+    arms = enable & ~enabled & ~ok
+    left = np.where(arms, timeout, time_left)
+    return {"ok": ok | arms, "tripped": tripped & ~arms, "time_left": left, "enabled": enable}
+
+
+def watch(
+    in_: Array, enable: Array, ok: Array, tripped: Array, seen: Array, time_left: Array, timeout: Array, tick: float
+) -> dict[str, Array]:
+    """The second half: what changed is reloaded, the rest counts down."""
+    runs = enable & ok
+    changed = (in_ != seen) & ~(np.isnan(in_) & np.isnan(seen))
+    left = np.where(runs, np.where(changed, timeout, time_left - tick), time_left)
+    silent = runs & (left < 0).any(axis=0)
+    return {"ok": ok & ~silent, "tripped": tripped | silent, "seen": np.where(runs, in_, seen), "time_left": left}
