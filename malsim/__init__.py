@@ -1,1 +1,33 @@
-"""malsim: a test bench for agent memories that many writers share."""
+"""malsim: a test bench for agent memories that many writers share.
+
+import malsim as ms
+run = ms.run("scenarios/mutual_dispute.toml")
+run.plot.effective()
+print(run.why("obs_a1a1", t=30))
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from malsim.api import Run, read, run
+    from malsim.memory import Memory, Rules
+    from malsim.sim.script import Scenario
+
+__all__ = ["Memory", "Rules", "Run", "Scenario", "read", "run"]
+
+_HOMES = {
+    "malsim.api": ("Run", "read", "run"),
+    "malsim.memory": ("Memory", "Rules"),
+    "malsim.sim.script": ("Scenario",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first asked for, so that `malsim --help` loads nothing heavy."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(home), name)
+    raise AttributeError(f"module 'malsim' has no attribute '{name}'")

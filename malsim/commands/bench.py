@@ -31,9 +31,7 @@ def main(args: argparse.Namespace) -> int:
         if not args.json:
             print(_line(row))
     if args.json:
-        print(
-            json.dumps([{key: getattr(row, key) for key in ("name", "ratio", "limit", "ok")} for row in rows], indent=1)
-        )
+        print(json.dumps([{key: getattr(row, key) for key in ("name", "ratio", "limit", "ok")} for row in rows], indent=1))
     return 0 if all(row.ok for row in rows) else 1
 
 

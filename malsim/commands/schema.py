@@ -1,0 +1,23 @@
+"""Print the JSON Schema of scenario files, for editors and checks."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments: none."""
+
+
+def main(_: argparse.Namespace) -> int:
+    """Print it."""
+    from malsim.scenario.schema import scenario_schema
+
+    print(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
+    return 0

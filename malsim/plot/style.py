@@ -1,0 +1,55 @@
+"""One style for every figure: colours the colour-blind tell apart, dashes that survive a grey print, units on axes."""
+
+from __future__ import annotations
+
+import io
+from itertools import cycle, islice
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["COLOURS", "GREY", "Sheet", "dress", "line_styles", "sheet"]
+
+# Okabe and Ito's palette, in an order whose greys alternate.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 1, 1, 1, 1, 1)))
+GREY = "#666666"
+RESOLUTION = 130
+
+
+class Sheet(Figure):
+    """A figure that a notebook shows and `save` writes, with no window system behind it."""
+
+    def _repr_png_(self) -> bytes:
+        held = io.BytesIO()
+        self.savefig(held, format="png")
+        return held.getvalue()
+
+
+def sheet(width: float = 8.0, height: float = 4.0) -> Sheet:
+    """An empty figure, sizes in inches."""
+    made = Sheet(figsize=(width, height), dpi=RESOLUTION, layout="constrained")
+    FigureCanvasAgg(made)
+    return made
+
+
+def dress(axes: Axes, *, x: str, y: str, title: str = "") -> Axes:
+    """Label axes with their units, draw a light grid, and take away the box."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    if title:
+        axes.set_title(title, loc="left", fontsize=10)
+    axes.grid(visible=True, color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+def line_styles(count: int) -> list[dict[str, Any]]:
+    """Colour and dash for each of `count` lines; no two of the first 35 are alike."""
+    pairs = zip(cycle(COLOURS), cycle(DASHES), strict=False)
+    return [{"color": colour, "linestyle": dash} for colour, dash in islice(pairs, count)]

@@ -1,0 +1,160 @@
+"""Scenario files: read, checked against the schema, and made into a Scenario."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import RulesError, ScenarioError
+from malsim.memory import Rules
+from malsim.memory.claims import as_claims, from_mappings
+from malsim.memory.screen import holds_secret
+from malsim.scenario.lines import line_of, lines_of
+from malsim.scenario.schema import scenario_schema
+from malsim.sim.clock import DAY, days, span
+from malsim.sim.script import Scenario
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+
+__all__ = ["parse", "read"]
+
+LARGEST = 64 * 2**20
+
+
+def read(path: str | Path) -> Scenario:
+    """Read a scenario file.
+
+    Raises `ScenarioError` for a file that is missing, larger than 64 MiB, not TOML, or not a scenario; the error names
+    file, line and key, what was given, what is allowed and what to try. All such errors of a file come in one message.
+    """
+    path = Path(path)
+    if not path.is_file():
+        near = [found.name for found in sorted(path.parent.glob("*.toml"))] if path.parent.is_dir() else []
+        raise ScenarioError("no such scenario file", given=str(path), hint=_nearest(path.name, near, "check the path"))
+    if path.stat().st_size > LARGEST:
+        raise ScenarioError(
+            "scenario file too large", where=str(path), given=f"{path.stat().st_size} bytes", allowed="64 MiB"
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ScenarioError("not UTF-8 text", where=str(path), hint="save the file as UTF-8") from error
+    return parse(text, name=path.stem, where=str(path))
+
+
+def parse(text: str, *, name: str = "scenario", where: str = "scenario") -> Scenario:
+    """Make a Scenario from TOML text; `where` stands in messages for the file."""
+    try:
+        table = json.loads(json.dumps(tomllib.loads(text), default=str))
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(f"not TOML: {error}", where=where, hint="a text needs quotes, a list needs brackets") from error
+    _check(table, text, where)
+    settings = dict(table.get("run", {}))
+    if "turn_every" in settings:
+        settings["turn_every"] = span(settings["turn_every"], where=f"{where}: run.turn_every")
+    else:
+        settings["turn_every"] = min(DAY, int(settings.get("days", 30.0) * DAY))
+    if isinstance(settings.get("record"), list):
+        settings["record"] = tuple(settings["record"])
+    if "start" in settings:
+        settings["start"] = _date(settings["start"], where)
+    try:
+        rules = Rules.of(table.get("rules", {}))
+    except RulesError as error:
+        raise ScenarioError(str(error), where=where) from error
+    claims = [_claim(claim) for claim in table.get("claim", [])]
+    return Scenario(
+        name=name,
+        why=table["why"],
+        seed=table.get("seed", 0),
+        rules=rules,
+        claims=as_claims(from_mappings(claims)),
+        text=text,
+        **settings,
+    )
+
+
+def _claim(claim: dict[str, Any]) -> dict[str, Any]:
+    rest = {key: value for key, value in claim.items() if key != "at"}
+    return {"body": "", **rest, "t": days(span(claim["at"]))}
+
+
+def _date(text: str, where: str) -> Any:
+    import datetime as dt
+
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError as error:
+        raise ScenarioError("not a date", where=f"{where}: run.start", given=text, allowed="a date: 2026-01-01") from error
+
+
+def _check(table: dict[str, Any], text: str, where: str) -> None:
+    """Raise one error that lists everything the schema refuses."""
+    from jsonschema import Draft202012Validator
+
+    lines = lines_of(text)
+    errors = list(Draft202012Validator(scenario_schema()).iter_errors(table))
+    said = [line for error in errors for line in _said(error, lines, where)]
+    if said:
+        raise ScenarioError("\n".join(dict.fromkeys(said)))
+
+
+def _said(error: ValidationError, lines: dict[tuple[str | int, ...], int], where: str) -> list[str]:
+    path = tuple(error.absolute_path)
+    found = []
+    if error.validator == "additionalProperties":
+        known = list(error.schema["properties"])
+        for key in error.instance:
+            if key not in known:
+                at = f"{where}:{line_of(lines, (*path, key))}"
+                found.append(
+                    str(
+                        ScenarioError(
+                            f"unknown key '{_shown(key)}'", where=at, hint=_nearest(key, known, f"one of {', '.join(known)}")
+                        )
+                    )
+                )
+        return found
+    key = _dotted(path)
+    at = f"{where}:{line_of(lines, path)}: {key}" if key else f"{where}:1"
+    if error.validator == "required":
+        missing = [name for name in error.validator_value if name not in error.instance]
+        return [str(ScenarioError(f"'{name}' is missing", where=at, hint=f"add {name} = …")) for name in missing]
+    return [str(ScenarioError("not what may stand here", where=at, given=_shown(error.instance), allowed=_allowed(error)))]
+
+
+def _allowed(error: ValidationError) -> str:
+    value = error.validator_value
+    if error.validator == "type":
+        return {"string": "text in quotes", "object": "a table", "array": "a list"}.get(value, f"a {value}")
+    if error.validator == "enum":
+        return ", ".join(map(str, value))
+    bounds = {
+        "minimum": "{} or more",
+        "maximum": "at most {}",
+        "exclusiveMinimum": "above {}",
+        "minLength": "text that is not empty",
+    }
+    if error.validator in bounds:
+        return bounds[str(error.validator)].format(value)
+    if error.validator == "pattern":
+        return "a number and ms, s, min, h, d or w: 10min"
+    return str(error.schema.get("description", error.message))
+
+
+def _shown(value: object) -> object:
+    """What was given, but never a credential."""
+    return "(withheld: it looks like a credential)" if holds_secret(str(value)) else value
+
+
+def _dotted(path: tuple[str | int, ...]) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+
+
+def _nearest(given: str, known: list[str], otherwise: str) -> str:
+    near = get_close_matches(given, known, n=2)
+    return f"try {' or '.join(near)}" if near else otherwise

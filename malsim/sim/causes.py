@@ -1,0 +1,82 @@
+"""Why a recorded number is what it is: its terms at a tick, and what moved it last."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.errors import AddressError
+from malsim.memory.explain import explained
+
+if TYPE_CHECKING:
+    from malsim.memory.explain import Explanation
+    from malsim.sim.run import Run
+
+__all__ = ["explain"]
+
+STILL = 1e-12
+
+
+def explain(run: Run, cell: str, *, t: float | None = None, rep: int = 0) -> Explanation:
+    """Explain a cell's effective at the last recorded tick not after `t` days (the last of all, if None)."""
+    history = _history(run, cell, rep)
+    past = history if t is None else history.filter(pl.col("t") <= t)
+    if past.is_empty():
+        raise AddressError("not recorded yet", given=f"{cell} at {t}", allowed=f"t from {history['t'][0]:g} days on")
+    now = float(past["t"][-1])
+    record = run.writers.filter((pl.col("t") == now) & (pl.col("rep") == rep))
+    row = run.memory.row(cell, rep=rep)
+    said = run.memory.cells.row(row, named=True)
+    writer = record.filter(pl.col("writer") == said["writer"]).row(0, named=True)
+    edges = _edges(run, row, now, rep)
+    found = explained(past.row(-1, named=True) | {"title": said["title"]}, edges, writer, t=now, rules=run.scenario.rules)
+    return replace(found, moved=_moved(run, past, row, rep))
+
+
+def _history(run: Run, cell: str, rep: int) -> pl.DataFrame:
+    history = run.cells.filter((pl.col("cell") == cell) & (pl.col("rep") == rep)).sort("t")
+    if history.is_empty():
+        run.memory.row(cell, rep=rep)
+        raise AddressError("this run did not record the cell", given=cell, hint='set record = "all" in [run]')
+    return history
+
+
+def _edges(run: Run, row: int, now: float, rep: int) -> pl.DataFrame:
+    """The evidence edges into a cell that the tick at `now` saw, with what their sources were worth to it."""
+    handles = run.memory.cells["handle"]
+    seen = run.memory.edges.filter((pl.col("target") == row) & (pl.col("weight") != 0.0) & (pl.col("t") < now))
+    named = seen.select(handles.gather(seen["source"]).alias("source"), pl.col("relation").cast(pl.String), "weight", "t")
+    worth = run.cells.filter((pl.col("t") == now) & (pl.col("rep") == rep)).select(pl.col("cell").alias("source"), "worth")
+    joined = named.join(worth, on="source", how="left", maintain_order="left")
+    if joined["worth"].null_count():
+        missing = joined.filter(pl.col("worth").is_null())["source"][0]
+        raise AddressError("a source was not recorded", given=missing, hint='set record = "all" in [run]')
+    return joined
+
+
+def _moved(run: Run, past: pl.DataFrame, row: int, rep: int) -> str:
+    """What the last change was, and what was behind it: new edges, the writer's record, or neighbours that moved."""
+    change = past.with_columns(was=pl.col("effective").shift(1), before=pl.col("t").shift(1)).filter(
+        (pl.col("effective") - pl.col("was")).abs() > STILL
+    )
+    if change.is_empty():
+        return f"it has not moved since it was first scanned on day {past['t'][0]:g}"
+    last = change.row(-1, named=True)
+    edges = _edges(run, row, last["t"], rep)
+    new = edges.filter(pl.col("t") >= last["before"])
+    said = f"it last moved on day {last['t']:g}, from {last['was']:.2f} to {last['effective']:.2f}, "
+    if new.height:
+        return said + f"on new edges from {_listed(new['source'])}"
+    previous = past.filter(pl.col("t") == last["before"]).row(0, named=True)
+    if abs(previous["calibration"] - last["calibration"]) > STILL:
+        return said + f"as its writer's factor went from {previous['calibration']:.2f} to {last['calibration']:.2f}"
+    worth = edges.join(_edges(run, row, last["before"], rep), on=["source", "relation"], suffix="_was")
+    moved = worth.filter((pl.col("worth") - pl.col("worth_was")).abs() > STILL)
+    return said + (f"as {_listed(moved['source'])} had moved before it" if moved.height else "as its own state changed")
+
+
+def _listed(handles: pl.Series) -> str:
+    names = handles.unique(maintain_order=True).to_list()
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004  # three are read at a glance

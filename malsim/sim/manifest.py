@@ -1,0 +1,71 @@
+"""What must be known to make a run again: text, constants, seed, versions, counts, and the frames' hashes."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import inspect
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from malsim.memory import Rules
+    from malsim.sim.script import Scenario
+
+__all__ = ["digest", "manifest"]
+
+_PACKAGES = ("malsim", "numpy", "polars", "scipy", "simpy")
+
+
+def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+    """The manifest of a run, ready for JSON."""
+    return {
+        "malsim": 1,
+        "name": scenario.name,
+        "scenario": scenario.text,
+        "scenario_sha256": hashlib.sha256(scenario.text.encode()).hexdigest(),
+        "rules": _constants(scenario.rules),
+        "seed": scenario.seed,
+        "days": scenario.days,
+        "turn_every_ms": scenario.turn_every,
+        "replications": scenario.replications,
+        "record": scenario.record,
+        "record_every": scenario.record_every,
+        "versions": {name: _version(name) for name in _PACKAGES} | {"python": platform.python_version()},
+        "processor": platform.machine(),
+        "rows": {name: frame.height for name, frame in frames.items()},
+        "sha256": {name: digest(frame) for name, frame in frames.items()},
+    }
+
+
+def digest(frame: pl.DataFrame) -> str:
+    """A hash of a frame's names, types and values, bit for bit."""
+    return hashlib.sha256(frame.rechunk().write_ipc(None, compression="uncompressed").getvalue()).hexdigest()
+
+
+def _constants(rules: Rules) -> dict[str, Any]:
+    constants: dict[str, Any] = {rule.name: getattr(rules, rule.name) for rule in dataclasses.fields(rules)}
+    if rules.effective is not None:
+        constants["effective"] = _formula(rules.effective)
+    return {name: str(value) if value in (float("inf"), float("-inf")) else value for name, value in constants.items()}
+
+
+def _formula(function: Any) -> dict[str, str]:
+    """The source of a user's formula, or its name where Python keeps no source, and its hash."""
+    try:
+        source = inspect.getsource(function)
+    except (OSError, TypeError):
+        source = repr(getattr(function, "__qualname__", function))
+    return {"source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,102 @@
+"""What a run returns: frames, the memory it ended with, and where each number came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from malsim.sim import causes
+from malsim.sim.manifest import manifest
+from malsim.sim.steady import endings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from malsim.memory import Memory
+    from malsim.memory.explain import Explanation
+    from malsim.sim.script import Scenario
+
+__all__ = ["FRAMES", "Run"]
+
+FRAMES = ("cells", "signals", "events", "writers")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Run:
+    """A finished run: what was recorded (frames), the memory at its end, and how many claims came after the last tick.
+
+    Frames: `cells` (t, rep, cell, scores, flags, status, truth), `signals` (t, rep, row, signal, value), `events` (t, rep,
+    kind, subject, detail, cause), `writers` (t, rep, writer, claims, contradicted, calibration); t in days.
+    """
+
+    scenario: Scenario
+    cells: pl.DataFrame
+    signals: pl.DataFrame
+    events: pl.DataFrame
+    writers: pl.DataFrame
+    memory: Memory
+    unseen: int = 0
+
+    def explain(self, cell: str, t: float | None = None, rep: int = 0) -> Explanation:
+        """Each term of a cell's effective at the last tick not after `t` days; see `memory.explain.Explanation`."""
+        return causes.explain(self, cell, t=t, rep=rep)
+
+    def why(self, cell: str, t: float | None = None, rep: int = 0) -> str:
+        """One sentence saying why a cell's effective is what it was at `t` days, and what moved it last."""
+        return self.explain(cell, t, rep).why
+
+    @property
+    def manifest(self) -> dict[str, object]:
+        """What is needed to make the run again, and to tell whether it came out the same."""
+        return manifest(self.scenario, {name: getattr(self, name) for name in FRAMES})
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write every frame as Parquet, and manifest.json; returns the paths."""
+        import json
+
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = []
+        for name in FRAMES:
+            paths.append(folder / f"{name}.parquet")
+            getattr(self, name).write_parquet(paths[-1])
+        paths.append(folder / "manifest.json")
+        paths[-1].write_text(json.dumps(self.manifest, indent=1) + "\n", encoding="utf-8")
+        return paths
+
+    def __repr__(self) -> str:
+        """A few lines a person reads: what ran, what happened."""
+        ticks = self.cells["t"].n_unique()
+        kinds = dict(self.events.group_by("kind", maintain_order=True).len().rows())
+        happened = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "nothing happened"
+        scenario = self.scenario
+        times = f" × {scenario.replications} replications" if scenario.replications > 1 else ""
+        lines = [
+            f"{scenario.name}: {scenario.days:g} days, {ticks} ticks recorded{times}, seed {scenario.seed}",
+            f"  {happened}",
+        ]
+        if self.unseen:
+            lines.append(f"  {self.unseen} claims came at or after the last tick and were never scanned")
+        return "\n".join([*lines, *self._ended()])
+
+    def _ended(self) -> list[str]:
+        ends = endings(self.cells)
+        lines = []
+        for row in ends.to_dicts()[:MOST_LINES]:
+            shape = (
+                "settled at"
+                if row["period"] == 1
+                else f"repeats every {row['period']} ticks,"
+                if row["period"]
+                else "still moving,"
+            )
+            swing = "" if row["period"] == 1 else f", swinging by {row['amplitude']:.3f}"
+            lines.append(f"  {row['cell']:<16} effective {shape} {row['final']:.3f}{swing}")
+        if ends.height > MOST_LINES:
+            moving = ends.filter(ends["period"] != 1).height
+            lines.append(f"  … and {ends.height - MOST_LINES} more; of all {ends.height}, {moving} had not settled")
+        return lines
+
+
+MOST_LINES = 12

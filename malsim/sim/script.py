@@ -1,0 +1,63 @@
+"""What is to be simulated: a scenario as frozen settings and frames, read from a file or made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from malsim.errors import ScenarioError
+from malsim.memory.claims import as_claims
+from malsim.memory.rules import Rules
+from malsim.sim.clock import DAY
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    import polars as pl
+
+__all__ = ["Scenario"]
+
+MOST_REPLICATIONS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """A run to be made.
+
+    `claims` are scripted, one row a claim (columns of `memory.schema.CLAIMS`, times in days); they happen in every
+    replication. `turn_every` is the thread's period in milliseconds. `record` is "all", "bands", or the handles to keep;
+    every `record_every`-th tick is kept, and the last.
+    """
+
+    name: str = "scenario"
+    why: str = ""
+    seed: int = 0
+    days: float = 30.0
+    turn_every: int = DAY
+    replications: int = 1
+    record: Literal["all", "bands"] | tuple[str, ...] = "all"
+    record_every: int = 1
+    start: dt.date | None = None
+    rules: Rules = field(default_factory=Rules)
+    claims: pl.DataFrame = field(default_factory=lambda: as_claims([]))
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        checks = (
+            ("days", self.days > 0, "above 0"),
+            ("turn_every", 0 < self.turn_every <= self.days * DAY, f"above 0 and at most the run's {self.days:g}d"),
+            ("replications", 1 <= self.replications <= MOST_REPLICATIONS, f"1 to {MOST_REPLICATIONS}"),
+            ("record_every", self.record_every >= 1, "1 or more"),
+            ("seed", 0 <= self.seed < 2**63, "0 to 2^63 - 1"),
+        )
+        for name, good, allowed in checks:
+            if not good:
+                given = f"{self.turn_every / DAY:g}d" if name == "turn_every" else getattr(self, name)
+                raise ScenarioError("out of bounds", where=f"{self.name}: run.{name}", given=given, allowed=allowed)
+
+    def replace(self, **changes: Any) -> Scenario:
+        """The same scenario but for `changes`; `rules` may be a Rules or a dict of the rules that differ."""
+        rules = changes.get("rules")
+        if isinstance(rules, dict):
+            changes["rules"] = self.rules.replace(**rules)
+        return replace(self, **changes)

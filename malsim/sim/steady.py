@@ -1,0 +1,34 @@
+"""How each recorded trajectory ends: settled, repeating with a period, or still on the move."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+__all__ = ["endings"]
+
+LONGEST_PERIOD = 32
+STILL = 1e-6
+
+
+def endings(cells: pl.DataFrame, *, column: str = "effective") -> pl.DataFrame:
+    """One row a cell and replication: final value, period (1 settled, 0 none found) and amplitude over a period.
+
+    `cells` has t, rep, cell and the column, in time order. A period counts when it is seen twice over.
+    """
+    listed = cells.group_by("rep", "cell", maintain_order=True).agg(pl.col(column))
+    found = [_ending(np.asarray(values)) for values in listed[column].to_list()]
+    periods, amplitudes, finals = (list(part) for part in zip(*found, strict=True)) if found else ([], [], [])
+    return listed.select("rep", "cell").with_columns(
+        pl.Series("final", finals, dtype=pl.Float64),
+        pl.Series("period", periods, dtype=pl.Int64),
+        pl.Series("amplitude", amplitudes, dtype=pl.Float64),
+    )
+
+
+def _ending(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[int, float, float]:
+    for period in range(1, min(LONGEST_PERIOD, len(values) // 2) + 1):
+        tail = values[-2 * period :]
+        if np.abs(tail[period:] - tail[:period]).max() <= STILL:
+            return period, float(np.ptp(tail[period:])), float(values[-1])
+    return 0, float(np.ptp(values[-LONGEST_PERIOD:])), float(values[-1])
