@@ -1,1 +1,8 @@
-"""The netlist language: what a graph and its wiring look like on a page."""
+"""The netlist: a graph and its wiring as one text, read, checked, written back, loaded and run."""
+
+from malsim.netlist.faults import Fault, NetlistError
+from malsim.netlist.parse import parse
+from malsim.netlist.render import fmt, render
+from malsim.netlist.statements import Document
+
+__all__ = ["Document", "Fault", "NetlistError", "fmt", "parse", "render"]

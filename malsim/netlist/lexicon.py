@@ -1,0 +1,33 @@
+"""The words of the language, read once from `lexicon.toml`: keywords, fields, reducers, limits, forms.
+
+>>> SCORES["eff"], LIMITS["handle_hex"], BITS["on"]
+('effective', 4, True)
+"""
+
+from __future__ import annotations
+
+import tomllib
+from fractions import Fraction
+from importlib import resources
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["BITS", "DOMAINS", "FLAGS", "FORMS", "KEYWORDS", "LIMITS", "LINE", "REDUCERS", "SCORES", "TIMES"]
+
+_WORDS = tomllib.loads((resources.files(__package__) / "lexicon.toml").read_text(encoding="utf-8"))
+
+KEYWORDS: Final[tuple[str, ...]] = tuple(_WORDS["keywords"])
+REDUCERS: Final[tuple[str, ...]] = tuple(_WORDS["reducers"])
+DOMAINS: Final[tuple[str, ...]] = tuple(_WORDS["domains"])
+LIMITS: Final[Mapping[str, int]] = MappingProxyType(_WORDS["limits"])
+SCORES: Final[Mapping[str, str]] = MappingProxyType(_WORDS["scores"])
+FLAGS: Final[Mapping[str, str]] = MappingProxyType(_WORDS["flags"])
+FORMS: Final[Mapping[str, str]] = MappingProxyType(_WORDS["forms"])
+LINE: Final[tuple[str, ...]] = tuple(_WORDS["line"]["fields"])
+BITS: Final[Mapping[str, bool]] = MappingProxyType(
+    {word: name == "true" for name, words in _WORDS["bits"].items() for word in words}
+)
+TIMES: Final[Mapping[str, Fraction]] = MappingProxyType({unit: Fraction(days) for unit, days in _WORDS["times"].items()})

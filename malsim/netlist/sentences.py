@@ -1,0 +1,126 @@
+"""A statement's words: the canonical sentence of each kind, without its comment."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from malsim.netlist.faults import Fault, NetlistError
+from malsim.netlist.lexicon import KEYWORDS
+from malsim.netlist.statements import Blank, Body, Cell, Edges, Load, Prop, Schedule, Set, Source, Thread, Wire
+from malsim.netlist.values import exact, quote, short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from malsim.netlist.statements import Edge, Option, Statement
+
+__all__ = ["sentence"]
+
+_WORD = re.compile(r'[^\s"\[#][^\s"#]*')
+_NAME = re.compile(r'[^\s",#]+')
+_TARGET = re.compile(r'[^\s"\[()<>#]+')
+_ADDRESS = re.compile(r'[^\s"\[#<>](?:[^\s"#<>]|(?<=\.)[<>](?=[^<>-]))*')
+_VALUE = re.compile(r"[^\s\]]+")
+_KEY = re.compile(r"[^\s\]:](?:[^\n\]:]*[^\s\]:])?")
+_REMARK = re.compile(r'[^\s"\[()<>=#][^\s"()<>#]*|"[^"\\]*(?:\\.[^"\\]*)*"|\[[^\]]*\]')
+_INDENT = "  "
+
+
+def sentence(statement: Statement, *, reading: bool = False) -> str:
+    """The words of a statement; for `reading`, the numbers on a cell's line are rounded to six decimals."""
+    if isinstance(statement, Cell):
+        return _cell(statement, short if reading else exact)
+    return _SENTENCES[type(statement)](statement)
+
+
+def _fit(shape: re.Pattern[str], *texts: str) -> list[str]:
+    """The texts, each refused where it has not the shape a line can hold."""
+    for text in texts:
+        if not shape.fullmatch(text):
+            problem = "no line can say this"
+            raise NetlistError([Fault(problem=problem, words=text, hint="take out spaces, quotes and # signs")])
+    return list(texts)
+
+
+def _text(value: str) -> str:
+    return value if _WORD.fullmatch(value) else quote(value)
+
+
+def _cell(cell: Cell, written: Callable[[float], str]) -> str:
+    words = [("^" if cell.expand else "") + _fit(_TARGET, cell.handle)[0], quote(cell.title)]
+    for value in cell.values:
+        (field,) = _fit(_TARGET, value.field)
+        words.append(f"{field}({written(value.number)}{'!' if value.immutable else ''})")
+    words += map(_edge, cell.edges)
+    if cell.trailer is not None:
+        words.append(f"[out:{cell.trailer.out} programs:{cell.trailer.programs}]")
+    return " ".join([*words, *_fit(_REMARK, *cell.remark)])
+
+
+def _edge(edge: Edge) -> str:
+    relation, target = _fit(_TARGET, edge.relation, edge.target)
+    return f"{relation}{'<' if edge.incoming else '>'} {target}({exact(edge.weight)})"
+
+
+def _edges(statement: Edges) -> str:
+    first = " ".join(_fit(_TARGET, statement.source)) if statement.source else " "
+    return " ".join([first, *map(_edge, statement.edges), *_fit(_REMARK, *statement.remark)])
+
+
+def _set(statement: Set) -> str:
+    if statement.setp:
+        return f"setp {_fit(_WORD, statement.address)[0]} {_text(statement.value)}"
+    (address,) = _fit(_ADDRESS, statement.address)
+    if address in KEYWORDS:
+        raise NetlistError([Fault.at(statement, address, "a keyword is no address", hint="write it with setp")])
+    return f"{address} = {_text(statement.value)}"
+
+
+def _wire(wire: Wire) -> str:
+    """Ends in their order, an arrow wherever the role changes, and before all where there is one role only."""
+    words = ["net", *_fit(_WORD, wire.signal)]
+    groups = [(role, [end.address for end in ends]) for role, ends in groupby(wire.ends, lambda end: end.role)]
+    if len({bool(role) for role, _ in groups}) > 1:
+        raise NetlistError([Fault.at(wire, wire.signal, "no line can say this", hint="give every end a role, or none")])
+    for place, (role, addresses) in enumerate(groups):
+        if role and (place or len(groups) == 1):
+            words.append(">" if role == "reads" else "<")
+        words += _fit(_WORD, *addresses)
+    return " ".join(words)
+
+
+def _schedule(statement: Schedule) -> str:
+    words = ["addf", *_fit(_WORD, statement.op, statement.thread)]
+    if statement.position is not None:
+        words.append(str(statement.position))
+    return " ".join([*words, *map(_option, statement.options)])
+
+
+def _option(option: Option) -> str:
+    return " ".join([f"[{_fit(_KEY, option.key)[0]}:", *_fit(_VALUE, *option.values)]) + "]"
+
+
+def _load(load: Load) -> str:
+    words = ["loadrt", *_fit(_WORD, load.op)]
+    if load.names:
+        words.append(f"names={','.join(_fit(_NAME, *load.names))}")
+    for key, value in (("count", load.count), ("domain", load.domain), ("inputs", load.inputs), ("outputs", load.outputs)):
+        if value:
+            words.append(f"{key}={value}")
+    return " ".join(words)
+
+
+_SENTENCES: Mapping[type, Callable[..., str]] = {
+    Blank: lambda _: "",
+    Body: lambda body: f"{_INDENT}body {quote(body.text)}",
+    Edges: _edges,
+    Load: _load,
+    Prop: lambda prop: " ".join([f"{_INDENT}prop", *_fit(_WORD, prop.field), *map(_text, prop.values)]),
+    Schedule: _schedule,
+    Set: _set,
+    Source: lambda source: f"source {_text(source.path)}",
+    Thread: lambda thread: f"thread {_fit(_WORD, thread.name)[0]} every {thread.every}",
+    Wire: _wire,
+}

@@ -1,0 +1,194 @@
+"""What a netlist says, sentence by sentence: frozen, and knowing words only, never ops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = [
+    "Blank", "Body", "Cell", "Document", "Edge", "Edges", "End", "Load", "Option", "Prop", "Role", "Schedule", "Set",
+    "Source", "Statement", "Thread", "Trailer", "Value", "Wire", "Word",
+]  # fmt: skip
+
+Role = Literal["writes", "reads", ""]
+
+
+class Word(str):
+    """Text that remembers the line and column it was read at; equal to the same text read elsewhere."""
+
+    __slots__ = ("column", "line")
+    line: int
+    column: int
+
+    @classmethod
+    def at(cls, text: str, line: int, column: int) -> Word:
+        """The text as read at a line and column, both counted from 1."""
+        word = cls(text)
+        word.line, word.column = line, column
+        return word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One sentence; `comment` is what stands after its `#`, `file` and `line` say where it was read."""
+
+    comment: str = ""
+    file: str = field(default="", compare=False, repr=False)
+    line: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Blank(Statement):
+    """A line with nothing on it but, perhaps, a comment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """`conf(0.7!)`: a field's number, immutable or not."""
+
+    field: str
+    number: float
+    immutable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """`supports> obs_9c1f(0.6)`; `incoming` where written with `<`, from the target to this cell."""
+
+    relation: str
+    target: str
+    weight: float
+    incoming: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trailer:
+    """`[out:2 programs:0]`, as the reference prints it; counts only, nothing is read from it."""
+
+    out: int
+    programs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cell(Statement):
+    """A cell's line; `expand` where it began with `^`."""
+
+    handle: str
+    title: str
+    values: tuple[Value, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    trailer: Trailer | None = None
+    expand: bool = False
+    remark: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edges(Statement):
+    """Edges on a line of their own, of `source` or, where that is empty, of the cell above."""
+
+    source: str
+    edges: tuple[Edge, ...]
+    remark: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Body(Statement):
+    """The text of the cell above."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prop(Statement):
+    """A stored field of the cell above that its line does not show."""
+
+    field: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Set(Statement):
+    """`address = value`, or `setp address value` where `setp`."""
+
+    address: str
+    value: str
+    setp: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One pin, field or address on a wire, and what it does to the signal as far as arrows say."""
+
+    address: str
+    role: Role = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wire(Statement):
+    """`net signal end > end …`."""
+
+    signal: str
+    ends: tuple[End, ...]
+
+    @property
+    def writers(self) -> tuple[str, ...]:
+        """The ends an arrow leads away from."""
+        return tuple(end.address for end in self.ends if end.role == "writes")
+
+    @property
+    def readers(self) -> tuple[str, ...]:
+        """The ends an arrow leads to."""
+        return tuple(end.address for end in self.ends if end.role == "reads")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """`[topics: plant lab]` of a standing program."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule(Statement):
+    """`addf op thread position`, or with brackets a standing program."""
+
+    op: str
+    thread: str = "tick"
+    position: int | None = None
+    options: tuple[Option, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Load(Statement):
+    """`loadrt op names=a,b`: instances of an op, and how many pins a `many` declaration gets."""
+
+    op: str
+    names: tuple[str, ...] = ()
+    count: int | None = None
+    domain: str = ""
+    inputs: int | None = None
+    outputs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Thread(Statement):
+    """`thread slow every 10`: runs at every tenth tick."""
+
+    name: str
+    every: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source(Statement):
+    """`source parts/alarm.malnet`."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A netlist: its statements in order; equal to another where they are, whatever the files were called."""
+
+    statements: tuple[Statement, ...] = ()
+    name: str = field(default="netlist", compare=False)

@@ -1,0 +1,122 @@
+"""What a reader is told of a text that is wrong, and of a statement that no line can say."""
+
+from __future__ import annotations
+
+import pytest
+
+from malsim.netlist.faults import NetlistError
+from malsim.netlist.lexicon import LIMITS
+from malsim.netlist.parse import parse, scan
+from malsim.netlist.render import render
+from malsim.netlist.statements import Body, Cell, Edge, Edges, End, Load, Option, Schedule, Set, Statement, Value, Wire
+
+
+def test_every_fault_is_told_at_once_with_its_place() -> None:
+    text = 'net low\ndec_a3ee "t" conf(x) eff(!) conf\n\nlikes> b(1) \\\n  supports> c(y)\naddf weak slow\n"'
+    with pytest.raises(NetlistError) as refused:
+        parse(text, file="alarm.malnet")
+    places = [fault.where for fault in refused.value.faults]
+    assert places == [
+        "alarm.malnet:1:8",
+        "alarm.malnet:2:29",
+        "alarm.malnet:4:1",
+        "alarm.malnet:5:14",
+        "alarm.malnet:6:11",
+        "alarm.malnet:7:1",
+    ]
+    assert len(str(refused.value).splitlines()) == 6
+
+
+def test_every_wrong_word_of_a_line_is_told() -> None:
+    document, faults = scan('foo_a3ee "t" conf(x) eff(!) likes> b(z) [out:1]')
+    assert document.statements
+    assert [fault.column for fault in faults] == [1, 14, 22, 29, 37, 41]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("net s a <=> b", "points both ways"),
+        ("net s a=>b", "points both ways"),
+        ("net s a > > b", "two arrows"),
+        ("net s a >", "leads nowhere"),
+        ("addf weak tick 0", "no position 0"),
+        ("addf weak tick soon", "neither a position nor a bracket"),
+        ("addf weak slow", "no such thread"),
+        ("loadrt watch names=a,a", "given twice"),
+        ("loadrt watch names=a count=2", "exclude each other"),
+        ("loadrt watch names=dec_a3ee", "may not read as a handle"),
+        ("loadrt watch colour=red", "loadrt does not know this"),
+        ("loadrt watch count=10001", "within bounds"),
+        ("loadrt watch domain=moon", "no such domain"),
+        ("thread slow every 0", "within bounds"),
+        ("thread slow 10", "thread sentence"),
+        ('source ""', "names no file"),
+        ("dec_a3ee supports> b", "edge sentence: the line ends too soon"),
+        ("dec_a3ee-flags-annexed=true", "set sentence"),
+        ('setp a "b', "quote is never closed"),
+        ('setp a"b c', "quote stands inside a word"),
+        ("addf a tick [k: v", "bracket is never closed"),
+        ("net\u00a0a b", "U+00A0"),
+        ("x> b = 5", "set sentence"),
+        ("a->b = 5", "set sentence"),
+        ("a>b = 5", "no address"),
+        ("net a b\\", "no line follows"),
+    ],
+)
+def test_a_fault_says_what_is_wrong(text: str, told: str) -> None:
+    with pytest.raises(NetlistError) as refused:
+        parse(text)
+    (fault,) = refused.value.faults
+    assert told in fault.problem
+    assert fault.column
+
+
+def test_a_fault_near_a_secret_does_not_repeat_it() -> None:
+    secret = "pass" + "word = " + "hunter" + "2222"
+    with pytest.raises(NetlistError) as refused:
+        parse(f"net ok\n{secret} x\nbody {secret.replace(' ', '')}\n")
+    assert "hunter" not in str(refused.value)
+    assert len(refused.value.faults) == 3
+
+
+def test_limits_are_refused_with_their_place() -> None:
+    with pytest.raises(NetlistError, match="netlist:2: 70005 bytes on one line"):
+        parse('net a b\nbody "' + "x" * 69_998 + '"')
+    with pytest.raises(NetlistError, match="too many"):
+        parse("é" * (LIMITS["file_bytes"] // 2 + 1))
+
+
+def test_a_long_text_is_written_over_several_lines_and_reads_back() -> None:
+    made = Body("\\" * 30_001 + "漢" * 70_000 + "\\" + "\n" * 40_000 + " end")
+    text = render([made])
+    assert max(len(line.encode()) for line in text.split("\n")) <= LIMITS["line_bytes"]
+    assert parse(text).statements == (made,)
+
+
+def test_words_remember_where_they_stood_over_joined_lines() -> None:
+    (wire,) = parse("# a\nnet low \\\n  weak.in < \\\n dec_a3ee-scores-eff").statements[1:]
+    assert isinstance(wire, Wire)
+    assert [(end.address.line, end.address.column) for end in wire.ends] == [(3, 3), (4, 2)]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        Wire("a b", (End("c"),)),
+        Wire("s", (End("a", "writes"), End("b"))),
+        Body("x", comment="no mark"),
+        Body("x", comment="# a\n# b"),
+        Body("x", comment="# c \\"),
+        Set("net", "5", setp=False),
+        Set("x>", "5", setp=False),
+        Load("watch", ("a,b",)),
+        Schedule("a", options=(Option("k", ("v]",)),)),
+        Cell("dec_a3ee", "t", (Value("a(b", 1.0),)),
+        Cell("dec_a3ee", "t", (Value("conf", float("inf")),)),
+        Edges("", (Edge("supports", "b c", 1.0),)),
+    ],
+)
+def test_what_no_line_can_say_is_refused(statement: Statement) -> None:
+    with pytest.raises(ValueError, match=r"no line can say this|keyword|finite"):
+        render([statement])

@@ -1,0 +1,225 @@
+"""What holds of every netlist text: it reads back as written, fails typed and whole, and is read in linear time."""
+
+from __future__ import annotations
+
+import random
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from malsim.memory.schema import KINDS, RELATIONS
+from malsim.netlist import statements as says
+from malsim.netlist.parse import parse, scan
+from malsim.netlist.render import fmt, render
+from malsim.netlist.statements import Cell, Document, Edge, Edges, End, Option, Statement, Trailer, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+PUBLISHED = """\
+dec_a3ee "add watchdog op" conf(.7!) unc(.10) eff(.61) curr(.9) sal(.5) annexed(0) pinned(0)
+  supports> dec_signals_a2b7(+.6)  contradicts> obs_9c1f(-.8)
+
+loadrt watch names=weak,stale            # the published tripwire
+loadrt or2 names=either
+loadrt latch names=alarm
+loadrt ladder names=severity outputs=3
+net low weak.in < dec_a3ee-scores-eff
+net old stale.in < dec_a3ee-scores-curr
+net is-weak weak.below > either.in-0
+net is-stale stale.below > either.in-1
+net bad either.out > alarm.set
+net ack reviewer.ack > alarm.reset
+net tripped alarm.out > severity.bit-0 dec_a3ee-flags-requires_review
+setp weak.level 0.5
+setp stale.level 0.4
+addf weak tick
+addf stale tick
+addf either tick
+addf alarm tick
+addf severity tick
+"""
+EVERY_FORM = [
+    *PUBLISHED.splitlines(),
+    'RECALL_v5 "caps" conf(1!) [out:0 programs:0] ignored "words" [here]',
+    '^dec_auth_a3ee "a \\" # quote" supports> obs_9c1f(.5)',
+    "dec_a3ee supports->dec_signals_a2b7 (+.6) contradicts<-obs_9c1f(-1)",
+    'body "line\\none \\\\ two"',
+    'prop topics plant "cold room"',
+    "dec_a3ee-flags-annexed = true",
+    "addf watch tick [topics: a b] [delta: 0.15] # why",
+    "addf weak tick -2",
+    "thread slow every 10",
+    'source "parts/an alarm.malnet"',
+    "loadrt quorum count=3 domain=cell inputs=5",
+    "net eff dec_a3ee < mean(dec_a3ee.~supports.*-scores-eff) > b <  c",
+]
+
+words = st.text(st.sampled_from("abcz019-_.@é漢"), min_size=1, max_size=9)
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+small = st.integers(1, 9999)
+tags = st.text("0123456789abcdef", min_size=4, max_size=8)
+handles = st.builds("{}{}_{}".format, st.sampled_from(KINDS), st.sampled_from(["", "_auth", "_a_b2"]), tags)
+handles |= st.sampled_from(["DEC_a3ee", "RECALL_v5"])
+comments = st.just("") | st.text(st.sampled_from('ab "#\\.é'), max_size=9).map(lambda text: "#" + text.rstrip(" \\"))
+edges = st.builds(Edge, st.sampled_from(RELATIONS), words, numbers, st.booleans())
+values = st.builds(Value, st.text("abc_-", min_size=1).filter(lambda field: "->" not in field), numbers, st.booleans())
+ends = st.one_of(
+    st.lists(st.builds(End, words), min_size=1, max_size=4),
+    st.lists(st.builds(End, words, st.sampled_from(["writes", "reads"])), min_size=1, max_size=5),
+).map(tuple)
+options = st.builds(Option, words, st.lists(words, max_size=3).map(tuple))
+names = st.lists(st.text("abc-09", min_size=1, max_size=5), unique=True, max_size=3).map(tuple)
+
+
+def some(strategy: st.SearchStrategy[object], least: int = 0) -> st.SearchStrategy[tuple[object, ...]]:
+    return st.lists(strategy, min_size=least, max_size=4).map(tuple)
+
+
+def said(
+    kind: Callable[..., Statement], *parts: st.SearchStrategy[object], **more: st.SearchStrategy[object]
+) -> st.SearchStrategy[Statement]:
+    return st.builds(kind, *parts, comment=comments, **more)
+
+
+trailers = st.none() | st.builds(Trailer, st.integers(0, 99), st.integers(0, 99))
+statements = st.one_of(
+    said(says.Blank),
+    said(Cell, handles, texts, some(values), some(edges), trailers, st.booleans()),
+    said(Cell, handles, texts, trailer=st.just(Trailer(1, 2)), remark=st.just(("as", '"it was"', "[said]"))),
+    said(Edges, st.just("") | handles, some(edges, 1)),
+    said(says.Body, texts),
+    said(says.Prop, words, some(words | texts, 1)),
+    said(says.Set, words.filter(lambda word: word != "net"), words | texts, st.booleans()),
+    said(says.Wire, words, ends),
+    said(says.Schedule, words, st.just("tick"), st.none() | small | small.map(lambda n: -n), some(options)),
+    said(says.Load, words, names, domain=st.sampled_from(["", "cell", "run"]), inputs=st.none() | small),
+    said(says.Load, words, count=st.none() | small, outputs=st.none() | small),
+    said(says.Thread, words, small),
+    said(says.Source, words | texts.filter(bool)),
+)
+
+
+@given(st.lists(statements, max_size=6))
+@settings(max_examples=400)
+def test_what_is_written_reads_back_the_same(made: list[Statement]) -> None:
+    text = render(made)
+    document, faults = scan(text)
+    assert not faults
+    assert document == Document(tuple(made))
+    assert render(document) == text
+
+
+@given(st.lists(st.sampled_from(EVERY_FORM), max_size=8).map("\n".join))
+def test_the_canonical_form_is_its_own_canonical_form(text: str) -> None:
+    once = fmt("thread slow every 10\n" + text)
+    assert fmt(once) == once
+    assert parse(once) == parse("thread slow every 10\n" + text)
+
+
+def test_the_published_example_reads() -> None:
+    cell, edges, *_ = parse(PUBLISHED).statements
+    assert isinstance(cell, Cell)
+    assert cell.values[0] == Value("conf", 0.7, immutable=True)
+    assert isinstance(edges, Edges)
+    assert [(edge.target, edge.weight) for edge in edges.edges] == [("dec_signals_a2b7", 0.6), ("obs_9c1f", -0.8)]
+
+
+SHRAPNEL = [
+    '"', "#", "\\", "\\\n", "(", ")", "[", "]", "<", ">", "->", "<-", "=", "=>", "<=>", ".", "-", "_", "@v2", "!", "^", "~",
+    "*", " ", "\t", "\r", "\n", "\x00", "\x85", "\u00a0", "\ud800", "é", "net", "addf", "every", "0x", "1e999", "\ufeff",
+    "(.5)", "9" * 400,
+]  # fmt: skip
+
+
+def mutant(chance: random.Random) -> str | bytes:
+    text = "\n".join(chance.choice(EVERY_FORM) for _ in range(chance.randint(1, 4)))
+    for _ in range(chance.randint(0, 5)):
+        here, there = sorted(chance.randrange(len(text) + 1) for _ in "ab")
+        middle = chance.choice([chance.choice(SHRAPNEL), "", text[here:there] * 2])
+        text = text[:here] + middle + text[there if chance.random() < 0.3 else here :]
+    if chance.random() < 0.7:
+        return text
+    raw = bytearray(text.encode(errors="surrogatepass"))
+    for _ in range(min(3, len(raw))):
+        raw[chance.randrange(len(raw))] = chance.randrange(256)
+    return bytes(raw)
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_any_bytes_read_or_fail_typed(block: int) -> None:
+    chance = random.Random(block)  # noqa: S311 - reproducible, not secret
+    read = 0
+    for _ in range(500):
+        source = mutant(chance)
+        document, faults = scan(source)
+        assert all(fault.line >= 1 for fault in faults)
+        assert len("".join(map(str, faults))) < 1000 * len(faults) + 1
+        if not faults:
+            read += 1
+            assert scan(render(document)) == (document, [])
+    assert read > 20
+
+
+@given(st.binary(max_size=300) | st.text(max_size=300))
+@example(b"\xff\xfe")
+@example("")
+@example("\\")
+def test_random_bytes_read_or_fail_typed(source: bytes | str) -> None:
+    document, faults = scan(source)
+    assert faults or scan(render(document)) == (document, [])
+
+
+HARD = [
+    'body "' + "\\" * 40_000,
+    "[" * 50_000,
+    "mean(" * 10_000,
+    "net s " + "a.b " * 12_000,
+    'dec_a3ee "t" ' + "conf(1) " * 7_000,
+    "dec_a3ee" + " supports> b(1)" * 4_000,
+    'dec_a3ee "t" [' + '"' * 50_000,
+    "supports" + "->" * 25_000,
+    "a" * 60_000 + "(",
+    "# " + "a.b://c:d@" * 6_000,
+    "setp a " + "a." * 30_000 + ' "x',
+    "setp a 0x" + "f" * 60_000,
+    "\\\n" * 200_000,
+    " \\\n" * 200_000 + "net a b",
+    "\t" * 60_000 + "x",
+]
+
+
+def lines_executed(source: str) -> int:
+    """How many lines of Python it takes to read a source: a measure of time that no other process disturbs."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, arg: object) -> Callable[[FrameType, str, object], Any]:
+        del frame, event, arg
+        nonlocal count
+        count += 1
+        return trace
+
+    sys.settrace(trace)
+    try:
+        scan(source)
+    finally:
+        sys.settrace(None)
+    return count
+
+
+@pytest.mark.parametrize("source", HARD, ids=range(len(HARD)))
+def test_hard_text_is_read_or_refused(source: str) -> None:
+    document, faults = scan(source)
+    assert faults or scan(render(document)) == (document, [])
+
+
+@pytest.mark.parametrize("form", EVERY_FORM)
+def test_ten_times_the_lines_take_ten_times_the_steps(form: str) -> None:
+    few = lines_executed(f"{form}\n" * 20)
+    many = lines_executed(f"{form}\n" * 200)
+    assert many <= 10.5 * few
