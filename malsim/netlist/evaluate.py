@@ -1,0 +1,192 @@
+"""The value of an address, at every tick and in every replication that the frames hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.errors import AddressError
+from malsim.netlist.address import Name, Path, Pin, Reduced, Row, address
+from malsim.netlist.lexicon import FLAGS, SCORES
+from malsim.netlist.versions import at_version
+
+if TYPE_CHECKING:
+    from malsim.memory import Memory
+    from malsim.netlist.address import Address, Hop
+
+__all__ = ["Frames", "column_of", "evaluate"]
+
+_INSTANT = ("t", "rep")
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What addresses are looked up in: a run's frames, or one memory's.
+
+    `cells` has one row per t, rep and cell (its handle) with the fields as columns; `edges` names source and target by
+    handle, with relation, weight and the time t it was written, and rep where replications differ; `writers` has one row
+    per t, rep and writer; `signals` one per t, rep, signal and row, with its value.
+    """
+
+    cells: pl.DataFrame
+    edges: pl.DataFrame
+    writers: pl.DataFrame | None = None
+    signals: pl.DataFrame | None = None
+
+    @classmethod
+    def of(cls, memory: Memory, *, t: float = 0.0) -> Frames:
+        """The frames of one memory as it stands, at time t."""
+        named = memory.cells["handle"]
+        cells = memory.cells.with_columns(
+            pl.lit(t, pl.Float64).alias("t"), named.alias("cell"), named.gather(memory.cells["successor"]).alias("successor")
+        )
+        edges = memory.edges.with_columns(
+            memory.cells["rep"].gather(memory.edges["source"]).alias("rep"),
+            named.gather(memory.edges["source"]).alias("source"),
+            named.gather(memory.edges["target"]).alias("target"),
+        )
+        return cls(cells, edges, memory.writers.with_columns(pl.lit(t, pl.Float64).alias("t")))
+
+
+def evaluate(where: Address | str, frames: Frames, *, at: float | None = None) -> pl.DataFrame:
+    """Look an address up.
+
+    Parameters
+    ----------
+    where
+        The address, or its text.
+    frames
+        Where to look.
+    at
+        Only the last tick at or before this time, in days; else every tick.
+
+    Returns
+    -------
+    pl.DataFrame
+        `t`, `rep`, `value`, one row an instant; with many values a column `row` says whose each one is. A hop reaches
+        the active cells that an edge written by then leads to.
+
+    Raises
+    ------
+    AddressError
+        For a name that none of the frames knows, or an address that reads many cells as one.
+
+    >>> cells = pl.DataFrame({"t": [0.0], "rep": [0], "cell": ["dec_a3ee"], "effective": [0.6]})
+    >>> edges = pl.DataFrame(schema={"source": str, "relation": str, "target": str, "weight": float, "t": float})
+    >>> evaluate("dec_a3ee-scores-eff", Frames(cells, edges))["value"].to_list()
+    [0.6]
+    """
+    point = address(where) if isinstance(where, str) else where
+    if isinstance(point, Path):
+        found = _path(point, frames)
+        if not point.hops or not any(hop.every for hop in point.hops):
+            found = _one(found, point)
+    elif isinstance(point, Reduced):
+        found = _reduced(point, frames)
+    elif isinstance(point, Row):
+        found = _rows(point, frames)
+    else:
+        found = _signal(point, frames)
+    return found if at is None else found.filter(pl.col("t") == pl.col("t").filter(pl.col("t") <= at).max())
+
+
+def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str:
+    """The column that fields of an address name: `("scores", "eff")` is `effective`."""
+    group, name = (fields[0], fields[1]) if len(fields) > 1 else ("", fields[0] if fields else "")
+    words = {"scores": SCORES, "flags": FLAGS}.get(group, {})
+    column = words.get(name, name) if group in {"scores", "flags", ""} and len(fields) <= 2 else ""  # noqa: PLR2004
+    if column not in columns or (group and column not in words.values()):
+        known = " ".join([*(f"scores-{score}" for score in SCORES), *(f"flags-{flag}" for flag in FLAGS)])
+        raise AddressError("no such field", given=str(where), allowed=f"{known}, or a column")
+    return column
+
+
+def _path(point: Path, frames: Frames) -> pl.DataFrame:
+    """Every cell the path reaches: t, rep, row (its handle), value."""
+    reached = _start(point, frames)
+    for hop in point.hops:
+        reached = _across(reached, hop, frames)
+    column = column_of(point.fields, frames.cells.columns, point) if point.fields else "cell"
+    values = frames.cells.select(*_INSTANT, "cell", pl.col(column).alias("value"))
+    found = values.join(reached, on=[*_INSTANT, "cell"], how="semi")
+    return found.rename({"cell": "row"})
+
+
+def _start(point: Path, frames: Frames) -> pl.DataFrame:
+    cells = frames.cells.select(*_INSTANT, "cell")
+    if not (pl_any := cells["cell"] == point.handle).any():
+        near = cells.filter(pl.col("cell").str.starts_with(point.handle[:5]))["cell"].unique().sort().head(3).to_list()
+        raise AddressError("no such cell", given=str(point), hint=f"near it: {', '.join(near)}" if near else None)
+    if point.version is None:
+        return cells.filter(pl_any)
+    versions = at_version(point.handle, point.version, frames.cells, frames.edges)
+    named = pl.DataFrame(
+        {"rep": list(versions), "cell": list(versions.values())}, schema_overrides={"rep": cells["rep"].dtype}
+    )
+    return cells.join(named, on=["rep", "cell"], how="semi")
+
+
+def _across(reached: pl.DataFrame, hop: Hop, frames: Frames) -> pl.DataFrame:
+    """The active cells at the other end of every edge of the hop's relation that was written by then."""
+    near, far = ("target", "source") if hop.incoming else ("source", "target")
+    replicated = ["rep"] if "rep" in frames.edges.columns else []
+    edges = frames.edges.select(
+        pl.col(near).alias("cell"), pl.col(far).alias("other"), "relation", pl.col("t").alias("written"), *replicated
+    )
+    if hop.relation != "*":
+        edges = edges.filter(pl.col("relation").cast(pl.String) == hop.relation)
+    crossed = reached.join(edges, on=["cell", *replicated]).filter(pl.col("written") <= pl.col("t"))
+    ends = crossed.select(*_INSTANT, pl.col("other").alias("cell")).unique()
+    active = (
+        frames.cells.filter(pl.col("status").cast(pl.String) == "active")
+        if "status" in frames.cells.columns
+        else frames.cells
+    )
+    return active.select(*_INSTANT, "cell").join(ends, on=[*_INSTANT, "cell"], how="semi")
+
+
+def _one(found: pl.DataFrame, point: Path) -> pl.DataFrame:
+    if found.select(pl.struct(_INSTANT).is_duplicated().any()).item():
+        hint = "write .* after the hop, in a reducer where one value is wanted: mean(…)"
+        raise AddressError("more than one cell stands at this address", given=str(point), hint=hint)
+    return found.drop("row")
+
+
+def _reduced(point: Reduced, frames: Frames) -> pl.DataFrame:
+    inner = point.inner
+    many = _path(inner, frames) if isinstance(inner, Path) else _rows(inner, frames)
+    number = pl.col("value").cast(pl.Float64)
+    how = {
+        "mean": number.mean(), "sum": number.sum(), "max": number.max(), "min": number.min(),
+        "count": pl.col("value").count().cast(pl.Int64), "share": (number != 0).mean(), "series": number,
+    }[point.reducer]  # fmt: skip
+    instants = frames.cells.select(_INSTANT).unique(maintain_order=True)
+    found = instants.join(many.group_by(_INSTANT, maintain_order=True).agg(how.alias("value")), on=_INSTANT, how="left")
+    return found.with_columns(pl.col("value").fill_null(0)) if point.reducer in {"count", "sum"} else found
+
+
+def _rows(point: Row, frames: Frames) -> pl.DataFrame:
+    frame, key = {"cell": (frames.cells, "cell"), "writer": (frames.writers, "writer")}.get(point.domain, (None, ""))
+    if frame is None:
+        raise AddressError("these frames hold no rows of this domain", given=str(point), allowed="cell or writer")
+    column = column_of(point.fields, frame.columns, point)
+    found = frame.select(*_INSTANT, pl.col(key).alias("row"), pl.col(column).alias("value"))
+    if not point.name:
+        return found
+    found = found.filter(pl.col("row") == point.name)
+    if found.is_empty():
+        raise AddressError(f"no such {point.domain}", given=str(point))
+    return found.drop("row")
+
+
+def _signal(point: Pin | Name, frames: Frames) -> pl.DataFrame:
+    if frames.signals is None:
+        raise AddressError("nothing here has signals", given=str(point), hint="run a scenario with a netlist")
+    found = frames.signals.filter(pl.col("signal") == str(point))
+    if found.is_empty():
+        known = frames.signals["signal"].unique().sort().head(12).to_list()
+        raise AddressError("no such signal", given=str(point), allowed=" ".join(known))
+    found = found.select(*_INSTANT, "row", "value")
+    return found.drop("row") if found["row"].is_null().all() else found

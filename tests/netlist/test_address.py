@@ -1,0 +1,211 @@
+"""Addresses: read and printed alike, refused with a reason, and evaluated against a walk done by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim.errors import AddressError, MalsimError
+from malsim.memory import Memory, admit
+from malsim.memory.schema import RELATIONS
+from malsim.netlist.address import Field, Hop, Name, Path, Pin, Reduced, Row, address, path
+from malsim.netlist.evaluate import Frames, evaluate
+from malsim.netlist.lexicon import DOMAINS, REDUCERS
+
+fields = st.text("abc_", min_size=1, max_size=4).map(Field)
+hops = st.builds(Hop, st.sampled_from(RELATIONS), st.booleans(), st.booleans()) | st.builds(
+    Hop, st.just("*"), st.booleans(), st.just(True)
+)
+handles = st.sampled_from(["dec_a3ee", "obs_auth_9c1f", "RECALL_v5"])
+paths = st.builds(Path, handles, st.lists(fields | hops, max_size=5).map(tuple), st.none() | st.integers(1, 99))
+names = st.text("abc09-", min_size=1, max_size=5).filter(lambda name: name[0] != "-" and not name.startswith("-"))
+rows = st.builds(
+    Row,
+    st.sampled_from(DOMAINS),
+    st.lists(fields.map(lambda field: field.name), min_size=1, max_size=2).map(tuple),
+    st.just("") | names,
+)
+addresses: st.SearchStrategy[Any] = (
+    paths | rows | st.builds(Reduced, st.sampled_from(REDUCERS), paths | rows.filter(lambda row: not row.name))
+)
+addresses |= st.builds(Pin, names.filter(lambda name: name.split("-")[0] not in DOMAINS), names)
+
+
+@given(addresses)
+def test_an_address_prints_as_it_reads(point: Any) -> None:
+    assert address(str(point)) == point
+
+
+@given(st.text(max_size=30) | st.text("dec_a3.~*-@v(mean)", max_size=30))
+def test_any_text_is_an_address_or_refused_typed(text: str) -> None:
+    try:
+        point = address(text)
+    except AddressError:
+        return
+    assert address(str(point)) == point
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "no address"),
+        ("dec_a3ee supports", "space"),
+        ("dec_zzzz.supports", "lowercase hex"),
+        ("dec_a3ee.nope", "no such relation"),
+        ("dec_a3ee..supports", "names no relation"),
+        ("dec_a3ee-", "has no name"),
+        ("mean(stale.below)", "reads many"),
+        ("mean(mean(dec_a3ee.supports.*))", "no address"),
+        ("most(dec_a3ee.supports.*)", "no such reducer"),
+        ("a..b", "is empty"),
+    ],
+)
+def test_what_is_no_address_says_why(text: str, told: str) -> None:
+    with pytest.raises(AddressError, match=told):
+        address(text)
+
+
+def test_a_pin_is_no_path() -> None:
+    assert address("foo.supports") == Pin("foo", "supports")
+    assert address("is-weak") == Name("is-weak")
+    with pytest.raises(AddressError):
+        path("foo.supports")
+
+
+CELLS = pl.DataFrame(
+    {
+        "t": [0.0] * 4 + [1.0] * 5,
+        "rep": [0] * 9,
+        "cell": [*"0123", *"01234"],
+        "effective": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9],
+        "stated": [0.5] * 9,
+        "locked": [False, True] * 4 + [True],
+        "status": ["active"] * 6 + ["superseded", "active", "active"],
+        "title": [*"abcdabcde"],
+    }
+).with_columns(pl.format("dec_000{}", "cell").alias("cell"))
+EDGES = pl.DataFrame(
+    [
+        ("1", "supports", "0", 0.5, 0.0),
+        ("2", "supports", "0", 1.0, 0.0),
+        ("3", "contradicts", "0", -1.0, 0.0),
+        ("4", "supports", "0", 1.0, 1.0),
+        ("0", "depends_on", "3", 0.0, 0.5),
+        ("4", "supersedes", "2", 0.0, 1.0),
+    ],
+    schema=["source", "relation", "target", "weight", "t"],
+    orient="row",
+).with_columns(*[pl.format("dec_000{}", end).alias(end) for end in ("source", "target")])
+WRITERS = pl.DataFrame({"t": [0.0, 0.0], "rep": [0, 0], "writer": ["ann", "bob"], "claims": [3, 5]})
+SIGNALS = pl.DataFrame(
+    {"t": [0.0, 1.0], "rep": [0, 0], "signal": ["low", "low"], "row": [None, None], "value": [0.0, 1.0]},
+    schema_overrides={"row": pl.String},
+)
+FRAMES = Frames(CELLS, EDGES, WRITERS, SIGNALS)
+
+
+@pytest.mark.parametrize(
+    ("where", "values"),
+    [
+        ("dec_0000-scores-eff", [0.1, 0.5]),
+        ("dec_0004-scores-eff", [0.9]),
+        ("dec_0001-flags-locked", [True, True]),
+        ("dec_0000-title", ["a", "a"]),
+        ("dec_0000-effective", [0.1, 0.5]),
+        ("dec_0000.~contradicts-scores-eff", [0.4, 0.8]),
+        ("dec_0000.depends_on-scores-eff", [0.8]),
+        ("dec_0000.~supports.*-scores-eff", [0.2, 0.3, 0.6, 0.9]),
+        ("dec_0000.~*-scores-eff", [0.2, 0.3, 0.4, 0.6, 0.8, 0.9]),
+        ("dec_0003.contradicts.~supports.*-scores-eff", [0.2, 0.3, 0.6, 0.9]),
+        ("dec_0002@v1-scores-eff", [0.3, 0.7]),
+        ("dec_0002@v2-scores-eff", [0.9]),
+        ("mean(dec_0000.~supports.*-scores-eff)", [0.25, 0.75]),
+        ("sum(dec_0001.~supports.*-scores-eff)", [0.0, 0.0]),
+        ("mean(dec_0001.~supports.*-scores-eff)", [None, None]),
+        ("count(dec_0000.~supports.*)", [2, 2]),
+        ("max(dec_0000.~*-scores-eff)", [0.4, 0.9]),
+        ("min(dec_0000.~*-scores-eff)", [0.2, 0.6]),
+        ("share(dec_0000.~supports.*-flags-locked)", [0.5, 1.0]),
+        ("share(cell-flags-locked)", [0.5, 0.6]),
+        ("sum(writer-claims)", [8, 0]),
+        ("writer(bob)-claims", [5]),
+        ("low", [0.0, 1.0]),
+    ],
+)
+def test_an_address_has_its_value_at_every_tick(where: str, values: list[object]) -> None:
+    assert evaluate(where, FRAMES)["value"].to_list() == pytest.approx(values)
+
+
+def test_a_series_keeps_every_value_in_order() -> None:
+    assert evaluate("series(dec_0000.~supports.*-scores-eff)", FRAMES)["value"].to_list() == [[0.2, 0.3], [0.6, 0.9]]
+
+
+def test_rows_say_whose_value_each_is() -> None:
+    found = evaluate("cell-scores-eff", FRAMES, at=0.9)
+    assert found.columns == ["t", "rep", "row", "value"]
+    assert found["row"].to_list() == ["dec_0000", "dec_0001", "dec_0002", "dec_0003"]
+
+
+def test_at_is_the_last_tick_by_then() -> None:
+    assert evaluate("dec_0000-scores-eff", FRAMES, at=0.7)["value"].to_list() == [0.1]
+    assert evaluate("dec_0000-scores-eff", FRAMES, at=9.0)["value"].to_list() == [0.5]
+    assert evaluate("dec_0000-scores-eff", FRAMES, at=-1.0).is_empty()
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ("dec_ffff-scores-eff", "no such cell"),
+        ("dec_0000-scores-nope", "no such field"),
+        ("dec_0000-flags-eff", "no such field"),
+        ("dec_0000-a-b-c", "no such field"),
+        ("dec_0000.~supports-scores-eff", "more than one"),
+        ("dec_0000@v2", "no such version"),
+        ("topic-claims", "no rows of this domain"),
+        ("writer(eve)-claims", "no such writer"),
+        ("high", "no such signal"),
+    ],
+)
+def test_an_address_of_nothing_says_so(where: str, told: str) -> None:
+    with pytest.raises(MalsimError, match=told):
+        evaluate(where, FRAMES)
+
+
+def test_replications_do_not_mix() -> None:
+    both = pl.concat([CELLS, CELLS.with_columns(rep=pl.lit(1, pl.Int64), effective=pl.col("effective") / 2)])
+    edges = pl.concat([EDGES.with_columns(rep=pl.lit(0, pl.Int64)), EDGES[:1].with_columns(rep=pl.lit(1, pl.Int64))])
+    found = evaluate("mean(dec_0000.~supports.*-scores-eff)", Frames(both, edges))
+    assert found.sort("rep", "t")["value"].to_list() == pytest.approx([0.25, 0.75, 0.1, 0.3])
+
+
+def test_a_memory_answers_addresses() -> None:
+    base = {"writer": "ann", "verification": "external", "kind": "obs"}
+    memory, _ = admit(
+        Memory.empty(),
+        [
+            base | {"handle": "obs_a1a1", "title": "one", "confidence": 0.8},
+            base
+            | {
+                "handle": "obs_b2b2",
+                "title": "two",
+                "confidence": 0.6,
+                "edges": [{"relation": "supports", "target": "obs_a1a1"}],
+            },
+            base
+            | {
+                "handle": "obs_c3c3",
+                "title": "three",
+                "confidence": 0.7,
+                "edges": [{"relation": "supersedes", "target": "obs_a1a1"}],
+            },
+        ],
+    )
+    frames = Frames.of(memory, t=2.0)
+    assert evaluate("obs_a1a1.~supports-scores-conf", frames)["value"].to_list() == [0.6]
+    assert evaluate("obs_a1a1@v2-title", frames)["value"].to_list() == ["three"]
+    assert evaluate("obs_c3c3@v1-status", frames)["value"].to_list() == ["superseded"]
+    assert evaluate("writer(ann)-claims", frames)["t"].to_list() == [2.0]
