@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.corrections import Replaced
-    from malsim.memory.numbering import Batch, Ints
+    from malsim.memory.numbering import Batch, Bools, Ints
     from malsim.memory.relations import Outcome
     from malsim.memory.rules import Rules
     from malsim.memory.validation import Validated
@@ -59,7 +59,7 @@ def build(
     rows[batch.cells :] = NONE
     rows[batch.cells + created] = np.where(appended, batch.cells + np.cumsum(appended) - 1, reused)
     author, writers = _writers(memory, made, batch.authors.of_claims[created])
-    cells = _cells(memory, made, factor[created], author, rules)
+    cells = _cells(memory, made, factor[created], author, batch.fresh[created], rules)
     edges = _edges(memory, checked, batch, outcome, rows, rules)
     before = memory
     if not appended.all():
@@ -114,7 +114,9 @@ def _writers(memory: Memory, made: pl.DataFrame, author: Ints) -> tuple[Ints, pl
     return numbered, pl.concat([memory.writers, new])
 
 
-def _cells(memory: Memory, made: pl.DataFrame, factor: NDArray[np.float64], author: Ints, rules: Rules) -> pl.DataFrame:
+def _cells(
+    memory: Memory, made: pl.DataFrame, factor: NDArray[np.float64], author: Ints, live: Bools, rules: Rules
+) -> pl.DataFrame:
     """New cells with their first scores."""
     stated = made["stated"].to_numpy()
     text = made.select("rep", "kind", folded(pl.col("title")).alias("title"))
@@ -122,7 +124,7 @@ def _cells(memory: Memory, made: pl.DataFrame, factor: NDArray[np.float64], auth
         *named(memory, made),
         content_of(text),
         pl.col("handle").is_not_null().alias("given"),
-        pl.when("annexed").then(pl.lit("annexed")).otherwise(pl.lit("active")).alias("status"),
+        pl.when(pl.Series(live)).then(pl.lit("active")).otherwise(pl.lit("annexed")).alias("status"),
         pl.col("t").alias("created"),
         pl.col("t").alias("touched"),
         *(pl.col(name).fill_null([]) for name in ("topics", "entities", "source_refs")),

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.errors import DataError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.rules import Rules
 
-__all__ = ["factors", "penalty"]
+__all__ = ["factor_of", "factors", "penalty"]
 
 
 def penalty(stated: NDArray[np.float64], wrong: NDArray[np.bool_], *, form: str) -> NDArray[np.float64]:
@@ -42,3 +44,19 @@ def factors(claims: NDArray[np.int64], penalties: NDArray[np.float64], rules: Ru
         return np.ones(len(claims))
     mean = penalties / np.maximum(claims, 1)
     return np.where(claims < rules.calibration_history, 1.0, np.maximum(rules.calibration_floor, 1.0 - mean))
+
+
+def factor_of(stated: NDArray[np.float64], wrong: NDArray[np.bool_], rules: Rules) -> float:
+    """One writer's factor from its outcomes: what each claim stated, in [0, 1], and whether it turned out wrong.
+
+    Raises `DataError` for a stated confidence outside [0, 1] or none at all.
+
+    >>> from malsim.memory.rules import Rules
+    >>> factor_of(np.full(3, 0.6), np.zeros(3, dtype=bool), Rules.recall_v5())
+    0.84
+    """
+    outside = stated[~((stated >= 0.0) & (stated <= 1.0))]
+    if outside.size:
+        raise DataError("a stated confidence outside its bounds", given=float(outside[0]), allowed="0 to 1")
+    total = penalty(stated, wrong, form=rules.calibration).sum(keepdims=True)
+    return float(factors(np.array([len(stated)]), total, rules)[0])

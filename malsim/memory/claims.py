@@ -26,7 +26,7 @@ _DEFAULTS: dict[str, object] = {
     **dict.fromkeys(schema.FLAGS, False),
     "allow_background_use": True,
 }
-_ORDER = ("rep", "t", "writer", "sequence")
+_FILLED = (*(name for name in _DEFAULTS if name != "body"), "sequence")
 
 
 def as_claims(claims: Claims) -> pl.DataFrame:
@@ -40,7 +40,7 @@ def as_claims(claims: Claims) -> pl.DataFrame:
         if name not in schema.CLAIMS:
             near = get_close_matches(name, list(schema.CLAIMS), n=2)
             raise DataError("unknown column of claims", given=name, hint=f"try {' or '.join(near or schema.CLAIMS)}")
-    if frame.schema == schema.CLAIMS and frame["sequence"].null_count() == 0:
+    if frame.schema == schema.CLAIMS and not any(frame[name].null_count() for name in _FILLED):
         typed = frame
     else:
         typed = frame.select([_column(frame, name, kind) for name, kind in schema.CLAIMS.items()])

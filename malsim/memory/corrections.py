@@ -43,7 +43,7 @@ def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Outc
     if rules.restated_edges == "dropped":
         acts &= outcome.created[batch.claim]
     claim, new, old = batch.claim[acts], source[acts], outcome.target[acts]
-    active = _active(memory, checked, old)
+    active = _active(memory, batch, old)
     _, first = np.unique(old[active], return_index=True)
     first = np.sort(first)
     line = explicit[acts] | np.isin(np.arange(len(old)), np.flatnonzero(active)[first])
@@ -78,8 +78,7 @@ def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome
     return found
 
 
-def _active(memory: Memory, checked: Validated, ids: Ints) -> Bools:
+def _active(memory: Memory, batch: Batch, ids: Ints) -> Bools:
     """Which ids are active before the batch's own demotions."""
     standing = memory.cells["status"].to_physical().to_numpy() == 0
-    new = ~checked.claims["annexed"].to_numpy()
-    return np.concatenate([standing, new])[ids] if ids.size else np.zeros(0, dtype=bool)
+    return np.concatenate([standing, batch.fresh])[ids] if ids.size else np.zeros(0, dtype=bool)

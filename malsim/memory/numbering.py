@@ -39,7 +39,8 @@ class Batch:
 
     `group` numbers the claims that are compared with each other and `content` those that say the same, both by the first
     claim of their kind; `standing` is the active cell a claim restates, `taken` the one that already bears its name, NONE
-    for none. Names that claims of the batch bear are numbered too; `target_row` is the standing cell an edge names.
+    for none; `fresh` claims become active cells. Names that claims of the batch bear are numbered too; `target_row` is the
+    standing cell an edge names.
     """
 
     cells: int
@@ -108,7 +109,7 @@ def number(memory: Memory, checked: Validated, sound: Bools, factor: NDArray[np.
         content=content,
         standing=_standing(memory, text, first_only=first_only),
         taken=taken,
-        fresh=~claims["annexed"].to_numpy(),
+        fresh=~claims["annexed"].to_numpy() | (rules.locks == "display"),
         handle_name=handle_name,
         key_name=key_name,
         names=names,

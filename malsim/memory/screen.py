@@ -10,7 +10,7 @@ import polars as pl
 if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
-__all__ = ["holds_secret", "personal", "secrets"]
+__all__ = ["holds_secret", "in_texts", "personal", "secrets"]
 
 # Formats 1-8 are those the reference gate knows; the others are published by the services themselves.
 _REFERENCE = {
@@ -44,6 +44,7 @@ _PERSONAL_0_5 = {
     "phone number": r"(?:\+?1[-. ]?)?(?:\(\d{3}\)[-. ]?|\b\d{3}[-. ])\d{3}[-. ]\d{4}\b",
 }
 _CARD = r"\b(?:\d[ -]?){12,18}\d\b"
+_UUID = r"^[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}$"
 _PERSONAL = _PERSONAL_0_5 | {
     "US social security number": r"\b\d{3}[- ]\d{2}[- ]\d{4}\b",
     "spelled-out email address": r"(?i:\b[a-z0-9]+(?:\s+dot\s+[a-z0-9]+)*\s+at\s+[a-z0-9-]+(?:\s+dot\s+[a-z0-9-]+)+\b)",
@@ -96,25 +97,33 @@ def personal(claims: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     public = claims.filter(pl.col("sensitivity") == "public")
     if public.is_empty():
         return _nothing()
+    public = public.with_columns(pl.when(~pl.col("key").str.contains(_UUID)).then("key"))  # its digits are no card's
     if rules.screen_formats == "reference_0.5":
         return pl.concat(_found(public, _PERSONAL_0_5) or [_nothing()]).unique(
             ["claim", "path"], keep="first", maintain_order=True
         )
-    plain, lookalike = _found(public, _PERSONAL), _found(public.with_columns(_digits_for_letters()), _PERSONAL)
-    found = pl.concat([*plain, *lookalike] or [_nothing()])
+    lookalike = public.with_columns(_digits_for_letters(name) for name in ("title", "body", "writer", "object", "summary"))
+    found = pl.concat([*_found(public, _PERSONAL), *_found(lookalike, _PERSONAL)] or [_nothing()])
     return found.unique(["claim", "path"], keep="first", maintain_order=True)
 
 
-def _digits_for_letters() -> list[pl.Expr]:
-    """The texts with the letters O and l beside a digit read as 0 and 1."""
+def in_texts(texts: pl.DataFrame, rules: Rules, *, public: bool = False) -> pl.DataFrame:
+    """Credentials, or under `public` personal data, in a frame of path and text: one row a path with path and finding."""
+    formats = _formats(rules)
+    if public:
+        formats = _PERSONAL_0_5 if rules.screen_formats == "reference_0.5" else _PERSONAL
+        texts = pl.concat([texts, texts.with_columns(_digits_for_letters("text"))])
+    found = _named(texts.with_columns(pl.lit(0, pl.UInt32).alias("claim")), formats)
+    return found.unique("path", keep="first", maintain_order=True).drop("claim")
+
+
+def _digits_for_letters(name: str) -> pl.Expr:
+    """A text with the letters O and l beside a digit read as 0 and 1."""
     swaps = ((r"(\d)[Oo]", "${1}0"), (r"[Oo](\d)", "0${1}"), (r"(\d)[lI]", "${1}1"), (r"[lI](\d)", "1${1}"))
-    expressions = []
-    for name in ("title", "body", "writer", "object", "summary"):
-        text = pl.col(name)
-        for pattern, digit in (*swaps, *swaps):
-            text = text.str.replace_all(pattern, digit)
-        expressions.append(text)
-    return expressions
+    text = pl.col(name)
+    for pattern, digit in (*swaps, *swaps):
+        text = text.str.replace_all(pattern, digit)
+    return text
 
 
 def _any(formats: dict[str, str]) -> str:
