@@ -120,6 +120,7 @@ class Rules:
     rank_effective: float = _number(0.15, "1", 0, math.inf, "weight of effective in the push", "reference fusion")
     rank_recency: float = _number(0.1, "1", 0, math.inf, "weight of recency in the push", "reference fusion")
     rank_recency_tau: float = _number(30.0, "d", 0, math.inf, "time constant of recency", "reference fusion", above=True)
+    rank_reference: float = _number(0.15, "1", 0, 1, "share of its text match that a ref cell keeps", "reference fusion")
     effective: Formula | None = field(
         default=None, metadata={"why": "a formula of your own: (stated, calibration, support, challenge) -> effective"}
     )
