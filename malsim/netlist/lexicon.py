@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BITS", "DOMAINS", "FLAGS", "FORMS", "KEYWORDS", "LIMITS", "LINE", "REDUCERS", "SCORES", "TIMES"]
+__all__ = ["BITS", "DOMAINS", "FLAGS", "FORMS", "KEYWORDS", "LIMITS", "LINE", "REDUCERS", "SCORES", "TIMES", "TYPES"]
 
 _WORDS = tomllib.loads((resources.files(__package__) / "lexicon.toml").read_text(encoding="utf-8"))
 
 KEYWORDS: Final[tuple[str, ...]] = tuple(_WORDS["keywords"])
 REDUCERS: Final[tuple[str, ...]] = tuple(_WORDS["reducers"])
 DOMAINS: Final[tuple[str, ...]] = tuple(_WORDS["domains"])
+TYPES: Final[tuple[str, ...]] = tuple(_WORDS["types"])
 LIMITS: Final[Mapping[str, int]] = MappingProxyType(_WORDS["limits"])
 SCORES: Final[Mapping[str, str]] = MappingProxyType(_WORDS["scores"])
 FLAGS: Final[Mapping[str, str]] = MappingProxyType(_WORDS["flags"])

@@ -106,9 +106,8 @@ def _load(load: Load) -> str:
     words = ["loadrt", *_fit(_WORD, load.op)]
     if load.names:
         words.append(f"names={','.join(_fit(_NAME, *load.names))}")
-    for key, value in (("count", load.count), ("domain", load.domain), ("inputs", load.inputs), ("outputs", load.outputs)):
-        if value:
-            words.append(f"{key}={value}")
+    given = [("count", load.count), ("domain", load.domain), ("type", load.type), *load.sizes]
+    words += [f"{key}={value}" for key, value in given if value]
     return " ".join(words)
 
 

@@ -161,14 +161,14 @@ class Schedule(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Load(Statement):
-    """`loadrt op names=a,b`: instances of an op, and how many pins a `many` declaration gets."""
+    """`loadrt op names=a,b domain=cell inputs=4`: instances of an op, where they live, and the op's own sizes."""
 
     op: str
     names: tuple[str, ...] = ()
     count: int | None = None
     domain: str = ""
-    inputs: int | None = None
-    outputs: int | None = None
+    type: str = ""
+    sizes: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from malsim.netlist.handles import reads_as_handle
-from malsim.netlist.lexicon import DOMAINS, FORMS, LIMITS
+from malsim.netlist.lexicon import DOMAINS, FORMS, LIMITS, TYPES
 from malsim.netlist.statements import End, Load, Option, Schedule, Set, Source, Thread, Wire
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ __all__ = ["load", "schedule", "set_", "setp", "source", "thread", "wire"]
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 _ADDRESS = re.compile(r"(?:[^<>]|(?<=\.)[<>](?=[^<>-]))+")
 _BILLION = 10**9 - 1
-_OPTIONS = ("names", "count", "domain", "inputs", "outputs")
+_WORDED = ("names", "domain", "type")
+_SIZE = re.compile(r"[a-z][a-z0-9_-]*")
 
 
 def set_(reading: Reading, parts: Parts, where: Where) -> Set:
@@ -99,18 +100,18 @@ def load(reading: Reading, parts: Parts, where: Where) -> Load:
     given = _given(reading, rest)
     if "names" in given and "count" in given:
         reading.fault(given["count"], "names= and count= exclude each other", hint="keep one")
-    counts = {
-        key: reading.whole(given[key], given[key].partition("=")[2], low=1, high=LIMITS["instances"])
-        for key in ("count", "inputs", "outputs")
-        if key in given
+    wholes = {
+        key: reading.whole(word, word.partition("=")[2], low=1, high=LIMITS["instances"])
+        for key, word in given.items()
+        if key not in _WORDED
     }
     return Load(
         reading.word(op),
         _names(reading, given["names"]) if "names" in given else (),
-        count=counts.get("count"),
-        domain=_domain(reading, given["domain"]) if "domain" in given else "",
-        inputs=counts.get("inputs"),
-        outputs=counts.get("outputs"),
+        count=wholes.pop("count", None),
+        domain=_one_of(reading, given.get("domain"), DOMAINS),
+        type=_one_of(reading, given.get("type"), TYPES),
+        sizes=tuple(sorted(wholes.items())),
         **where,
     )
 
@@ -119,12 +120,23 @@ def _given(reading: Reading, words: list[Token]) -> dict[str, Token]:
     given: dict[str, Token] = {}
     for word in words:
         key, _, value = word.partition("=")
-        if key not in _OPTIONS or not value:
-            reading.fault(word, "loadrt does not know this", allowed=" ".join(f"{option}=" for option in _OPTIONS))
+        if not _SIZE.fullmatch(key) or not value:
+            allowed = "names=A,B or count=N, domain=, type=, and the op's own sizes such as inputs=N"
+            reading.fault(word, "loadrt does not know this", allowed=allowed)
         elif key in given:
             reading.fault(word, f"{key}= is given twice", hint="keep one")
-        given[key] = word
+        else:
+            given[key] = word
     return given
+
+
+def _one_of(reading: Reading, word: Token | None, allowed: tuple[str, ...]) -> str:
+    if word is None:
+        return ""
+    key, _, value = word.partition("=")
+    if value not in allowed:
+        reading.fault(word, f"no such {key}", allowed=" ".join(allowed))
+    return value
 
 
 def _names(reading: Reading, word: Token) -> tuple[str, ...]:
@@ -138,13 +150,6 @@ def _names(reading: Reading, word: Token) -> tuple[str, ...]:
         names.append(reading.part(word, at, name))
         at += len(name) + 1
     return tuple(names)
-
-
-def _domain(reading: Reading, word: Token) -> str:
-    domain = word.partition("=")[2]
-    if domain not in DOMAINS:
-        reading.fault(word, "no such domain", allowed=" ".join(DOMAINS))
-    return domain
 
 
 def thread(reading: Reading, parts: Parts, where: Where) -> Thread:

@@ -98,8 +98,8 @@ statements = st.one_of(
     said(says.Set, words.filter(lambda word: word != "net"), words | texts, st.booleans()),
     said(says.Wire, words, ends),
     said(says.Schedule, words, st.just("tick"), st.none() | small | small.map(lambda n: -n), some(options)),
-    said(says.Load, words, names, domain=st.sampled_from(["", "cell", "run"]), inputs=st.none() | small),
-    said(says.Load, words, count=st.none() | small, outputs=st.none() | small),
+    said(says.Load, words, names, domain=st.sampled_from(["", "cell", "run"]), type=st.sampled_from(["", "bit"])),
+    said(says.Load, words, count=st.none() | small, sizes=st.just((("depth", 3), ("inputs", 4)))),
     said(says.Thread, words, small),
     said(says.Source, words | texts.filter(bool)),
 )

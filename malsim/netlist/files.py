@@ -1,0 +1,100 @@
+"""A netlist from its file, with every file it sources in its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from malsim.netlist.faults import Fault, NetlistError
+from malsim.netlist.lexicon import LIMITS
+from malsim.netlist.parse import scan, undeclared_threads
+from malsim.netlist.statements import Document, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from malsim.netlist.statements import Statement
+
+__all__ = ["read"]
+
+
+@dataclass
+class _Reader:
+    """What has been read so far: each file once, and how much they hold together."""
+
+    faults: list[Fault] = field(default_factory=list)
+    seen: dict[Path, str] = field(default_factory=dict)
+    size: int = 0
+
+    def statements(self, path: Path, shown: str, asked: Source | None, depth: int = 0) -> Iterator[Statement]:
+        """A file's statements, with those of sourced files where their `source` stood."""
+        content = self.content(path, shown, asked)
+        if content is None:
+            return
+        document, faults = scan(content, file=shown)
+        self.faults += faults
+        for statement in document.statements:
+            if isinstance(statement, Source):
+                yield from self.sourced(statement, path, shown, depth + 1)
+            else:
+                yield statement
+
+    def content(self, path: Path, shown: str, asked: Source | None) -> bytes | None:
+        """The file's bytes, or none and a fault."""
+        self.seen[path] = shown
+        try:
+            if path.is_file():
+                self.size += path.stat().st_size
+                if self.size <= LIMITS["file_bytes"]:
+                    return path.read_bytes()
+                self.refuse(shown, asked, "these files hold too much", allowed=f"{LIMITS['file_bytes']} bytes together")
+            else:
+                self.refuse(shown, asked, "no such file", hint="check the path; it is relative to the file that sources it")
+        except OSError as error:
+            self.refuse(shown, asked, f"this file cannot be read: {error.strerror}")
+        return None
+
+    def sourced(self, asked: Source, parent: Path, parent_shown: str, depth: int) -> Iterator[Statement]:
+        """The statements of a file that another sources, unless it may not."""
+        shown = str(PurePath(parent_shown).parent / asked.path)
+        try:
+            path = (parent.parent / asked.path).resolve()
+        except (OSError, ValueError):
+            self.refuse(shown, asked, "this is no path")
+            return
+        if not path.is_relative_to(parent.parent):
+            self.refuse(shown, asked, "a source may not leave the folder of its file", hint=f"move it beside {parent_shown}")
+        elif path in self.seen:
+            hint = "a file is read once; where two need it, source it before both"
+            self.refuse(shown, asked, f"already read as {self.seen[path]}", hint=hint)
+        elif depth > LIMITS["depth"]:
+            self.refuse(shown, asked, "files are sourced too deep", allowed=f"{LIMITS['depth']} levels")
+        else:
+            yield from self.statements(path, shown, asked, depth)
+
+    def refuse(self, shown: str, asked: Source | None, problem: str, *, allowed: str = "", hint: str = "") -> None:
+        """Note a fault at the `source` that asked for a file, or at the file itself."""
+        fault = Fault(problem=problem, file=shown, allowed=allowed, hint=hint)
+        self.faults.append(Fault.at(asked, asked.path, problem, allowed=allowed, hint=hint) if asked else fault)
+
+
+def read(path: str | Path) -> Document:
+    """Read a netlist file and all it sources.
+
+    Parameters
+    ----------
+    path
+        The file, conventionally `.malnet`. What it sources is relative to it and within its folder.
+
+    Raises
+    ------
+    NetlistError
+        With every fault of every file.
+    """
+    reader = _Reader()
+    statements = tuple(reader.statements(Path(path).resolve(), str(path), None))
+    faults = [*reader.faults, *undeclared_threads(statements)]
+    if faults:
+        raise NetlistError(faults)
+    return Document(statements, str(path))
