@@ -1,4 +1,4 @@
-"""One setting of Hypothesis for every test: no clock, and the same examples each run; HYPOTHESIS_PROFILE=search looks further."""
+"""Hypothesis for every test: no clock, and the same examples each run; HYPOTHESIS_PROFILE=search looks further."""
 
 from __future__ import annotations
 
