@@ -27,6 +27,7 @@ class Explanation:
     weighed: source, relation, weight, worth of the source, mass, and share, its part of the support or challenge term in
     proportion to its mass. `record` is the writer's: claims, contradicted and the factor they come to. `overturned_by` is
     the further challenge mass that would take the cell below 0.5, None where none can, 0 where it is already there.
+    `moved` says, of a recorded run, what moved the value last.
     """
 
     handle: str
@@ -37,6 +38,7 @@ class Explanation:
     contributions: pl.DataFrame
     record: dict[str, float]
     overturned_by: float | None
+    moved: str = ""
 
     @property
     def why(self) -> str:
@@ -54,7 +56,7 @@ class Explanation:
         for term, said in (("clamp", "kept within 0 and 1"), ("since", "and what came since the last tick")):
             if values.get(term, 0.0) != 0.0:
                 parts.append(said)
-        return ", ".join(parts) + "."
+        return ", ".join(parts) + (f"; {self.moved}." if self.moved else ".")
 
     def __str__(self) -> str:
         """A table a person reads."""
@@ -66,6 +68,8 @@ class Explanation:
                 f"  {row['relation']:>12} from {row['source']} weight {row['weight']:+.2f} × worth {row['worth']:.3f}"
                 f" → {row['share']:+.4f}"
             )
+        if self.moved:
+            lines.append(f"  {self.moved}")
         record = self.record
         lines.append(
             f"  writer's record: {record['contradicted']:g} of {record['claims']:g} wrong, factor {record['factor']:.3f}"

@@ -1,0 +1,67 @@
+"""Who supports and who disputes whom in a stream of real claims, worked out for the whole stream at once.
+
+The first claim of an (object, value) pair is that value's head; when its writer revises it, the pair's next standing claim
+becomes head. So the heads and their times follow from the stream alone, whatever the memory makes of it.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+__all__ = ["disputes"]
+
+_PAIR = ["object", "value"]
+
+
+def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
+    """Edges of a stream of claims: source, target (arrival numbers), relation, at (the arrival that writes it).
+
+    `stream` has arrival (0, 1, …), writer, object, value, in order of arrival. Every claim contradicts the heads of the rival
+    values that stand when it arrives; with `mutual` also those that become heads later. Every other claim of a pair
+    supports its head. A writer's later claim on an object supersedes its earlier one.
+    """
+    claims = _lives(stream)
+    heads = _heads(claims)
+    met = claims.join(heads, on="object").filter(pl.col("arrival") != pl.col("head"))
+    at = pl.max_horizontal("arrival", "from")
+    met = met.with_columns(at=at).filter((pl.col("at") < pl.col("end")) & (pl.col("at") < pl.col("until")))
+    ally = pl.col("value") == pl.col("head_value")
+    was_there = pl.col("arrival") > pl.col("first")
+    evidence = met.filter(ally | was_there | pl.lit(mutual)).select(
+        source="arrival",
+        target="head",
+        relation=pl.when(ally).then(pl.lit("supports")).otherwise(pl.lit("contradicts")),
+        at="at",
+    )
+    revised = claims.filter(pl.col("next").is_not_null())
+    supersedes = revised.select(source="next", target="arrival", relation=pl.lit("supersedes"), at="next")
+    return pl.concat([evidence, supersedes]).sort("at", "source", "target", "relation")
+
+
+def _lives(stream: pl.DataFrame) -> pl.DataFrame:
+    """Each claim with the arrival that revises it (`next`), and its end."""
+    following = pl.col("arrival").shift(-1).over("writer", "object")
+    return (
+        stream.select("arrival", "writer", *_PAIR)
+        .with_columns(next=following)
+        .with_columns(end=pl.col("next").fill_null(stream.height + 1))
+    )
+
+
+def _heads(claims: pl.DataFrame) -> pl.DataFrame:
+    """Each spell of being a head: object, head, head_value, from, until, and the pair's first arrival."""
+    ended_before = pl.col("end").shift(1).cum_max().over(_PAIR)
+    spells = claims.with_columns(first=pl.col("arrival").first().over(_PAIR), ended_before=ended_before)
+    starts = pl.max_horizontal("arrival", pl.col("ended_before").fill_null(0))
+    return (
+        spells.with_columns(starts.alias("from"))
+        .filter(pl.col("from") < pl.col("end"))
+        .select(
+            "object",
+            pl.col("arrival").alias("head"),
+            pl.col("value").alias("head_value"),
+            "from",
+            until="end",
+            first="first",
+        )
+    )
