@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -235,3 +236,10 @@ def test_frames_may_come_in_any_order_and_words_in_any_kind_of_column() -> None:
     enum = shuffled.with_columns(status=pl.col("status").cast(pl.Enum(["active", "superseded", "annexed"])))
     for cells in (shuffled, enum):
         np.testing.assert_array_equal(check(text, replace(RUN, cells=cells)).margin.each, check(text, RUN).margin.each)
+
+
+def test_a_replication_that_left_no_row_is_not_passed_over() -> None:
+    asked = SimpleNamespace(**vars(RUN), scenario=SimpleNamespace(replications=3))
+    with pytest.raises(ScenarioError, match="nothing was checked in replication 2"):
+        check("always (eff(obs_a1a1) > 0)", asked)
+    assert check("eventually (eff(obs_a1a1) > 0)", asked, share=0.6).held == pytest.approx(2 / 3)

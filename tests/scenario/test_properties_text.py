@@ -57,7 +57,9 @@ def _applied(inner: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:
 
 
 values: st.SearchStrategy[Value] = st.recursive(reading | finite.map(Number), _applied, max_leaves=4)
-bounds = st.builds(Bound, st.floats(0, 1e6), st.sampled_from(["d", "h", "min", "s"])) | st.integers(0, 99).map(Bound)
+bounds = st.builds(Bound, st.floats(0, 1e5), st.sampled_from(["ms", "s", "min", "h", "d", "w"])) | st.integers(0, 99).map(
+    Bound
+)
 
 
 @st.composite

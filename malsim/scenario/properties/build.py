@@ -191,7 +191,7 @@ class _Build(Transformer_NonRecursive[Token, Piece]):
         return self._piece(meta, lambda: AtEvent(_unquoted(kind), None if subject is None else _unquoted(subject)))
 
     def bound(self, _meta: Meta, amount: Token) -> tuple[float, Unit]:
-        number = amount.rstrip("dhmins")
+        number = amount.rstrip("dhminsw")
         return float(number), cast("Unit", amount.removeprefix(number) or "ticks")
 
     def window(self, meta: Meta, low: tuple[float, Unit], high: tuple[float, Unit] | None) -> Window:

@@ -15,10 +15,10 @@ __all__ = [
 
 Relation: TypeAlias = Literal["<", "<=", ">", ">=", "==", "!="]
 Function: TypeAlias = Literal["+", "-", "*", "/", "negative", "abs", "min", "max", "prev"]
-Unit: TypeAlias = Literal["d", "h", "min", "s", "ticks"]
+Unit: TypeAlias = Literal["ms", "s", "min", "h", "d", "w", "ticks"]
 
 FARTHEST = 10_000 * 365 * 86_400_000  # milliseconds, or ticks
-UNITS: dict[str, int] = {"d": 86_400_000, "h": 3_600_000, "min": 60_000, "s": 1_000}  # in milliseconds
+UNITS: dict[str, int] = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One end of a window: a time (d, h, min, s) or a count of ticks."""
+    """One end of a window: a time (ms, s, min, h, d, w) or a count of ticks."""
 
     amount: float
     unit: Unit = "ticks"
