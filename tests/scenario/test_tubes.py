@@ -1,0 +1,291 @@
+"""Tubes: what is shifted by less than the lag passes, by more fails, and the report says which."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from malsim.errors import ScenarioError
+from malsim.scenario.baselines import read, write
+from malsim.scenario.tube_events import unmatched
+from malsim.scenario.tubes import Comparison, Tube, compare
+
+Array = NDArray[np.float64]
+
+
+def cells(values: Array | list[float], *, cell: str = "obs_a1a1", rep: int = 0, start: float = 1.0) -> pl.DataFrame:
+    days = start + np.arange(len(values))
+    return pl.DataFrame({"t": days, "effective": values}).select(
+        "t", pl.lit(rep, pl.Int32).alias("rep"), pl.lit(cell).alias("cell"), "effective"
+    )
+
+
+def judged(then: pl.DataFrame, now: pl.DataFrame, **tube: float | str) -> Comparison:
+    return compare({"cells": then}, {"cells": now}, {"effective": Tube(**tube)})  # type: ignore[arg-type]
+
+
+def fault(comparison: Comparison) -> tuple[str, float | None]:
+    (row,) = comparison.differences.to_dicts()
+    return row["fault"], row["shift"]
+
+
+def wave(days: Array) -> Array:
+    return 0.5 + 0.3 * np.sin(days / 4) + 0.002 * days
+
+
+DAYS = np.arange(60.0)
+
+
+@given(st.integers(-8, 8), st.integers(0, 6), st.integers(0, 6))
+def test_a_series_shifted_within_lead_and_lag_passes_and_beyond_fails_and_is_named(shift: int, lead: int, lag: int) -> None:
+    found = judged(cells(wave(DAYS)), cells(wave(DAYS - shift)), lead=f"{lead}d", lag=f"{lag}d")
+    assert found.passed == (-lead <= shift <= lag)
+    if not found.passed:
+        assert fault(found) == ("late" if shift > 0 else "early", shift)
+
+
+@given(st.sampled_from([-0.6, -0.4, 0.4, 0.6]))
+def test_shifts_between_ticks_count_too(shift: float) -> None:
+    found = judged(cells(wave(DAYS)), cells(wave(DAYS), start=1.0 + shift), lead="12h", lag="12h")
+    assert found.passed == (abs(shift) < 0.5)
+    if not found.passed:
+        assert fault(found)[0] == ("late" if shift > 0 else "early")
+        assert fault(found)[1] == pytest.approx(shift)
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=8), st.floats(0, 0.5), st.data())
+def test_without_time_a_tube_is_the_two_tolerances(values: list[float], absolute: float, data: st.DataObject) -> None:
+    now = [value + data.draw(st.floats(-1, 1)) for value in values]
+    found = judged(cells(values), cells(now), absolute=absolute, relative=0.1)
+    near = [abs(b - a) - (absolute + 0.1 * abs(a)) for a, b in zip(values, now, strict=True)]
+    if all(abs(each) > 1e-12 for each in near):
+        assert found.passed == all(each <= 0 for each in near)
+        assert found.passed or found.differences["ticks"][0] == sum(each > 0 for each in near)
+
+
+def test_a_blip_that_is_missing_fails_though_the_lag_would_hide_it() -> None:
+    flat, blip = np.zeros(20), np.zeros(20)
+    blip[9] = 1.0
+    assert not judged(cells(blip), cells(flat), lag="3d").passed
+    assert not judged(cells(flat), cells(blip), lag="3d").passed
+    assert judged(cells(blip), cells(np.roll(blip, 3)), lag="3d").passed
+    assert fault(judged(cells(blip), cells(np.roll(blip, 4)), lag="3d")) == ("late", 4.0)
+
+
+def test_a_value_outside_says_where_what_was_expected_and_got() -> None:
+    values = wave(DAYS)
+    values[30] += 0.2
+    found = judged(cells(wave(DAYS)), cells(values), absolute=0.05)
+    assert not found.passed
+    (row,) = found.differences.to_dicts()
+    assert (row["series"], row["column"], row["fault"], row["t"], row["ticks"]) == (
+        "obs_a1a1, replication 0",
+        "effective",
+        "value",
+        31.0,
+        1,
+    )
+    assert "effective left its tube on day 31: expected 0.79" in str(found)
+
+
+def test_a_series_that_ends_early_begins_late_or_is_new_fails() -> None:
+    then = cells(wave(DAYS))
+    cases = {
+        "missing": then.filter(pl.col("t") <= 30),
+        "unexpected": pl.concat([then, cells(wave(DAYS), cell="obs_new1")]),
+    }
+    for wanted, now in cases.items():
+        assert fault(judged(then, now, lag="2d")) == (wanted, None)
+    late = cells([0.5] * 60).with_columns(effective=pl.when(pl.col("t") >= 10).then(0.5))
+    for lag, passed in (("3d", True), ("1d", False)):
+        now = late.with_columns(effective=pl.when(pl.col("t") >= 12).then(0.5))
+        assert judged(late, now, lag=lag).passed is passed
+
+
+def test_words_truth_values_and_whole_numbers_are_compared_too() -> None:
+    then = cells([0.5] * 10).with_columns(
+        status=pl.when(pl.col("t") > 5).then(pl.lit("superseded")).otherwise(pl.lit("active")).cast(pl.Categorical),
+        pinned=pl.col("t") > 3,
+        version=pl.col("t").cast(pl.Int32) % 3,
+    )
+    assert compare({"cells": then}, {"cells": then}).passed
+    now = then.with_columns(
+        status=pl.when(pl.col("t") > 7).then(pl.lit("superseded")).otherwise(pl.lit("active")),
+        pinned=pl.col("t") > 4,
+        version=pl.col("version") + 1,
+    )
+    found = compare({"cells": then}, {"cells": now})
+    shown = found.differences.select("column", "fault", "shift").rows()
+    assert shown == [("version", "value", None), ("pinned", "late", 1.0), ("status", "late", 2.0)]
+    tubes = {"status": Tube(lag="2d"), "cells.pinned": Tube(lag="1d"), "version": Tube(absolute=1)}
+    assert compare({"cells": then}, {"cells": now}, tubes).passed
+
+
+def test_signals_have_their_own_tubes_and_rows() -> None:
+    base = pl.DataFrame({"t": [1.0, 2.0] * 3, "rep": [0] * 6, "row": [None, None, "a", "a", "b", "b"]})
+    then = base.with_columns(signal=pl.lit("low"), value=pl.lit(0.5))
+    now = then.with_columns(value=pl.when(pl.col("row") == "b").then(0.6).otherwise(pl.col("value")))
+    found = compare({"signals": then}, {"signals": now})
+    assert found.differences["series"].to_list() == ["low(b), replication 0"]
+    assert compare({"signals": then}, {"signals": now}, {"low": Tube(absolute=0.2), "*": Tube()}).passed
+
+
+def events(*rows: tuple[float, str]) -> dict[str, pl.DataFrame]:
+    schema = {"t": pl.Float64, "kind": pl.String}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return {"events": frame.with_columns(rep=pl.lit(0), subject=pl.lit("bad"))}
+
+
+def test_events_must_come_once_within_their_time() -> None:
+    then = events((3.0, "tripped"), (9.0, "cleared"), (12.0, "tripped"))
+    now = events((4.0, "tripped"), (9.0, "cleared"), (12.5, "tripped"))
+    assert compare(then, then).passed
+    assert compare(then, now, {"tripped": Tube(lag="1d")}).passed
+    found = compare(then, now, {"tripped": Tube(lag="18h")})
+    assert found.differences.select("column", "fault", "t", "shift").rows() == [("tripped", "late", 3.0, 1.0)]
+    found = compare(then, events((3.0, "tripped"), (9.0, "cleared"), (9.0, "cleared")))
+    assert found.differences.select("column", "fault", "t").rows() == [
+        ("cleared", "unexpected", 9.0),
+        ("tripped", "missing", 12.0),
+    ]
+
+
+@given(st.lists(st.integers(0, 9)), st.lists(st.integers(0, 9)), st.integers(0, 3), st.integers(0, 3))
+def test_events_left_alone_are_the_fewest_possible(then: list[int], now: list[int], lead: int, lag: int) -> None:
+    times = sorted(map(float, then)), sorted(map(float, now))
+    missing, unexpected = unmatched(*times, Tube(lead=f"{lead}d", lag=f"{lag}d"))
+    reachable = np.array([[-lead <= b - a <= lag for b in times[1]] for a in times[0]]).reshape(len(then), len(now))
+    partner: dict[int, int] = {}
+
+    def match(a: int, tried: set[int]) -> bool:  # augmenting paths
+        for b in np.flatnonzero(reachable[a]).tolist():
+            if b not in tried:
+                tried.add(b)
+                if b not in partner or match(partner[b], tried):
+                    partner[b] = a
+                    return True
+        return False
+
+    most = sum(match(a, set()) for a in range(len(then)))
+    assert (len(missing), len(unexpected)) == (len(then) - most, len(now) - most)
+
+
+def test_what_cannot_be_compared_is_an_error_not_a_pass() -> None:
+    then = cells(wave(DAYS))
+    nan = then.with_columns(effective=pl.lit(float("nan")))
+    cases: list[tuple[pl.DataFrame, pl.DataFrame, dict[str, Tube], str]] = [
+        (then.clear(), then, {}, "the baseline is empty"),
+        (then, then, {"efective": Tube()}, "did you mean 'effective'"),
+        (then.with_columns(novelty=pl.lit(1)), then, {}, "run's frame cells has no column novelty"),
+        (then, nan, {}, "holds NaN"),
+        (nan, then, {}, "holds NaN"),
+        (pl.concat([then, then]), then, {}, "two rows of the baseline"),
+        (then, then, {"effective": Tube(lag="60d")}, "nothing is compared"),
+    ]
+    for old, new, tubes, words in cases:
+        with pytest.raises(ScenarioError, match=words):
+            compare({"cells": old}, {"cells": new}, tubes)
+    with pytest.raises(ScenarioError, match="no such frame"):
+        compare({"cells": then}, {})
+    wrongs: list[dict[str, Any]] = [{"absolute": -1.0}, {"relative": float("nan")}, {"lag": "soon"}]
+    for wrong in wrongs:
+        with pytest.raises(ScenarioError):
+            Tube(**wrong)
+
+
+# --- baselines --------------------------------------------------------------------------------------------------------
+
+
+def everything() -> dict[str, pl.DataFrame]:
+    frame = cells([1 / 3, 1234567890.123, -1e-30, 0.1]).with_columns(
+        effective=pl.when(pl.col("t") == 4).then(None).otherwise(pl.col("effective")),
+        pinned=pl.Series([True, None, False, True]),
+        status=pl.Series(["active", 'qu"ote', None, ""]),
+        version=pl.Series([1, None, 3, 4], dtype=pl.Int32),
+    )
+    return {"cells": frame, **events((1.5, "#tripped\n, é"))}
+
+
+def test_a_baseline_reads_back_with_nine_digits_and_passes(tmp_path: Path) -> None:
+    frames = everything()
+    paths = write(tmp_path, "x", frames)
+    assert [path.name for path in paths] == ["x.cells.csv", "x.events.csv"]
+    assert "0.333333333,true,active" in paths[0].read_text()
+    found = read(tmp_path, "x")
+    assert found["events"].equals(frames["events"].select(found["events"].columns))
+    assert found["cells"].drop("effective").equals(frames["cells"].drop("effective"))
+    assert compare(found, frames).passed
+    assert write(tmp_path, "x", found)[0].read_bytes() == paths[0].read_bytes()
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False), min_size=1, max_size=5))
+def test_nine_digits_are_within_the_tube_of_no_tolerance(values: list[float]) -> None:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        write(Path(folder), "x", {"cells": cells(values)})
+        assert compare(read(Path(folder), "x"), {"cells": cells(values)}).passed
+
+
+def test_above_a_megabyte_a_baseline_is_parquet_and_replaces_the_text(tmp_path: Path) -> None:
+    small, large = cells([0.5]), cells(np.random.default_rng(1).random(60_000))
+    write(tmp_path, "x", {"cells": small})
+    assert [path.name for path in write(tmp_path, "x", {"cells": large})] == ["x.cells.parquet"]
+    assert [path.name for path in tmp_path.iterdir()] == ["x.cells.parquet"]
+    assert read(tmp_path, "x")["cells"].equals(large)
+
+
+def test_baselines_of_strangers_are_read_with_care(tmp_path: Path) -> None:
+    (path,) = write(tmp_path, "x", {"cells": cells([0.5])})
+    text = path.read_text()
+    for broken in (
+        text.replace("baseline 1", "baseline 2"),
+        text.split("\n", 1)[1],
+        "",
+        text.replace("Float64", "Object"),
+        text.replace("0.5", "half"),
+        text.replace("effective\n", "other\n"),
+        text + "1,2,3,4,5,6,7\n",
+    ):
+        path.write_text(broken)
+        with pytest.raises(ScenarioError, match=r"another version|cannot be read|not those it says"):
+            read(tmp_path, "x")
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(ScenarioError, match="cannot be read"):
+        read(tmp_path, "x")
+    path.write_text(text)
+    with pytest.raises(ScenarioError, match="too large"):
+        read(tmp_path, "x", largest=10)
+    cells([0.5]).write_parquet(tmp_path / "x.cells.parquet")
+    with pytest.raises(ScenarioError, match="two baselines"):
+        read(tmp_path, "x")
+    path.unlink()
+    with pytest.raises(ScenarioError, match="another version"):
+        read(tmp_path, "x")
+    (tmp_path / "x.cells.parquet").unlink()
+    with pytest.raises(ScenarioError, match="no baseline"):
+        read(tmp_path, "x")
+    path.symlink_to(tmp_path / "elsewhere.csv")
+    (tmp_path / "elsewhere.csv").write_text(text)
+    with pytest.raises(ScenarioError, match="plain file"):
+        read(tmp_path, "x")
+
+
+def test_a_large_frame_is_refused_by_its_size_before_it_is_read(tmp_path: Path) -> None:
+    write(tmp_path, "x", {"cells": cells(np.random.default_rng(1).random(60_000))})
+    with pytest.raises(ScenarioError, match="too many values"):
+        read(tmp_path, "x", most_values=1000)
+
+
+def test_what_a_baseline_cannot_hold_is_refused(tmp_path: Path) -> None:
+    for frame in (cells([float("nan")]), cells([0.5]).with_columns(topics=pl.Series([["a"]]))):
+        with pytest.raises(ScenarioError, match="a baseline holds"):
+            write(tmp_path, "x", {"cells": frame})
