@@ -16,6 +16,7 @@ from malsim.memory.relations import REFUSALS, Outcome, resolve
 from malsim.memory.rules import Rules
 from malsim.memory.sequential import moved
 from malsim.memory.validation import Validated, gather, validate
+from malsim.memory.wording import worded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,7 +94,7 @@ def screened(checked: Validated, rules: Rules) -> Validated:
     if rules.screen == "flag":
         return _flagged(checked, secrets, personal)
     said = [
-        found.select("claim", "path", pl.format(text, "finding").alias("message"))
+        found.select("claim", "path", worded(text, "finding").alias("message"))
         for found, text in ((secrets, "screen: possible {}"), (personal, "screen: public write may expose {}"))
     ]
     withheld = pl.col("claim").is_in(pl.concat(said)["claim"].unique().implode())
@@ -114,7 +115,7 @@ def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) 
     secret = pl.col("claim").is_in(secrets["claim"].unique().implode())
     exposed = pl.col("claim").is_in(personal["claim"].unique().implode()) & ~secret
     said = [
-        found.select("claim", pl.format("screen: possible {} in {}", "finding", "path").alias("notes"))
+        found.select("claim", worded("screen: possible {} in {}", "finding", "path").alias("notes"))
         for found in (secrets, personal)
     ]
     notes = pl.concat(said).group_by("claim", maintain_order=True).agg("notes")
@@ -139,7 +140,7 @@ def _capped(checked: Validated, rules: Rules) -> Validated:
     capped = pl.when(supported).then("confidence").otherwise(pl.min_horizontal("confidence", pl.lit(rules.confidence_cap)))
     claims = checked.claims.with_columns(claimed=pl.col("confidence"), stated=capped)
     said = pl.when(pl.col("stated") < pl.col("claimed")).then(
-        pl.concat_list("notes", pl.format("confidence capped from {} to {}: nothing supports it", "claimed", "stated"))
+        pl.concat_list("notes", worded("confidence capped from {} to {}: nothing supports it", "claimed", "stated"))
     )
     if (claims["stated"] < claims["claimed"]).any():
         claims = claims.with_columns(said.otherwise("notes").alias("notes"))
@@ -163,7 +164,7 @@ def _factor(memory: Memory, claims: pl.DataFrame, factors: Mapping[str, float]) 
 def _refused(outcome: Outcome, checked: Validated, batch: Batch, issues: pl.DataFrame) -> pl.DataFrame:
     """All issues of all refused claims, those of their relations included."""
     found = [issues]
-    path = pl.format("edges[{}].target", "place").alias("path")
+    path = worded("edges[{}].target", "place").alias("path")
     for kind, message in zip(outcome.refused, REFUSALS, strict=True):
         if kind.any():
             found.append(checked.edges.filter(pl.Series(kind)).select("claim", path, pl.lit(message).alias("message")))

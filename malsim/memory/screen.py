@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from malsim.memory.wording import worded
+
 if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
@@ -85,7 +87,7 @@ def secrets(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataF
     formats = _formats(rules)
     found = _found(claims, formats)
     if edges.height:
-        named = edges.select("claim", (pl.format("edges[{}].target", "place")).alias("path"), pl.col("target").alias("text"))
+        named = edges.select("claim", (worded("edges[{}].target", "place")).alias("path"), pl.col("target").alias("text"))
         found.append(_named(named.filter(pl.col("text").str.contains(_any(formats))), formats))
     return pl.concat([part for part in found if part.height] or [_nothing()]).unique(
         ["claim", "path"], keep="first", maintain_order=True
@@ -144,7 +146,7 @@ def _found(claims: pl.DataFrame, formats: dict[str, str]) -> list[pl.DataFrame]:
         elif hit:
             items = claims.select("claim", pl.int_ranges(pl.col(name).list.len()).alias("place"), pl.col(name).alias("text"))
             items = items.filter(pl.col("text").list.len() > 0).explode("place", "text")
-            caught.append(_named(items.select("claim", pl.format(name + "[{}]", "place").alias("path"), "text"), formats))
+            caught.append(_named(items.select("claim", worded(name + "[{}]", "place").alias("path"), "text"), formats))
     return caught
 
 

@@ -3,69 +3,99 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from malsim.memory import schema
-from malsim.memory.handles import LONGEST, is_handle, kind_of
+from malsim.memory.handles import LONGEST, is_handle, is_immutable, kind_of
+from malsim.memory.wording import worded
 
 if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
-__all__ = ["Validated", "edge_issues", "gather", "issue_frame", "validate"]
+__all__ = ["NO_ISSUES", "NO_NOTES", "Validated", "edge_issues", "gather", "validate"]
 
 
 @dataclass(frozen=True)
 class Validated:
-    """Claims with defaults filled in, their edges as a frame of their own, and what is wrong, one row an issue.
+    """Claims with their features, their edges as a frame of their own, what is wrong and what is noted.
 
-    `edges` has claim (row of claims), place (index within the claim), relation, target, weight, mutual;
-    `issues` has claim, path, message.
+    `edges` has claim (row of claims), place (index within the claim), relation, target, weight, mutual, code (the
+    relation's number, -1 unknown); `issues` has claim, path, message; `notes` has claim, note. Features of a claim:
+    folded (title), content (hash), marked (locked or immutable), backed (a source or a verification), and its words as
+    enums.
     """
 
     claims: pl.DataFrame
     edges: pl.DataFrame
     issues: pl.DataFrame
+    notes: pl.DataFrame
 
 
 def validate(claims: pl.DataFrame, rules: Rules) -> Validated:
     """Check every field of every claim (columns of `schema.CLAIMS`) against its bounds and words."""
-    numbered = claims.with_columns(pl.col("kind").fill_null(kind_of(pl.col("handle")))).with_row_index("claim")
+    if claims["kind"].null_count():
+        claims = claims.with_columns(pl.col("kind").fill_null(kind_of(pl.col("handle"))))
+    numbered = claims.with_row_index("claim")
     edges = exploded(numbered)
-    found = [
-        _unread(numbered),
-        *_failures(numbered, _claim_checks()),
-        *(_list_failures(numbered, name) for name in ("topics", "entities", "source_refs")),
-        *_failures(edges, _edge_checks(rules)),
-    ]
-    issues = pl.concat([part for part in found if part.height] or [issue_frame()])
-    return Validated(numbered, edges, issues.unique(["claim", "path"], keep="first", maintain_order=True))
+    found = [*_failures(numbered, _claim_checks()), *_failures(edges, _edge_checks(rules.edge_weight_max))]
+    issues = pl.concat(found).unique(["claim", "path"], keep="first", maintain_order=True) if found else NO_ISSUES
+    return Validated(numbered.with_columns(_features()), edges, issues, NO_NOTES)
+
+
+NO_ISSUES = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "message": pl.String})
+NO_NOTES = pl.DataFrame(schema={"claim": pl.UInt32, "note": pl.String})
+_NO_EDGES = pl.DataFrame(
+    schema={
+        "claim": pl.UInt32, "place": pl.Int64, "relation": pl.String, "target": pl.String, "weight": pl.Float64,
+        "mutual": pl.Boolean, "code": pl.Int8,
+    }
+)  # fmt: skip
+
+
+@cache
+def _features() -> list[pl.Expr]:
+    folded = pl.col("title").str.strip_chars().str.to_lowercase().str.replace_all(r"\s+", " ")
+    content = pl.struct("rep", "kind", folded.alias("title"), "body").hash()
+    marked = pl.col("locked") | is_immutable(pl.col("handle")).fill_null(value=False)
+    backed = (pl.col("source_refs").list.len().fill_null(0) > 0) | pl.col("verification").is_in(["checked", "tested", "external"])
+    words = [pl.col(name).cast(schema.CELLS[name], strict=False).alias(f"{name}_word") for name in schema.WORDS]
+    return [folded.alias("folded"), content.alias("content"), marked.alias("marked"), backed.alias("backed"), *words]
 
 
 def exploded(numbered: pl.DataFrame) -> pl.DataFrame:
     """The claims' edges, one row an edge, weights defaulted by relation."""
-    held = numbered.lazy().filter(pl.col("edges").list.len() > 0).select("claim", "edges")
-    places = pl.int_ranges(pl.col("edges").list.len(), dtype=pl.Int64).alias("place")
-    default = pl.col("relation").replace_strict(schema.WEIGHTS, default=None, return_dtype=pl.Float64)
-    return (
-        held.with_columns(places)
-        .explode("edges", "place")
-        .unnest("edges")
-        .with_columns(pl.col("weight").fill_null(default), pl.col("mutual").fill_null(value=False))
-        .collect()
+    lists = numbered["edges"]
+    lengths = lists.list.len().fill_null(0).to_numpy()
+    if not lengths.any():
+        return _NO_EDGES
+    claim = np.repeat(np.arange(len(lists)), lengths)
+    place = np.arange(len(claim)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    flat = lists.filter(pl.Series(lengths > 0)).explode().struct.unnest()
+    return flat.select(
+        pl.Series("claim", claim, dtype=pl.UInt32), pl.Series("place", place, dtype=pl.Int64), "relation", "target", *_edge_defaults()
     )
+
+
+@cache
+def _edge_defaults() -> list[pl.Expr]:
+    relation = pl.col("relation")
+    default = relation.replace_strict(schema.WEIGHTS, default=None, return_dtype=pl.Float64)
+    codes = {name: code for code, name in enumerate(schema.RELATIONS)}
+    return [
+        pl.col("weight").fill_null(default),
+        pl.col("mutual").fill_null(value=False),
+        relation.replace_strict(codes, default=-1, return_dtype=pl.Int8).alias("code"),
+    ]
 
 
 def edge_issues(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """What is wrong with edges written on their own: claim, path, message; paths have no `edges[i]` before them."""
-    found = pl.concat([issue_frame(), *_failures(edges, _edge_checks(rules))])
+    found = pl.concat([NO_ISSUES, *_failures(edges, _edge_checks(rules.edge_weight_max))])
     return found.with_columns(pl.col("path").str.replace(r"^edges\[\d+\]\.", ""))
-
-
-def issue_frame() -> pl.DataFrame:
-    """No issue at all."""
-    return pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "message": pl.String})
 
 
 def gather(issues: pl.DataFrame) -> pl.DataFrame:
@@ -73,7 +103,18 @@ def gather(issues: pl.DataFrame) -> pl.DataFrame:
     return issues.group_by("claim", maintain_order=True).agg(pl.struct("path", "message").alias("issues"))
 
 
-Check = tuple[pl.Expr, pl.Expr, str]
+class Check(NamedTuple):
+    """A rule of one field: where it fails, the path it names, what it says, and whether it fails anywhere."""
+
+    wrong: pl.Expr
+    path: pl.Expr
+    message: str
+    fails: pl.Expr
+
+    @classmethod
+    def of(cls, wrong: pl.Expr, path: str | pl.Expr, message: str) -> Check:
+        """A null means absent, so a check that yields null passes."""
+        return cls(wrong, pl.lit(path) if isinstance(path, str) else path, message, wrong.any())
 
 
 def _is_blank(name: str) -> pl.Expr:
@@ -88,68 +129,78 @@ def _infinite(name: str) -> pl.Expr:
     return ~pl.col(name).is_finite()
 
 
+NOT_BLANK = "must be text that is not blank"
+
+
+@cache
 def _claim_checks() -> list[Check]:
-    """(what is wrong, path, message); null means absent, so a check that yields null passes."""
     confidence = pl.col("confidence")
-    required = [
-        (~pl.col("kind").is_in(schema.KINDS).fill_null(value=False), "kind", f"must be one of {', '.join(schema.KINDS)}"),
-        (pl.col("title").is_null() | _is_blank("title"), "title", "must be text that is not blank"),
-        (pl.col("body").is_null(), "body", "must be text; it may be empty"),
-        (confidence.is_null() | confidence.is_nan() | (confidence <= 0) | (confidence > 1), "confidence",
-         "must be a number above 0 and at most 1"),
-        (pl.col("writer").is_null() | _is_blank("writer"), "writer", "must be text that is not blank"),
-        (pl.col("rep") < 0, "rep", "must be 0 or more"),
-        (_infinite("t"), "t", "must be a finite number of days"),
-    ]  # fmt: skip
-    optional = [
-        (~is_handle(pl.col("handle")), "handle", f"must read like obs_a1b2, with at most {LONGEST} letters"),
-        (kind_of(pl.col("handle")) != pl.col("kind"), "handle", "must begin with the claim's kind"),
-        (_is_blank("key"), "key", "must be text that is not blank"),
-        *((_outside(name), name, "must be a number from 0 to 1") for name in ("uncertainty", "concern")),
-        *((_infinite(name), name, "must be a finite number") for name in ("value", "expires", "reverify")),
-        *((~pl.col(name).is_in(words), name, f"must be one of {', '.join(words)}")
-          for name, words in schema.WORDS.items() if name != "kind"),
-    ]  # fmt: skip
-    return [(wrong, pl.lit(path), message) for wrong, path, message in required + optional]
+    kind_is_known = pl.col("kind").is_in(schema.KINDS).fill_null(value=False)
+    blank_item = pl.element().is_null() | (pl.element().str.strip_chars() == "")
+    return [
+        Check.of(pl.col("issues").list.len() > 0, "issues", ""),
+        Check.of(~kind_is_known, "kind", f"must be one of {', '.join(schema.KINDS)}"),
+        Check.of(pl.col("title").is_null() | _is_blank("title"), "title", NOT_BLANK),
+        Check.of(pl.col("body").is_null(), "body", "must be text; it may be empty"),
+        Check.of(
+            confidence.is_null() | confidence.is_nan() | (confidence <= 0) | (confidence > 1),
+            "confidence",
+            "must be a number above 0 and at most 1",
+        ),
+        Check.of(pl.col("writer").is_null() | _is_blank("writer"), "writer", NOT_BLANK),
+        Check.of(pl.col("rep") < 0, "rep", "must be 0 or more"),
+        Check.of(_infinite("t"), "t", "must be a finite number of days"),
+        Check.of(~is_handle(pl.col("handle")), "handle", f"must read like obs_a1b2, with at most {LONGEST} letters"),
+        Check.of(kind_of(pl.col("handle")) != pl.col("kind"), "handle", "must begin with the claim's kind"),
+        Check.of(_is_blank("key"), "key", NOT_BLANK),
+        *(Check.of(_outside(name), name, "must be a number from 0 to 1") for name in ("uncertainty", "concern")),
+        *(Check.of(_infinite(name), name, "must be a finite number") for name in ("value", "expires", "reverify")),
+        *(
+            Check.of(~pl.col(name).is_in(words), name, f"must be one of {', '.join(words)}")
+            for name, words in schema.WORDS.items()
+            if name != "kind"
+        ),
+        *(
+            Check.of(pl.col(name).list.eval(blank_item).list.any(), f"{name}[]", NOT_BLANK)
+            for name in ("topics", "entities", "source_refs")
+        ),
+    ]
 
 
-def _edge_checks(rules: Rules) -> list[Check]:
+@cache
+def _edge_checks(weight_max: float) -> list[Check]:
     """Rules of one edge; the sign of a weight is checked only where the relation is known."""
     path, weight, relation = pl.format("edges[{}]", "place"), pl.col("weight"), pl.col("relation")
     default = relation.replace_strict(schema.WEIGHTS, default=None, return_dtype=pl.Float64)
     known = relation.is_in(schema.RELATIONS)
+    signs = "must be above 0 for supports, below 0 for contradicts and concerns, 0 for the others"
     return [
-        (~known.fill_null(value=False), path + ".relation", f"must be one of {', '.join(schema.RELATIONS)}"),
-        (pl.col("target").is_null() | _is_blank("target"), path + ".target", "must name a cell"),
-        (known & weight.is_nan() | weight.is_infinite(), path + ".weight", "must be a finite number"),
-        (known & (weight.sign() != default.sign()), path + ".weight",
-         "must be above 0 for supports, below 0 for contradicts and concerns, 0 for the others"),
-        (weight.abs() > rules.edge_weight_max, path + ".weight", f"must be at most {rules.edge_weight_max:g} in size"),
-    ]  # fmt: skip
-
-
-def _failures(frame: pl.DataFrame, checks: list[Check]) -> list[pl.DataFrame]:
-    if frame.is_empty():
-        return []
-    flags = frame.select([wrong.any().alias(str(i)) for i, (wrong, _, _) in enumerate(checks)]).row(0)
-    return [
-        frame.filter(wrong).select("claim", path.alias("path"), pl.lit(message).alias("message"))
-        for (wrong, path, message), failed in zip(checks, flags, strict=True)
-        if failed
+        Check.of(~known.fill_null(value=False), path + ".relation", f"must be one of {', '.join(schema.RELATIONS)}"),
+        Check.of(pl.col("target").is_null() | _is_blank("target"), path + ".target", "must name a cell"),
+        Check.of(known & weight.is_nan() | weight.is_infinite(), path + ".weight", "must be a finite number"),
+        Check.of(known & (weight.sign() != default.sign()), path + ".weight", signs),
+        Check.of(weight.abs() > weight_max, path + ".weight", f"must be at most {weight_max:g} in size"),
     ]
 
 
-def _list_failures(claims: pl.DataFrame, name: str) -> pl.DataFrame:
-    held = claims.select("claim", name).filter(pl.col(name).list.len() > 0)
-    if held.is_empty():
-        return issue_frame()
+def _failures(frame: pl.DataFrame, checks: list[Check]) -> list[pl.DataFrame]:
+    """One frame of issues for each check that fails anywhere."""
+    if frame.is_empty():
+        return []
+    flags = frame.select(check.fails.alias(str(i)) for i, check in enumerate(checks)).row(0)
+    return [_issues(frame.filter(check.wrong), check) for check, failed in zip(checks, flags, strict=True) if failed]
+
+
+def _issues(failing: pl.DataFrame, check: Check) -> pl.DataFrame:
+    path = failing.select(check.path).item(0, 0)
+    if path == "issues":  # what claims.from_mappings could not read
+        return failing.select("claim", "issues").explode("issues").unnest("issues")
+    if path.endswith("[]"):
+        return _item_issues(failing.select("claim", path[:-2]), path[:-2])
+    return failing.select("claim", check.path.alias("path"), pl.lit(check.message).alias("message"))
+
+
+def _item_issues(held: pl.DataFrame, name: str) -> pl.DataFrame:
     items = held.with_columns(pl.int_ranges(pl.col(name).list.len()).alias("place")).explode(name, "place")
     wrong = pl.col(name).is_null() | _is_blank(name)
-    path = pl.format(name + "[{}]", "place")
-    return items.filter(wrong).select("claim", path.alias("path"), pl.lit("must be text that is not blank").alias("message"))
-
-
-def _unread(claims: pl.DataFrame) -> pl.DataFrame:
-    """What claims.from_mappings could not read."""
-    held = claims.select("claim", "issues").filter(pl.col("issues").list.len() > 0)
-    return held.explode("issues").unnest("issues") if held.height else issue_frame()
+    return items.filter(wrong).select("claim", pl.format(name + "[{}]", "place").alias("path"), pl.lit(NOT_BLANK).alias("message"))
