@@ -4,9 +4,24 @@ Every module in this folder is an op; `pin` says what they are made of, `bench` 
 signals.
 """
 
+from ops.bench import frequency, over, respond, run
 from ops.pin.errors import OpError
 from ops.pin.palette import load, names, sheets
 from ops.pin.sheet import Sheet
 from ops.pin.state import restore, save, start, step
 
-__all__ = ["OpError", "Sheet", "load", "names", "restore", "save", "sheets", "start", "step"]
+__all__ = [
+    "OpError",
+    "Sheet",
+    "frequency",
+    "load",
+    "names",
+    "over",
+    "respond",
+    "restore",
+    "run",
+    "save",
+    "sheets",
+    "start",
+    "step",
+]

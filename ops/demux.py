@@ -4,17 +4,18 @@
 
 For a bar of bits use `ladder`, to copy a value to the chosen output `fanout`. Source: LinuxCNC demux.
 
->>> function(np.array([9]), np.zeros((3, 1), bool))["out"].ravel().tolist()
+>>> function(np.array([9]), outputs=3)["out"].ravel().tolist()
 [False, False, True]
 """
 
 import numpy as np
 
-from ops.pin import Array, In, Out
+from ops.pin import Array, In, Out, Size
 
+outputs = Size(2, "outputs", high=32)
 index = In("1", "which output is true", start=0, low=0)
-out = Out("bit", "the chosen one is true; its number is all the op keeps", many=32)
+out = Out("bit", "the chosen one is true", many="outputs")
 
 
-def function(index: Array, out: Array) -> dict[str, Array]:
-    return {"out": np.arange(len(out))[:, np.newaxis] == np.minimum(index, len(out) - 1)}
+def function(index: Array, *, outputs: int) -> dict[str, Array]:
+    return {"out": np.arange(outputs)[:, np.newaxis] == np.minimum(index, outputs - 1)}

@@ -15,7 +15,7 @@ import numpy as np
 from ops.pin import Array, In, Out, Size
 
 bits = Size(5, "bits of the index", low=1, high=5)
-in_ = In("any", "what is copied", nan="lingers")
+in_ = In("any", "what is copied", nan="kept")
 select = In("1", "index of the output", start=0, low=0)
 bit = In("bit", "bits added to select, the first the lowest", many="bits")
 out = Out("any", "outputs; the op's whole state", many=32)

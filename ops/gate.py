@@ -12,7 +12,7 @@ import numpy as np
 
 from ops.pin import Array, In, Out
 
-in_ = In("any", "what is copied", nan="passes")
+in_ = In("any", "what is copied", nan="kept")
 enable = In("bit", "which outputs follow", start=True, many="outputs")
 out = Out("any", "outputs; the op's whole state", many=32)
 

@@ -17,7 +17,7 @@ from ops.pin import Array, In, Out, Param, Tick
 
 in_ = In("bit", "trigger")
 reset = In("bit", "end the pulse")
-width = In("ms", "length of the pulse", start="0ms", nan="compares false")
+width = In("ms", "length of the pulse", start="0ms", nan="kept")
 out = Out("bit", "the pulse")
 out_not = Out("bit", "its opposite")
 time_left = Out("ms", "what was left of the pulse when it was last counted")

@@ -18,7 +18,7 @@ import numpy as np
 from ops.pin import Array, In, Out, Param, Size
 
 depth = Size(16, "values it can hold", high=1 << 20)
-in_ = In("any", "signal to record", nan="lingers")
+in_ = In("any", "signal to record", nan="kept")
 enable = In("bit", "record", start=True)
 take = In("1", "values a reader takes first, the oldest", start=0, low=0)
 kept = Out("any", "the ring", many="depth")

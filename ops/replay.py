@@ -18,7 +18,7 @@ import numpy as np
 from ops.pin import Array, In, Out, Param, Size
 
 depth = Size(16, "values it can hold", high=1 << 20)
-in_ = In("any", "value to append", nan="lingers")
+in_ = In("any", "value to append", nan="kept")
 write = In("bit", "append in, where there is room")
 enable = In("bit", "replay", start=True)
 clock = In("bit", "its edges are clocks, where rising or falling")

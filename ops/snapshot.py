@@ -12,7 +12,7 @@ import numpy as np
 
 from ops.pin import Array, In, Out
 
-in_ = In("any", "what is sampled", nan="passes")
+in_ = In("any", "what is sampled", nan="kept")
 hold = In("bit", "keep what there is")
 out = Out("any", "the sample; the op's whole state")
 

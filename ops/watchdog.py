@@ -16,7 +16,7 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param, Tick
 
-in_ = In("any", "values that must keep changing", many=32, nan="passes")
+in_ = In("any", "values that must keep changing", many=32, nan="kept")
 enable = In("bit", "watch them; its rising edge arms")
 ok = Out("bit", "armed, and all of them alive")
 tripped = Out("bit", "one of them fell silent; until armed again")

@@ -15,13 +15,14 @@ __all__ = ["NAN", "Array", "In", "Nan", "Out", "Param", "Pin", "Size", "Tick", "
 Array: TypeAlias = NDArray[Any]
 Start: TypeAlias = float | bool | str
 Type: TypeAlias = Literal["float", "int", "bit", "any"]
-Nan: TypeAlias = Literal["", "passes", "lingers", "sticks", "compares false", "flagged"]
+Nan: TypeAlias = Literal["", "passes", "lingers", "sticks", "kept", "compares false", "flagged"]
 
 NAN: dict[Nan, str] = {
     "": "cannot be NaN",
     "passes": "NaN makes an output NaN in that call, and is gone with the next good value",
     "lingers": "NaN stays in the outputs for a bounded number of calls",
     "sticks": "NaN stays in the outputs until a reset, a load or a fresh start",
+    "kept": "NaN is a value like any other: stored where it would be, and gone when it is replaced",
     "compares false": "NaN fails every comparison, and no output turns NaN",
     "flagged": "NaN raises the output that says so",
 }
@@ -99,7 +100,10 @@ class Param(Pin):
 
 @dataclass(frozen=True)
 class Size:
-    """How many pins a family of like pins has; chosen where the op is loaded, the same for all its rows."""
+    """How many pins a family of like pins has; chosen where the op is loaded, the same for all its rows.
+
+    The function may take it, as a plain int; mostly the shape of a family's array tells it.
+    """
 
     start: int
     meaning: str

@@ -50,7 +50,14 @@ class Sheet:
     sizes: Mapping[str, Size]
     tick: Tick | None
     state: tuple[str, ...]
+    told: tuple[str, ...]
     counts: Mapping[str, int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """The data sheet as text."""
+        from ops.pin.text import sheet_text
+
+        return sheet_text(self)
 
     @property
     def summary(self) -> str:
@@ -151,27 +158,29 @@ def read(name: str, module: ModuleType) -> Sheet:
         for pin in (*ins.values(), *outs.values())
         if isinstance(pin.many, int) and pin.many
     }
-    state = _state(name, function, (set(ins), set(outs), set(params) | ({"tick"} if tick else set())))
+    state, told = _arguments(name, function, (set(ins), set(outs), set(params) | ({"tick"} if tick else set()), set(sizes)))
     counts = {key: size.start for key, size in sizes.items()}
     text = inspect.cleandoc(module.__doc__ or "")
-    return Sheet(name, text, function, ins, outs, params, sizes, tick, state, counts)
+    return Sheet(name, text, function, ins, outs, params, sizes, tick, state, told, counts)
 
 
 def _kept(names: Mapping[str, Any], kind: type) -> dict[str, Any]:
     return {key: value for key, value in names.items() if isinstance(value, kind)}
 
 
-def _state(
-    name: str, function: Callable[..., dict[str, Array]], declared: tuple[set[str], set[str], set[str]]
-) -> tuple[str, ...]:
-    ins, outs, settings = declared
+def _arguments(
+    name: str, function: Callable[..., dict[str, Array]], declared: tuple[set[str], set[str], set[str], set[str]]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Which outputs and which sizes the function takes."""
+    ins, outs, settings, sizes = declared
     arguments = inspect.signature(function).parameters.values()
     positional = [one.name for one in arguments if one.kind is one.POSITIONAL_OR_KEYWORD]
     keyword = {one.name for one in arguments if one.kind is one.KEYWORD_ONLY}
-    if len(positional) + len(keyword) != len(arguments) or keyword != settings or not ins <= set(positional) <= ins | outs:
+    plain = len(positional) + len(keyword) == len(arguments)
+    if not plain or not settings <= keyword <= settings | sizes or not ins <= set(positional) <= ins | outs:
         allowed = f"({', '.join(sorted(ins))}, state outs, *, {', '.join(sorted(settings))})"
         raise OpError("the function's arguments are not its declarations", where=name, allowed=allowed)
-    return tuple(argument for argument in positional if argument in outs)
+    return tuple(argument for argument in positional if argument in outs), tuple(sorted(keyword - settings))
 
 
 def _size_name(pin: Pin) -> str:

@@ -6,7 +6,7 @@ a parameter's `(1,)` or `(rows,)`. Nothing is changed in place: `step` gives a n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -60,7 +60,9 @@ def step(sheet: Sheet, state: State, tick: float = 0.0) -> State:
     tick
         The tick's length in the op's own unit of time (`sheet.length("10min")`).
     """
-    taken: dict[str, Array | float] = {key: state[key] for key in sheet.takes}
+    taken: dict[str, Any] = {key: state[key] for key in sheet.takes}
+    for size in sheet.told:
+        taken[size] = sheet.counts[size]
     if sheet.tick is not None:
         taken["tick"] = tick
     with np.errstate(all="ignore"):  # inf and NaN are answers here; each sheet says what they do

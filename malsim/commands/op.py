@@ -1,0 +1,214 @@
+"""List the op palette, print an op's data sheet, draw its answer to a signal, or run it over a recorded frame.
+
+malsim op                                                     the palette
+malsim op pid                                                 its data sheet
+malsim op pid --step --param Pgain=2 -o pid.png               its answer to a step (a ramp, an impulse, a sine)
+malsim op smooth --frequency                                  its frequency response, where it is linear
+malsim op smooth --on run/cells.parquet --column effective --by rep,cell -o smoothed.parquet
+malsim op reflex --table 0xe                                  its truth table
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from ops import Sheet
+
+__all__ = ["arguments", "main"]
+
+OPTIONS = ("x", "by", "t", "tick", "outs")
+SIGNALS = ("step", "ramp", "impulse", "sine", "frequency")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("name", nargs="?", help="an op of the palette")
+    action = parser.add_mutually_exclusive_group()
+    for signal in SIGNALS:
+        action.add_argument(
+            f"--{signal}", dest="signal", action="store_const", const=signal, help=f"draw its {signal} response"
+        )
+    action.add_argument("--on", metavar="FILE", help="run it over a frame: .parquet, .csv or .ndjson")
+    action.add_argument(
+        "--table", nargs="?", const="", metavar="BITS", help="print its truth table; BITS is a reflex's, as 0xe"
+    )
+    parser.add_argument("--column", metavar="X", help="with --on: the column of its first input")
+    parser.add_argument("--by", default="", metavar="A,B", help="with --on: the columns that tell instances apart")
+    parser.add_argument(
+        "--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter, input or size; repeat"
+    )
+    parser.add_argument("--tick", metavar="TIME", help="the tick's length, as 10min (1d; with --on, the spacing of t)")
+    parser.add_argument("--calls", type=int, default=100, metavar="N", help="calls to draw (100)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to: .png, or with --on also .parquet or .csv")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Do what the arguments ask of the palette."""
+    from ops import OpError
+
+    try:
+        return _asked(args)
+    except OpError as error:
+        raise UsageError(
+            error.problem, where=error.where, given=error.given, allowed=error.allowed, hint=error.hint
+        ) from error
+
+
+def _asked(args: argparse.Namespace) -> int:
+    import ops
+
+    if args.name is None:
+        return _list()
+    if args.on:
+        return _over(args)
+    settings = _settings(args.param)
+    if args.table is not None:
+        return _truth_table(args.name, settings, args.table)
+    sheet, settings = _sized(ops.load(args.name), settings)
+    if args.signal:
+        return _draw(sheet, settings, args)
+    ops.start(sheet, 1, settings)
+    print(sheet)
+    return 0
+
+
+def _list() -> int:
+    import ops
+
+    broken = []
+    for name, sheet in ops.sheets().items():
+        if isinstance(sheet, ops.OpError):
+            broken.append(str(sheet))
+        else:
+            print(f"{name:<14} {sheet.summary}")
+    for told in broken:
+        print(f"not loaded: {told}")
+    return 0
+
+
+def _settings(given: list[str]) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    for word in given:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError("a parameter needs a value", where="--param", given=word, hint="NAME=VALUE, as gain=0.3")
+        if name.strip() in OPTIONS:
+            raise UsageError("this is an option of its own", where="--param", given=word, hint=f"--{name.strip()} {value}")
+        settings[name.strip()] = value.strip()
+    return settings
+
+
+def _sized(sheet: Sheet, settings: dict[str, Any]) -> tuple[Sheet, dict[str, Any]]:
+    sizes = {name: value for name, value in settings.items() if name in sheet.sizes or name == "type"}
+    return sheet.sized(**sizes), {name: value for name, value in settings.items() if name not in sizes}
+
+
+def _draw(sheet: Sheet, settings: dict[str, Any], args: argparse.Namespace) -> int:
+    import ops
+    from malsim.plot.response import by_frequency, to_signal
+
+    tick = args.tick or "1d"
+    told = ", ".join(f"{name} {value}" for name, value in settings.items())
+    title = f"{sheet.name}{f' ({told})' if told else ''}: {args.signal} response, one call every {tick}"
+    if args.signal == "frequency":
+        response = ops.frequency(sheet, settings, tick=tick)
+        if response is None:
+            raise UsageError("it has no frequency response: it is not linear here", where=sheet.name, hint="try --step")
+        figure = by_frequency(response, title=title)
+    else:
+        answer = ops.respond(sheet, args.signal, settings, tick=tick, calls=args.calls)
+        units = {name: slot.pin.unit for name, slot in sheet.slots.items()}
+        figure = to_signal(answer, units, input_unit=next(iter(units.values())), title=title)
+    path = Path(args.output or f"{sheet.name}-{args.signal}.png")
+    figure.savefig(_suffixed(path, ".png"))
+    print(f"wrote {path}")
+    return 0
+
+
+def _over(args: argparse.Namespace) -> int:
+    import ops
+
+    if not args.column:
+        raise UsageError("which column feeds it?", where="--on", hint="name it: --column effective")
+    by = [key for key in args.by.split(",") if key]
+    frame = _read(Path(args.on))
+    answer = ops.over(frame, args.name, x=args.column, by=by, tick=args.tick, **_settings(args.param))
+    if not args.output:
+        print(answer)
+        return 0
+    path = _suffixed(Path(args.output), ".parquet", ".csv", ".png")
+    if path.suffix == ".png":
+        from malsim.plot.response import of_record
+
+        outs = [name for name in answer.columns if name not in frame.columns]
+        timed = "t" if "t" in frame.columns and frame["t"].dtype.is_numeric() else None
+        title = f"{args.name} on {args.column} of {Path(args.on).name}"
+        of_record(answer, x=args.column, outs=outs, by=by, t=timed, title=title).savefig(path)
+    elif path.suffix == ".csv":
+        answer.write_csv(path)
+    else:
+        answer.write_parquet(path)
+    print(f"wrote {path}: {answer.height} rows")
+    return 0
+
+
+def _read(path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    readers: dict[str, Callable[[Path], pl.DataFrame]]
+    readers = {".parquet": pl.read_parquet, ".csv": pl.read_csv, ".ndjson": pl.read_ndjson}
+    _suffixed(path, *readers)
+    if not path.is_file():
+        raise DataError("no such file", where=str(path), hint="check the path")
+    try:
+        return readers[path.suffix](path)
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"not a {path.suffix[1:]} file", where=str(path), hint=str(error).split("\n", 1)[0]) from error
+
+
+def _suffixed(path: Path, *allowed: str) -> Path:
+    if path.suffix not in allowed:
+        raise UsageError("a file of this kind is not written or read here", given=str(path), allowed=", ".join(allowed))
+    return path
+
+
+def _truth_table(name: str, settings: dict[str, Any], bits: str) -> int:
+    import numpy as np
+
+    import ops
+
+    if bits:
+        needed = next((n for n in range(1, 5) if _number(bits) < 2 ** (2**n)), 5)
+        settings = {"table": bits, "inputs": needed, **settings}
+    sheet, settings = _sized(ops.load(name), settings)
+    inputs = [pin for pin, slot in sheet.slots.items() if slot.key in sheet.ins]
+    if sheet.state or any(pin.type != "bit" for pin in (*sheet.ins.values(), *sheet.outs.values())):
+        raise UsageError("it has no truth table: not every pin is a bit, or it has memory", where=name)
+    rows = 2 ** len(inputs)
+    state = ops.start(sheet, rows, settings)
+    columns = {pin: (np.arange(rows) >> n & 1).astype(bool)[np.newaxis] for n, pin in enumerate(inputs)}
+    _, answer = ops.run(sheet, state, columns)
+    heads = [*inputs, "|", *answer]
+    print("  ".join(heads))
+    for row in range(rows):
+        cells = (
+            [str(int(columns[pin][0, row])) for pin in inputs] + ["|"] + [str(int(out[0, row])) for out in answer.values()]
+        )
+        print("  ".join(cell.center(len(head)) for cell, head in zip(cells, heads, strict=True)))
+    return 0
+
+
+def _number(bits: str) -> int:
+    try:
+        return int(bits, 0)
+    except ValueError:
+        raise UsageError("not a table", where="--table", given=bits, allowed="a number such as 0xe or 14") from None

@@ -1,0 +1,7 @@
+"""The palette's second face: an op run over a recorded frame, and its answers to test signals."""
+
+from ops.bench.over import over
+from ops.bench.response import frequency, respond
+from ops.bench.sweep import run
+
+__all__ = ["frequency", "over", "respond", "run"]

@@ -1,0 +1,142 @@
+"""An op's answers to test signals: step, ramp, impulse, sine, and its frequency response where it is linear."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import polars as pl
+
+from ops.bench.sweep import run
+from ops.pin.declare import Out
+from ops.pin.errors import OpError
+from ops.pin.state import start
+from ops.pin.units import number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ops.pin.declare import Array
+    from ops.pin.sheet import Sheet
+
+__all__ = ["SIGNALS", "Signal", "frequency", "respond", "signal"]
+
+Signal = Literal["step", "ramp", "impulse", "sine"]
+SIGNALS: tuple[Signal, ...] = ("step", "ramp", "impulse", "sine")
+LONG = (4096, 65536)
+SMALL = 1e-9
+
+
+def signal(kind: Signal, calls: int) -> Array:
+    """A test signal: 0 for the first tenth of the calls; then 1, a rise to 1, one 1, or two cycles about 0.
+
+    >>> signal("impulse", 10).tolist()
+    [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    """
+    begin = calls // 10
+    at = np.arange(calls) - begin
+    part = np.maximum(at, 0) / max(calls - begin, 1)
+    shapes = {
+        "step": np.where(at >= 0, 1.0, 0.0),
+        "ramp": part,
+        "impulse": np.where(at == 0, 1.0, 0.0),
+        "sine": np.sin(4 * np.pi * part),
+    }
+    return shapes[kind]
+
+
+def respond(
+    sheet: Sheet,
+    kind: Signal,
+    settings: Mapping[str, object] | None = None,
+    *,
+    tick: str = "1d",
+    calls: int = 100,
+) -> pl.DataFrame:
+    """The op's answer to a test signal on its first input: a frame of `t` (days), `input` and every single output.
+
+    A bit input takes the signal above one half, an int input its whole part; `enable` is true unless set.
+
+    >>> import ops
+    >>> respond(ops.load("smooth"), "step", {"gain": 0.5}, calls=4)["out"].to_list()
+    [0.5, 0.75, 0.875, 0.9375]
+    """
+    if calls < 1:
+        raise OpError("no calls", where=sheet.name, given=calls, allowed="1 or more")
+    name, slot = next(iter(sheet.slots.items()))
+    wave = signal(kind, calls)
+    given = wave > 0.5 if slot.pin.type == "bit" else wave.astype(slot.pin.dtype)  # noqa: PLR2004 - one half
+    outs = [pin for pin, one in sheet.slots.items() if isinstance(one.pin, Out) and (one.row is None or pin[:3] == "out")]
+    state = start(sheet, 1, _enabled(sheet, settings))
+    _, answer = run(sheet, state, {name: given[:, np.newaxis]}, tick=tick, outs=outs)
+    days = number(tick, unit="d", where="tick")
+    return pl.DataFrame({"t": np.arange(calls) * days, "input": given, **{pin: row[:, 0] for pin, row in answer.items()}})
+
+
+def frequency(
+    sheet: Sheet, settings: Mapping[str, object] | None = None, *, tick: str = "1d", points: int = 200
+) -> pl.DataFrame | None:
+    """The frequency response of the first float output: `frequency` (1/d), `gain`, `phase` (degrees).
+
+    None where the op is not linear in its first input at these settings: two signals and their weighted sum, and one
+    of them later, are tried from a fresh start. H is the transform of the impulse response, which must die out; one
+    that settles at a constant (an integrator's) is taken from its differences, H = ΔH / (1 − z⁻¹).
+
+    Raises
+    ------
+    OpError
+        It is linear, but its impulse response neither dies out nor settles within 65,536 calls.
+
+    >>> import ops
+    >>> frequency(ops.load("clamp"), {"max": 0.5}) is None
+    True
+    """
+    output = _linear_output(sheet, settings, tick)
+    if output is None:
+        return None
+    terms, integrates = _impulse_response(sheet, settings, tick, output)
+    days = number(tick, unit="d", where="tick")
+    cycles = np.geomspace(1 / 1000, 0.5, points)  # a call
+    backward = np.exp(-2j * np.pi * cycles)
+    response = np.polynomial.polynomial.polyval(backward, terms) / ((1 - backward) if integrates else 1.0)
+    phase = np.degrees(np.unwrap(np.angle(response)))
+    return pl.DataFrame({"frequency": cycles / days, "gain": np.abs(response), "phase": phase})
+
+
+def _impulse_response(sheet: Sheet, settings: Mapping[str, object] | None, tick: str, output: str) -> tuple[Array, bool]:
+    """The impulse response, or its differences and True where it settles at a constant."""
+    for calls in LONG:
+        impulse = np.zeros((calls, 1))
+        impulse[0] = 1.0
+        h = _answers(sheet, settings, tick, output, impulse)[:, 0]
+        for terms, integrates in ((h, False), (np.diff(h, prepend=0.0), True)):
+            if np.abs(terms[-1]) <= SMALL * np.abs(terms).max():
+                return terms, integrates
+    raise OpError("its impulse response does not die out", where=sheet.name, hint="plot its step instead")
+
+
+def _linear_output(sheet: Sheet, settings: Mapping[str, object] | None, tick: str) -> str | None:
+    slot = next(iter(sheet.slots.values()))
+    floats = [pin for pin, one in sheet.slots.items() if isinstance(one.pin, Out) and one.pin.dtype == np.float64]
+    if slot.pin.dtype != np.float64 or not floats:
+        return None
+    calls = np.arange(64.0)
+    one, two = np.sin(calls * calls), np.cos(3.0 * calls) * (calls % 5 - 2)
+    later = np.concatenate([[0.0], one[:-1]])
+    tried = np.stack([one, two, 0.7 * one - 1.3 * two, later, 0 * one], axis=1)
+    y = _answers(sheet, settings, tick, floats[0], tried)
+    scale = np.abs(y).max() or 1.0
+    adds_up = np.abs(0.7 * y[:, 0] - 1.3 * y[:, 1] - y[:, 2]).max() < SMALL * scale
+    keeps = np.abs(y[:-1, 0] - y[1:, 3]).max() < SMALL * scale
+    return floats[0] if adds_up and keeps and not y[:, 4].any() and y.any() else None
+
+
+def _answers(sheet: Sheet, settings: Mapping[str, object] | None, tick: str, output: str, tried: Array) -> Array:
+    name = next(iter(sheet.slots))
+    state = start(sheet, tried.shape[1], _enabled(sheet, settings))
+    return run(sheet, state, {name: tried}, tick=tick, outs=[output])[1][output]
+
+
+def _enabled(sheet: Sheet, settings: Mapping[str, object] | None) -> dict[str, object]:
+    enable = {"enable": True} if "enable" in sheet.slots else {}
+    return {**enable, **(settings or {})}

@@ -1,0 +1,115 @@
+"""Many calls of one op: all rows at once, one loop over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ops.pin.declare import Out
+from ops.pin.errors import OpError
+from ops.pin.state import step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ops.pin.declare import Array
+    from ops.pin.sheet import Sheet, Slot
+    from ops.pin.state import State
+
+__all__ = ["run", "sweep"]
+
+
+def run(
+    sheet: Sheet,
+    state: State,
+    inputs: Mapping[str, Array],
+    *,
+    tick: object = "1d",
+    outs: Sequence[str] | None = None,
+) -> tuple[State, dict[str, Array]]:
+    """Call an op once a step on arrays of shape `(steps, rows)`, one an input pin.
+
+    Parameters
+    ----------
+    state
+        As `ops.start` gives it, for so many rows.
+    tick
+        The tick's length, with its unit.
+    outs
+        The output pins wanted; all of them unless told.
+
+    Returns
+    -------
+    The state after the last step, and the outputs, of shape `(steps, rows)` each.
+
+    Raises
+    ------
+    OpError
+        No inputs, shapes that differ, or a pin the op has not.
+
+    >>> import ops
+    >>> smooth = ops.load("smooth")
+    >>> run(smooth, ops.start(smooth, 2), {"in": np.ones((2, 2))})[1]["out"].round(2).tolist()
+    [[0.3, 0.3], [0.51, 0.51]]
+    """
+    shapes = {np.shape(array) for array in inputs.values()}
+    if len(shapes) != 1 or len(shape := shapes.pop()) != 2:  # noqa: PLR2004 - steps and rows
+        raise OpError("inputs of one shape (steps, rows) are needed", where=sheet.name, given=sorted(map(str, shapes)))
+    steps, rows = shape
+    flat = {name: np.ascontiguousarray(array).reshape(-1) for name, array in inputs.items()}
+    state, results = sweep(sheet, state, flat, [rows] * steps, tick=sheet.length(tick), outs=outs)
+    return state, {name: array.reshape(shape) for name, array in results.items()}
+
+
+def sweep(
+    sheet: Sheet,
+    state: State,
+    inputs: Mapping[str, Array],
+    counts: Sequence[int],
+    *,
+    tick: float,
+    outs: Sequence[str] | None = None,
+) -> tuple[State, dict[str, Array]]:
+    """Call an op on steps of falling length, laid end to end: step k is the next `counts[k]` values, a row each.
+
+    Rows that have ended are dropped from the end of the state, so nothing is padded.
+    """
+    fed = [(slot_of(sheet, name, output=False), array) for name, array in inputs.items()]
+    wanted = outs if outs is not None else [name for name, slot in sheet.slots.items() if isinstance(slot.pin, Out)]
+    taken = [(name, slot_of(sheet, name, output=True)) for name in wanted]
+    total = sum(counts)
+    results = {name: np.empty(total, slot.pin.dtype) for name, slot in taken}
+    begin, rows = 0, counts[0] if counts else 0
+    for count in counts:
+        if count < rows:
+            state = {key: array[..., :count] if array.shape[-1] == rows else array for key, array in state.items()}
+            rows = count
+        end = begin + count
+        state = step(sheet, _with(state, fed, begin, end), tick)
+        for name, (key, row, _) in taken:
+            results[name][begin:end] = state[key] if row is None else state[key][row]
+        begin = end
+    return state, results
+
+
+def slot_of(sheet: Sheet, name: str, *, output: bool) -> Slot:
+    """Where a pin stands in a state, by the name a user types."""
+    slot = sheet.slots.get(name)
+    if slot is None or isinstance(slot.pin, Out) != output:
+        can = [known for known, one in sheet.slots.items() if isinstance(one.pin, Out) == output]
+        kind = "output" if output else "input"
+        raise OpError(f"no such {kind}", where=f"{sheet.name}.{name}", allowed=", ".join(can[:40]))
+    return slot
+
+
+def _with(state: State, fed: Sequence[tuple[Slot, Array]], begin: int, end: int) -> State:
+    put = dict(state)
+    for (key, row, _), array in fed:
+        if row is None:
+            put[key] = array[begin:end]
+        else:
+            family = put[key].copy()
+            family[row] = array[begin:end]
+            put[key] = family
+    return put
