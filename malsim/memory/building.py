@@ -32,13 +32,15 @@ class Built:
     """The memory after a batch.
 
     `row` is the cell each claim became or restated, NONE where it was refused; edges from `first_edge` on are new;
-    `demoted` holds (row, claim) of each cell replaced and the claim that did it.
+    `demoted` holds (row, claim) of each cell replaced and the claim that did it, `walk` (claim, row) of each edge that
+    weighs something, as written.
     """
 
     memory: Memory
     row: Ints
     first_edge: int
     demoted: tuple[Ints, Ints]
+    walk: tuple[Ints, Ints]
 
 
 def build(
@@ -60,7 +62,8 @@ def build(
     rows[batch.cells + created] = np.where(appended, batch.cells + np.cumsum(appended) - 1, reused)
     author, writers = _writers(memory, made, batch.authors.of_claims[created])
     cells = _cells(memory, made, factor[created], author, batch.fresh[created], rules)
-    edges = _edges(memory, checked, batch, outcome, rows, rules)
+    kept = _kept(batch, outcome, rules)
+    edges = _edges(memory, checked, batch, outcome, rows, kept, rules)
     before = memory
     if not appended.all():
         before = _overwritten(memory, cells, reused)
@@ -70,7 +73,9 @@ def build(
     standing = _reinforced(standing, checked.claims, outcome, rows, edges, rules)
     after = Memory(standing, pl.concat([before.edges, edges]) if edges.height else before.edges, writers, memory.scanned)
     row = np.where(outcome.accepted, rows[outcome.source], NONE)
-    return Built(after, row, before.edges.height, (rows[replaced.old], replaced.at))
+    weighs = kept & (checked.edges["weight"] != 0.0).to_numpy()
+    walk = (batch.claim[weighs], rows[outcome.target[weighs]])
+    return Built(after, row, before.edges.height, (rows[replaced.old], replaced.at), walk)
 
 
 def _reused_rows(memory: Memory, made: pl.DataFrame, rules: Rules) -> Ints:
@@ -144,13 +149,20 @@ def _cells(
     return new.select([pl.col(name).cast(kind) for name, kind in schema.CELLS.items()])
 
 
-def _edges(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, rows: Ints, rules: Rules) -> pl.DataFrame:
-    """Edges of accepted claims, reverse edges of mutual ones included, by row."""
+def _kept(batch: Batch, outcome: Outcome, rules: Rules) -> Bools:
+    """Which edges the rules keep of the claims that were accepted."""
     keep = outcome.accepted[batch.claim]
     if rules.restated_edges == "dropped":
         keep &= outcome.created[batch.claim]
     if rules.handle_evidence == "inert":
         keep &= ~batch.by_handle | ((batch.relation == "supersedes") & (rules.supersede_name == "any"))
+    return keep
+
+
+def _edges(
+    memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, rows: Ints, keep: Bools, rules: Rules
+) -> pl.DataFrame:
+    """Edges of accepted claims, reverse edges of mutual ones included, by row."""
     if not keep.any():
         return pl.DataFrame(schema=schema.EDGES)
     claim = batch.claim[keep]

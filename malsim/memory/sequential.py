@@ -40,6 +40,9 @@ def moved(built: Built, outcome: Outcome, factors: Mapping[str, float], rules: R
     out: defaultdict[int, list[tuple[int, str, float]]] = defaultdict(list)
     for source, relation, target, weight in zip(*(new[name].to_list() for name in new.columns[:4]), strict=True):
         out[source].append((target, relation, weight))
+    walked: defaultdict[int, list[int]] = defaultdict(list)
+    for claim, target in zip(*(part.tolist() for part in built.walk), strict=True):
+        walked[claim].append(target)
     writers = memory.cells["writer"].to_list() if factors else []
     for claim in np.flatnonzero(outcome.created).tolist():
         row = int(built.row[claim])
@@ -49,9 +52,8 @@ def moved(built: Built, outcome: Outcome, factors: Mapping[str, float], rules: R
             state.connect(row, target, relation, weight)
         for old in demoted_by[claim]:
             state.demote(old)
-        for target, _, weight in out[row]:
-            if weight != 0.0:
-                state.recompute(target)
+        for target in walked[claim]:
+            state.recompute(target)
         state.recompute(row)
     cells = memory.cells.with_columns(
         pl.Series("effective", state.effective, dtype=pl.Float64),
