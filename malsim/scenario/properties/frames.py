@@ -11,7 +11,8 @@ import polars as pl
 from malsim.errors import ScenarioError
 from malsim.memory.schema import FLAGS
 from malsim.scenario.properties.build import REDUCERS
-from malsim.scenario.properties.trace import MILLISECONDS, Trace, unknown
+from malsim.scenario.properties.trace import Trace, unknown
+from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -221,7 +222,7 @@ def _names(frame: pl.DataFrame, column: str) -> list[str]:
 
 
 def _milliseconds(days: NDArray[np.float64]) -> NDArray[np.int64]:
-    return np.rint(days * MILLISECONDS).astype(np.int64)
+    return np.rint(days * DAY).astype(np.int64)
 
 
 def _column(field: str) -> str:

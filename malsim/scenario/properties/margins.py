@@ -41,6 +41,7 @@ from malsim.scenario.properties.formula import (
 )
 from malsim.scenario.properties.render import render
 from malsim.scenario.properties.windows import extrema, spans
+from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
     from malsim.scenario.properties.formula import Window
@@ -209,7 +210,7 @@ class Margins:
     def _refuse(self, wrong: NDArray[np.bool_], problem: str, hint: str) -> None:
         if wrong.any():
             tick, column = np.argwhere(np.broadcast_to(wrong, self._shape))[0]
-            days, replication = self.trace.times[tick] / 86_400_000, self.trace.replications[column]
+            days, replication = self.trace.times[tick] / DAY, self.trace.replications[column]
             raise ScenarioError(f"{problem} on day {days:.6g} of replication {replication}", hint=hint)
 
 

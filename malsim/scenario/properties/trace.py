@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.errors import ScenarioError
+from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,7 +21,6 @@ __all__ = ["Reader", "Trace", "unknown"]
 
 Reader: TypeAlias = Callable[[str], NDArray[Any]]
 Happened: TypeAlias = Callable[[str, str | None], NDArray[np.bool_]]
-MILLISECONDS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Trace:
         >>> Trace.of_arrays([1, 2], {"x": np.zeros((2, 3))}).replications.tolist()
         [0, 1, 2]
         """
-        times = np.rint(np.fromiter(days, float) * MILLISECONDS).astype(np.int64)
+        times = np.rint(np.fromiter(days, float) * DAY).astype(np.int64)
         shapes = {array.shape for array in arrays.values()}
         shape = next(iter(shapes), ())
         if len(shapes) != 1 or len(shape) != 2 or shape[0] != len(times) or not len(times):  # noqa: PLR2004

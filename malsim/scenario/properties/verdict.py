@@ -13,8 +13,9 @@ from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.parse import parse
 from malsim.scenario.properties.render import render
-from malsim.scenario.properties.trace import MILLISECONDS, Trace
+from malsim.scenario.properties.trace import Trace
 from malsim.scenario.properties.witness import Witness, witness
+from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -147,8 +148,8 @@ class Property:
         if needed > end:
             raise ScenarioError(
                 "its windows reach beyond the end of the run",
-                given=f"day {needed / MILLISECONDS:.6g}",
-                allowed=f"up to day {end / MILLISECONDS:.6g}",
+                given=f"day {needed / DAY:.6g}",
+                allowed=f"up to day {end / DAY:.6g}",
                 hint="run more days, or make the window shorter",
             )
 

@@ -24,8 +24,8 @@ from malsim.scenario.properties.formula import (
 )
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.render import render
-from malsim.scenario.properties.trace import MILLISECONDS
 from malsim.scenario.properties.windows import spans
+from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
     from malsim.scenario.properties.formula import Window
@@ -74,7 +74,7 @@ def witness(formula: Formula, trace: Trace, column: int, margin: float) -> Witne
     text = render(clause)
     return Witness(
         replication=int(trace.replications[column]),
-        day=None if tick is None else float(trace.times[tick] / MILLISECONDS),
+        day=None if tick is None else float(trace.times[tick] / DAY),
         addresses=(clause.subject or clause.kind,) if isinstance(clause, AtEvent) else reads(clause),
         clause=text,
         expected=text if wanted else f"not ({text})",

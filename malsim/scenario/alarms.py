@@ -1,0 +1,210 @@
+"""Alarm tests in shorthand: an input series such as `0.9x5 0.4+0.02x20 _x3`, and the states expected of the alarm."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from malsim.errors import ScenarioError
+from malsim.scenario.properties.frames import trace_of
+from malsim.scenario.properties.trace import Trace
+from malsim.sim.clock import DAY, span
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.scenario.properties.frames import Frames
+
+__all__ = ["STATES", "AlarmVerdict", "check_alarm", "series", "states"]
+
+Array = NDArray[np.float64]
+STATES = ("quiet", "tripped", "latched", "cleared")
+LONGEST = 1_000_000
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_ITEM = re.compile(rf"(_|{_NUMBER})(?:((?=[+-]){_NUMBER})(?=x))?(?:x0*([1-9]\d*))?")
+_TIME = re.compile(r"(\d+|[\d.]+\s*[a-z]+)(?:(\.\.)(\d+|[\d.]+\s*[a-z]+)?)?")
+
+
+def series(text: str) -> Array:
+    """One number a tick from shorthand; NaN where nothing is said.
+
+    `0.9x5` is five ticks of 0.9; `0.4+0.02x20` is twenty, from 0.4 in steps of 0.02; `_` is a tick without a value. (In
+    Prometheus' notation, which this resembles, a count is of the ticks that follow the first.)
+
+    Parameters
+    ----------
+    text
+        Items with spaces between; at most 1,000,000 ticks in all.
+
+    Raises
+    ------
+    ScenarioError
+        Naming the item that cannot be read.
+
+    >>> series("0.9x2 0.5-0.25x3 _ 1").tolist()
+    [0.9, 0.9, 0.5, 0.25, 0.0, nan, 1.0]
+    """
+    parts, left = [], LONGEST
+    for number, item in enumerate(text.split(), start=1):
+        found = _ITEM.fullmatch(item)
+        if found is None or (found[1] == "_" and found[2]):
+            raise _unreadable(item, number)
+        count = int(found[3] or 1) if len(found[3] or "") <= len(str(LONGEST)) else LONGEST + 1
+        left -= count
+        if left < 0:
+            raise ScenarioError("the series is too long", where=f"item {number}", given=item, allowed=f"{LONGEST} ticks")
+        start = np.nan if found[1] == "_" else float(found[1])
+        parts.append(start + float(found[2] or 0.0) * np.arange(count))
+    values = np.concatenate(parts) if parts else np.empty(0)
+    if np.isnan(values).all() or np.isinf(values).any():
+        raise ScenarioError("the series holds no number, or one without end", given=text, hint="write 0.9x5 0.4+0.02x20")
+    return values
+
+
+def _unreadable(item: str, number: int) -> ScenarioError:
+    return ScenarioError(
+        "not an item of a series",
+        where=f"item {number}",
+        given=item,
+        allowed="0.9, 0.9x5, 0.4+0.02x20, _ or _x3",
+        hint="items have spaces between them and none inside; counts are 1 or more",
+    )
+
+
+def states(alarm: Array, condition: Array | None = None) -> NDArray[Any]:
+    """The state of an alarm at each tick: quiet, tripped, latched or cleared; None where it has no value.
+
+    On while its condition holds it is tripped, on without it latched; off it is cleared if it was ever on, else quiet.
+    Without a condition an alarm that is on is tripped.
+
+    Parameters
+    ----------
+    alarm, condition
+        Ticks × replications of 1 and 0; NaN is no value.
+
+    >>> column = np.array([[0.0, 1.0, 1.0, 0.0]]).T
+    >>> states(column, np.array([[0.0, 1.0, 0.0, 0.0]]).T).ravel().tolist()
+    ['quiet', 'tripped', 'latched', 'cleared']
+    """
+    for name, values in (("alarm", alarm), ("condition", condition)):
+        if values is not None and not np.isin(values[~np.isnan(values)], (0.0, 1.0)).all():
+            raise ScenarioError(f"the {name} is no bit", hint="name a pin that reads 1 or 0, such as latch.out")
+    on = alarm == 1
+    holds = on if condition is None else condition == 1
+    ever = np.logical_or.accumulate(on, axis=0)
+    said = np.select([on & holds, on, ever], ["tripped", "latched", "cleared"], "quiet").astype(object)
+    said[np.isnan(alarm)] = None
+    return said
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlarmVerdict:
+    """Which of the expected states an alarm was not in.
+
+    Parameters
+    ----------
+    differences
+        One row a time and replication: t (days), tick, rep, expected, got (null where the alarm has no value).
+    """
+
+    differences: pl.DataFrame
+
+    @property
+    def passed(self) -> bool:
+        """Whether every expected state was met, in every replication."""
+        return self.differences.is_empty()
+
+    def __str__(self) -> str:
+        """The first difference in one line."""
+        if self.passed:
+            return "every expected state was met"
+        first, count = self.differences.row(0, named=True), self.differences.height
+        got = first["got"] or "no value"
+        return f"tick {first['tick']} (day {first['t']:.6g}), replication {first['rep']}: expected {first['expected']}, " + (
+            f"got {got}" + (f" (and {count - 1} more)" if count > 1 else "")
+        )
+
+
+def check_alarm(
+    expected: Mapping[str, str], run: Frames | Trace, *, alarm: str, condition: str | None = None
+) -> AlarmVerdict:
+    """Compare an alarm's states with those expected at some times; what is not said is free.
+
+    Parameters
+    ----------
+    expected
+        From a time to a state. A time is a tick from 0 (`3`), a time of the run (`2d`), or a range of either with both ends
+        included (`5..9`, `2d..3d`, `5..`); several states that would do are joined by `|`.
+    run
+        Anything with the frames cells, signals, events, writers; or a Trace.
+    alarm, condition
+        Addresses of the alarm's bit, and of the bit that trips it.
+
+    Raises
+    ------
+    ScenarioError
+        For a time that is no tick, a state that is none, expectations that contradict each other or that nothing can break.
+
+    >>> out, bad = np.array([[0.0, 1.0, 1.0, 0.0]]).T, np.array([[0.0, 1.0, 0.0, 0.0]]).T
+    >>> trace = Trace.of_arrays(range(4), {"out": out, "bad": bad})
+    >>> str(check_alarm({"0": "quiet", "1..2": "tripped", "3": "cleared"}, trace, alarm="out", condition="bad"))
+    'tick 2 (day 2), replication 0: expected tripped, got latched'
+    """
+    trace = run if isinstance(run, Trace) else trace_of(run)
+    wanted = _wanted(expected, trace)
+    found = states(trace.read(alarm), None if condition is None else trace.read(condition))
+    rows = [
+        {"t": trace.times[tick] / DAY, "tick": tick, "rep": int(rep), "expected": "|".join(sorted(allowed)), "got": got}
+        for tick, allowed in sorted(wanted.items())
+        for rep, got in zip(trace.replications, found[tick], strict=True)
+        if got not in allowed
+    ]
+    kinds = {"t": pl.Float64, "tick": pl.Int64, "rep": pl.Int64, "expected": pl.String, "got": pl.String}
+    return AlarmVerdict(pl.DataFrame(rows, schema=kinds))
+
+
+def _wanted(expected: Mapping[str, str], trace: Trace) -> dict[int, set[str]]:
+    """The states that would do, by tick."""
+    wanted: dict[int, set[str]] = {}
+    for time, text in expected.items():
+        allowed = {each.strip() for each in text.split("|")}
+        if not allowed <= set(STATES) or allowed == set(STATES):
+            hint = "join some, not all, by |"
+            raise ScenarioError("not a state of an alarm", where=time, given=text, allowed=", ".join(STATES), hint=hint)
+        for tick in _ticks(time, trace):
+            wanted[tick] = wanted.get(tick, set(STATES)) & allowed
+            if not wanted[tick]:
+                raise ScenarioError(
+                    "two expectations contradict each other", where=time, given=text, hint=f"see tick {tick}"
+                )
+    if not wanted:
+        raise ScenarioError("no state is expected, so nothing can be checked", hint='write "3" = "tripped"')
+    return wanted
+
+
+def _ticks(time: str, trace: Trace) -> range:
+    found = _TIME.fullmatch(time.strip())
+    if found is None:
+        raise ScenarioError("not a time", given=time, allowed="a tick (3), a time (2d), or a range (5..9, 2d..3d, 5..)")
+    first, ranged, last = found.groups()
+    count = len(trace.times)
+    start = _tick(first, trace)
+    stop = count if ranged and last is None else _tick(last or first, trace, after=True)
+    if start >= stop or stop > count:
+        end = f"ticks 0 to {count - 1}, day {trace.times[0] / DAY:.6g} to {trace.times[-1] / DAY:.6g}"
+        raise ScenarioError("no tick is at this time", given=time, allowed=end)
+    return range(start, stop)
+
+
+def _tick(time: str, trace: Trace, *, after: bool = False) -> int:
+    """The first tick at or after a time (or only after it); one beyond the last for a time beyond the run."""
+    if time.isdigit():
+        return int(time) + after
+    moment = span(time)
+    beyond = moment >= trace.times[-1] + max(trace.period, 1)
+    return len(trace.times) + 1 if beyond else int(np.searchsorted(trace.times, moment, "right" if after else "left"))
