@@ -89,17 +89,6 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Reduced:
-    """`mean(dec_a3ee.~supports.*-scores-eff)`: many values made one."""
-
-    reducer: str
-    inner: Path | Row
-
-    def __str__(self) -> str:
-        return f"{self.reducer}({self.inner})"
-
-
-@dataclass(frozen=True, slots=True)
 class Pin:
     """`stale.below`: a pin or parameter of an instance."""
 
@@ -108,6 +97,17 @@ class Pin:
 
     def __str__(self) -> str:
         return f"{self.instance}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """`mean(dec_a3ee.~supports.*-scores-eff)`, `share(load.above)`: many values made one."""
+
+    reducer: str
+    inner: Path | Row | Pin
+
+    def __str__(self) -> str:
+        return f"{self.reducer}({self.inner})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def address(text: str) -> Address:
         raise AddressError("this is no address", given=text)
     if head in REDUCERS and not after:
         inner = _point(inside, text)
-        if isinstance(inner, (Path, Row)):
+        if not isinstance(inner, Name):
             return Reduced(str(head), inner)
         raise AddressError("a reducer reads many values", given=text, allowed=f"{head}(dec_a3ee.supports.*-scores-eff)")
     if head in DOMAINS and after:

@@ -156,7 +156,10 @@ def _one(found: pl.DataFrame, point: Path) -> pl.DataFrame:
 
 def _reduced(point: Reduced, frames: Frames) -> pl.DataFrame:
     inner = point.inner
-    many = _path(inner, frames) if isinstance(inner, Path) else _rows(inner, frames)
+    if isinstance(inner, Pin):
+        many = _signal(inner, frames)
+    else:
+        many = _path(inner, frames) if isinstance(inner, Path) else _rows(inner, frames)
     number = pl.col("value").cast(pl.Float64)
     how = {
         "mean": number.mean(), "sum": number.sum(), "max": number.max(), "min": number.min(),

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from malsim.errors import MalsimError
+from malsim.memory.screen import holds_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from malsim.netlist.statements import Statement
 
-__all__ = ["Fault", "NetlistError"]
+__all__ = ["Fault", "NetlistError", "nearest"]
 
 MOST_SHOWN = 50
+MOST_COMPARED = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,8 @@ class Fault:
     def at(cls, statement: Statement, word: str, problem: str, *, allowed: str = "", hint: str = "") -> Fault:
         """A fault at a word of a statement, where the word remembers its place, else at the statement's line."""
         line, column = getattr(word, "line", statement.line), getattr(word, "column", 0)
+        if holds_secret(word):
+            word, hint = "", "what stands here looks like a secret and is not repeated"
         return cls(problem=problem, file=statement.file, line=line, column=column, words=word, allowed=allowed, hint=hint)
 
     @property
@@ -69,3 +75,13 @@ class NetlistError(MalsimError, ValueError):
         shown = [str(fault) for fault in self.faults[:MOST_SHOWN]]
         more = len(self.faults) - len(shown)
         return "\n".join([*shown, f"… and {more} more"] if more else shown)
+
+
+def nearest(word: str, names: Iterable[str]) -> str:
+    """A hint at the names most like a word, or nothing; looks at the first few hundred, so that many faults stay cheap.
+
+    >>> nearest("weka", ["weak", "stale"])
+    'did you mean weak?'
+    """
+    near = get_close_matches(word[:80], islice(names, MOST_COMPARED), n=2)
+    return f"did you mean {' or '.join(near)}?" if near else ""

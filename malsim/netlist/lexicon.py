@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BITS", "DOMAINS", "FLAGS", "FORMS", "KEYWORDS", "LIMITS", "LINE", "REDUCERS", "SCORES", "TIMES", "TYPES"]
+__all__ = [
+    "ACTUATORS", "BITS", "COMPILED", "DOMAINS", "FLAGS", "FORMS", "KEYWORDS", "LIMITS", "LINE", "LOOP_READS", "LOOP_WRITES",
+    "PROGRAMS", "REDUCERS", "SCORES", "TIMES", "TYPES",
+]  # fmt: skip
 
 _WORDS = tomllib.loads((resources.files(__package__) / "lexicon.toml").read_text(encoding="utf-8"))
 
@@ -23,6 +26,11 @@ KEYWORDS: Final[tuple[str, ...]] = tuple(_WORDS["keywords"])
 REDUCERS: Final[tuple[str, ...]] = tuple(_WORDS["reducers"])
 DOMAINS: Final[tuple[str, ...]] = tuple(_WORDS["domains"])
 TYPES: Final[tuple[str, ...]] = tuple(_WORDS["types"])
+PROGRAMS: Final[tuple[str, ...]] = tuple(_WORDS["programs"])
+COMPILED: Final[tuple[str, ...]] = tuple(_WORDS["compiled"])
+ACTUATORS: Final[tuple[str, ...]] = tuple(_WORDS["actuators"])
+LOOP_WRITES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(_WORDS["loop"]["writes"])
+LOOP_READS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(_WORDS["loop"]["reads"])
 LIMITS: Final[Mapping[str, int]] = MappingProxyType(_WORDS["limits"])
 SCORES: Final[Mapping[str, str]] = MappingProxyType(_WORDS["scores"])
 FLAGS: Final[Mapping[str, str]] = MappingProxyType(_WORDS["flags"])

@@ -58,7 +58,7 @@ def test_any_text_is_an_address_or_refused_typed(text: str) -> None:
         ("dec_a3ee.nope", "no such relation"),
         ("dec_a3ee..supports", "names no relation"),
         ("dec_a3ee-", "has no name"),
-        ("mean(stale.below)", "reads many"),
+        ("mean(below)", "reads many"),
         ("mean(mean(dec_a3ee.supports.*))", "no address"),
         ("most(dec_a3ee.supports.*)", "no such reducer"),
         ("a..b", "is empty"),

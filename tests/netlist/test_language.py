@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,29 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-PUBLISHED = """\
-dec_a3ee "add watchdog op" conf(.7!) unc(.10) eff(.61) curr(.9) sal(.5) annexed(0) pinned(0)
-  supports> dec_signals_a2b7(+.6)  contradicts> obs_9c1f(-.8)
-
-loadrt watch names=weak,stale            # the published tripwire
-loadrt or2 names=either
-loadrt latch names=alarm
-loadrt ladder names=severity outputs=3
-net low weak.in < dec_a3ee-scores-eff
-net old stale.in < dec_a3ee-scores-curr
-net is-weak weak.below > either.in-0
-net is-stale stale.below > either.in-1
-net bad either.out > alarm.set
-net ack reviewer.ack > alarm.reset
-net tripped alarm.out > severity.bit-0 dec_a3ee-flags-requires_review
-setp weak.level 0.5
-setp stale.level 0.4
-addf weak tick
-addf stale tick
-addf either tick
-addf alarm tick
-addf severity tick
-"""
+PUBLISHED = (Path(__file__).parent / "published.malnet").read_text(encoding="utf-8")
 EVERY_FORM = [
     *PUBLISHED.splitlines(),
     'RECALL_v5 "caps" conf(1!) [out:0 programs:0] ignored "words" [here]',

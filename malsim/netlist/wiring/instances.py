@@ -1,0 +1,75 @@
+"""Instances of ops: what `loadrt` loads, and what an `addf` of an op's name loads by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from malsim.netlist.facts import instances as names_of
+from malsim.netlist.faults import Fault, nearest
+from malsim.netlist.lexicon import COMPILED, PROGRAMS
+from malsim.netlist.statements import Load, Schedule
+from malsim.netlist.wiring.net import Instance
+from ops import OpError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from malsim.netlist.statements import Statement
+    from ops import Sheet
+
+__all__ = ["instances"]
+
+
+def instances(
+    statements: Iterable[Statement], palette: Callable[[str], Sheet], faults: list[Fault]
+) -> dict[str, Instance | None]:
+    """Every instance by name; none for one whose `loadrt` is at fault, so that its pins are not faults too."""
+    made: dict[str, Instance | None] = {}
+    implied: list[Schedule] = []
+    for statement in statements:
+        if isinstance(statement, Load):
+            _load(statement, palette, made, faults)
+        elif isinstance(statement, Schedule) and not is_program(statement):
+            implied.append(statement)
+    for statement in implied:
+        if statement.op not in made and statement.op not in COMPILED:
+            made[statement.op] = _implied(statement, palette, made, faults)
+    return made
+
+
+def is_program(statement: Schedule) -> bool:
+    """Whether an `addf` makes a standing program: it has brackets, or names one that no op could be."""
+    return bool(statement.options) or (statement.op in PROGRAMS and ("_" in statement.op or statement.op == "allocate"))
+
+
+def _load(statement: Load, palette: Callable[[str], Sheet], made: dict[str, Instance | None], faults: list[Fault]) -> None:
+    try:
+        sheet = palette(statement.op).sized(**dict(statement.sizes), **({"type": statement.type} if statement.type else {}))
+    except OpError as error:
+        sheet = None
+        faults.append(Fault.at(statement, statement.op, error.problem, allowed=error.allowed or "", hint=error.hint or ""))
+    for name in names_of(statement):
+        if name in made:
+            before = made[name]
+            where = f" at line {before.made.line}" if before else ""
+            faults.append(Fault.at(statement, name, f"an instance of this name is loaded already{where}"))
+        made[name] = Instance(name, sheet, statement.domain or "run", statement) if sheet else None
+
+
+def _implied(
+    statement: Schedule, palette: Callable[[str], Sheet], made: dict[str, Instance | None], faults: list[Fault]
+) -> Instance | None:
+    try:
+        return Instance(statement.op, palette(statement.op), "run", statement)
+    except OpError as error:
+        hint = nearest(statement.op, made) or error.hint or ""
+        faults.append(
+            Fault.at(statement, statement.op, "no such function", allowed="a loaded instance, or an op", hint=hint)
+        )
+        return None
+
+
+def typed(instance: Instance, kind: str) -> Instance:
+    """The instance with its pins of any type made of one."""
+    return replace(instance, sheet=instance.sheet.sized(type=kind))

@@ -1,0 +1,71 @@
+"""Statements to a net: every name known, every pin on one signal, every type and arrow right, or every fault told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from malsim.netlist.faults import NetlistError
+from malsim.netlist.statements import Document, Wire
+from malsim.netlist.wiring.instances import instances
+from malsim.netlist.wiring.links import documents, signals
+from malsim.netlist.wiring.net import Net
+from malsim.netlist.wiring.settings import settings
+from malsim.netlist.wiring.threads import programs, threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.netlist.faults import Fault
+    from ops import Sheet
+
+__all__ = ["link", "linked"]
+
+
+def link(document: Document, palette: Callable[[str], Sheet] | None = None) -> Net:
+    r"""Link a netlist's wiring against a palette of ops.
+
+    Parameters
+    ----------
+    document
+        What was parsed or read.
+    palette
+        The data sheet of an op by its name, raising `ops.OpError` for an unknown one; the shipped palette by default.
+
+    Raises
+    ------
+    NetlistError
+        With every fault: unknown ops, pins and signals, a pin on two signals, two writers, types and arrows that
+        contradict, values out of bounds, functions added twice.
+
+    >>> from malsim.netlist import parse
+    >>> net = link(parse("loadrt watch names=weak\nloadrt latch\nnet low weak.below > latch.set\naddf weak tick"))
+    >>> net.signals["low"].type, net.threads[0].functions
+    ('bit', ('weak',))
+    """
+    net, faults = linked(document, palette)
+    if faults:
+        raise NetlistError(faults)
+    return net
+
+
+def linked(document: Document, palette: Callable[[str], Sheet] | None = None) -> tuple[Net, list[Fault]]:
+    """Link what can be linked, and list what cannot, in the order of the lines."""
+    import ops
+
+    statements = document.statements
+    faults: list[Fault] = []
+    loaded = instances(statements, palette or ops.load, faults)
+    joined = signals(statements, loaded, faults)
+    given = settings(statements, loaded, joined, faults)
+    order = threads(statements, loaded, faults)
+    net = Net(
+        instances={name: replace(one, settings=given.pins.get(name, {})) for name, one in loaded.items() if one},
+        signals=joined,
+        threads=order,
+        programs=programs(statements),
+        initial=given.initial,
+        flags=tuple(given.flags),
+        documented=tuple(wire for wire in statements if isinstance(wire, Wire) and documents(wire)),
+    )
+    return net, sorted(faults, key=lambda fault: (fault.file != document.name, fault.file, fault.line, fault.column))

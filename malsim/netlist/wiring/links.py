@@ -1,0 +1,162 @@
+"""Wires to signals: every end resolved, then types, writers, domains and arrows checked."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from malsim.errors import AddressError
+from malsim.netlist.address import Path, Pin, Reduced, Row
+from malsim.netlist.faults import Fault
+from malsim.netlist.lexicon import SCORES
+from malsim.netlist.statements import Wire
+from malsim.netlist.wiring.instances import typed
+from malsim.netlist.wiring.net import Link, Signal
+from malsim.netlist.wiring.points import point
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from malsim.netlist.address import Address
+    from malsim.netlist.statements import End, Statement
+    from malsim.netlist.wiring.net import Instance
+    from malsim.netlist.wiring.points import Point
+
+__all__ = ["documents", "signals"]
+
+
+def documents(wire: Wire) -> bool:
+    """Whether a wire only says what the tick does: `net eff dec_a3ee < conf supports.*` on a score the tick owns."""
+    return wire.signal in SCORES and "-" not in wire.ends[0].address and "." not in wire.ends[0].address
+
+
+def signals(
+    statements: Iterable[Statement], instances: dict[str, Instance | None], faults: list[Fault]
+) -> dict[str, Signal]:
+    """Every signal by name; instances whose pins take any type are made of the type they are wired to."""
+    links: dict[str, list[Link]] = defaultdict(list)
+    for statement in statements:
+        if isinstance(statement, Wire) and not documents(statement):
+            if _is_pin(statement.signal, instances):
+                hint = "write the signal's name after net"
+                faults.append(Fault.at(statement, statement.signal, "a signal may not be named like a pin", hint=hint))
+            links[statement.signal] += _links(statement, instances, faults)
+    _infer(links, instances)
+    taken: dict[str, Signal] = {}
+    made = {}
+    for name, ends in links.items():
+        made[name] = _signal(name, _retyped(_distinct(ends), instances), faults)
+        _once(made[name], taken, faults)
+    return made
+
+
+def _is_pin(name: str, instances: Mapping[str, Instance | None]) -> bool:
+    owner, _, pin = name.rpartition(".")
+    instance = instances.get(owner)
+    return instance is not None and pin in instance.sheet.slots
+
+
+def _links(wire: Wire, instances: Mapping[str, Instance | None], faults: list[Fault]) -> Iterator[Link]:
+    found: list[tuple[End, Point]] = []
+    for end in wire.ends:
+        try:
+            known = point(end.address, instances)
+        except AddressError as error:
+            faults.append(Fault.at(wire, end.address, error.problem, allowed=error.allowed or "", hint=error.hint or ""))
+        else:
+            if known is not None:
+                found.append((end, known))
+    written = any(known.writes and not known.reads for _, known in found)
+    for end, known in found:
+        if wrong := _against(end, known):
+            faults.append(Fault.at(wire, end.address, wrong, hint="turn the arrow round, or name what it should reach"))
+            continue
+        writes = end.role == "writes" if end.role else known.writes and not (known.reads and written)
+        yield Link(known.address, writes, known.type, known.domain, wire, end.address)
+
+
+def _against(end: End, known: Point) -> str:
+    """What is wrong with the arrow at an end, if anything."""
+    if end.role == "writes" and not known.writes:
+        return "this arrow leads away from an input"
+    if end.role == "reads" and not known.reads:
+        owned = isinstance(known.address, (Path, Row, Reduced))
+        return "this value is not a wire's to write" if owned else "this arrow leads to an output"
+    return ""
+
+
+def _infer(links: Mapping[str, list[Link]], instances: dict[str, Instance | None]) -> None:
+    """Give every instance with pins of any type the type of what it is wired to, along chains of such instances too."""
+    touching: dict[str, list[str]] = defaultdict(list)
+    for name, ends in links.items():
+        for link in ends:
+            if isinstance(link.address, Pin):
+                touching[link.address.instance].append(name)
+    waiting = deque(links)
+    while waiting:
+        ends = _retyped(links[waiting.popleft()], instances)
+        kind = next((link.type for link in ends if link.type != "any"), "")
+        for link in ends if kind else ():
+            if link.type == "any" and isinstance(link.address, Pin) and (known := instances[link.address.instance]):
+                instances[known.name] = typed(known, kind)
+                waiting.extend(touching[known.name])
+    for name, left in instances.items():
+        if left is not None and any(slot.pin.type == "any" for slot in left.sheet.slots.values()):
+            instances[name] = typed(left, "float")
+
+
+def _retyped(links: Iterable[Link], instances: Mapping[str, Instance | None]) -> list[Link]:
+    """The links with the types their instances have by now."""
+    made = []
+    for link in links:
+        known = instances.get(link.address.instance) if isinstance(link.address, Pin) and link.type == "any" else None
+        made.append(replace(link, type=known.sheet.slots[link.address.name].pin.type) if known else link)  # type: ignore[union-attr]
+    return made
+
+
+def _distinct(links: Iterable[Link]) -> Iterable[Link]:
+    """The links without those that say again what one before them says."""
+    first: dict[tuple[Address, bool], Link] = {}
+    for link in links:
+        first.setdefault((link.address, link.writes), link)
+    return first.values()
+
+
+def _signal(name: str, links: list[Link], faults: list[Fault]) -> Signal:
+    writers = [link for link in links if link.writes]
+    for link in writers[1:]:
+        hint = (
+            "reduce them: mean(…)" if isinstance(link.address, (Path, Row, Reduced)) else "merge them with an op such as or2"
+        )
+        problem = f"{name} is written already, by {writers[0].word} at line {writers[0].statement.line}"
+        faults.append(Fault.at(link.statement, link.word, problem, hint=hint))
+    kind = (writers or links)[0].type if links else "float"
+    for link in links:
+        if link.type != kind:
+            problem = f"{name} carries a {kind}, and this is a {link.type}"
+            faults.append(Fault.at(link.statement, link.word, problem, hint=f"put a to-{link.type} between"))
+    return Signal(name, kind, _domain(name, writers, links, faults), tuple(links))
+
+
+def _domain(name: str, writers: list[Link], links: list[Link], faults: list[Fault]) -> str:
+    """The domain of a signal: its writer's, its readers' where that is reduced, the run's where there is none."""
+    readers = [link for link in links if not link.writes]
+    domain = writers[0].domain if writers else "run"
+    domain = domain or next((link.domain for link in readers), "run")
+    for link in readers:
+        if link.domain != domain and (domain != "run" or (writers and not writers[0].domain)):
+            problem = f"{name} has a value for every {domain}, and this takes one for every {link.domain}"
+            faults.append(Fault.at(link.statement, link.word, problem, hint="reduce it on a net of its own: mean(…)"))
+    return domain
+
+
+def _once(signal: Signal, taken: dict[str, Signal], faults: list[Fault]) -> None:
+    """A pin is on one signal, and what a wire writes is written by one."""
+    for link in signal.links:
+        if not isinstance(link.address, Pin) and link.writes:
+            continue
+        other = taken.setdefault(str(link.address), signal)
+        if other is not signal:
+            problem = f"this is on the signal {other.name} already"
+            faults.append(Fault.at(link.statement, link.word, problem, hint=f"add what you want to the net {other.name}"))

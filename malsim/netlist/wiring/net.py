@@ -1,0 +1,96 @@
+"""What a netlist wires: instances of ops, the signals that join their pins, their settings, the threads that call them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from malsim.netlist.address import Path, Reduced
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.netlist.address import Address
+    from malsim.netlist.statements import Schedule, Set, Statement, Wire
+    from ops import Sheet
+
+__all__ = ["Instance", "Link", "Net", "Signal", "Thread"]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One op as loaded: its data sheet sized, the domain it lives on, what `setp` gave its pins and parameters."""
+
+    name: str
+    sheet: Sheet
+    domain: str
+    made: Statement
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One end of a signal: what it is, whether it writes the signal, its type, and the domain its values live on.
+
+    The domain of a reduced end is empty: it takes that of the instances that read it.
+    """
+
+    address: Address
+    writes: bool
+    type: str
+    domain: str
+    statement: Wire
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A named value: its type, its domain, at most one writer, any number of readers."""
+
+    name: str
+    type: str
+    domain: str
+    links: tuple[Link, ...]
+
+    @property
+    def writer(self) -> Link | None:
+        """The end that writes it, if any does."""
+        return next((link for link in self.links if link.writes), None)
+
+    @property
+    def readers(self) -> tuple[Link, ...]:
+        """The ends that read it."""
+        return tuple(link for link in self.links if not link.writes)
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """What runs at every so many ticks, in order."""
+
+    name: str
+    every: int
+    functions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Net:
+    """A linked netlist; `documented` wires only say what the tick does anyway, `flags` are set where it is loaded."""
+
+    instances: Mapping[str, Instance] = field(default_factory=dict)
+    signals: Mapping[str, Signal] = field(default_factory=dict)
+    threads: tuple[Thread, ...] = ()
+    programs: tuple[Schedule, ...] = ()
+    initial: Mapping[str, float | bool] = field(default_factory=dict)
+    flags: tuple[Set, ...] = ()
+    documented: tuple[Wire, ...] = ()
+
+    @property
+    def paths(self) -> tuple[tuple[Link, Path], ...]:
+        """Every end that begins at a cell, with the cell's path."""
+        found = []
+        for signal in self.signals.values():
+            for link in signal.links:
+                path = link.address.inner if isinstance(link.address, Reduced) else link.address
+                if isinstance(path, Path):
+                    found.append((link, path))
+        return tuple(found)

@@ -1,0 +1,119 @@
+"""What `setp` and `=` give: pins and parameters within their bounds, signals nobody writes, flags of cells."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from malsim.errors import AddressError
+from malsim.netlist.address import Name, Path, Pin, address
+from malsim.netlist.faults import Fault, nearest
+from malsim.netlist.handles import handle
+from malsim.netlist.lexicon import FLAGS
+from malsim.netlist.statements import Set
+from malsim.netlist.values import bit, number
+from ops import OpError
+from ops.pin import Out
+from ops.pin.binding import bind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from malsim.netlist.statements import Statement
+    from malsim.netlist.wiring.net import Instance, Signal
+
+__all__ = ["Settings", "settings"]
+
+_FLAGS = {(name,) for name in (*FLAGS, *FLAGS.values())}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Values by instance and pin, values by signal, and the flags to set."""
+
+    pins: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    initial: dict[str, float | bool] = field(default_factory=dict)
+    flags: list[Set] = field(default_factory=list)
+
+
+def settings(
+    statements: Iterable[Statement],
+    instances: Mapping[str, Instance | None],
+    signals: Mapping[str, Signal],
+    faults: list[Fault],
+) -> Settings:
+    """Gather every `set`; of one said twice the last stands."""
+    made = Settings()
+    linked = {str(link.address): signal.name for signal in signals.values() for link in signal.links}
+    for statement in statements:
+        if isinstance(statement, Set):
+            try:
+                _set(statement, instances, signals, linked, made)
+            except (AddressError, OpError) as error:
+                allowed, hint = error.allowed or "", error.hint or ""
+                word = statement.value if isinstance(error, OpError) else statement.address
+                faults.append(Fault.at(statement, word, error.problem, allowed=allowed, hint=hint))
+    return made
+
+
+def _set(
+    statement: Set,
+    instances: Mapping[str, Instance | None],
+    signals: Mapping[str, Signal],
+    linked: Mapping[str, str],
+    made: Settings,
+) -> None:
+    where = address(statement.address)
+    if isinstance(where, Pin):
+        if str(where) in linked:
+            raise AddressError("a linked pin is written by its signal", hint=f"take it off the net {linked[str(where)]}")
+        _pin(statement, where, instances, made)
+    elif isinstance(where, Name):
+        made.initial[where.text] = _signal(statement, where, signals)
+    elif isinstance(where, Path):
+        made.flags.append(_flag(statement, where))
+    else:
+        raise AddressError("only a pin, a parameter, a signal or a flag of a cell is set")
+
+
+def _pin(statement: Set, where: Pin, instances: Mapping[str, Instance | None], made: Settings) -> None:
+    if where.instance not in instances:
+        raise AddressError(
+            "no such instance", hint=nearest(where.instance, instances) or f"load it: loadrt OP names={where.instance}"
+        )
+    instance = instances[where.instance]
+    if instance is None:
+        return
+    slot = instance.sheet.slots.get(where.name)
+    if slot is not None and isinstance(slot.pin, Out):
+        raise AddressError("an output is not set", hint="wire it to what should read it")
+    if slot is None and not any(name.rpartition("-")[0] == where.name for name in instance.sheet.slots):
+        can = [name for name, known in instance.sheet.slots.items() if not isinstance(known.pin, Out)]
+        problem = f"{instance.sheet.name} has no such pin or parameter"
+        raise AddressError(problem, allowed=" ".join(can[:40]), hint=nearest(where.name, can))
+    bind(instance.sheet, {where.name: statement.value})
+    made.pins[where.instance][where.name] = statement.value
+
+
+def _signal(statement: Set, where: Name, signals: Mapping[str, Signal]) -> float | bool:
+    signal = signals.get(where.text)
+    if signal is None:
+        raise AddressError("no such signal", hint=nearest(where.text, signals))
+    if signal.writer is not None:
+        raise AddressError("this signal is written by a pin", hint=f"set what writes it: {signal.writer.word}")
+    value = bit(statement.value) if signal.type == "bit" else number(statement.value)
+    if value is None or (signal.type == "int" and not float(value).is_integer()):
+        raise OpError(f"this is no {signal.type}")
+    return value
+
+
+def _flag(statement: Set, where: Path) -> Set:
+    if where.hops or where.fields[:1] != ("flags",) or where.fields[1:] not in _FLAGS:
+        allowed = " ".join(f"{where.handle}-flags-{flag}" for flag in FLAGS)
+        raise AddressError("of a cell only a flag is set", allowed=allowed)
+    if handle(where.handle).immutable:
+        raise AddressError("an immutable cell is not changed")
+    if bit(statement.value) is None:
+        raise OpError("this is no bit", allowed="true or false")
+    return statement

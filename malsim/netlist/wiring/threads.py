@@ -1,0 +1,64 @@
+"""Threads: which functions run at every so many ticks, in which order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.netlist.facts import place
+from malsim.netlist.faults import Fault
+from malsim.netlist.lexicon import COMPILED
+from malsim.netlist.statements import Schedule
+from malsim.netlist.statements import Thread as Declared
+from malsim.netlist.wiring.instances import is_program
+from malsim.netlist.wiring.net import Thread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from malsim.netlist.statements import Statement
+    from malsim.netlist.wiring.net import Instance
+
+__all__ = ["programs", "threads"]
+
+
+def threads(
+    statements: Iterable[Statement], instances: Mapping[str, Instance | None], faults: list[Fault]
+) -> tuple[Thread, ...]:
+    """Every thread with its functions, the fastest first; at a tick they share, it runs first."""
+    every = {"tick": 1}
+    functions: dict[str, list[str]] = {"tick": []}
+    added: dict[str, Schedule] = {}
+    for statement in statements:
+        if isinstance(statement, Declared):
+            if statement.name in every:
+                faults.append(Fault.at(statement, statement.name, "this thread exists already", hint="take another name"))
+            every[statement.name] = statement.every
+            functions.setdefault(statement.name, [])
+        elif isinstance(statement, Schedule) and not is_program(statement) and statement.op not in COMPILED:
+            _add(statement, functions.setdefault(statement.thread, []), added, faults)
+    known = [(every.get(name, 1), name) for name in functions]
+    return tuple(
+        Thread(name, period, tuple(function for function in functions[name] if instances.get(function)))
+        for period, name in sorted(known, key=lambda thread: thread[0])
+    )
+
+
+def _add(statement: Schedule, functions: list[str], added: dict[str, Schedule], faults: list[Fault]) -> None:
+    if before := added.get(statement.op):
+        problem = f"this function was added already, at line {before.line}"
+        faults.append(Fault.at(statement, statement.op, problem, hint="a function is on one thread, once"))
+        return
+    added[statement.op] = statement
+    at = place(statement.position, len(functions))
+    if not 0 <= at <= len(functions):
+        problem = f"there is no position {statement.position} among {len(functions)}"
+        faults.append(
+            Fault.at(statement, statement.op, problem, allowed=f"1 to {len(functions) + 1}, or -1 to -{len(functions) + 1}")
+        )
+        return
+    functions.insert(at, statement.op)
+
+
+def programs(statements: Iterable[Statement]) -> tuple[Schedule, ...]:
+    """The standing programs, in the order they were added."""
+    return tuple(statement for statement in statements if isinstance(statement, Schedule) and is_program(statement))

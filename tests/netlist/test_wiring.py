@@ -1,0 +1,184 @@
+"""Linking: the published tripwire joins as printed, and every rule, halcmd's made stricter, is told where it is broken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim.netlist import NetlistError, parse
+from malsim.netlist.wiring import link, linked
+
+PUBLISHED = (Path(__file__).parent / "published.malnet").read_text(encoding="utf-8")
+BASE = """\
+loadrt watch names=weak,stale
+loadrt or2 names=either
+loadrt latch names=alarm
+loadrt smooth names=soft
+net eff weak.in < dec_a3ee-scores-eff
+net bad either.out > alarm.set
+"""
+
+
+def faults(text: str) -> list[str]:
+    with pytest.raises(NetlistError) as refused:
+        link(parse(BASE + text))
+    return [str(fault) for fault in refused.value.faults]
+
+
+def test_the_published_tripwire_links_as_printed() -> None:
+    net = link(parse(PUBLISHED))
+    assert {name: one.sheet.name for name, one in net.instances.items()} == {
+        "weak": "watch", "stale": "watch", "either": "or2", "alarm": "latch", "severity": "ladder"
+    }  # fmt: skip
+    tripped = net.signals["tripped"]
+    assert tripped.type == "bit"
+    assert tripped.writer is not None
+    assert str(tripped.writer.address) == "alarm.out"
+    assert [str(link.address) for link in tripped.readers] == ["severity.bit-0", "dec_a3ee-flags-requires_review"]
+    assert [(thread.name, thread.functions) for thread in net.threads] == [
+        ("tick", ("weak", "stale", "either", "alarm", "severity"))
+    ]
+    assert net.instances["weak"].settings == {"level": "0.5"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("loadrt wtch", "netlist:7:8: no such op; given: 'wtch'; did you mean watch"),
+        ("loadrt watch names=weak", "netlist:7:20: an instance of this name is loaded already at line 1"),
+        ("loadrt watch depth=3", "netlist:7:8: no such size"),
+        ("loadrt quorum names=q inputs=99", "netlist:7:8: size out of bounds"),
+        ("net x weak.inn", "netlist:7:7: watch has no such pin; given: 'weak.inn'; allowed: in level"),
+        ("net x waek.in", "netlist:7:7: no such instance; given: 'waek.in'; did you mean weak"),
+        ("net x weak.hysteresis", "netlist:7:7: a parameter is set, not wired"),
+        ("net x weak", "netlist:7:7: a bare name is no pin"),
+        ("net x dec_a3ee.supports.*-scores-eff > stale.in", "netlist:7:7: many cells stand at this address"),
+        ("net x dec_a3ee > stale.in", "netlist:7:7: a cell is no value"),
+        ("net x dec_a3ee-title > stale.in", "netlist:7:7: this field is no number"),
+        ("net x dec_a3ee-scores-nope > stale.in", "netlist:7:7: no such field"),
+        ("net x dec_zzzz-scores-eff > stale.in", "netlist:7:7: this handle's tag is not lowercase hex"),
+        ("net x mean(dec_a3ee.nope.*-scores-eff) > stale.in", "netlist:7:7: no such relation"),
+        ("net x topic-claims > stale.in", "netlist:7:7: only cells and writers have fields"),
+        ("net x clock.tock > stale.in", "netlist:7:7: no such instance; given: 'clock.tock'; did you mean clock.tick"),
+        ("net x weak.in", "netlist:7:7: this is on the signal eff already; given: 'weak.in'"),
+        ("net bad weak.below", "netlist:7:9: bad is written already, by either.out at line 6; given: 'weak.below'"),
+        ("net x weak.above stale.above", "netlist:7:18: x is written already, by weak.above at line 7"),
+        ("net x weak.above > stale.in", "netlist:7:20: x carries a bit, and this is a float"),
+        ("net weak.in stale.in", "netlist:7:5: a signal may not be named like a pin"),
+        ("net x stale.in > alarm.reset", "netlist:7:7: this arrow leads away from an input"),
+        ("net x > weak.above", "netlist:7:9: this arrow leads to an output"),
+        ("net x weak.above > dec_a3ee-scores-eff", "netlist:7:20: this value is not a wire's to write"),
+        ("net x weak.above > RECALL_v5-flags-locked", "netlist:7:20: this value is not a wire's to write"),
+        ("net x cell-scores-eff > stale.in", "netlist:7:25: x has a value for every cell, and this takes one for every run"),
+        (
+            "net x weak.above > dec_a3ee-flags-locked\nnet y weak.below > dec_a3ee-flags-locked",
+            "netlist:8:20: this is on the signal x already",
+        ),
+        ("setp weak.in 1", "netlist:7:6: a linked pin is written by its signal"),
+        ("setp weak.above true", "netlist:7:6: an output is not set"),
+        ("setp weak.nope 1", "netlist:7:6: watch has no such pin or parameter"),
+        ("setp nope.in 1", "netlist:7:6: no such instance"),
+        ("setp weak.hysteresis -1", "netlist:7:22: out of bounds; given: '-1'"),
+        ("setp weak.level high", "netlist:7:17: not a value of this unit"),
+        ("setp soft.gain 1.5", "netlist:7:16: out of bounds"),
+        ("setp alarm.reset maybe", "netlist:7:18: not a bit"),
+        ("eff = 5", "netlist:7:1: this signal is written by a pin"),
+        ("nope = 5", "netlist:7:1: no such signal"),
+        ("net x alarm.reset\nx = high", "netlist:8:5: this is no bit"),
+        ("dec_a3ee-scores-eff = 1", "netlist:7:1: of a cell only a flag is set"),
+        ("dec_a3ee-flags-annexed = maybe", "netlist:7:26: this is no bit"),
+        ("RECALL_v5-flags-annexed = true", "netlist:7:1: an immutable cell is not changed"),
+        ("cell-flags-annexed = true", "netlist:7:1: only a pin, a parameter"),
+        (
+            "addf waek tick",
+            "netlist:7:6: no such function; given: 'waek'; allowed: a loaded instance, or an op; did you mean weak",
+        ),
+        ("addf weak tick\naddf weak tick", "netlist:8:6: this function was added already, at line 7"),
+        ("addf weak tick 2", "netlist:7:6: there is no position 2 among 0"),
+        ("addf weak tick -2", "netlist:7:6: there is no position -2 among 0"),
+        ("thread slow every 2\nthread slow every 3", "netlist:8:8: this thread exists already"),
+        ("thread tick every 2", "netlist:7:8: this thread exists already"),
+    ],
+)
+def test_a_broken_rule_is_told_where_it_is_broken(text: str, told: str) -> None:
+    (fault,) = faults(text)
+    assert fault.startswith(told)
+
+
+def test_every_fault_is_told_and_a_broken_instance_only_once() -> None:
+    found = faults(
+        "loadrt wtch names=w\nnet x w.in < w.out\nsetp w.level 1\naddf w tick\nsetp weak.level high\nnet y weak.in"
+    )
+    assert [fault.split(";")[0] for fault in found] == [
+        "netlist:7:8: no such op",
+        "netlist:11:17: not a value of this unit",
+        "netlist:12:7: this is on the signal eff already",
+    ]
+
+
+def test_a_pin_of_any_type_takes_the_type_it_is_wired_to_along_a_chain() -> None:
+    text = """\
+loadrt snapshot names=a,b,c
+loadrt to-bit names=d
+net s3 c.out > d.in
+net s2 b.out > c.in
+net s1 a.out > b.in
+net s0 weak.above > a.in
+"""
+    net = link(parse(BASE + text))
+    assert {net.signals[name].type for name in ("s0", "s1", "s2", "s3")} == {"bit"}
+    assert link(parse("loadrt snapshot")).instances["snapshot"].sheet.slots["in"].pin.type == "float"
+
+
+def test_positions_order_a_thread_and_threads_go_by_speed() -> None:
+    text = "thread slow every 10\nthread fast every 2\naddf weak slow\naddf stale tick\naddf either tick 1\n"
+    text += "addf alarm tick -2\naddf soft fast"
+    assert [(thread.name, thread.every, thread.functions) for thread in link(parse(BASE + text)).threads] == [
+        ("tick", 1, ("either", "alarm", "stale")),
+        ("fast", 2, ("soft",)),
+        ("slow", 10, ("weak",)),
+    ]
+
+
+def test_an_op_nobody_loaded_makes_one_instance_of_its_name() -> None:
+    net = link(
+        parse(
+            "net x watch.in < dec_a3ee-scores-eff\naddf watch tick\naddf currency-decay tick\naddf drift tick [delta: 0.1]"
+        )
+    )
+    assert list(net.instances) == ["watch"]
+    assert [program.op for program in net.programs] == ["drift"]
+
+
+def test_a_wire_on_a_score_the_tick_owns_documents_it() -> None:
+    net = link(parse("net eff dec_a3ee < conf calib supports.* contradicts.*"))
+    assert [wire.signal for wire in net.documented] == ["eff"]
+    assert not net.signals
+
+
+def test_domains_keep_their_rows_apart_and_reducers_join_them() -> None:
+    text = """\
+loadrt watch names=each domain=cell
+loadrt latch names=held domain=cell
+loadrt watch names=writers domain=writer
+net each-eff each.in < cell-scores-eff
+net each-low each.below > held.set cell-flags-requires_review
+net share weak.in < share(each.below)
+net by-writer writers.in < mean(cell-scores-eff)
+net level each.level writers.level
+net claims stale.in < mean(writer-claims)
+"""
+    net = link(parse(text + "loadrt watch names=weak,stale"))
+    domains = {name: signal.domain for name, signal in net.signals.items()}
+    assert domains == {
+        "each-eff": "cell", "each-low": "cell", "share": "run", "by-writer": "writer", "level": "run", "claims": "run"
+    }  # fmt: skip
+
+
+@given(st.lists(st.sampled_from((BASE + PUBLISHED).splitlines()), max_size=30))
+def test_any_sentences_link_or_fail_with_places(lines: list[str]) -> None:
+    _, found = linked(parse("\n".join(lines)))
+    assert all(fault.line and fault.column for fault in found)
