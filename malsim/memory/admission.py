@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,7 +12,9 @@ from malsim.memory import schema, screen
 from malsim.memory.building import Built, build
 from malsim.memory.claims import Claims, as_claims
 from malsim.memory.corrections import first_stale, replacements
-from malsim.memory.numbering import Batch, number
+from malsim.memory.frames import framed
+from malsim.memory.index import NONE
+from malsim.memory.numbering import Batch, authors_of, number
 from malsim.memory.relations import REFUSALS, Outcome, resolve
 from malsim.memory.rules import Rules
 from malsim.memory.sequential import moved
@@ -20,8 +23,6 @@ from malsim.memory.wording import worded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
     from malsim.memory.cells import Memory
 
@@ -69,17 +70,19 @@ def _admit(
     if frame.is_empty():
         return memory, pl.DataFrame(schema=schema.VERDICTS), None
     checked = _capped(screened(validate(frame, rules), rules), rules)
-    factor, bad_factor = _factor(memory, checked.claims, factors)
-    issues = pl.concat([checked.issues, bad_factor])
+    authors = authors_of(memory, checked.claims, factors, rules)
+    issues = checked.issues
+    if factors:
+        issues = pl.concat([issues, _impossible(checked.claims, factors)])
     sound = np.ones(frame.height, dtype=bool)
     sound[issues["claim"].to_numpy()] = False
-    batch = number(memory, checked, sound, factor, rules)
+    batch = number(memory, checked, sound, authors, rules)
     outcome = resolve(batch)
     replaced = replacements(memory, checked, batch, outcome, rules)
     cut = first_stale(batch, outcome, replaced)
     if cut is not None:
         return *_admit(memory, frame.head(cut), rules, factors)[:2], cut
-    built = build(memory, checked, batch, outcome, replaced, factor, rules)
+    built = build(memory, checked, batch, outcome, replaced, rules)
     if rules.recompute == "admit":
         built = moved(built, outcome, factors, rules)
     return built.memory, _verdicts(checked, outcome, built, _refused(outcome, checked, batch, issues)), None
@@ -90,75 +93,63 @@ def screened(checked: Validated, rules: Rules) -> Validated:
     secrets = screen.secrets(checked.claims, checked.edges, rules)
     personal = screen.personal(checked.claims, rules)
     if secrets.is_empty() and personal.is_empty():
-        return Validated(checked.claims.with_columns(_no_notes()), checked.edges, checked.issues)
+        return checked
     if rules.screen == "flag":
         return _flagged(checked, secrets, personal)
-    said = [
+    said = pl.concat(
         found.select("claim", "path", worded(text, "finding").alias("message"))
         for found, text in ((secrets, "screen: possible {}"), (personal, "screen: public write may expose {}"))
-    ]
-    withheld = pl.col("claim").is_in(pl.concat(said)["claim"].unique().implode())
+    )
+    withheld = pl.col("claim").is_in(said["claim"].unique().implode())
     blank = [pl.when(~withheld).then(pl.col(name)).alias(name) for name in ("handle", "key", "object", "title", "body")]
-    in_writer = pl.concat(said).filter(pl.col("path") == "writer")["claim"].implode()
+    in_writer = said.filter(pl.col("path") == "writer")["claim"].implode()
     writer = pl.when(~pl.col("claim").is_in(in_writer)).then(pl.col("writer")).alias("writer")
-    claims = checked.claims.with_columns(*blank, writer, _no_notes())
-    issues = pl.concat([checked.issues, *said]).unique(["claim", "path"], keep="last", maintain_order=True)
-    return Validated(claims, checked.edges, issues)
-
-
-def _no_notes() -> pl.Expr:
-    return pl.lit([], dtype=pl.List(pl.String)).alias("notes")
+    issues = pl.concat([checked.issues, said]).unique(["claim", "path"], keep="last", maintain_order=True)
+    return replace(checked, claims=checked.claims.with_columns(*blank, writer), issues=issues)
 
 
 def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) -> Validated:
     """The reference's newest gate: a finding lowers the sensitivity instead of refusing."""
     secret = pl.col("claim").is_in(secrets["claim"].unique().implode())
     exposed = pl.col("claim").is_in(personal["claim"].unique().implode()) & ~secret
-    said = [
-        found.select("claim", worded("screen: possible {} in {}", "finding", "path").alias("notes"))
+    notes = [
+        found.select("claim", worded("screen: possible {} in {}", "finding", "path").alias("note"))
         for found in (secrets, personal)
     ]
-    notes = pl.concat(said).group_by("claim", maintain_order=True).agg("notes")
-    sensitivity = pl.when(secret).then(pl.lit("secret")).when(exposed).then(pl.lit("private")).otherwise("sensitivity")
-    claims = checked.claims.join(notes, on="claim", how="left", maintain_order="left")
-    return Validated(
-        claims.with_columns(sensitivity.alias("sensitivity"), pl.col("notes").fill_null([])),
-        checked.edges,
-        checked.issues,
-    )
+    lowered = pl.when(secret).then(pl.lit("secret")).when(exposed).then(pl.lit("private")).otherwise("sensitivity")
+    word = lowered.cast(schema.CELLS["sensitivity"], strict=False)
+    claims = checked.claims.with_columns(lowered.alias("sensitivity"), word.alias("sensitivity_word"))
+    return replace(checked, claims=claims, notes=pl.concat([checked.notes, *notes]))
 
 
 def _capped(checked: Validated, rules: Rules) -> Validated:
-    """Cap high confidence that nothing supports; the writer's number stays as `claimed`."""
-    evidence = (pl.col("relation") == "derived_from") | ((pl.col("relation") == "supports") & (pl.col("weight") > 0))
-    backed = checked.edges.filter(evidence)["claim"].unique().implode()
-    supported = (
-        (pl.col("source_refs").list.len().fill_null(0) > 0)
-        | pl.col("verification").is_in(["checked", "tested", "external"])
-        | pl.col("claim").is_in(backed)
-    )
-    capped = pl.when(supported).then("confidence").otherwise(pl.min_horizontal("confidence", pl.lit(rules.confidence_cap)))
-    claims = checked.claims.with_columns(claimed=pl.col("confidence"), stated=capped)
-    said = pl.when(pl.col("stated") < pl.col("claimed")).then(
-        pl.concat_list("notes", worded("confidence capped from {} to {}: nothing supports it", "claimed", "stated"))
-    )
-    if (claims["stated"] < claims["claimed"]).any():
-        claims = claims.with_columns(said.otherwise("notes").alias("notes"))
-    return Validated(claims, checked.edges, checked.issues)
+    """Cap high confidence that nothing supports; the writer's number stays as `confidence`, the capped one is `stated`."""
+    confidence = checked.claims["confidence"].to_numpy()
+    backed = checked.claims["backed"].to_numpy().copy()
+    code, weight = checked.edges["code"].to_numpy(), checked.edges["weight"].to_numpy()
+    evidence = (code == _DERIVED_FROM) | ((code == _SUPPORTS) & (weight > 0))
+    backed[checked.edges["claim"].to_numpy()[evidence]] = True
+    capped = ~backed & (confidence > rules.confidence_cap)
+    stated = np.where(capped, rules.confidence_cap, confidence)
+    claims = checked.claims.with_columns(pl.Series("stated", stated))
+    if not capped.any():
+        return replace(checked, claims=claims)
+    said = worded("confidence capped from {} to {}: nothing supports it", "confidence", "stated")
+    notes = claims.filter(pl.Series(capped)).select("claim", said.alias("note"))
+    return replace(checked, claims=claims, notes=pl.concat([checked.notes, notes]))
 
 
-def _factor(memory: Memory, claims: pl.DataFrame, factors: Mapping[str, float]) -> tuple[NDArray[np.float64], pl.DataFrame]:
-    """Each claim's calibration factor: given, or its writer's at the last tick, or 1; and issues for impossible ones."""
-    held = memory.writers.select("rep", "writer", "calibration")
-    found = claims.select("rep", "writer").join(held, on=["rep", "writer"], how="left", maintain_order="left")
-    column = found["calibration"].fill_null(1.0)
-    if factors:
-        column = found["writer"].replace_strict(factors, default=column, return_dtype=pl.Float64)
-    good = column.is_between(0.5, 1.0) | ~column.is_in(list(factors.values()))
-    bad = claims.filter(~good.fill_null(value=False)).select(
-        "claim", pl.lit("calibration").alias("path"), pl.lit("must be a finite number from 0.5 to 1").alias("message")
-    )
-    return column.fill_nan(1.0).to_numpy(), bad
+_SUPPORTS, _DERIVED_FROM = (schema.RELATIONS.index(name) for name in ("supports", "derived_from"))
+
+
+def _impossible(claims: pl.DataFrame, factors: Mapping[str, float]) -> pl.DataFrame:
+    """Issues of claims whose writer was given a factor outside [0.5, 1]."""
+    bad = [writer for writer, factor in factors.items() if not LEAST_FACTOR <= factor <= 1.0]
+    said = pl.lit(f"must be a finite number from {LEAST_FACTOR:g} to 1").alias("message")
+    return claims.filter(pl.col("writer").is_in(bad)).select("claim", pl.lit("calibration").alias("path"), said)
+
+
+LEAST_FACTOR = 0.5
 
 
 def _refused(outcome: Outcome, checked: Validated, batch: Batch, issues: pl.DataFrame) -> pl.DataFrame:
@@ -172,25 +163,41 @@ def _refused(outcome: Outcome, checked: Validated, batch: Batch, issues: pl.Data
     if taken.any():
         claims = checked.claims.filter(pl.Series(taken))
         by_key = pl.col("key").is_not_null() & pl.col("handle").is_null()
-        path = pl.when(by_key).then(pl.lit("key")).otherwise(pl.lit("handle"))
-        found.append(claims.select("claim", path.alias("path"), pl.lit("is taken by another cell").alias("message")))
+        name = pl.when(by_key).then(pl.lit("key")).otherwise(pl.lit("handle")).alias("path")
+        found.append(claims.select("claim", name, pl.lit("is taken by another cell").alias("message")))
+    if len(found) == 1:
+        return issues
     first = pl.concat(found).unique(["claim", "path"], keep="first", maintain_order=True)
     return first.sort("claim", maintain_order=True)
 
 
 def _verdicts(checked: Validated, outcome: Outcome, built: Built, issues: pl.DataFrame) -> pl.DataFrame:
-    claims, cells = checked.claims, built.memory.cells
-    verdict = np.where(outcome.created, "admitted", np.where(outcome.accepted, "deduplicated", "refused"))
-    cell = pl.Series("cell", np.where(outcome.accepted, built.row, 0)).set(pl.Series(~outcome.accepted), None)
-    frame = claims.select("claim", "rep", "t", "writer", "sequence", "claimed", "notes").with_columns(
-        pl.Series("verdict", verdict),
-        cell,
-        *(cells[name].gather(cell).alias(name) for name in ("stated", "calibration", "effective")),
-        cells["handle"].gather(cell).fill_null(claims["handle"]),
-    )
-    if issues.height:
-        frame = frame.join(gather(issues), on="claim", how="left", maintain_order="left")
-    else:
-        frame = frame.with_columns(pl.lit(None, dtype=schema.ISSUES).alias("issues"))
-    frame = frame.with_columns(pl.col("issues").fill_null([]))
-    return frame.select([pl.col(name).cast(kind) for name, kind in schema.VERDICTS.items()])
+    """One row a claim (columns of `schema.VERDICTS`)."""
+    claims = checked.claims
+    verdict = np.where(outcome.created, 0, np.where(outcome.accepted, 1, 2))
+    cell = pl.Series("cell", built.row)
+    if not outcome.accepted.all():
+        cell = cell.set(cell == NONE, None)
+    cells = built.memory.cells.select(pl.col("handle", "stated", "calibration", "effective").gather(cell))
+    columns = {
+        **{name: claims[name] for name in ("rep", "t", "writer", "sequence")},
+        "verdict": pl.Series(np.array(schema.VERDICT)[verdict], dtype=schema.VERDICTS["verdict"]),
+        "handle": cells["handle"].fill_null(claims["handle"]) if cell.null_count() else cells["handle"],
+        "cell": cell,
+        "claimed": claims["confidence"],
+        **{name: cells[name] for name in ("stated", "calibration", "effective")},
+        "issues": _listed(issues, claims.height, "issues"),
+        "notes": _listed(checked.notes, claims.height, "notes"),
+    }
+    return framed(columns)
+
+
+def _listed(found: pl.DataFrame, height: int, name: str) -> pl.Series:
+    """What was said of each of `height` claims, as a list; an empty one where nothing was."""
+    nothing = pl.Series(name, [[]], dtype=schema.VERDICTS[name]).new_from_index(0, height)
+    if found.is_empty():
+        return nothing
+    said = gather(found) if name == "issues" else found.group_by("claim", maintain_order=True).agg(notes="note")
+    every = pl.DataFrame({"claim": pl.arange(height, dtype=pl.UInt32, eager=True)})
+    joined = every.join(said, on="claim", how="left", maintain_order="left")[name]
+    return joined.fill_null(pl.Series([[]], dtype=schema.VERDICTS[name]))

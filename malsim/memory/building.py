@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.memory import schema, scores
+from malsim.memory import schema
 from malsim.memory.cells import Memory
-from malsim.memory.handles import is_immutable
-from malsim.memory.naming import named
-from malsim.memory.numbering import content_of, folded, look_up
-from malsim.memory.relations import NONE
+from malsim.memory.frames import framed
+from malsim.memory.index import NONE
+from malsim.memory.numbering import look_up
+from malsim.memory.relations import SUPERSEDES
+from malsim.memory.rows import new_cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Rules
     from malsim.memory.validation import Validated
 
-__all__ = ["Built", "build", "new_edges", "refreshed", "supported"]
+__all__ = ["Built", "build", "joined", "new_edges", "refreshed", "supported"]
 
 
 @dataclass(frozen=True)
@@ -43,39 +44,44 @@ class Built:
     walk: tuple[Ints, Ints]
 
 
-def build(
-    memory: Memory,
-    checked: Validated,
-    batch: Batch,
-    outcome: Outcome,
-    replaced: Replaced,
-    factor: NDArray[np.float64],
-    rules: Rules,
-) -> Built:
+def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, replaced: Replaced, rules: Rules) -> Built:
     """Add what was accepted."""
     created = np.flatnonzero(outcome.created)
-    made = checked.claims.select(pl.all().gather(created))
+    every = len(created) == len(batch.sound)
+    made = checked.claims if every else checked.claims[created]
     reused = _reused_rows(memory, made, rules)
     appended = reused == NONE
     rows = np.arange(batch.cells + len(batch.sound))  # id -> row
     rows[batch.cells :] = NONE
     rows[batch.cells + created] = np.where(appended, batch.cells + np.cumsum(appended) - 1, reused)
-    author, writers = _writers(memory, made, batch.authors.of_claims[created])
-    cells = _cells(memory, made, factor[created], author, batch.fresh[created], rules)
+    claimed_by = batch.authors.of_claims[created]
+    author, writers = _writers(memory, made, claimed_by)
+    factor, live = batch.authors.factor[claimed_by], batch.fresh[created]
+    cells = new_cells(memory, made, author=author, factor=factor, live=live, rules=rules)
     kept = _kept(batch, outcome, rules)
     edges = _edges(memory, checked, batch, outcome, rows, kept, rules)
-    before = memory
+    weighs = kept & (checked.edges["weight"].to_numpy() != 0.0)
+    walk = (batch.claim[weighs], rows[outcome.target[weighs]])
+    row = np.where(outcome.accepted, rows[outcome.source], NONE)
+    before, new = memory, cells
     if not appended.all():
-        before = _overwritten(memory, cells, reused)
-        cells = cells.filter(pl.Series(appended))
-    standing = pl.concat([before.cells, cells]) if cells.height else before.cells
+        before, new = _overwritten(memory, cells, reused), cells.filter(pl.Series(appended))
+    standing = joined(before.cells, new)
     standing = _demoted(standing, replaced, rows)
     standing = _reinforced(standing, checked.claims, outcome, rows, edges, rules)
-    after = Memory(standing, pl.concat([before.edges, edges]) if edges.height else before.edges, writers, memory.scanned)
-    row = np.where(outcome.accepted, rows[outcome.source], NONE)
-    weighs = kept & (checked.edges["weight"] != 0.0).to_numpy()
-    walk = (batch.claim[weighs], rows[outcome.target[weighs]])
+    after = before.grown(standing, joined(before.edges, edges), writers, new)
     return Built(after, row, before.edges.height, (rows[replaced.old], replaced.at), walk)
+
+
+MOST_CHUNKS = 64
+
+
+def joined(standing: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+    """Two frames, one under the other; copied into one piece only now and then."""
+    if new.is_empty():
+        return standing
+    both = standing.vstack(new)
+    return both.rechunk() if both.n_chunks() > MOST_CHUNKS else both
 
 
 def _reused_rows(memory: Memory, made: pl.DataFrame, rules: Rules) -> Ints:
@@ -98,6 +104,7 @@ def _overwritten(memory: Memory, cells: pl.DataFrame, reused: Ints) -> Memory:
         pl.concat([old, new]).sort("row").drop("row"),
         memory.edges.filter(~pl.col("source").is_in(gone)),
         memory.writers,
+        memory.scanned,
     )
 
 
@@ -119,43 +126,13 @@ def _writers(memory: Memory, made: pl.DataFrame, author: Ints) -> tuple[Ints, pl
     return numbered, pl.concat([memory.writers, new])
 
 
-def _cells(
-    memory: Memory, made: pl.DataFrame, factor: NDArray[np.float64], author: Ints, live: Bools, rules: Rules
-) -> pl.DataFrame:
-    """New cells with their first scores."""
-    stated = made["stated"].to_numpy()
-    text = made.select("rep", "kind", folded(pl.col("title")).alias("title"))
-    new = made.with_columns(
-        *named(memory, made),
-        content_of(text),
-        pl.col("handle").is_not_null().alias("given"),
-        pl.when(pl.Series(live)).then(pl.lit("active")).otherwise(pl.lit("annexed")).alias("status"),
-        pl.col("t").alias("created"),
-        pl.col("t").alias("touched"),
-        *(pl.col(name).fill_null([]) for name in ("topics", "entities", "source_refs")),
-        pl.Series("author", author),
-        pl.Series("calibration", factor),
-        pl.Series("effective", np.clip(stated * factor, 0.0, 1.0)),
-        pl.col("uncertainty").fill_null(pl.Series(scores.thousandths((1.0 - stated) * 0.7))),
-        pl.col("concern").fill_null(pl.Series(scores.thousandths((1.0 - stated) * 0.3))),
-        pl.Series("source_quality", scores.source_quality(stated)),
-        *(pl.lit(0.0).alias(name) for name in ("support_mass", "challenge_mass", "worth")),
-        *(pl.lit(1.0).alias(name) for name in ("c0", "currency")),
-        *(pl.lit(rules.salience_seed).alias(name) for name in ("salience_seed", "salience")),
-        *(pl.lit(None).alias(name) for name in ("successor", "read")),
-        pl.lit(1).alias("version"),
-    )
-    new = new.with_columns(pl.col("name").alias("handle"), is_immutable(pl.col("name")).alias("immutable"))
-    return new.select([pl.col(name).cast(kind) for name, kind in schema.CELLS.items()])
-
-
 def _kept(batch: Batch, outcome: Outcome, rules: Rules) -> Bools:
     """Which edges the rules keep of the claims that were accepted."""
     keep = outcome.accepted[batch.claim]
     if rules.restated_edges == "dropped":
         keep &= outcome.created[batch.claim]
     if rules.handle_evidence == "inert":
-        keep &= ~batch.by_handle | ((batch.relation == "supersedes") & (rules.supersede_name == "any"))
+        keep &= ~batch.by_handle | ((batch.code == SUPERSEDES) & (rules.supersede_name == "any"))
     return keep
 
 
@@ -165,15 +142,19 @@ def _edges(
     """Edges of accepted claims, reverse edges of mutual ones included, by row."""
     if not keep.any():
         return pl.DataFrame(schema=schema.EDGES)
-    claim = batch.claim[keep]
-    frame = checked.edges.filter(pl.Series(keep)).select(
-        pl.Series("source", rows[outcome.source[claim]]),
-        "relation",
-        pl.Series("target", rows[outcome.target[keep]]),
-        "weight",
-        checked.claims["writer"].gather(claim).alias("writer"),
-        checked.claims["t"].gather(claim).alias("t"),
-        "mutual",
+    claim, edges = batch.claim[keep], checked.edges
+    every = len(claim) == edges.height
+    held = edges if every else edges.filter(pl.Series(keep))
+    frame = framed(
+        {
+            "source": rows[outcome.source[claim]],
+            "relation": held["relation"].cast(schema.EDGES["relation"]),
+            "target": rows[outcome.target[keep]],
+            "weight": held["weight"],
+            "writer": checked.claims["writer"].gather(claim),
+            "t": checked.claims["t"].to_numpy()[claim],
+            "mutual": held["mutual"],
+        }
     )
     return new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")
 
@@ -184,11 +165,15 @@ def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False)
         numbered = frame.with_row_index("order")
         back = numbered.filter("mutual").with_columns(source=pl.col("target"), target=pl.col("source"))
         frame = pl.concat([numbered, back]).sort("order", maintain_order=True).drop("order")
-    frame = frame.drop("mutual").cast(schema.EDGES)  # type: ignore[arg-type]  # a dict of polars types
+    frame = frame.drop("mutual")
+    source, target = frame["source"].to_numpy(), frame["target"].to_numpy()
+    said = (source * (target.max(initial=0) + 1) + target) * len(schema.RELATIONS) + frame[
+        "relation"
+    ].to_physical().to_numpy()
     same = ["source", "relation", "target"]
-    frame = frame.unique(same, keep="last" if last_weight else "first", maintain_order=True)
-    oldest = frame["source"].min()
-    if isinstance(oldest, int) and oldest < memory.cells.height:  # only a cell that stood can have edges that stand
+    if len(np.unique(said)) < len(said):
+        frame = frame.unique(same, keep="last" if last_weight else "first", maintain_order=True)
+    if source.size and source.min() < memory.cells.height:  # only a cell that stood can have edges that stand
         touched = memory.edges.filter(pl.col("source").is_in(frame["source"].unique().implode()))
         frame = frame.join(touched, on=same, how="anti", maintain_order="left")
     return frame

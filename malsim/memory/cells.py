@@ -11,6 +11,7 @@ import polars as pl
 
 from malsim.errors import AddressError
 from malsim.memory import schema
+from malsim.memory.index import Index
 from malsim.memory.wiring import Wiring, wire
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Memory"]
 
-_KEPT = ("wiring", "_accusations", "_replaced")
+_KEPT = ("wiring", "index", "known_writers", "_accusations", "_replaced")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,22 @@ class Memory:
     def wiring(self) -> Wiring:
         """The edges as sparse matrices."""
         return wire(self.edges, self.cells.height)
+
+    @cached_property
+    def index(self) -> Index:
+        """Where names and contents are found."""
+        return Index(self.cells)
+
+    def grown(self, cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, new: pl.DataFrame) -> Memory:
+        """A memory whose cells end with the rows `new`, with the index grown along."""
+        after = Memory(cells, edges, writers, self.scanned)
+        after.__dict__["index"] = self.index.grown(cells, new)
+        return after
+
+    @cached_property
+    def known_writers(self) -> pl.DataFrame:
+        """The writers with their row, as `author`."""
+        return self.writers.select("rep", "writer", pl.int_range(pl.len(), dtype=pl.Int64).alias("author"))
 
     @cached_property
     def _accusations(self) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -107,7 +124,11 @@ class Memory:
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
         """The same edges over cells of the same rows whose status, flags or text changed."""
-        return self._keeping(replace(self, cells=cells), "wiring")
+        return self._keeping(replace(self, cells=cells), "wiring", "index", "known_writers")
+
+    def with_edges(self, edges: pl.DataFrame) -> Memory:
+        """The same cells with more edges."""
+        return self._keeping(replace(self, edges=edges), "index", "known_writers")
 
     def _keeping(self, other: Memory, *names: str) -> Memory:
         """Hand what was derived from unchanged columns on to the next memory."""

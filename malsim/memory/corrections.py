@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.memory.relations import SUPERSEDES
+from malsim.memory.schema import RELATIONS
+
 if TYPE_CHECKING:
     from malsim.memory.cells import Memory
     from malsim.memory.numbering import Batch, Bools, Ints
@@ -31,19 +34,26 @@ class Replaced:
     lines: tuple[Ints, Ints]
 
 
+_NONE = np.zeros(0, dtype=np.int64)
+NOTHING = Replaced(_NONE, _NONE, _NONE, (_NONE, _NONE))
+CONTRADICTS = RELATIONS.index("contradicts")
+
+
 def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, rules: Rules) -> Replaced:
     """The cells this batch demotes: by a supersedes edge, or by a new cell's own contradiction of its writer's word.
 
     The first to reach an active cell demotes it; who comes later only joins its line.
     """
-    explicit = (batch.relation == "supersedes") & ~(batch.by_handle & (rules.supersede_name == "key"))
+    explicit = (batch.code == SUPERSEDES) & ~(batch.by_handle & (rules.supersede_name == "key"))
     corrects = _corrects(memory, checked, batch, outcome)
     source = outcome.source[batch.claim]
     acts = outcome.accepted[batch.claim] & (explicit | corrects) & (source != outcome.target)
     if rules.restated_edges == "dropped":
         acts &= outcome.created[batch.claim]
+    if not acts.any():
+        return NOTHING
     claim, new, old = batch.claim[acts], source[acts], outcome.target[acts]
-    active = _active(memory, batch, old)
+    active = batch.is_active(old)
     _, first = np.unique(old[active], return_index=True)
     first = np.sort(first)
     line = explicit[acts] | np.isin(np.arange(len(old)), np.flatnonzero(active)[first])
@@ -66,19 +76,12 @@ def first_stale(batch: Batch, outcome: Outcome, replaced: Replaced) -> int | Non
 def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome) -> Bools:
     """Edges by which a new cell contradicts an unlocked cell of the same writer about the same non-empty object."""
     found = np.zeros(len(batch.claim), dtype=bool)
-    may = np.flatnonzero((batch.relation == "contradicts") & outcome.created[batch.claim] & (outcome.target >= 0))
+    may = np.flatnonzero((batch.code == CONTRADICTS) & outcome.created[batch.claim] & (outcome.target >= 0))
     if not may.size:
         return found
     objects = pl.concat([memory.cells["object"], checked.claims["object"]])
     ours, theirs = objects.gather(batch.cells + batch.claim[may]), objects.gather(outcome.target[may])
     same_object = ((ours == theirs) & (ours != "")).fill_null(value=False).to_numpy()
-    authors = np.concatenate([batch.authors.of_cells, batch.authors.of_claims])
-    same_writer = authors[outcome.target[may]] == batch.authors.of_claims[batch.claim[may]]
+    same_writer = batch.author(outcome.target[may]) == batch.authors.of_claims[batch.claim[may]]
     found[may] = same_object & same_writer & ~batch.is_locked(outcome.target[may])
     return found
-
-
-def _active(memory: Memory, batch: Batch, ids: Ints) -> Bools:
-    """Which ids are active before the batch's own demotions."""
-    standing = memory.cells["status"].to_physical().to_numpy() == 0
-    return np.concatenate([standing, batch.fresh])[ids] if ids.size else np.zeros(0, dtype=bool)

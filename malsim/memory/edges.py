@@ -9,16 +9,16 @@ import polars as pl
 
 from malsim.errors import DataError
 from malsim.memory import schema
-from malsim.memory.building import new_edges, supported
-from malsim.memory.cells import Memory
+from malsim.memory.building import joined, new_edges, supported
+from malsim.memory.index import NONE
 from malsim.memory.numbering import look_up
-from malsim.memory.relations import NONE
 from malsim.memory.rules import Rules
 from malsim.memory.validation import edge_issues, gather
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from malsim.memory.cells import Memory
     from malsim.memory.numbering import Bools, Ints
 
 __all__ = ["Connection", "connect", "connect_rows"]
@@ -73,11 +73,12 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[dict[str, object]], r
 
 def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
     """Add edges named by row (source, relation, target, weight, writer, t, mutual) that do not stand yet."""
-    fresh = new_edges(memory, edges.select(*schema.EDGES, "mutual"), last_weight=rules.duplicate_edges == "last_weight")
+    typed = edges.select(pl.col(name).cast(kind) for name, kind in (schema.EDGES | {"mutual": pl.Boolean}).items())
+    fresh = new_edges(memory, typed, last_weight=rules.duplicate_edges == "last_weight")
     if fresh.is_empty():
         return memory
     cells = supported(memory.cells, fresh, rules)
-    return Memory(cells, pl.concat([memory.edges, fresh]), memory.writers, memory.scanned)
+    return memory.with_cells(cells).with_edges(joined(memory.edges, fresh))
 
 
 def _typed(edges: pl.DataFrame) -> pl.DataFrame:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory.handles import keys, tags
+from malsim.memory.index import NONE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,59 +17,60 @@ if TYPE_CHECKING:
 
 __all__ = ["named"]
 
+SHORTEST_TAG = 4
 LONGEST_TAG = 16
 
 
-def named(memory: Memory, made: pl.DataFrame) -> list[pl.Series]:
-    """The key and the handle (as `name`) of each new cell.
+def named(memory: Memory, made: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+    """The key and the handle of each new cell.
 
     A handle that was not given depends on nothing but how many cells its replication holds, so that one replication names
     its cells alike whatever runs beside it.
     """
     ordinal = _ordinals(memory, made)
     tag = tags(ordinal)
-    hexed = pl.col("key").str.to_lowercase().str.replace_all("[^0-9a-f]", "")
-    tail = pl.coalesce(hexed.str.slice(0, 4).str.pad_end(4, "0"), pl.Series(tag, dtype=pl.String))
-    key = pl.col("key").fill_null(pl.Series(keys(tag, ordinal), dtype=pl.String))
-    frame = made.select(
-        "rep",
-        "handle",
-        key,
-        by_key=pl.col("key").is_not_null(),
-        name=pl.coalesce("handle", pl.concat_str("kind", pl.lit("_"), tail)),
-    )
-    return [frame["key"], _grown(memory, frame)["name"]]
+    given = made["handle"].null_count() < made.height
+    by_key = made["key"].null_count() < made.height
+    key = pl.Series("key", keys(tag, ordinal).tolist(), dtype=pl.String)
+    tail = pl.Series(tag.tolist(), dtype=pl.String)
+    if by_key:
+        hexed = made["key"].str.to_lowercase().str.replace_all("[^0-9a-f]", "")
+        tail = hexed.str.slice(0, SHORTEST_TAG).str.pad_end(SHORTEST_TAG, "0").fill_null(tail)
+        key = made["key"].fill_null(key)
+    name = made["handle"].fill_null(made["kind"] + "_" + tail) if given else made["kind"] + "_" + tail
+    reps, names = made["rep"].to_list(), name.to_list()
+    borne = memory.index.rows(reps, names, height=memory.cells.height) != NONE
+    if borne.any() or given or by_key:
+        names = _grown(memory, reps, names, key.to_list(), made["handle"].is_not_null().to_list())
+    return key, pl.Series("handle", names, dtype=pl.String)
 
 
 def _ordinals(memory: Memory, made: pl.DataFrame) -> NDArray[np.int64]:
+    """How many cells its replication held before each new one."""
     reps = made["rep"].to_numpy()
-    before = np.bincount(memory.cells["rep"].to_numpy(), minlength=int(reps.max(initial=0)) + 1)
-    place: NDArray[np.int64] = made.select(pl.int_range(pl.len()).over("rep")).to_series().to_numpy()
+    if not len(reps):
+        return np.zeros(0, dtype=np.int64)
+    before = np.bincount(memory.cells["rep"].to_numpy(), minlength=int(reps.max()) + 1)
+    order = np.argsort(reps, kind="stable")
+    runs = reps[order]
+    place = np.empty(len(reps), dtype=np.int64)
+    place[order] = np.arange(len(reps)) - np.searchsorted(runs, runs)
     ordinal: NDArray[np.int64] = before[reps] + place
     return ordinal
 
 
-def _grown(memory: Memory, frame: pl.DataFrame) -> pl.DataFrame:
-    """Lengthen made handles that another cell bears by digits of their own key, until none does."""
-    by_key = bool(frame["by_key"].any())
-    rivals = memory.cells if by_key else memory.cells.filter("given")  # tags made from ordinals never meet each other
-    others = pl.concat(
-        [rivals.select("rep", name="handle"), frame.filter(pl.col("handle").is_not_null()).select("rep", "name")]
-    )
-    if others.is_empty():
-        return frame
-    for place in range(4, LONGEST_TAG):
-        met = frame.with_row_index("place").join(others, on=["rep", "name"], how="semi")["place"]
-        again = ~pl.struct("rep", "name").is_first_distinct()
-        clash = pl.col("handle").is_null() & (pl.int_range(pl.len()).is_in(met.implode()) | again)
-        if not frame.select(clash.any()).item():
-            break
-        digit = (
-            pl.col("key")
-            .str.to_lowercase()
-            .str.replace_all("[^0-9a-f]", "")
-            .str.pad_end(LONGEST_TAG, "0")
-            .str.slice(place, 1)
-        )
-        frame = frame.with_columns(pl.when(clash).then(pl.concat_str("name", digit)).otherwise("name").alias("name"))
-    return frame
+def _grown(memory: Memory, reps: list[int], names: list[str], keys_: list[str], given: list[bool]) -> list[str]:
+    """Lengthen each made handle that another cell bears by digits of its own key, until none does."""
+    seen = {(rep, name) for rep, name, is_given in zip(reps, names, given, strict=True) if is_given}
+    grown = []
+    for rep, short, key, is_given in zip(reps, names, keys_, given, strict=True):
+        digits = "".join(digit for digit in key.lower() if digit in "0123456789abcdef").ljust(LONGEST_TAG, "0")
+        name = short
+        for extra in range(SHORTEST_TAG, LONGEST_TAG):
+            is_borne = memory.index.rows([rep], [name], height=memory.cells.height)[0] != NONE
+            if is_given or not (is_borne or (rep, name) in seen):
+                break
+            name += digits[extra]
+        seen.add((rep, name))
+        grown.append(name)
+    return grown

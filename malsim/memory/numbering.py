@@ -9,15 +9,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from malsim.memory.handles import is_immutable
-from malsim.memory.relations import NONE
+from malsim.memory.index import NONE
+from malsim.memory.texts import folded
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from malsim.memory.cells import Memory
     from malsim.memory.rules import Rules
     from malsim.memory.validation import Validated
 
-__all__ = ["Authors", "Batch", "Bools", "Ints", "content_of", "look_up", "number"]
+__all__ = ["Authors", "Batch", "Bools", "Ints", "authors_of", "look_up", "number"]
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -28,7 +30,6 @@ class Authors:
     """Who wrote what: rows of the writers frame, new writers past its end in order of appearance."""
 
     of_claims: Ints
-    of_cells: Ints
     factor: NDArray[np.float64]
     grounded: Bools  # has enough outcomes for the factor to mean something
 
@@ -40,9 +41,11 @@ class Batch:
     `group` numbers the claims that are compared with each other and `content` those that say the same, both by the first
     claim of their kind; `standing` is the active cell a claim restates, `taken` the one that already bears its name, NONE
     for none; `fresh` claims become active cells. Names that claims of the batch bear are numbered too; `target_row` is the
-    standing cell an edge names.
+    standing cell an edge names, `code` its relation.
     """
 
+    memory: Memory
+    rules: Rules
     cells: int
     sound: Bools
     group: Ints
@@ -50,35 +53,58 @@ class Batch:
     standing: Ints
     taken: Ints
     fresh: Bools
+    marked: Bools
     handle_name: Ints
     key_name: Ints
     names: int
     claim: Ints
-    relation: NDArray[np.object_]
+    code: NDArray[np.int8]
     target_row: Ints
     target_name: Ints
     by_handle: Bools
-    locked: Bools
-    locked_cells: Bools
     authors: Authors
-    supersede_by: str
-    names_are_unique: bool
-    refuse_self: bool
-    refuse_repeats: bool
+
+    @property
+    def names_are_unique(self) -> bool:
+        """Whether a name that is borne already bars a claim."""
+        return self.rules.reused_keys == "refused"
+
+    @property
+    def refuse_self(self) -> bool:
+        """Whether an edge may not join a cell with itself."""
+        return self.rules.self_edges == "refused"
+
+    @property
+    def refuse_repeats(self) -> bool:
+        """Whether an edge may not be said twice."""
+        return self.rules.duplicate_edges == "refused"
 
     def is_locked(self, target: Ints) -> Bools:
-        """Which ids are locked or immutable."""
-        locked: Bools = self._pick(target, self.locked_cells, self.locked)
+        """Which ids are locked or immutable, where the rules keep locks."""
+        if self.rules.locks == "display":
+            return np.zeros(len(target), dtype=bool)
+        cells = self.memory.cells
+        locked: Bools = self._pick(target, (cells["locked"] | cells["immutable"]).to_numpy(), self.marked)
         return locked
+
+    def is_active(self, target: Ints) -> Bools:
+        """Which ids are active before the batch's own demotions."""
+        standing = self.memory.cells["status"].to_physical().to_numpy() == 0
+        active: Bools = self._pick(target, standing, self.fresh)
+        return active
+
+    def author(self, target: Ints) -> Ints:
+        """The row of the writer of each id."""
+        author: Ints = self._pick(target, self.memory.cells["author"].to_numpy().astype(np.int64), self.authors.of_claims)
+        return author
 
     def may_supersede(self, target: Ints) -> Bools:
         """Which edges come from a writer whom the rules let supersede the cell they name."""
-        authors = self.authors
-        if self.supersede_by == "any":
+        if self.rules.supersede_by == "any":
             return np.ones(len(target), dtype=bool)
-        writer, judged = authors.of_claims[self.claim], self._pick(target, authors.of_cells, authors.of_claims)
+        authors, writer, judged = self.authors, self.authors.of_claims[self.claim], self.author(target)
         own: Bools = writer == judged
-        if self.supersede_by == "own":
+        if self.rules.supersede_by == "own":
             return own
         better: Bools = authors.grounded[writer] & (authors.factor[writer] > authors.factor[judged])
         return own | better
@@ -88,75 +114,59 @@ class Batch:
         return both[ids] if len(both) else np.zeros(len(ids), dtype=both.dtype)
 
 
-def number(memory: Memory, checked: Validated, sound: Bools, factor: NDArray[np.float64], rules: Rules) -> Batch:
-    """Number the contents, names, authors and targets of a batch."""
+def number(memory: Memory, checked: Validated, sound: Bools, authors: Authors, rules: Rules) -> Batch:
+    """Number the contents, names and targets of a batch."""
     claims, edges = checked.claims, checked.edges
-    text = claims.select("rep", "kind", folded(pl.col("title")).alias("title"), "body")
     first_only = rules.restated_among == "first"
-    content = _ids(text)
+    content = _contents(claims)
     handle_name, key_name, target_name, names = _names(claims, edges)
     claim = edges["claim"].to_numpy().astype(np.int64)
-    reps = claims["rep"]
-    unique = rules.reused_keys == "refused"
     taken = np.full(claims.height, NONE)
-    if unique and names:
-        taken = np.maximum(look_up(memory, reps, claims["key"]), look_up(memory, reps, claims["handle"]))
-    locks = rules.locks == "enforced"
+    if rules.reused_keys == "refused" and names:
+        taken = np.maximum(look_up(memory, claims["rep"], claims["key"]), look_up(memory, claims["rep"], claims["handle"]))
+    reps = claims["rep"].to_numpy()[claim]
     return Batch(
+        memory=memory,
+        rules=rules,
         cells=memory.cells.height,
         sound=sound,
-        group=_ids(text.drop("body")) if first_only else content,
+        group=_ids(claims.select("rep", "kind", "folded")) if first_only else content,
         content=content,
-        standing=_standing(memory, text, first_only=first_only),
+        standing=_standing_of_title(memory, claims) if first_only else _standing(memory, claims),
         taken=taken,
         fresh=~claims["annexed"].to_numpy() | (rules.locks == "display"),
+        marked=claims["marked"].to_numpy(),
         handle_name=handle_name,
         key_name=key_name,
         names=names,
         claim=claim,
-        relation=edges["relation"].to_numpy(),
-        target_row=look_up(memory, reps.gather(edges["claim"]), edges["target"]),
+        code=edges["code"].to_numpy(),
+        target_row=look_up(memory, pl.Series(reps), edges["target"]),
         target_name=target_name,
         by_handle=_by_handle(memory, claims, edges, rules),
-        locked=_locked(claims, locks=locks),
-        locked_cells=_locked(memory.cells, locks=locks),
-        authors=_authors(memory, claims, factor, rules),
-        supersede_by=rules.supersede_by,
-        names_are_unique=unique,
-        refuse_self=rules.self_edges == "refused",
-        refuse_repeats=rules.duplicate_edges == "refused",
+        authors=authors,
     )
 
 
-def folded(title: pl.Expr) -> pl.Expr:
-    """A title with case and white space folded."""
-    return title.str.strip_chars().str.to_lowercase().str.replace_all(r"\s+", " ")
-
-
-def content_of(text: pl.DataFrame) -> pl.Series:
-    """A hash of replication, kind and folded title; bodies decide where two of them meet."""
-    return text.select(pl.struct("rep", pl.col("kind").cast(pl.String), "title").hash().alias("content")).to_series()
-
-
 def look_up(memory: Memory, reps: pl.Series, names: pl.Series) -> Ints:
-    """The row of the cell that bears each name as its handle or, first, its key; NONE where none does."""
-    rows = np.full(len(names), NONE, dtype=np.int64)
+    """The row of the cell that bears each name as its key or else its handle; NONE where none does."""
     if memory.cells.is_empty() or names.null_count() == len(names):
-        return rows
-    wanted = pl.DataFrame({"rep": reps, "name": names}).with_row_index("place").drop_nulls("name")
-    unique = wanted["name"].unique().implode()
-    for column in ("handle", "key"):
-        row = pl.Series("row", np.flatnonzero(memory.cells[column].is_in(unique).fill_null(value=False).to_numpy()))
-        held = pl.DataFrame([row, memory.cells["rep"].gather(row), memory.cells[column].gather(row).alias("name")])
-        found = wanted.join(held.unique(["rep", "name"], keep="first", maintain_order=True), on=["rep", "name"])
-        rows[found["place"].to_numpy()] = found["row"].to_numpy()
-    return rows
+        return np.full(len(names), NONE, dtype=np.int64)
+    return memory.index.rows(reps.to_list(), names.to_list(), height=memory.cells.height)
 
 
 def _ids(frame: pl.DataFrame) -> Ints:
     """Each row's first equal row."""
     numbered = frame.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("first"))
     return numbered.select(pl.col("first").first().over(frame.columns)).to_series().to_numpy()
+
+
+def _contents(claims: pl.DataFrame) -> Ints:
+    """Each claim's first claim that says the same; text is compared only where hashes meet."""
+    hashes = claims["content"].to_numpy()
+    if len(np.unique(hashes)) == len(hashes):
+        return np.arange(len(hashes))
+    return _ids(claims.select("rep", "kind", "folded", "body"))
 
 
 def _names(claims: pl.DataFrame, edges: pl.DataFrame) -> tuple[Ints, Ints, Ints, int]:
@@ -172,23 +182,33 @@ def _names(claims: pl.DataFrame, edges: pl.DataFrame) -> tuple[Ints, Ints, Ints,
     return handle, key, target, len(ids)
 
 
-def _standing(memory: Memory, text: pl.DataFrame, *, first_only: bool) -> Ints:
+def _standing(memory: Memory, claims: pl.DataFrame) -> Ints:
     """The first active cell that says the same as each claim, NONE where there is none."""
-    standing = np.full(text.height, NONE, dtype=np.int64)
-    hashed = content_of(text)
-    cells = memory.cells
-    near = cells["content"].is_in(hashed.unique().implode()) if cells.height else pl.Series([], dtype=pl.Boolean)
-    if not near.any():
+    standing = np.full(claims.height, NONE, dtype=np.int64)
+    near = memory.index.alike(claims["content"].to_list(), height=memory.cells.height)
+    if not near:
         return standing
-    row = pl.Series("row", np.flatnonzero((near & (cells["status"] == "active")).to_numpy()))
-    held = cells.select("rep", "kind", "title", "body").select(pl.all().gather(row)).with_columns(row)
-    held = held.with_columns(pl.col("kind").cast(pl.String), folded(pl.col("title")).alias("title"))
-    same = ["rep", "kind", "title"]
-    if first_only:
-        held = held.unique(same, keep="first", maintain_order=True)
-    held = held.unique([*same, "body"], keep="first", maintain_order=True)
-    found = text.with_row_index("place").join(held, on=[*same, "body"])
-    standing[found["place"].to_numpy()] = found["row"].to_numpy()
+    place, row = (pl.Series(part, dtype=pl.Int64) for part in zip(*near, strict=True))
+    cells = memory.cells.select(pl.col("rep", "status", "title", "body", "kind").gather(row))
+    ours = claims.select(pl.col("rep", "folded", "body", "kind").gather(place))
+    same = (cells["rep"] == ours["rep"]) & (cells["body"] == ours["body"]) & (cells["kind"].cast(pl.String) == ours["kind"])
+    same &= cells.select(folded(pl.col("title"))).to_series() == ours["folded"]
+    same &= cells["status"] == "active"
+    found = np.flatnonzero(same.fill_null(value=False).to_numpy())[::-1]  # the first of several is written last
+    standing[place.to_numpy()[found]] = row.to_numpy()[found]
+    return standing
+
+
+def _standing_of_title(memory: Memory, claims: pl.DataFrame) -> Ints:
+    """As `_standing`, but only the first active cell of a title is looked at, as the reference does."""
+    standing = np.full(claims.height, NONE, dtype=np.int64)
+    title = folded(pl.col("title")).alias("folded")
+    cells = memory.cells.select("rep", pl.col("kind").cast(pl.String), title, "body", "status")
+    same = ["rep", "kind", "folded"]
+    held = cells.with_columns(pl.int_range(pl.len()).alias("row")).filter(pl.col("status") == "active")
+    first = held.unique(same, keep="first", maintain_order=True)
+    found = claims.select("claim", *same, "body").join(first, on=[*same, "body"])
+    standing[found["claim"].to_numpy()] = found["row"].to_numpy()
     return standing
 
 
@@ -200,25 +220,21 @@ def _by_handle(memory: Memory, claims: pl.DataFrame, edges: pl.DataFrame, rules:
     return ~edges["target"].is_in(keys.implode()).fill_null(value=False).to_numpy()
 
 
-def _locked(frame: pl.DataFrame, *, locks: bool) -> Bools:
-    if not locks:
-        return np.zeros(frame.height, dtype=bool)
-    marked = pl.col("immutable") if "immutable" in frame.columns else is_immutable(pl.col("handle")).fill_null(value=False)
-    return frame.select(pl.col("locked") | marked).to_series().to_numpy()
-
-
-def _authors(memory: Memory, claims: pl.DataFrame, factor: NDArray[np.float64], rules: Rules) -> Authors:
-    """Rows of the claims' writers, new ones numbered past the end."""
-    known = memory.writers.select("rep", "writer").with_row_index("author")
-    who = claims.select("rep", "writer").join(known, on=["rep", "writer"], how="left", maintain_order="left")
-    author = who["author"].cast(pl.Int64).fill_null(NONE).to_numpy().copy()
-    new = author == NONE
-    first = _ids(who.select("rep", "writer").filter(pl.Series(new)))
-    starts, places = np.unique(first, return_inverse=True)
-    author[new] = known.height + places
-    factors = np.concatenate([memory.writers["calibration"].to_numpy(), np.ones(len(starts))])
-    factors[author] = factor
-    outcomes = np.concatenate([memory.writers["claims"].to_numpy(), np.zeros(len(starts), dtype=np.int64)])
-    return Authors(
-        author, memory.cells["author"].to_numpy().astype(np.int64), factors, outcomes >= rules.calibration_history
-    )
+def authors_of(memory: Memory, claims: pl.DataFrame, factors: Mapping[str, float], rules: Rules) -> Authors:
+    """Rows and factors of the claims' writers: as of the last tick, given by `factors`, or 1 for a new one."""
+    who = claims.select("rep", "writer").join(memory.known_writers, on=["rep", "writer"], how="left", maintain_order="left")
+    author = who["author"].fill_null(NONE).to_numpy().copy()
+    known = memory.writers.height
+    new = np.flatnonzero(author == NONE)
+    factor = memory.writers["calibration"].to_numpy()
+    outcomes = memory.writers["claims"].to_numpy()
+    if new.size:
+        starts, places = np.unique(_ids(who.select("rep", "writer")[new]), return_inverse=True)
+        author[new] = known + places
+        factor = np.concatenate([factor, np.ones(len(starts))])
+        outcomes = np.concatenate([outcomes, np.zeros(len(starts), dtype=np.int64)])
+    if factors:
+        given = who["writer"].replace_strict(factors, default=None, return_dtype=pl.Float64)
+        factor = factor.copy()
+        factor[author] = given.fill_null(pl.Series(factor[author])).to_numpy()
+    return Authors(author, factor, outcomes >= rules.calibration_history)

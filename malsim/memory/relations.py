@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
+
+from malsim.memory.index import NONE
+from malsim.memory.schema import RELATIONS
 
 if TYPE_CHECKING:
     from malsim.memory.numbering import Batch, Bools, Ints
 
-__all__ = ["REFUSALS", "Outcome", "resolve"]
+__all__ = ["REFUSALS", "SUPERSEDES", "Outcome", "resolve"]
 
-NONE = -1
+SUPERSEDES = RELATIONS.index("supersedes")
 REFUSALS = (
     "names no cell that stands",
     "names the claim's own cell",
@@ -107,19 +109,22 @@ def _targets(batch: Batch, owner: Ints) -> Ints:
 def _refusals(batch: Batch, source: Ints, target: Ints) -> tuple[Bools, ...]:
     dangling = target == NONE
     itself = ~dangling & (target == source[batch.claim])
-    supersedes = (batch.relation == "supersedes") & ~dangling & ~itself
+    supersedes = (batch.code == SUPERSEDES) & ~dangling & ~itself
     nowhere = np.zeros(len(target), dtype=bool)
     many = batch.refuse_repeats and len(target) > 1
     return (
         dangling,
         itself if batch.refuse_self else nowhere,
         ~dangling & _repeats(batch, target) if many else nowhere,
-        supersedes & batch.is_locked(target),
-        supersedes & ~batch.may_supersede(target),
+        supersedes & batch.is_locked(target) if supersedes.any() else nowhere,
+        supersedes & ~batch.may_supersede(target) if supersedes.any() else nowhere,
     )
 
 
 def _repeats(batch: Batch, target: Ints) -> Bools:
     """Which edges say again what an earlier edge of the same claim says."""
-    edges = pl.DataFrame({"claim": batch.claim, "relation": batch.relation, "target": target})
-    return ~edges.select(pl.struct(pl.all()).is_first_distinct()).to_series().to_numpy()
+    said = (batch.claim * len(RELATIONS) + batch.code) * (batch.cells + len(batch.sound)) + target
+    _, first = np.unique(said, return_index=True)
+    again = np.ones(len(said), dtype=bool)
+    again[first] = False
+    return again

@@ -79,7 +79,6 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "expires": pl.Float64,
     "reverify": pl.Float64,
     "content": pl.UInt64,  # hash of what makes two claims the same; text decides where hashes meet
-    "given": pl.Boolean,  # the handle was given, not made
 }
 
 EDGES: dict[str, pl.DataType | type[pl.DataType]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -52,25 +53,29 @@ _PERSONAL = _PERSONAL_0_5 | {
     "spelled-out email address": r"(?i:\b[a-z0-9]+(?:\s+dot\s+[a-z0-9]+)*\s+at\s+[a-z0-9-]+(?:\s+dot\s+[a-z0-9-]+)+\b)",
     "payment card number": _CARD,
 }
-_TEXTS = (
-    "title",
-    "body",
-    "writer",
-    "object",
-    "summary",
-    "handle",
-    "key",
-    "kind",
-    "stability",
-    "verification",
-    "origin",
-    "sensitivity",
-)
+_TEXTS = ("title", "body", "writer", "object", "summary", "handle", "key")  # words are checked against their lists
 _LISTS = ("topics", "entities", "source_refs")
 
 
-def _formats(rules: Rules) -> dict[str, str]:
-    return _REFERENCE | _DETECTOR if rules.screen_formats == "full" else _REFERENCE
+@cache
+def _formats(screen_formats: str, *, public: bool = False) -> Formats:
+    if public:
+        return Formats(_PERSONAL_0_5 if screen_formats == "reference_0.5" else _PERSONAL)
+    return Formats(_REFERENCE | _DETECTOR if screen_formats == "full" else _REFERENCE)
+
+
+class Formats:
+    """A set of formats as expressions, made once: is any of them in a column, and which."""
+
+    def __init__(self, patterns: dict[str, str]) -> None:
+        joined = "|".join(f"(?:{pattern})" for pattern in patterns.values())
+        self.in_text = pl.col("text").str.contains(joined)
+        self.in_target = pl.col("target").str.contains(joined).any()
+        in_texts = [pl.col(name).str.contains(joined).any() for name in _TEXTS]
+        in_lists = [pl.col(name).list.join("\n", ignore_nulls=True).str.contains(joined).any() for name in _LISTS]
+        self.in_columns = [*in_texts, *in_lists]
+        kinds: list[pl.Expr] = [pl.when(_matches(name, pattern)).then(pl.lit(name)) for name, pattern in patterns.items()]
+        self.kind = pl.coalesce(kinds)
 
 
 def holds_secret(text: str) -> bool:
@@ -84,39 +89,38 @@ def holds_secret(text: str) -> bool:
 
 def secrets(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """Credentials found: one row a field with claim, path and finding (the kind of credential)."""
-    formats = _formats(rules)
+    formats = _formats(rules.screen_formats)
     found = _found(claims, formats)
-    if edges.height:
-        named = edges.select("claim", (worded("edges[{}].target", "place")).alias("path"), pl.col("target").alias("text"))
-        found.append(_named(named.filter(pl.col("text").str.contains(_any(formats))), formats))
-    return pl.concat([part for part in found if part.height] or [_nothing()]).unique(
-        ["claim", "path"], keep="first", maintain_order=True
-    )
+    if edges.height and edges.select(formats.in_target).item():
+        path = worded("edges[{}].target", "place").alias("path")
+        found.append(_named(edges.select("claim", path, pl.col("target").alias("text")), formats))
+    return _first(found)
 
 
 def personal(claims: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """Personal data found in claims whose sensitivity is public: one row a field with claim, path and finding."""
-    public = claims.filter(pl.col("sensitivity") == "public")
+    public = claims.filter(claims["sensitivity"] == "public")
     if public.is_empty():
-        return _nothing()
+        return _NOTHING
     public = public.with_columns(pl.when(~pl.col("key").str.contains(_UUID)).then("key"))  # its digits are no card's
-    if rules.screen_formats == "reference_0.5":
-        return pl.concat(_found(public, _PERSONAL_0_5) or [_nothing()]).unique(
-            ["claim", "path"], keep="first", maintain_order=True
-        )
-    lookalike = public.with_columns(_digits_for_letters(name) for name in ("title", "body", "writer", "object", "summary"))
-    found = pl.concat([*_found(public, _PERSONAL), *_found(lookalike, _PERSONAL)] or [_nothing()])
-    return found.unique(["claim", "path"], keep="first", maintain_order=True)
+    formats = _formats(rules.screen_formats, public=True)
+    found = _found(public, formats)
+    if rules.screen_formats != "reference_0.5":
+        lookalike = public.with_columns(_digits_for_letters(name) for name in _TEXTS[:5])
+        found += _found(lookalike, formats)
+    return _first(found)
 
 
 def in_texts(texts: pl.DataFrame, rules: Rules, *, public: bool = False) -> pl.DataFrame:
     """Credentials, or under `public` personal data, in a frame of path and text: one row a path with path and finding."""
-    formats = _formats(rules)
     if public:
-        formats = _PERSONAL_0_5 if rules.screen_formats == "reference_0.5" else _PERSONAL
         texts = pl.concat([texts, texts.with_columns(_digits_for_letters("text"))])
-    found = _named(texts.with_columns(pl.lit(0, pl.UInt32).alias("claim")), formats)
+    found = _named(texts.with_columns(pl.lit(0, pl.UInt32).alias("claim")), _formats(rules.screen_formats, public=public))
     return found.unique("path", keep="first", maintain_order=True).drop("claim")
+
+
+def _first(found: list[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(found).unique(["claim", "path"], keep="first", maintain_order=True) if found else _NOTHING
 
 
 def _digits_for_letters(name: str) -> pl.Expr:
@@ -128,17 +132,9 @@ def _digits_for_letters(name: str) -> pl.Expr:
     return text
 
 
-def _any(formats: dict[str, str]) -> str:
-    return "|".join(f"(?:{pattern})" for pattern in formats.values())
-
-
-def _found(claims: pl.DataFrame, formats: dict[str, str]) -> list[pl.DataFrame]:
+def _found(claims: pl.DataFrame, formats: Formats) -> list[pl.DataFrame]:
     """One scan of each column for all formats joined; only what it catches is looked at again, to name it."""
-    joined = _any(formats)
-    hits = claims.lazy().select(
-        [pl.col(name).str.contains(joined).any() for name in _TEXTS]
-        + [pl.col(name).list.join("\n", ignore_nulls=True).str.contains(joined).any() for name in _LISTS]
-    ).collect().row(0)  # fmt: skip
+    hits = claims.select(formats.in_columns).row(0)
     caught = []
     for name, hit in zip((*_TEXTS, *_LISTS), hits, strict=True):
         if hit and name in _TEXTS:
@@ -150,11 +146,9 @@ def _found(claims: pl.DataFrame, formats: dict[str, str]) -> list[pl.DataFrame]:
     return caught
 
 
-def _named(texts: pl.DataFrame, formats: dict[str, str]) -> pl.DataFrame:
-    texts = texts.filter(pl.col("text").str.contains(_any(formats)))
-    kinds: list[pl.Expr] = [pl.when(_matches(name, pattern)).then(pl.lit(name)) for name, pattern in formats.items()]
-    kind = pl.coalesce(kinds)
-    return texts.select("claim", "path", kind.alias("finding")).drop_nulls("finding")
+def _named(texts: pl.DataFrame, formats: Formats) -> pl.DataFrame:
+    caught = texts.filter(formats.in_text)
+    return caught.select("claim", "path", formats.kind.alias("finding")).drop_nulls("finding")
 
 
 def _matches(name: str, pattern: str) -> pl.Expr:
@@ -176,5 +170,4 @@ def _luhn(digits: pl.Expr) -> pl.Expr:
     return (total % 10 == 0) & (digits.str.len_chars() >= 13)  # noqa: PLR2004  # cards have 13 to 19 digits
 
 
-def _nothing() -> pl.DataFrame:
-    return pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "finding": pl.String})
+_NOTHING = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "finding": pl.String})

@@ -11,6 +11,7 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.memory.handles import LONGEST, is_handle, is_immutable, kind_of
+from malsim.memory.texts import content_of, folded
 from malsim.memory.wording import worded
 
 if TYPE_CHECKING:
@@ -58,12 +59,14 @@ _NO_EDGES = pl.DataFrame(
 
 @cache
 def _features() -> list[pl.Expr]:
-    folded = pl.col("title").str.strip_chars().str.to_lowercase().str.replace_all(r"\s+", " ")
-    content = pl.struct("rep", "kind", folded.alias("title"), "body").hash()
+    title = folded(pl.col("title"))
+    content = content_of(pl.col("kind"), title)
     marked = pl.col("locked") | is_immutable(pl.col("handle")).fill_null(value=False)
-    backed = (pl.col("source_refs").list.len().fill_null(0) > 0) | pl.col("verification").is_in(["checked", "tested", "external"])
+    backed = (pl.col("source_refs").list.len().fill_null(0) > 0) | pl.col("verification").is_in(
+        ["checked", "tested", "external"]
+    )
     words = [pl.col(name).cast(schema.CELLS[name], strict=False).alias(f"{name}_word") for name in schema.WORDS]
-    return [folded.alias("folded"), content.alias("content"), marked.alias("marked"), backed.alias("backed"), *words]
+    return [title.alias("folded"), content.alias("content"), marked.alias("marked"), backed.alias("backed"), *words]
 
 
 def exploded(numbered: pl.DataFrame) -> pl.DataFrame:
@@ -74,9 +77,13 @@ def exploded(numbered: pl.DataFrame) -> pl.DataFrame:
         return _NO_EDGES
     claim = np.repeat(np.arange(len(lists)), lengths)
     place = np.arange(len(claim)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    flat = lists.filter(pl.Series(lengths > 0)).explode().struct.unnest()
+    flat = (lists if lengths.all() else lists.filter(pl.Series(lengths > 0))).explode().struct.unnest()
     return flat.select(
-        pl.Series("claim", claim, dtype=pl.UInt32), pl.Series("place", place, dtype=pl.Int64), "relation", "target", *_edge_defaults()
+        pl.Series("claim", claim, dtype=pl.UInt32),
+        pl.Series("place", place, dtype=pl.Int64),
+        "relation",
+        "target",
+        *_edge_defaults(),
     )
 
 
@@ -170,16 +177,16 @@ def _claim_checks() -> list[Check]:
 @cache
 def _edge_checks(weight_max: float) -> list[Check]:
     """Rules of one edge; the sign of a weight is checked only where the relation is known."""
-    path, weight, relation = pl.format("edges[{}]", "place"), pl.col("weight"), pl.col("relation")
+    path, weight, relation = worded("edges[{}]", "place"), pl.col("weight"), pl.col("relation")
     default = relation.replace_strict(schema.WEIGHTS, default=None, return_dtype=pl.Float64)
     known = relation.is_in(schema.RELATIONS)
     signs = "must be above 0 for supports, below 0 for contradicts and concerns, 0 for the others"
     return [
-        Check.of(~known.fill_null(value=False), path + ".relation", f"must be one of {', '.join(schema.RELATIONS)}"),
-        Check.of(pl.col("target").is_null() | _is_blank("target"), path + ".target", "must name a cell"),
-        Check.of(known & weight.is_nan() | weight.is_infinite(), path + ".weight", "must be a finite number"),
-        Check.of(known & (weight.sign() != default.sign()), path + ".weight", signs),
-        Check.of(weight.abs() > weight_max, path + ".weight", f"must be at most {weight_max:g} in size"),
+        Check.of(~known.fill_null(value=False), path + pl.lit(".relation"), f"must be one of {', '.join(schema.RELATIONS)}"),
+        Check.of(pl.col("target").is_null() | _is_blank("target"), path + pl.lit(".target"), "must name a cell"),
+        Check.of(known & weight.is_nan() | weight.is_infinite(), path + pl.lit(".weight"), "must be a finite number"),
+        Check.of(known & (weight.sign() != default.sign()), path + pl.lit(".weight"), signs),
+        Check.of(weight.abs() > weight_max, path + pl.lit(".weight"), f"must be at most {weight_max:g} in size"),
     ]
 
 
@@ -203,4 +210,6 @@ def _issues(failing: pl.DataFrame, check: Check) -> pl.DataFrame:
 def _item_issues(held: pl.DataFrame, name: str) -> pl.DataFrame:
     items = held.with_columns(pl.int_ranges(pl.col(name).list.len()).alias("place")).explode(name, "place")
     wrong = pl.col(name).is_null() | _is_blank(name)
-    return items.filter(wrong).select("claim", pl.format(name + "[{}]", "place").alias("path"), pl.lit(NOT_BLANK).alias("message"))
+    return items.filter(wrong).select(
+        "claim", worded(name + "[{}]", "place").alias("path"), pl.lit(NOT_BLANK).alias("message")
+    )

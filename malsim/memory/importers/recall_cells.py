@@ -14,7 +14,7 @@ from malsim.memory.cells import Memory
 from malsim.memory.handles import is_immutable
 from malsim.memory.importers.dates import days
 from malsim.memory.importers.lines import with_lines
-from malsim.memory.numbering import content_of, folded
+from malsim.memory.texts import content_of, folded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -166,17 +166,15 @@ def _authors(memory: Memory, names: pl.Series) -> tuple[pl.Series, pl.DataFrame]
 
 
 def _cells(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
-    text = rows.select("rep", "kind", folded(pl.col("title")).alias("title"))
     whole = rows.with_columns(
         author,
-        content_of(text),
+        content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content"),
         is_immutable(pl.col("handle")).alias("immutable"),
         *(pl.lit(None).alias(name) for name in ("object", "successor")),
         *(pl.lit(0.0).alias(name) for name in ("support_mass", "challenge_mass")),
         claimed=pl.col("stated"),
         worth=pl.col("effective"),
         version=pl.lit(1),
-        given=pl.lit(value=True),
     )
     return whole.select([pl.col(name).cast(kind) for name, kind in schema.CELLS.items()])
 

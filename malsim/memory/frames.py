@@ -1,0 +1,20 @@
+"""Frames from columns that have their types already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["framed"]
+
+
+def framed(columns: Mapping[str, pl.Series | NDArray[Any]]) -> pl.DataFrame:
+    """A frame of series and arrays of one length, many times as fast as the constructor that looks for types."""
+    items = columns.items()
+    return pl.DataFrame([held.alias(name) if isinstance(held, pl.Series) else pl.Series(name, held) for name, held in items])

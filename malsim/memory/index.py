@@ -1,0 +1,66 @@
+"""Where names and contents are found: one index grown along with a memory and shared by those that came of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+__all__ = ["NONE", "Index"]
+
+NONE = -1
+
+
+class Index:
+    """Rows by handle, key and content hash. It only ever grows, so a memory of `height` cells reads past none of its own.
+
+    `grown` hands the same index on; a second memory grown from the same ancestor gets one of its own.
+    """
+
+    def __init__(self, cells: pl.DataFrame) -> None:
+        self._handles: dict[tuple[int, str | None], int] = {}
+        self._keys: dict[tuple[int, str | None], int] = {}
+        self._contents: defaultdict[int, list[int]] = defaultdict(list)
+        self._height = 0
+        self._add(cells)
+
+    def grown(self, cells: pl.DataFrame, new: pl.DataFrame) -> Index:
+        """An index of `cells`, whose last rows are `new`: this one, unless another memory has grown from it already."""
+        if self._height != cells.height - new.height:
+            return Index(cells)
+        self._add(new)
+        return self
+
+    def _add(self, cells: pl.DataFrame) -> None:
+        reps = cells["rep"].to_list()
+        first = self._height
+        for names, column in ((self._handles, "handle"), (self._keys, "key")):
+            for row, name in enumerate(zip(reps, cells[column].to_list(), strict=True), first):
+                names.setdefault(name, row)
+        for row, content in enumerate(cells["content"].to_list(), first):
+            self._contents[content].append(row)
+        self._height = first + cells.height
+
+    def rows(self, reps: Sequence[int], names: Sequence[str | None], *, height: int) -> NDArray[np.int64]:
+        """The first row below `height` that bears each name as its key or else its handle, NONE where none does."""
+        sought = zip(reps, names, strict=True)
+        rows = np.array([self._keys.get(name, self._handles.get(name, NONE)) for name in sought], dtype=np.int64)
+        return np.where(rows < height, rows, NONE)
+
+    def alike(self, contents: Sequence[int], *, height: int) -> list[tuple[int, int]]:
+        """(place, row) of every cell below `height` whose content hash stands at a place of `contents`."""
+        held = self._contents
+        return [
+            (place, row)
+            for place, content in enumerate(contents)
+            if content in held
+            for row in held[content]
+            if row < height
+        ]

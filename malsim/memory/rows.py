@@ -1,0 +1,71 @@
+"""The rows of new cells, with their first scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema, scores
+from malsim.memory.frames import framed
+from malsim.memory.handles import is_immutable
+from malsim.memory.naming import named
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.memory.cells import Memory
+    from malsim.memory.numbering import Bools, Ints
+    from malsim.memory.rules import Rules
+
+__all__ = ["new_cells"]
+
+_STATUS = np.array(["annexed", "active"])
+_TEXTS = ("writer", "object", "title", "body", "summary")
+_AS_CLAIMED = ("rep", *_TEXTS, "value", "content", "expires", "reverify", *schema.FLAGS)
+_LISTS = ("topics", "entities", "source_refs")
+
+
+def new_cells(
+    memory: Memory, made: pl.DataFrame, *, author: Ints, factor: NDArray[np.float64], live: Bools, rules: Rules
+) -> pl.DataFrame:
+    """Cells (columns of `schema.CELLS`) of checked claims; effective = stated · calibration until their first tick."""
+    count = made.height
+    stated = made["stated"].to_numpy()
+    key, handle = named(memory, made)
+    seed = np.full(count, rules.salience_seed)
+    immutable: pl.Series | NDArray[np.bool_] = np.zeros(count, dtype=bool)  # a made handle has no capital
+    if made["handle"].null_count() < count:
+        immutable = handle.to_frame().select(is_immutable(pl.col("handle"))).to_series()
+    columns: dict[str, pl.Series | NDArray[np.generic]] = {
+        **{name: made[name] for name in _AS_CLAIMED},
+        **{name: made[f"{name}_word"] for name in schema.WORDS},
+        **{name: made[name].fill_null([]) if made[name].null_count() else made[name] for name in _LISTS},
+        "key": key,
+        "handle": handle,
+        "immutable": immutable,
+        "author": author.astype(np.uint32),
+        "claimed": made["confidence"],
+        "stated": stated,
+        "uncertainty": _filled(made["uncertainty"], scores.thousandths((1.0 - stated) * 0.7)),
+        "concern": _filled(made["concern"], scores.thousandths((1.0 - stated) * 0.3)),
+        "source_quality": scores.source_quality(stated),
+        "calibration": factor,
+        "effective": np.clip(stated * factor, 0.0, 1.0),
+        **{name: np.zeros(count) for name in ("support_mass", "challenge_mass", "worth")},
+        **{name: np.ones(count) for name in ("c0", "currency")},
+        **dict.fromkeys(("salience_seed", "salience"), seed),
+        "status": pl.Series(_STATUS[live.astype(np.int8)], dtype=schema.CELLS["status"]),
+        "version": np.ones(count, dtype=np.int32),
+        "successor": pl.Series([None], dtype=pl.Int64).new_from_index(0, count),
+        "read": pl.Series([None], dtype=pl.Float64).new_from_index(0, count),
+        **dict.fromkeys(("created", "touched"), made["t"]),
+    }
+    return framed({name: columns[name] for name in schema.CELLS})
+
+
+def _filled(given: pl.Series, otherwise: NDArray[np.float64]) -> pl.Series | NDArray[np.float64]:
+    if given.null_count() == len(given):
+        return otherwise
+    return given.fill_null(pl.Series(otherwise))
