@@ -131,7 +131,7 @@ def by_rtamt(formula: Formula, x: Array, y: Array) -> list[float]:
 
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="the parser rtamt pins runs on no later Python")
 @pytest.mark.filterwarnings("ignore:typing.io is deprecated:DeprecationWarning")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_margins_equal_those_of_rtamt_at_every_tick_of_every_replication(data: st.DataObject) -> None:
     formula, ticks = data.draw(formulas("ticks")), data.draw(st.integers(2, 9))
@@ -224,7 +224,7 @@ def joined(word: str, sides: list[float]) -> float:
     return decided[0] if decided else math.nan
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data(), st.sampled_from(["ticks", "d"]))
 def test_margins_are_the_definition_on_uneven_ticks_with_cells_that_are_not_yet_there(
     data: st.DataObject, unit: str
@@ -243,7 +243,6 @@ def test_margins_are_the_definition_on_uneven_ticks_with_cells_that_are_not_yet_
         np.testing.assert_array_equal(start[column], spelt.of(formula, 0, now=0))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_each_replication_is_judged_as_if_it_were_alone(data: st.DataObject) -> None:
     formula, ticks = data.draw(formulas("d", prev=True)), data.draw(st.integers(1, 6))

@@ -108,6 +108,8 @@ def test_every_formula_reads_back_from_its_text(formula: Formula) -> None:
 @example('"')
 @example("not " * 3000 + "x")
 @example("(" * 5000)
+@example("(" * 4999 + "x" + ")" * 4999)
+@example("x" + " - x" * 2000 + " > 1")
 @example("always[0:99999999999999999999999999d] x")
 def test_any_text_is_a_property_or_a_refusal(text: str) -> None:
     try:

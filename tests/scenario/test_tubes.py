@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -60,7 +60,6 @@ def test_shifts_between_ticks_count_too(shift: float) -> None:
         assert fault(found)[1] == pytest.approx(shift)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=8), st.floats(0, 0.5), st.data())
 def test_without_time_a_tube_is_the_two_tolerances(values: list[float], absolute: float, data: st.DataObject) -> None:
     now = [value + data.draw(st.floats(-1, 1)) for value in values]

@@ -144,7 +144,7 @@ class Property:
         )
 
     def _must_fit(self, trace: Trace) -> None:
-        end, needed = int(trace.times[-1]) + trace.period, reach(self.formula, trace.period)
+        end, needed = max(int(trace.times[-1]), len(trace.times) * trace.period), reach(self.formula, trace.period)
         if needed > end:
             raise ScenarioError(
                 "its windows reach beyond the end of the run",
