@@ -16,8 +16,8 @@ _PAIR = ["object", "value"]
 def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
     """Edges of a stream of claims: source, target (arrival numbers), relation, at (the arrival that writes it).
 
-    `stream` has arrival (0, 1, …), writer, object, value, in order of arrival. Every claim contradicts the heads of the rival
-    values that stand when it arrives; with `mutual` also those that become heads later. Every other claim of a pair
+    `stream` has arrival (0, 1, …), writer, object, value, in order of arrival. Every claim contradicts the heads of the
+    rival values that stand when it arrives; with `mutual` also those that become heads later. Every other claim of a pair
     supports its head. A writer's later claim on an object supersedes its earlier one.
     """
     claims = _lives(stream)

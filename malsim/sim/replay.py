@@ -111,7 +111,7 @@ def _stops(stream: pl.DataFrame, questions: list[float]) -> Iterator[tuple[int, 
     """How many claims have arrived at each batch's end and at each question, in order."""
     size = _batch(stream.height)
     ends: list[tuple[int, float | None]] = [(end, None) for end in range(size, stream.height, size)]
-    before = stream["t"].search_sorted(questions, side="left").to_list() if questions else []
+    before = np.searchsorted(stream["t"].to_numpy(), np.array(questions), side="left").tolist() if questions else []
     ends += list(zip(before, questions, strict=True))
     yield from sorted(ends, key=lambda stop: (stop[0], stop[1] is not None, stop[1] or 0.0))
 

@@ -91,4 +91,5 @@ def _auc(probability: NDArray[np.float64], right: NDArray[np.bool_], weight: NDA
     below = np.cumsum(bad, axis=1) - bad
     pairs = good.sum(axis=1) * bad.sum(axis=1)
     won = (good * (below + 0.5 * bad)).sum(axis=1)
-    return np.divide(won, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
+    area: NDArray[np.float64] = np.divide(won, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
+    return area
