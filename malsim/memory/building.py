@@ -58,14 +58,14 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, re
     author, writers = _writers(memory, made, claimed_by)
     factor, live = batch.authors.factor[claimed_by], batch.fresh[created]
     cells = new_cells(memory, made, author=author, factor=factor, live=live, rules=rules)
-    kept = _kept(batch, outcome, rules)
-    edges = _edges(memory, checked, batch, outcome, rows, kept, rules)
-    weighs = kept & (checked.edges["weight"].to_numpy() != 0.0)
-    walk = (batch.claim[weighs], rows[outcome.target[weighs]])
-    row = np.where(outcome.accepted, rows[outcome.source], NONE)
     before, new = memory, cells
     if not appended.all():
         before, new = _overwritten(memory, cells, reused), cells.filter(pl.Series(appended))
+    kept = _kept(batch, outcome, rules)
+    edges = _edges(before, checked, batch, outcome, rows, kept, rules)
+    weighs = kept & (checked.edges["weight"].to_numpy() != 0.0)
+    walk = (batch.claim[weighs], rows[outcome.target[weighs]])
+    row = np.where(outcome.accepted, rows[outcome.source], NONE)
     standing = joined(before.cells, new)
     standing = _demoted(standing, replaced, rows)
     standing = _reinforced(standing, checked.claims, outcome, rows, edges, rules)

@@ -50,9 +50,12 @@ class Index:
 
     def rows(self, reps: Sequence[int], names: Sequence[str | None], *, height: int) -> NDArray[np.int64]:
         """The first row below `height` that bears each name as its key or else its handle, NONE where none does."""
-        sought = zip(reps, names, strict=True)
-        rows = np.array([self._keys.get(name, self._handles.get(name, NONE)) for name in sought], dtype=np.int64)
-        return np.where(rows < height, rows, NONE)
+        sought = list(zip(reps, names, strict=True))
+        by_key, by_handle = (
+            np.array([held.get(name, NONE) for name in sought], dtype=np.int64) for held in (self._keys, self._handles)
+        )
+        by_handle = np.where(by_handle < height, by_handle, NONE)
+        return np.where((by_key != NONE) & (by_key < height), by_key, by_handle)
 
     def alike(self, contents: Sequence[int], *, height: int) -> list[tuple[int, int]]:
         """(place, row) of every cell below `height` whose content hash stands at a place of `contents`."""
