@@ -13,7 +13,7 @@ import numpy as np
 
 from ops.pin import Array, In, Out
 
-in_ = In("1", "value to watch", nan="compares false")
+in_ = In("1", "value to watch", nan="kept")
 reset = In("bit", "forget, and start from in")
 max_ = Out("1", "highest so far")
 min_ = Out("1", "lowest so far")

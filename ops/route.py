@@ -17,7 +17,7 @@ import numpy as np
 from ops.pin import Array, In, Out, Param, Size, Tick
 
 bits = Size(5, "bits of the index", low=1, high=5)
-in_ = In("any", "inputs to choose from", many=32, nan="kept")
+in_ = In("any", "inputs to choose from", many=32, nan="passes")
 select = In("1", "index of the input", start=0, low=0)
 bit = In("bit", "bits added to select, the first the lowest", many="bits")
 out = Out("any", "the chosen input")

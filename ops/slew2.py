@@ -6,7 +6,8 @@
 
 Braking from d' over whole ticks covers (m + 1) d' − A m (m + 1)/2 with A = maxa · T², m = ⌊d'/A⌋: solved for d'. Set
 max below where it stands, and it comes back as fast as it may. Load jumps to g and rests. LinuxCNC's limit3 has the
-same promise and another rounding; its smooth-steps has no counterpart. NaN sticks until load.
+same promise and another rounding; its smooth-steps has no counterpart. NaN sticks until load. Source: LinuxCNC
+limit3, for what it promises.
 
 >>> one, off, on = np.array([1.0]), np.array([False]), np.array([True])
 >>> at = function(9 * one, off, on, -9 * one, 99 * one, 5 * one, 2 * one, 0 * one, 0 * one, 9 * one, tick=1.0)

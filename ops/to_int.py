@@ -16,8 +16,8 @@ from ops.pin import Array, In, Out, Param
 in_ = In("any", "number", nan="flagged")
 out = Out("1", "the whole number", start=0)
 bad = Out("bit", "whether it is NaN")
-low = Param(-(2**31), "1", "lowest", low=-(2**53), high=2**53)
-high = Param(2**31 - 1, "1", "highest", low=-(2**53), high=2**53)
+low = Param(-(2**31), "1", "lowest", low=-(2**52), high=2**52)
+high = Param(2**31 - 1, "1", "highest", low=-(2**52), high=2**52)
 
 
 def function(in_: Array, *, low: Array, high: Array) -> dict[str, Array]:

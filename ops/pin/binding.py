@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["bind", "bound", "value"]
 
 WHOLE = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0|[1-9][0-9]*)")
+LARGEST = 2**63 - 1
 BITS = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": False, "off": False, "no": False}
 
 
@@ -79,11 +80,10 @@ def _scalar(pin: Pin, given: object, where: str) -> float | bool:
 
 
 def _whole(given: object, where: str) -> int:
-    if isinstance(given, float) and given.is_integer():
-        return int(given)
-    if not WHOLE.fullmatch(str(given).strip()):
-        raise OpError("not a whole number", where=where, given=given, allowed="12, -3, 0xe")
-    return int(str(given), 0)
+    text = str(int(given)) if isinstance(given, float) and given.is_integer() else str(given).strip()
+    if not WHOLE.fullmatch(text) or not -LARGEST <= (whole := int(text, 0)) <= LARGEST:
+        raise OpError("not a whole number", where=where, given=given, allowed="12, -3, 0xe, of 63 bits at most")
+    return whole
 
 
 def _within(pin: Pin, array: Array, given: object, where: str) -> None:
@@ -108,5 +108,13 @@ def _unknown(sheet: Sheet, name: str, where: str, *, is_output: bool) -> OpError
         return OpError("an output is not set", where=where, hint="give a starting state instead")
     can = [known for known, slot in sheet.slots.items() if not isinstance(slot.pin, Out)]
     near = get_close_matches(name, can, n=1)
-    hint = f"did you mean {near[0]}?" if near else None
+    hint = f"did you mean {near[0]}?" if near else _elsewhere(name)
     return OpError("no such pin or parameter", where=where, allowed=", ".join([*can[:40], *sheet.sizes]), hint=hint)
+
+
+def _elsewhere(name: str) -> str | None:
+    """The ops that have what this one has not, where they are few."""
+    from ops.pin.palette import sheets  # the palette reads sheets, and sheets are bound here
+
+    having = [op for op, sheet in sheets().items() if not isinstance(sheet, OpError) and name in sheet.slots]
+    return f"{' and '.join(having)} {'has' if len(having) == 1 else 'have'} it" if 0 < len(having) < 4 else None  # noqa: PLR2004

@@ -44,8 +44,15 @@ def load(name: str, **choices: object) -> Sheet:
 
 
 def sheets() -> dict[str, Sheet | OpError]:
-    """Every op's data sheet by name, or what keeps it from loading."""
-    return {name: _sheet_or_error(name) for name in names()}
+    """Every op's data sheet by name, or what keeps it from loading; a third party's op of a taken name by its place too."""
+    taken = [point for point in entry_points(group=GROUP) if spell(point.name) in {**_modules(), **_presets()}]
+    faults = {
+        f"{point.name} ({point.value})": OpError(
+            "its name is taken by an op of the palette", where=f"{point.name} ({point.value})"
+        )
+        for point in taken
+    }
+    return {name: _sheet_or_error(name) for name in names()} | faults
 
 
 def _sheet_or_error(name: str) -> Sheet | OpError:

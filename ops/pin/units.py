@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 from ops.pin.errors import OpError
@@ -10,7 +9,9 @@ from ops.pin.errors import OpError
 __all__ = ["MILLISECONDS", "convert", "is_time", "number"]
 
 MILLISECONDS = {"ms": 1.0, "s": 1e3, "min": 6e4, "h": 3.6e6, "d": 8.64e7}
-TIMED = re.compile(r"(?P<number>[^/a-zA-Z]*(?:[eE][+-]?\d+)?)\s*(?P<per>/?)\s*(?P<unit>ms|s|min|h|d)")
+NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+TIMED = re.compile(rf"(?P<number>{NUMBER})\s*(?P<per>/?)\s*(?P<unit>ms|s|min|h|d)")
+PLAIN = re.compile(rf"{NUMBER}|[+-]?inf")
 
 
 def is_time(unit: str) -> bool:
@@ -44,23 +45,13 @@ def number(given: object, *, unit: str, where: str) -> float:
     text = str(given).strip()
     found = TIMED.fullmatch(text)
     if found and (is_time(unit) or unit.startswith("1/")):
-        value = _plain(found["number"])
-        if value is not None and not is_time(unit) and found["per"] and unit[2:] in MILLISECONDS:
-            return value * (MILLISECONDS[unit[2:]] / MILLISECONDS[found["unit"]])
-        if value is not None and is_time(unit) and not found["per"]:
-            return convert(value, given=found["unit"], to=unit)
-    value = None if isinstance(given, bool) else _plain(text)
-    if value is None or is_time(unit):
+        if not is_time(unit) and found["per"] and unit[2:] in MILLISECONDS:
+            return float(found["number"]) * (MILLISECONDS[unit[2:]] / MILLISECONDS[found["unit"]])
+        if is_time(unit) and not found["per"]:
+            return convert(float(found["number"]), given=found["unit"], to=unit)
+    if is_time(unit) or isinstance(given, bool) or not PLAIN.fullmatch(text):
         raise OpError("not a value of this unit", where=where, given=given, allowed=_allowed(unit))
-    return value
-
-
-def _plain(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return None if math.isnan(value) else value
+    return float(text)
 
 
 def _allowed(unit: str) -> str:

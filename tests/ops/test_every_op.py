@@ -1,0 +1,234 @@
+"""One suite asked of every op of the palette, presets included."""
+
+from __future__ import annotations
+
+import doctest
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ops
+from ops.pin.binding import bound
+from ops.pin.declare import NAN, In, Out
+from ops.pin.sheet import spell
+from ops.pin.units import is_time
+
+if TYPE_CHECKING:
+    from ops.pin.declare import Pin
+
+NAMES = ops.names()
+OPEN = {"enable", "ok-in", "valid", "write"}
+every_op = pytest.mark.parametrize("name", NAMES)
+some_seeds = given(seed=st.integers(0, 2**32 - 1))
+
+
+def drawn(pin: Pin, shape: tuple[int, ...], random: np.random.Generator, *, nan: bool = False) -> Any:
+    """Values a wire could carry: repeats, signed zeros, large and small, and NaN where asked."""
+    if pin.type == "bit":
+        return random.random(shape) < 0.5
+    low = 0.0 if np.isnan(bound(pin, "low")) else bound(pin, "low")
+    if pin.type == "int":
+        return random.integers(int(low), int(low) + 6, shape)
+    values = random.choice([0.0, -0.0, 1.0, -1.0, 0.5, 1e-9, 1e6], shape) + random.normal(size=shape).round(2)
+    values = np.abs(values) + low if is_time(pin.unit) or not np.isnan(bound(pin, "low")) else values
+    return np.where(random.random(shape) < 0.1, np.nan, values) if nan and isinstance(pin, In) else values
+
+
+def inputs(sheet: ops.Sheet, steps: int, rows: int, seed: int, *, nan: bool = False) -> dict[str, Any]:
+    random = np.random.default_rng(seed)
+    pins = {name: slot.pin for name, slot in sheet.slots.items() if isinstance(slot.pin, In)}
+    return {name: drawn(pin, (steps, rows), random, nan=nan) for name, pin in pins.items()}
+
+
+def same(one: Any, other: Any) -> bool:
+    return bool(np.array_equal(one, other, equal_nan=one.dtype.kind == "f"))
+
+
+@every_op
+def test_its_sheet_says_everything(name: str) -> None:
+    sheet = ops.load(name)
+    assert sheet.summary.endswith(".")
+    assert "Source:" in sheet.text
+    assert doctest.DocTestParser().get_examples(sheet.text), "a doctest shows the effect"
+    assert list(sheet.outs)
+    assert list(sheet.ins)
+    for pin in sheet.declared.values():
+        assert pin.unit
+        assert pin.meaning
+        if isinstance(pin, In):
+            assert bool(pin.nan) == (pin.dtype == np.float64), "a float input says what NaN does, and no other can"
+    shown = str(sheet)
+    assert all(word in shown for word in (*sheet.sizes, "Cadence", "NaN", "Outputs"))
+    for key in sheet.declared:
+        assert spell(key) in shown
+    assert sheet.name == name
+
+
+@every_op
+@pytest.mark.parametrize("kind", ["any", "bit", "int", "float"])
+def test_types_and_shapes_hold(name: str, kind: str) -> None:
+    sheet = ops.load(name, type=kind)
+    state = ops.start(sheet, 4)
+    fed = inputs(sheet, 3, 4, seed=5)
+    after, _ = ops.run(sheet, state, fed, tick="1h")
+    made = sheet.function(
+        **{key: after[key] for key in sheet.takes},
+        **({"tick": 1.0} if sheet.tick else {}),
+        **{size: sheet.counts[size] for size in sheet.told},
+    )
+    assert set(made) == set(sheet.outs)
+    for key, pin in sheet.outs.items():
+        assert after[key].dtype == pin.dtype
+        assert after[key].shape == ((sheet.count(pin), 4) if pin.many else (4,))
+
+
+@every_op
+@settings(max_examples=4)
+@some_seeds
+def test_rows_are_independent(name: str, seed: int) -> None:
+    sheet = ops.load(name)
+    fed = inputs(sheet, 30, 3, seed, nan=True)
+    _, together = ops.run(sheet, ops.start(sheet, 3), fed, tick="6h")
+    for row in range(3):
+        _, alone = ops.run(sheet, ops.start(sheet), {pin: array[:, [row]] for pin, array in fed.items()}, tick="6h")
+        assert all(same(alone[pin][:, 0], together[pin][:, row]) for pin in together)
+
+
+@every_op
+@settings(max_examples=4)
+@some_seeds
+def test_saved_and_restored_equals_uninterrupted(name: str, seed: int) -> None:
+    sheet = ops.load(name)
+    fed = inputs(sheet, 30, 3, seed, nan=True)
+    whole, _ = ops.run(sheet, ops.start(sheet, 3), fed, tick="6h")
+    half, _ = ops.run(sheet, ops.start(sheet, 3), {pin: array[:13] for pin, array in fed.items()}, tick="6h")
+    restored = ops.restore(sheet, ops.save(sheet, half))
+    rest, _ = ops.run(sheet, restored, {pin: array[13:] for pin, array in fed.items()}, tick="6h")
+    assert ops.save(sheet, rest).equals(ops.save(sheet, whole))
+
+
+@every_op
+@settings(max_examples=5)
+@some_seeds
+def test_nothing_is_changed_in_place(name: str, seed: int) -> None:
+    sheet = ops.load(name)
+    before = ops.start(sheet, 3)
+    random = np.random.default_rng(seed)
+    before = {**before, **{key: drawn(pin, before[key].shape, random, nan=True) for key, pin in sheet.ins.items()}}
+    kept = {key: array.copy() for key, array in before.items()}
+    after = ops.step(sheet, before, tick=0.25)
+    assert all(same(before[key], kept[key]) for key in kept)
+    again = ops.step(sheet, before, tick=0.25)
+    assert all(same(after[key], again[key]) for key in sheet.outs), "the same call gives the same answer"
+
+
+@every_op
+def test_bounds_are_refused_at_load(name: str) -> None:
+    sheet = ops.load(name)
+    for pin, slot in sheet.slots.items():
+        if isinstance(slot.pin, Out):
+            with pytest.raises(ops.OpError, match="an output is not set"):
+                ops.start(sheet, settings={pin: 1})
+            continue
+        unit = slot.pin.unit if is_time(slot.pin.unit) else ""
+        beyond = [bound(slot.pin, "low") - 1, bound(slot.pin, "high") + 1]
+        for wrong in [f"{value:.17g}{unit}" for value in beyond if not np.isnan(value)]:
+            with pytest.raises(ops.OpError, match="out of bounds") as told:
+                ops.start(sheet, settings={pin: wrong})
+            assert told.value.where == f"{name}.{pin}"
+            assert told.value.given is not None
+            assert told.value.allowed
+        for junk in ("", "nan", "banana", "10 parsecs", None, np.nan, {}, object(), b"1", [], [1, "x"]):
+            with pytest.raises(ops.OpError):
+                ops.start(sheet, settings={pin: junk})
+
+
+@every_op
+def test_a_time_without_its_unit_is_refused(name: str) -> None:
+    sheet = ops.load(name)
+    for pin, slot in sheet.slots.items():
+        if isinstance(slot.pin, Out):
+            continue
+        if is_time(slot.pin.unit):
+            for bare in (5, 5.0, "5", np.array([5.0])):
+                with pytest.raises(ops.OpError, match="not a value of this unit"):
+                    ops.start(sheet, settings={pin: bare})
+        else:
+            with pytest.raises(ops.OpError):
+                ops.start(sheet, settings={pin: "10min"})
+
+
+@every_op
+def test_its_cadence_is_what_it_says(name: str) -> None:
+    sheet = ops.load(name)
+    word = sheet.cadence.split(":")[0]
+    assert (word == "by the clock") == (sheet.tick is not None)
+    assert (sheet.length("1h") > 0) == (sheet.tick is not None)
+    if word == "none":
+        fed = inputs(sheet, 2, 6, seed=3)
+        once, _ = ops.run(sheet, ops.start(sheet, 6), {pin: array[1:] for pin, array in fed.items()})
+        after, _ = ops.run(sheet, ops.start(sheet, 6), fed)
+        assert all(same(once[key], after[key]) for key in sheet.outs)
+    else:
+        assert sheet.state, "what depends on earlier calls keeps state"
+
+
+def nan_seen(sheet: ops.Sheet, pin: str, seed: int, *, quiet: bool) -> list[bool]:
+    """Whether any float output is NaN at each call, NaN standing on the pin at the tenth of 110 calls."""
+    fed = inputs(sheet, 110, 1, seed)
+    for name, slot in sheet.slots.items():
+        if quiet and slot.pin.type == "bit" and name in fed:
+            fed[name][:] = name.rsplit("-", 1)[0] in OPEN or name in OPEN
+    fed[pin][10] = np.nan
+    _, seen = ops.run(sheet, ops.start(sheet), fed, tick="1d")
+    floats = [out for out in seen.values() if out.dtype == np.float64]
+    return [any(np.isnan(out[call, 0]) for out in floats) for call in range(110)]
+
+
+@every_op
+def test_nan_does_what_the_sheet_says(name: str) -> None:
+    sheet = ops.load(name)
+    for pin, slot in sheet.slots.items():
+        if not isinstance(slot.pin, In) or not slot.pin.nan:
+            continue
+        word = slot.pin.nan
+        assert word in NAN
+        runs = [nan_seen(sheet, pin, seed, quiet=word not in ("kept", "compares false")) for seed in range(12)]
+        calls = [any(run[call] for run in runs) for call in range(110)]
+        assert not any(calls[:10])
+        if word in ("passes", "lingers", "sticks", "kept"):
+            assert any(calls), f"{pin}: it never shows"
+        if word == "passes":
+            assert calls[10:] == [True] + [False] * 99, pin
+        if word == "lingers":
+            assert calls[10:12] == [True, True], pin
+            assert not calls[-1], pin
+        if word == "sticks":
+            assert all(calls[11:]), pin
+        if word in ("compares false", "flagged"):
+            assert not any(calls), pin
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "bad" in ops.load(name).slots])
+def test_an_op_that_flags_nan_flags_it(name: str) -> None:
+    sheet = ops.load(name)
+    first = next(iter(sheet.slots))
+    _, seen = ops.run(sheet, ops.start(sheet), {first: np.array([[0.0], [np.nan], [1.0]])}, outs=["bad"])
+    assert seen["bad"][:, 0].tolist() == [False, True, False]
+
+
+@every_op
+def test_it_runs_over_a_frame_and_answers_every_signal(name: str) -> None:
+    sheet = ops.load(name)
+    kind = next(iter(sheet.ins.values())).type
+    column = {"bit": [True, False, True], "int": [0, 1, 1]}.get(kind, [0.5, 0.25, 1.0])
+    frame = pl.DataFrame({"t": [0.0, 1.0, 2.0], "x": column})
+    answer = ops.over(frame, name, x="x")
+    assert answer.height == 3
+    assert set(answer.columns) - {"t", "x"} == {pin for pin, slot in sheet.slots.items() if isinstance(slot.pin, Out)}
+    for signal in ("step", "ramp", "impulse", "sine"):
+        assert ops.respond(sheet, signal, calls=20).height == 20
