@@ -21,20 +21,43 @@ if TYPE_CHECKING:
 __all__ = ["instances"]
 
 
+class _Sheets:
+    """The sheets asked for so far, or why there is none: many lines load the same op, and a look-up costs more than they."""
+
+    def __init__(self, palette: Callable[[str], Sheet]) -> None:
+        self.palette = palette
+        self.known: dict[tuple[str, tuple[tuple[str, object], ...]], Sheet | OpError] = {}
+
+    def get(self, op: str, choices: tuple[tuple[str, object], ...] = ()) -> Sheet:
+        """The sheet of an op with sizes and a type chosen; raises `OpError`."""
+        key = (op, choices)
+        if key not in self.known:
+            try:
+                sheet = self.get(op).sized(**dict(choices)) if choices else self.palette(op)
+                self.known[key] = sheet
+            except OpError as error:
+                self.known[key] = error
+        found = self.known[key]
+        if isinstance(found, OpError):
+            raise found
+        return found
+
+
 def instances(
     statements: Iterable[Statement], palette: Callable[[str], Sheet], faults: list[Fault]
 ) -> dict[str, Instance | None]:
     """Every instance by name; none for one whose `loadrt` is at fault, so that its pins are not faults too."""
+    sheets = _Sheets(palette)
     made: dict[str, Instance | None] = {}
     implied: list[Schedule] = []
     for statement in statements:
         if isinstance(statement, Load):
-            _load(statement, palette, made, faults)
+            _load(statement, sheets, made, faults)
         elif isinstance(statement, Schedule) and not is_program(statement):
             implied.append(statement)
     for statement in implied:
         if statement.op not in made and statement.op not in COMPILED:
-            made[statement.op] = _implied(statement, palette, made, faults)
+            made[statement.op] = _implied(statement, sheets, made, faults)
     return made
 
 
@@ -43,11 +66,12 @@ def is_program(statement: Schedule) -> bool:
     return bool(statement.options) or (statement.op in PROGRAMS and ("_" in statement.op or statement.op == "allocate"))
 
 
-def _load(statement: Load, palette: Callable[[str], Sheet], made: dict[str, Instance | None], faults: list[Fault]) -> None:
+def _load(statement: Load, sheets: _Sheets, made: dict[str, Instance | None], faults: list[Fault]) -> None:
+    chosen = (("type", statement.type),) if statement.type else ()
+    sheet: Sheet | None = None
     try:
-        sheet = palette(statement.op).sized(**dict(statement.sizes), **({"type": statement.type} if statement.type else {}))
+        sheet = sheets.get(statement.op, (*chosen, *statement.sizes))
     except OpError as error:
-        sheet = None
         faults.append(Fault.at(statement, statement.op, error.problem, allowed=error.allowed or "", hint=error.hint or ""))
     for name in names_of(statement):
         if name in made:
@@ -57,11 +81,9 @@ def _load(statement: Load, palette: Callable[[str], Sheet], made: dict[str, Inst
         made[name] = Instance(name, sheet, statement.domain or "run", statement) if sheet else None
 
 
-def _implied(
-    statement: Schedule, palette: Callable[[str], Sheet], made: dict[str, Instance | None], faults: list[Fault]
-) -> Instance | None:
+def _implied(statement: Schedule, sheets: _Sheets, made: dict[str, Instance | None], faults: list[Fault]) -> Instance | None:
     try:
-        return Instance(statement.op, palette(statement.op), "run", statement)
+        return Instance(statement.op, sheets.get(statement.op), "run", statement)
     except OpError as error:
         hint = nearest(statement.op, made) or error.hint or ""
         faults.append(

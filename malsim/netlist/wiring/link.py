@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from malsim.netlist.faults import NetlistError
-from malsim.netlist.statements import Document, Wire
+from malsim.netlist.faults import Fault, NetlistError
+from malsim.netlist.parse import undeclared_threads
+from malsim.netlist.statements import Document, Source, Wire
 from malsim.netlist.wiring.instances import instances
 from malsim.netlist.wiring.links import documents, signals
 from malsim.netlist.wiring.net import Net
@@ -14,9 +15,9 @@ from malsim.netlist.wiring.settings import settings
 from malsim.netlist.wiring.threads import programs, threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
-    from malsim.netlist.faults import Fault
+    from malsim.netlist.statements import Statement
     from ops import Sheet
 
 __all__ = ["link", "linked"]
@@ -54,7 +55,7 @@ def linked(document: Document, palette: Callable[[str], Sheet] | None = None) ->
     import ops
 
     statements = document.statements
-    faults: list[Fault] = []
+    faults = [*undeclared_threads(statements), *_unread(statements)]
     loaded = instances(statements, palette or ops.load, faults)
     joined = signals(statements, loaded, faults)
     given = settings(statements, loaded, joined, faults)
@@ -69,3 +70,11 @@ def linked(document: Document, palette: Callable[[str], Sheet] | None = None) ->
         documented=tuple(wire for wire in statements if isinstance(wire, Wire) and documents(wire)),
     )
     return net, sorted(faults, key=lambda fault: (fault.file != document.name, fault.file, fault.line, fault.column))
+
+
+def _unread(statements: Iterable[Statement]) -> Iterator[Fault]:
+    """A fault for every `source` whose file was not read in its place."""
+    for statement in statements:
+        if isinstance(statement, Source):
+            hint = "read the file with malsim.netlist.read, which follows what it sources"
+            yield Fault.at(statement, statement.path, "this file was not read", hint=hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from malsim.netlist.address import Path, Reduced
+from malsim.netlist.address import Path, Pin, Reduced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +42,12 @@ class Link:
     statement: Wire
     word: str
 
+    @property
+    def pin(self) -> Pin | None:
+        """The pin it is, or the one whose rows it reduces."""
+        where = self.address.inner if isinstance(self.address, Reduced) else self.address
+        return where if isinstance(where, Pin) else None
+
 
 @dataclass(frozen=True, slots=True)
 class Signal:
@@ -65,11 +71,12 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """What runs at every so many ticks, in order."""
+    """What runs at every so many ticks, in order; `added` holds the `addf` of each function."""
 
     name: str
     every: int
     functions: tuple[str, ...]
+    added: tuple[Schedule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,11 +36,11 @@ def threads(
             functions.setdefault(statement.name, [])
         elif isinstance(statement, Schedule) and not is_program(statement) and statement.op not in COMPILED:
             _add(statement, functions.setdefault(statement.thread, []), added, faults)
-    known = [(every.get(name, 1), name) for name in functions]
-    return tuple(
-        Thread(name, period, tuple(function for function in functions[name] if instances.get(function)))
-        for period, name in sorted(known, key=lambda thread: thread[0])
-    )
+    order = []
+    for name, period in sorted(every.items(), key=lambda thread: thread[1]):
+        known = tuple(function for function in functions[name] if instances.get(function))
+        order.append(Thread(name, period, known, tuple(added[function] for function in known)))
+    return tuple(order)
 
 
 def _add(statement: Schedule, functions: list[str], added: dict[str, Schedule], faults: list[Fault]) -> None:

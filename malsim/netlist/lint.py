@@ -1,0 +1,118 @@
+"""What links but may not be meant: signals nobody reads, reads a tick late, loops, functions that never run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.netlist.faults import Fault
+from malsim.netlist.lexicon import COMPILED
+from malsim.netlist.statements import Cell, Edges, Schedule
+from malsim.netlist.wiring import link
+from malsim.netlist.wiring.loops import loops
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from malsim.netlist.statements import Document, Statement
+    from malsim.netlist.wiring import Net
+    from ops import Sheet
+
+__all__ = ["lint"]
+
+
+def lint(document: Document, palette: Callable[[str], Sheet] | None = None) -> list[Fault]:
+    """Look over a netlist that links.
+
+    Parameters
+    ----------
+    document
+        What was parsed or read.
+    palette
+        As for `malsim.netlist.wiring.link`.
+
+    Returns
+    -------
+    list of Fault
+        Notes with their places, none of them an error: a signal without writer or reader, a reader that runs before
+        its writer and so reads a tick late, an instance no thread calls or nobody listens to, a loop and its sign, a
+        wire that documents what the tick does, text that is read and ignored.
+
+    Raises
+    ------
+    NetlistError
+        Where it does not link.
+    """
+    net = link(document, palette)
+    notes = [*_signals(net), *_late(net), *_instances(net), *_loops(net), *_documented(net), *_ignored(document.statements)]
+    return sorted(notes, key=lambda note: (note.file != document.name, note.file, note.line, note.column))
+
+
+def _signals(net: Net) -> Iterator[Fault]:
+    for signal in net.signals.values():
+        if not signal.links:
+            continue
+        statement = signal.links[0].statement
+        if signal.writer is None and signal.name not in net.initial:
+            hint = f"wire an output to it, or set it: {signal.name} = VALUE"
+            yield Fault.at(statement, statement.signal, "nothing writes this signal", hint=hint)
+        if not signal.readers:
+            yield Fault.at(
+                statement, statement.signal, "nothing reads this signal", hint="wire it to an input, or record it"
+            )
+
+
+def _late(net: Net) -> Iterator[Fault]:
+    """Readers that run before their writer at a tick they share: they see the value of the tick before."""
+    turn = {}
+    for rank, thread in enumerate(net.threads):
+        for place, added in enumerate(thread.added):
+            turn[added.op] = (rank, place, added)
+    for signal in net.signals.values():
+        writer = signal.writer.pin if signal.writer else None
+        wrote = turn.get(writer.instance) if writer else None
+        for pin in (reader.pin for reader in signal.readers):
+            read = turn.get(pin.instance) if pin else None
+            if wrote is not None and read is not None and read[:2] < wrote[:2]:
+                reader_name, writer_name = read[2].op, wrote[2].op
+                problem = f"{reader_name} reads {signal.name} a tick late: {writer_name} writes it after"
+                hint = f"add it after line {wrote[2].line}, where {writer_name} is added, unless the lag is meant"
+                yield Fault.at(read[2], reader_name, problem, hint=hint)
+
+
+def _instances(net: Net) -> Iterator[Fault]:
+    called = {function for thread in net.threads for function in thread.functions}
+    heard = {
+        signal.writer.pin.instance
+        for signal in net.signals.values()
+        if signal.readers and signal.writer and signal.writer.pin
+    }
+    for name, instance in net.instances.items():
+        if name not in called:
+            yield Fault.at(instance.made, name, "no thread calls this instance", hint=f"addf {name} tick")
+        elif name not in heard:
+            yield Fault.at(instance.made, name, "nobody reads what this instance puts out", hint="wire an output of it")
+
+
+def _loops(net: Net) -> Iterator[Fault]:
+    meaning = {"+": "reinforces itself", "−": "corrects itself", "±": "pushes both ways", "0": "does not answer itself"}
+    for loop in loops(net):
+        made = net.instances[loop.steps[0].writes.instance].made
+        yield Fault.at(made, loop.steps[0].writes.instance, f"a loop that {meaning[loop.sign]}: {loop}")
+
+
+def _documented(net: Net) -> Iterator[Fault]:
+    for wire in net.documented:
+        cell = wire.ends[0].address
+        true = {"eff": "conf, calib, ~supports.*, ~contradicts.* and ~concerns.*, the edges that come in"}
+        inputs = true.get(wire.signal, "the cell's own fields and time")
+        hint = f"{wire.signal} of {cell} follows from {inputs}"
+        yield Fault.at(wire, wire.signal, "this wire documents what the tick does, and makes no writer", hint=hint)
+
+
+def _ignored(statements: Iterable[Statement]) -> Iterator[Fault]:
+    for statement in statements:
+        if isinstance(statement, (Cell, Edges)) and statement.remark:
+            words = " ".join(statement.remark)
+            yield Fault.at(statement, words, "these words are read and mean nothing", hint="put # before them")
+        elif isinstance(statement, Schedule) and statement.op in COMPILED:
+            yield Fault.at(statement, statement.op, "the tick does this anyway", hint="take the line away")
