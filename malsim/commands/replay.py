@@ -113,7 +113,8 @@ def _write(result: Replay, folder: Path) -> list[str]:
         result.cells.write_parquet(folder / "contested.parquet")
         empty = pl.DataFrame(schema={"t": pl.Float64, "kind": pl.String, "subject": pl.String})
         title = "The most contested objects: what the first claim of each value is worth"
-        trajectories(result.cells, empty, result.labels, title=title).savefig(folder / "contested.png")
+        axis = "time (days)" if result.dated else "arrived (% of the claims)"
+        trajectories(result.cells, empty, result.labels, title=title, x=axis).savefig(folder / "contested.png")
         written += ["contested.parquet", "contested.png"]
     if result.score is not None and result.score.objects:
         reliability(result.answers, title="Is an effective of p right with frequency p?").savefig(folder / "reliability.png")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["is_handle", "is_immutable", "keys", "kind_of", "tags"]
+__all__ = ["is_handle", "is_immutable", "keys", "kind_of", "scattered", "tags"]
 
 LONGEST = 41
 _KIND = f"(?:{'|'.join(KINDS)})"
@@ -37,7 +37,7 @@ def kind_of(text: pl.Expr) -> pl.Expr:
 _MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
-def _mixed(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def scattered(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """A bijection of 64-bit numbers that scatters neighbours (the finaliser of SplitMix64)."""
     number = (number ^ (number >> np.uint64(30))) * _MIXERS[0]
     number = (number ^ (number >> np.uint64(27))) * _MIXERS[1]
@@ -67,7 +67,7 @@ def keys(tags_made: NDArray[np.str_], ordinals: NDArray[np.int64]) -> NDArray[np
     >>> keys(np.array(["5a27"]), np.array([0])).tolist()
     ['5a27e220a8397b1dcdaf']
     """
-    return np.char.add(tags_made, _hex(_mixed(ordinals.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)), 16))
+    return np.char.add(tags_made, _hex(scattered(ordinals.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)), 16))
 
 
 _DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)

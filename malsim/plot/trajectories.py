@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["trajectories"]
 
+DAYS = "time (days)"
 MOST_PANELS = 6
 MOST_LINES = 8
 MARKS = {"admitted": ("v", "claim admitted"), "rejected": ("x", "claim refused"), "superseded": ("s", "cell superseded")}
@@ -29,7 +30,7 @@ AXES = {
 
 
 def trajectories(
-    cells: pl.DataFrame, events: pl.DataFrame, labels: pl.DataFrame, *, column: str = "effective", title: str = ""
+    cells: pl.DataFrame, events: pl.DataFrame, labels: pl.DataFrame, *, column: str = "effective", title: str = "", x: str = DAYS
 ) -> Sheet:
     """Draw a column of recorded cells over time.
 
@@ -41,6 +42,8 @@ def trajectories(
         t, kind, subject: admissions, refusals and supersessions are marked above the lines.
     labels
         rep, cell, object, title: a panel for each object, a legend entry for each cell.
+    x
+        What the time axis counts.
     """
     shown = labels.filter(pl.col("cell").is_in(cells["cell"].unique().implode())).unique(
         "cell", keep="first", maintain_order=True
@@ -48,14 +51,14 @@ def trajectories(
     shown = shown.with_columns(pl.col("object").fill_null(""))
     objects = shown["object"].unique(maintain_order=True).to_list()[:MOST_PANELS]
     rows = max(1, len(objects))
-    figure = sheet(8.6, 1.2 + 2.6 * rows)
+    figure = sheet(8.6, 1.2 + 2.2 * rows)
     panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
     for axes, name in zip(panels, objects, strict=False):
         here = shown.filter(pl.col("object") == name)
         _panel(axes, cells, here, column)
         _marks(axes, events.filter(pl.col("subject").is_in(here["cell"].implode())))
         dress(axes, x="", y=AXES.get(column, column), title=name)
-    panels[-1].set_xlabel("time (days)")
+    panels[-1].set_xlabel(x)
     left = shown["object"].n_unique() - len(objects)
     note = f" — {left} more objects not shown" if left > 0 else ""
     if title or note:

@@ -13,6 +13,7 @@ from malsim.memory import Memory, Rules, admit, settle, tick
 from malsim.memory.answers import answers
 from malsim.memory.claims import as_claims
 from malsim.memory.edges import connect_rows
+from malsim.memory.handles import scattered
 from malsim.sim.disputes import disputes
 from malsim.sim.scoring import Score, score
 
@@ -45,6 +46,7 @@ class Replay:
     cells: pl.DataFrame
     labels: pl.DataFrame
     ticks: int
+    dated: bool
     refused: pl.DataFrame
 
 
@@ -88,6 +90,7 @@ def replay(
         cells=pl.concat(feed.kept) if feed.kept else pl.DataFrame(),
         labels=feed.labels,
         ticks=feed.ticks,
+        dated=stream["time"].null_count() < stream.height,
         refused=pl.concat(feed.refused) if feed.refused else pl.DataFrame(),
     )
 
@@ -95,8 +98,9 @@ def replay(
 def _arranged(claims: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Claims in order of arrival, numbered; `t` in days: their own, or one batch a day."""
     if claims["time"].null_count() == claims.height:
-        order = np.random.Generator(np.random.Philox(key=seed)).permutation(claims.height)
-        stream = claims.select(pl.all().gather(order)).with_row_index("arrival")
+        lines = claims["line"].to_numpy().astype(np.uint64)
+        order = np.argsort(scattered(lines + scattered(np.array([seed], dtype=np.uint64))), kind="stable")
+        stream = claims[order].with_row_index("arrival")
         size = _batch(claims.height)
         return stream.with_columns(pl.col("arrival").cast(pl.Int64), t=(pl.col("arrival") / size))
     stream = claims.sort("time", "writer", "line").with_row_index("arrival")
