@@ -20,6 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="rules.NAME=VALUE", help="change one rule; may be repeated"
     )
     parser.add_argument("--replications", type=int, metavar="N", help="how many independent lives to run at once")
+    parser.add_argument("--replication", type=int, metavar="K", help="live only the life of this number")
     parser.add_argument("--seed", type=int, metavar="N", help="another seed")
     parser.add_argument("--no-plots", action="store_true", help="write frames only")
 
@@ -34,6 +35,8 @@ def main(args: argparse.Namespace) -> int:
     for assignment in args.set:
         rules = rules.set(assignment)
     changes = {name: getattr(args, name) for name in ("replications", "seed") if getattr(args, name) is not None}
+    if args.replication is not None:
+        changes |= {"first": args.replication, "replications": 1}
     run = api.run(scenario.replace(rules=rules, **changes))
     folder = args.output or Path("out") / scenario.name
     written = run.write(folder)

@@ -56,7 +56,7 @@ class _Bench:
 
     def _script(self) -> Generator[simpy.Event, None, None]:
         """Post the scripted claims, each at its time, in every replication."""
-        claims = _replicated(self.scenario.claims, self.scenario.replications)
+        claims = _replicated(self.scenario.claims, self.scenario.first, self.scenario.replications)
         for batch in claims.sort("t", maintain_order=True).partition_by("t", maintain_order=True):
             due = milliseconds(batch["t"][0])
             yield self.calendar.timeout(max(0, due - self.calendar.now))
@@ -80,6 +80,6 @@ class _Bench:
         self.recorder.tick(self.memory, now, last=last)
 
 
-def _replicated(claims: pl.DataFrame, replications: int) -> pl.DataFrame:
-    reps = pl.DataFrame({"rep": pl.arange(replications, dtype=pl.Int32, eager=True)})
+def _replicated(claims: pl.DataFrame, first: int, replications: int) -> pl.DataFrame:
+    reps = pl.DataFrame({"rep": pl.arange(first, first + replications, dtype=pl.Int32, eager=True)})
     return claims.drop("rep").join(reps, how="cross").select(claims.columns)

@@ -34,6 +34,7 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
         "days": scenario.days,
         "turn_every_ms": scenario.turn_every,
         "replications": scenario.replications,
+        "first": scenario.first,
         "record": scenario.record,
         "record_every": scenario.record_every,
         "versions": {name: _version(name) for name in _PACKAGES} | {"python": platform.python_version()},

@@ -15,9 +15,20 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = ["Scenario"]
+__all__ = ["Check", "Scenario"]
 
 MOST_REPLICATIONS = 100_000
+LAST_REPLICATION = 2**31 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """What must hold of a run: a temporal property, in at least a `share` of its replications; `line` is where it stands."""
+
+    name: str
+    property: str
+    share: float = 1.0
+    line: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +37,8 @@ class Scenario:
 
     `claims` are scripted, one row a claim (columns of `memory.schema.CLAIMS`, times in days); they happen in every
     replication. `turn_every` is the thread's period in milliseconds. `record` is "all", "bands", or the handles to keep;
-    every `record_every`-th tick is kept, and the last.
+    every `record_every`-th tick is kept, and the last. Replications are numbered from `first`, and the life of a number is
+    the same whichever run it is part of. `path` is the file it was read from.
     """
 
     name: str = "scenario"
@@ -35,18 +47,22 @@ class Scenario:
     days: float = 30.0
     turn_every: int = DAY
     replications: int = 1
+    first: int = 0
     record: Literal["all", "bands"] | tuple[str, ...] = "all"
     record_every: int = 1
     start: dt.date | None = None
     rules: Rules = field(default_factory=Rules)
     claims: pl.DataFrame = field(default_factory=lambda: as_claims([]))
+    checks: tuple[Check, ...] = ()
     text: str = ""
+    path: str = ""
 
     def __post_init__(self) -> None:
         checks = (
             ("days", self.days > 0, "above 0"),
             ("turn_every", 0 < self.turn_every <= self.days * DAY, f"above 0 and at most the run's {self.days:g}d"),
             ("replications", 1 <= self.replications <= MOST_REPLICATIONS, f"1 to {MOST_REPLICATIONS}"),
+            ("first", 0 <= self.first <= LAST_REPLICATION - self.replications, f"0 to {LAST_REPLICATION}"),
             ("record_every", self.record_every >= 1, "1 or more"),
             ("seed", 0 <= self.seed < 2**63, "0 to 2^63 - 1"),
         )

@@ -100,7 +100,8 @@ class FrameReader:
         self._kept: dict[str, NDArray[Any]] = {}
         ticked = [_unique(self._frames[name], "t") for name in ("cells", "signals", "writers")]
         self.times = np.unique(_milliseconds(np.concatenate(ticked)))
-        asked = np.arange(getattr(getattr(run, "scenario", None), "replications", 0))  # one that left no row counts too
+        scenario = getattr(run, "scenario", None)
+        asked = getattr(scenario, "first", 0) + np.arange(getattr(scenario, "replications", 0))  # one that left no row too
         self.replications = np.unique(np.concatenate([asked, *(_unique(frame, "rep") for frame in self._frames.values())]))
         if not len(self.times):
             raise ScenarioError("the run holds no tick, so nothing can be checked", hint="give it days and a turn_every")
