@@ -30,7 +30,13 @@ AXES = {
 
 
 def trajectories(
-    cells: pl.DataFrame, events: pl.DataFrame, labels: pl.DataFrame, *, column: str = "effective", title: str = "", x: str = DAYS
+    cells: pl.DataFrame,
+    events: pl.DataFrame,
+    labels: pl.DataFrame,
+    *,
+    column: str = "effective",
+    title: str = "",
+    x: str = DAYS,
 ) -> Sheet:
     """Draw a column of recorded cells over time.
 
@@ -56,7 +62,8 @@ def trajectories(
     for axes, name in zip(panels, objects, strict=False):
         here = shown.filter(pl.col("object") == name)
         _panel(axes, cells, here, column)
-        _marks(axes, events.filter(pl.col("subject").is_in(here["cell"].implode())))
+        is_refusal = pl.col("kind") == "rejected"  # of no recorded cell, so it stands over every panel
+        _marks(axes, events.filter(pl.col("subject").is_in(here["cell"].implode()) | is_refusal))
         dress(axes, x="", y=AXES.get(column, column), title=name)
     panels[-1].set_xlabel(x)
     left = shown["object"].n_unique() - len(objects)
@@ -70,15 +77,12 @@ def _panel(axes: Axes, cells: pl.DataFrame, labels: pl.DataFrame, column: str) -
     many = labels.height > MOST_LINES
     for style, row in zip(line_styles(labels.height), labels.to_dicts(), strict=True):
         line = cells.filter(pl.col("cell") == row["cell"])
-        middle = line.group_by("t", maintain_order=True).agg(
-            pl.col(column).median().alias("middle"),
-            pl.col(column).quantile(0.05).alias("low"),
-            pl.col(column).quantile(0.95).alias("high"),
-        )
+        middle = _middle(line, column)
         look = {"color": GREY, "linewidth": 0.6, "alpha": 0.5} if many else style | {"linewidth": 1.5}
         label = None if many else f'{row["cell"]} "{textwrap.shorten(row["title"], 40, placeholder="…")}"'
         short = middle.height < 2  # noqa: PLR2004  # a single tick has no line
         axes.plot(middle["t"], middle["middle"], label=label, marker="o" if short else None, drawstyle="steps-post", **look)
+        _fade(axes, line, column)
         if line["rep"].n_unique() > 1:
             axes.fill_between(
                 middle["t"], middle["low"], middle["high"], step="post", color=look["color"], alpha=0.18, linewidth=0
@@ -96,6 +100,23 @@ def _panel(axes: Axes, cells: pl.DataFrame, labels: pl.DataFrame, column: str) -
         )
     axes.set_ylim(-0.03, 1.12) if column in ("effective", "currency", "salience") else axes.margins(y=0.15)
     axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+
+
+def _middle(line: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Median and band over the replications, tick by tick; of a cell that was replaced or annexed, while it was active."""
+    live = line.filter(pl.col("status") == "active") if "status" in line.columns else line
+    return live.group_by("t", maintain_order=True).agg(
+        pl.col(column).median().alias("middle"),
+        pl.col(column).quantile(0.05).alias("low"),
+        pl.col(column).quantile(0.95).alias("high"),
+    )
+
+
+def _fade(axes: Axes, line: pl.DataFrame, column: str) -> None:
+    """Go on in thin grey where a cell is no longer active in the first replication."""
+    if "status" in line.columns and (line["status"] != "active").any():
+        gone = line.filter((pl.col("status") != "active") & (pl.col("rep") == pl.col("rep").min()))
+        axes.plot(gone["t"], gone[column], color=GREY, linewidth=0.6, alpha=0.6, drawstyle="steps-post")
 
 
 def _marks(axes: Axes, events: pl.DataFrame) -> None:
