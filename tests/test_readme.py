@@ -1,0 +1,37 @@
+"""What the README shows works as it stands."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", TEXT, flags=re.DOTALL)
+PYTHON = "\n".join(code for language, code in BLOCKS if language == "python")
+
+
+def test_its_python_runs_in_one_go_and_prints_the_worked_example() -> None:
+    done = subprocess.run([sys.executable, "-c", PYTHON], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("[0.9, 0.44, 0.32]\n")
+
+
+def test_its_commands_are_those_that_exist() -> None:
+    shell = "\n".join(code for language, code in BLOCKS if language == "sh")
+    for command in set(re.findall(r"malsim (\w+)", shell)):
+        assert any((ROOT / "malsim" / "commands" / f"{command}{end}.py").is_file() for end in ("", "_")), command
+
+
+def test_its_set_up_commands_stand_in_it() -> None:
+    assert 'pip install -c constraints.txt -e ".[test]" && pytest\n' in TEXT
+    assert "pip install -c constraints.txt -e . && malsim run scenarios/mutual_dispute.toml\n" in TEXT
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"(?:scenarios|tests|malsim|ops)/[\w./]*\w", TEXT))))
+def test_its_paths_exist(path: str) -> None:
+    assert (ROOT / path).exists()
