@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,7 @@ from malsim.memory.rules import Rules
 from malsim.memory.validation import edge_issues, gather
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from malsim.memory.cells import Memory
     from malsim.memory.numbering import Bools, Ints
@@ -42,7 +42,7 @@ class Connection(NamedTuple):
     verdicts: pl.DataFrame
 
 
-def connect(memory: Memory, edges: pl.DataFrame | Sequence[dict[str, object]], rules: Rules | None = None) -> Connection:
+def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], rules: Rules | None = None) -> Connection:
     """Write edges (rep, t, writer, source, relation, target, weight, mutual) whose ends are named by handle or key.
 
     A weight left out is its relation's default; `mutual` writes the reverse edge too. An edge is refused when an end names

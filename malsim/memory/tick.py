@@ -64,7 +64,7 @@ class Settled:
         """One sentence."""
         if self.settled:
             return f"settled in {self.ticks} ticks"
-        shape = f"repeats every {self.period} ticks" if self.period else "wanders"
+        shape = f"repeats every {self.period} ticks" if self.period else "still moving"
         return f"did not settle in {self.ticks} ticks: {shape}, amplitude {self.amplitude:.3g}, {self.ringing.sum()} cells"
 
 
@@ -89,11 +89,9 @@ def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
         if moved <= rules.settle_tolerance:
             after = scan.written(step, records)
             return Settled(memory=after, settled=True, ticks=made, period=None, amplitude=0.0, ringing=nothing)
-    period = next(
-        (p for p in range(1, len(trail)) if np.abs(trail[-1] - trail[-1 - p]).max() <= rules.settle_tolerance), None
-    )
+    period = _period(trail, rules.settle_tolerance)
     span = np.stack(trail[-(period or len(trail)) :])
-    swing = span.max(axis=0) - span.min(axis=0)
+    swing = np.ptp(span, axis=0)
     return Settled(
         memory=scan.written(step, records),
         settled=False,
@@ -102,6 +100,15 @@ def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
         amplitude=float(swing.max()),
         ringing=swing > rules.settle_tolerance,
     )
+
+
+def _period(trail: list[NDArray[np.float64]], tolerance: float) -> int | None:
+    """After how many ticks the states repeat; None if they do not, or if the swing is still shrinking."""
+    for period in range(1, len(trail) // 2 + 1):
+        if np.abs(trail[-1] - trail[-1 - period]).max() <= tolerance:
+            late, early = (np.ptp(np.stack(part), axis=0) for part in (trail[-period:], trail[:period]))
+            return period if np.abs(late - early).max() <= tolerance else None
+    return None
 
 
 @dataclass(frozen=True)

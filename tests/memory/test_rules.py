@@ -1,0 +1,56 @@
+"""Rules: bounds at the door, files and assignments, names that nearly match."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import pytest
+
+from malsim.errors import RulesError
+from malsim.memory import Rules
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIELDS = [rule for rule in dataclasses.fields(Rules) if rule.name != "effective"]
+
+
+@pytest.mark.parametrize("rule", FIELDS, ids=lambda rule: rule.name)
+def test_every_rule_says_why_and_whence_and_refuses_what_it_does_not_allow(rule: dataclasses.Field[object]) -> None:
+    assert rule.metadata["why"]
+    assert rule.metadata["source"]
+    bad = "nonsense" if "choices" in rule.metadata else -1.0
+    with pytest.raises(RulesError, match=rule.name):
+        Rules(**{rule.name: bad})  # type: ignore[arg-type]
+    with pytest.raises(RulesError, match=rule.name):
+        Rules(**{rule.name: float("nan") if "choices" not in rule.metadata else None})  # type: ignore[arg-type]
+
+
+def test_an_unknown_name_comes_with_the_nearest_known_one() -> None:
+    with pytest.raises(RulesError, match="support_ceiling"):
+        Rules().replace(suport_ceiling=0.2)
+    with pytest.raises(RulesError, match="NAME=VALUE"):
+        Rules().set("damping")
+
+
+def test_rules_come_from_a_file_a_preset_and_an_assignment(tmp_path: Path) -> None:
+    file = tmp_path / "rules.toml"
+    file.write_text('[rules]\npreset = "recall_v5"\ndamping = 0.5\n')
+    assert Rules.read(file) == Rules.recall_v5().replace(damping=0.5)
+    assert Rules.read("default") == Rules()
+    assert Rules().set("rules.calibration=none").calibration == "none"
+    assert Rules().set("calibration_history=5").calibration_history == 5
+
+
+@pytest.mark.parametrize("text", ["rules = 3", "[rules]\nceiling = 1", "= x", '[rules]\npreset = "mine"'])
+def test_a_bad_file_is_refused_with_its_name(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    with pytest.raises(RulesError, match=r"mine\.toml"):
+        Rules.read(file)
+
+
+def test_a_missing_file_is_refused() -> None:
+    with pytest.raises(RulesError, match="no such rules"):
+        Rules.read("nowhere.toml")

@@ -1,0 +1,215 @@
+"""What the tick promises: bounds, one owner per value, the published numbers, and an honest word on settling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from malsim.errors import RulesError
+from malsim.memory import Memory, Rules, admit, effective_at, settle, tick
+from malsim.memory.edges import connect
+from malsim.memory.updates import annex, reinstate
+
+PLAIN = Rules(calibration="none")
+
+
+def claim(handle: str, confidence: float = 0.7, **more: Any) -> dict[str, Any]:
+    return {"handle": handle, "writer": f"writer of {handle}", "title": handle, "confidence": confidence,
+            "verification": "external", **more}  # fmt: skip
+
+
+def clique(size: int, stated: float) -> Memory:
+    """As many claims as asked, each contradicting all others."""
+    handles = [f"obs_{i:04x}" for i in range(size)]
+    memory, _ = admit(Memory.empty(), [claim(handle, stated) for handle in handles], PLAIN)
+    pairs = [(a, b) for a in handles for b in handles if a != b]
+    edges = [{"source": a, "target": b, "relation": "contradicts", "writer": "judge"} for a, b in pairs]
+    return connect(memory, edges, PLAIN).memory
+
+
+@pytest.mark.parametrize(
+    ("size", "stated", "settles_at"),
+    [(2, 0.2, 0.125), (2, 0.3, 0.188), (2, 0.5, 0.316), (2, 0.7, 0.448), (3, 0.5, 0.236), (3, 0.7, 0.343), (4, 0.7, 0.284)],
+)
+def test_a_mutual_dispute_settles_where_the_published_table_says(size: int, stated: float, settles_at: float) -> None:
+    settled = settle(clique(size, stated), now=1.0, rules=PLAIN.replace(settle_ticks=2000))
+    assert settled.settled
+    assert settled.memory.cells["effective"].to_list() == pytest.approx([settles_at] * size, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("size", "stated", "low", "high"),
+    [(3, 0.2, 0.0, 0.2), (3, 0.3, 0.0, 0.3), (4, 0.5, 0.0, 0.5), (6, 0.7, 0.139, 0.339)],
+)
+def test_a_mutual_dispute_rings_where_the_published_table_says(size: int, stated: float, low: float, high: float) -> None:
+    settled = settle(clique(size, stated), now=1.0, rules=PLAIN)
+    assert (settled.settled, settled.period) == (False, 2)
+    assert settled.amplitude == pytest.approx(high - low, abs=1e-3)
+    assert settled.ringing.all()
+    assert "every 2 ticks" in str(settled)
+
+
+def test_a_dispute_that_is_still_closing_in_is_not_called_periodic() -> None:
+    slow = settle(clique(3, 0.5), now=1.0, rules=PLAIN.replace(settle_ticks=200))
+    assert (slow.settled, slow.period) == (False, None)
+    assert "still moving" in str(slow)
+
+
+def test_without_a_loop_nothing_rings() -> None:
+    assert settle(clique(6, 0.3), now=1.0, rules=PLAIN.replace(mass_from="stated")).settled
+    assert settle(clique(3, 0.3), now=1.0, rules=PLAIN.replace(damping=0.5)).settled
+
+
+weights = st.floats(0.01, 1.0)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Memory:
+    """A few claims, and edges of any sign between any of them."""
+    size = draw(st.integers(1, 7))
+    handles = [f"obs_{i:04x}" for i in range(size)]
+    claims = [
+        claim(handle, draw(st.floats(0.01, 1.0)), stability=draw(st.sampled_from(["stable", "volatile", "ephemeral"])),
+              pinned=draw(st.booleans()))
+        for handle in handles
+    ]  # fmt: skip
+    memory, _ = admit(Memory.empty(), claims)
+    ends = st.tuples(
+        st.sampled_from(handles), st.sampled_from(handles), st.sampled_from(["supports", "contradicts"]), weights
+    )
+    edges = [
+        {
+            "source": a,
+            "target": b,
+            "relation": relation,
+            "weight": weight if relation == "supports" else -weight,
+            "writer": "w",
+        }
+        for a, b, relation, weight in draw(st.lists(ends, max_size=12))
+    ]
+    return connect(memory, edges).memory if edges else memory
+
+
+@given(
+    graphs(), st.floats(0, 1000), st.sampled_from([Rules(), Rules.recall_v5(), Rules(damping=0.3, wrong_when="outweighed")])
+)
+def test_every_score_stays_in_its_bounds(memory: Memory, now: float, rules: Rules) -> None:
+    for _ in range(3):
+        memory = tick(memory, now, rules)
+    scores = memory.cells.select("effective", "currency", "salience", "calibration")
+    for column in scores:
+        assert column.is_between(0.0, 1.0).all(), column.name
+    assert (memory.cells["effective"] <= memory.cells["stated"] + rules.support_ceiling + 1e-12).all()
+
+
+@given(graphs(), st.floats(0, 100))
+def test_a_settled_graph_stays_and_a_second_tick_at_one_instant_changes_nothing(memory: Memory, now: float) -> None:
+    rules = Rules(mass_from="stated")
+    once = settle(memory, now, rules)
+    assert once.settled
+    assert_frame_equal(tick(once.memory, now, rules).cells, once.memory.cells, abs_tol=1e-8)
+
+
+@given(graphs(), st.floats(0, 50), st.floats(0, 50))
+def test_currency_does_not_depend_on_how_often_it_ticked(memory: Memory, first: float, more: float) -> None:
+    often = tick(tick(memory, first), first + more)
+    once = tick(memory, first + more)
+    free = ~memory.cells["pinned"]
+    assert_frame_equal(often.cells.filter(free).select("currency"), once.cells.filter(free).select("currency"))
+
+
+@given(graphs())
+def test_a_tick_changes_no_stored_field_and_a_read_changes_nothing(memory: Memory) -> None:
+    before = memory.cells.clone()
+    seen = effective_at(memory, 5.0)
+    assert_frame_equal(memory.cells, before)
+    after = tick(memory, 5.0)
+    assert seen.to_list() == after.cells["effective"].to_list()
+    stored = ["handle", "stated", "claimed", "title", "created", "touched", "status", "version", "successor", "c0"]
+    assert_frame_equal(after.cells.select(stored), before.select(stored))
+    assert_frame_equal(after.edges, memory.edges)
+
+
+def test_annexed_and_superseded_cells_have_no_effect_until_reinstated() -> None:
+    against = claim("obs_bbbb", 1.0, edges=[{"relation": "contradicts", "target": "obs_aaaa"}])
+    memory, _ = admit(Memory.empty(), [claim("obs_aaaa", 0.9), against], PLAIN)
+    assert tick(memory, 1.0, PLAIN).cells["effective"][0] < 0.5
+    aside = tick(annex(memory, "obs_bbbb"), 1.0, PLAIN)
+    assert aside.cells["effective"][0] == 0.9
+    assert aside.cells["currency"][1] == 1.0  # it keeps what it had
+    assert tick(annex(memory, "obs_bbbb"), 1.0, PLAIN.replace(mass_neighbours="every")).cells["effective"][0] < 0.5
+    back = tick(reinstate(aside, "obs_bbbb"), 2.0, PLAIN)
+    assert back.cells["effective"][0] == tick(memory, 2.0, PLAIN).cells["effective"][0]
+
+
+@pytest.mark.parametrize(("wrong", "total", "factor"), [(1, 10, 0.91), (3, 10, 0.73), (2, 2, 1.0)])
+def test_a_writer_is_discounted_by_the_share_and_confidence_of_what_was_wrong(wrong: int, total: int, factor: float) -> None:
+    claims = [claim(f"obs_{i:04x}", 0.9, writer="bold") for i in range(total)]
+    against = [
+        claim(f"obs_ff{i:02x}", 0.5, writer="judge", edges=[{"relation": "contradicts", "target": f"obs_{i:04x}"}])
+        for i in range(wrong)
+    ]
+    memory = tick(admit(Memory.empty(), claims + against).memory, 1.0)
+    assert memory.writers.row(0, named=True)["calibration"] == pytest.approx(factor)
+    assert memory.cells["calibration"].head(total).to_list() == pytest.approx([factor] * total)
+
+
+def test_the_brier_form_punishes_the_humble_and_the_default_does_not() -> None:
+    memory, _ = admit(Memory.empty(), [claim(f"obs_{i:04x}", 0.6, writer="humble") for i in range(3)])
+    assert tick(memory, 1.0).writers["calibration"][0] == 1.0
+    assert tick(memory, 1.0, Rules(calibration="brier")).writers["calibration"][0] == pytest.approx(0.84)
+
+
+def test_correcting_oneself_is_no_offence_unless_the_rules_say_so() -> None:
+    claims = [claim("obs_0000", 0.7, writer="ann", object="x"), claim("obs_0001", 0.7, writer="ann"),
+              claim("obs_0002", 0.7, writer="ann"),
+              claim("obs_0003", 0.7, writer="ann", object="x", edges=[{"relation": "contradicts", "target": "obs_0000"}])]  # fmt: skip
+    memory, _ = admit(Memory.empty(), claims)
+    assert memory.cells["status"].to_list()[0] == "superseded"
+    assert tick(memory, 1.0).writers["calibration"][0] == 1.0
+    assert tick(memory, 1.0, Rules(evidence_from="any")).writers["calibration"][0] < 1.0
+
+
+def test_only_what_a_writer_cannot_reach_counts_as_external_evidence() -> None:
+    claims = [claim(f"obs_000{i}", 0.7, writer="ann") for i in range(3)]
+    against = [{"relation": "contradicts", "target": "obs_0000"}]
+    sock = claim("obs_00f0", 0.7, writer="sock", edges=against) | {"verification": "checked"}
+    memory, _ = admit(Memory.empty(), [*claims, sock])
+    assert tick(memory, 1.0, Rules(evidence_from="external")).writers["calibration"][0] == 1.0
+    assert tick(memory, 1.0).writers["calibration"][0] < 1.0
+
+
+def test_pinning_holds_currency_where_it_stood_and_does_not_freshen() -> None:
+    memory = tick(admit(Memory.empty(), [claim("obs_aaaa", stability="ephemeral")]).memory, 7.0)
+    stood = memory.cells["currency"][0]
+    pinned = memory.with_cells(memory.cells.with_columns(pinned=pl.lit(value=True)))
+    assert tick(pinned, 100.0).cells["currency"][0] == stood
+    assert tick(pinned, 100.0, Rules(pinned_currency="c0")).cells["currency"][0] == 1.0
+
+
+def test_a_formula_of_ones_own_is_used_and_held_to_its_bounds() -> None:
+    memory, _ = admit(Memory.empty(), [claim("obs_aaaa", 0.8)])
+    halved = Rules(effective=lambda stated, _c, _s, _h: stated / 2)
+    assert tick(memory, 1.0, halved).cells["effective"][0] == 0.4
+    for bad in (lambda stated, *_: stated + 1, lambda stated, *_: stated * np.nan, lambda *_: np.ones(2)):
+        with pytest.raises(RulesError, match="one value in"):
+            tick(memory, 1.0, Rules(effective=bad))
+
+
+def test_an_empty_memory_ticks_and_settles() -> None:
+    assert tick(Memory.empty(), 1.0).cells.is_empty()
+    assert settle(Memory.empty(), 1.0).settled
+
+
+def test_ten_supports_add_at_most_the_ceiling() -> None:
+    backing = [
+        claim(f"obs_00{i:02x}", 1.0, t=0.5, edges=[{"relation": "supports", "target": "obs_aaaa"}]) for i in range(10)
+    ]
+    memory = tick(admit(Memory.empty(), [claim("obs_aaaa", 0.5), *backing], PLAIN).memory, 1.0, PLAIN)
+    assert 0.649 < memory.cells["effective"][0] <= 0.65
