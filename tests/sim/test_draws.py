@@ -1,0 +1,64 @@
+"""Draws depend on their address and on nothing else, and look random along every part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from malsim.sim.draws import Array, Draws
+
+NAMES = st.text(max_size=12)
+NUMBERS = st.integers(0, 2**40)
+
+
+@given(st.integers(0, 2**63 - 1), NAMES, NAMES, st.lists(NUMBERS, min_size=1, max_size=20), NUMBERS, NUMBERS)
+def test_one_draw_alone_equals_itself_among_others(
+    seed: int, population: str, purpose: str, reps: list[int], member: int, turn: int
+) -> None:
+    draws = Draws(seed, population)
+    together = draws.bits(purpose, rep=np.array(reps), member=member, turn=turn)
+    alone = [draws.bits(purpose, rep=rep, member=np.array([member]), turn=turn)[0] for rep in reps]
+    assert together.tolist() == alone
+
+
+@given(NUMBERS, NUMBERS, NUMBERS)
+def test_the_parts_of_an_address_do_not_stand_in_for_one_another(rep: int, member: int, turn: int) -> None:
+    addresses = {(rep, member, turn), (member, turn, rep), (turn, rep, member), (rep, turn, member)}
+    drawn = {int(Draws(1, "a").bits("p", rep=a, member=b, turn=c)[0]) for a, b, c in addresses}
+    assert len(drawn) == len(addresses)
+    assert Draws(1, "a").bits("b", rep=rep)[0] != Draws(1, "b").bits("a", rep=rep)[0]
+
+
+SIZE = 40_000
+ALONG: dict[str, Callable[[Draws, int], Array]] = {
+    "rep": lambda draws, n: draws.uniform("p", rep=np.arange(n), member=3, turn=9),
+    "member": lambda draws, n: draws.uniform("p", rep=5, member=np.arange(n), turn=9),
+    "turn": lambda draws, n: draws.uniform("p", rep=5, member=3, turn=np.arange(n)),
+    "seed": lambda _, n: np.concatenate([Draws(seed, "x").uniform("p", rep=np.arange(200)) for seed in range(n // 200)]),
+    "purpose": lambda draws, n: np.concatenate([draws.uniform(str(i), rep=np.arange(200)) for i in range(n // 200)]),
+}
+
+
+@pytest.mark.parametrize("part", ALONG)
+def test_draws_are_uniform_and_unrelated_along_each_part(part: str) -> None:
+    drawn = ALONG[part](Draws(11, "x"), SIZE)
+    assert stats.kstest(drawn, "uniform").pvalue > 1e-4
+    for lag in (1, 2, 7, 200):
+        assert abs(np.corrcoef(drawn[:-lag], drawn[lag:])[0, 1]) < 4.5 / np.sqrt(SIZE)
+    pairs = np.histogram2d(drawn[:-1], drawn[1:], bins=16)[0]
+    assert stats.chisquare(pairs.ravel()).pvalue > 1e-4
+
+
+def test_each_distribution_has_its_law() -> None:
+    draws, reps = Draws(3, "x"), np.arange(SIZE)
+    assert stats.kstest(draws.normal("n", rep=reps), "norm").pvalue > 1e-4
+    assert stats.kstest(draws.exponential("e", rep=reps), "expon").pvalue > 1e-4
+    counts = np.bincount(draws.below(6, "b", rep=reps), minlength=6)
+    assert len(counts) == 6
+    assert stats.chisquare(counts).pvalue > 1e-4
+    assert np.isfinite(draws.normal("n", rep=reps)).all()
