@@ -1,0 +1,120 @@
+"""Scenario files: what they say is what runs, and what is wrong is told with file, line, key, and what to try."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim.errors import ScenarioError
+from malsim.memory import Rules
+from malsim.scenario.files import parse, read
+from malsim.scenario.lines import line_of, lines_of
+from malsim.scenario.schema import scenario_schema
+from malsim.sim.clock import span
+
+SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
+CLAIM = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\n'
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_every_shipped_scenario_begins_with_why_and_reads(path: Path) -> None:
+    scenario = read(path)
+    assert path.read_text(encoding="utf-8").startswith("why = ")
+    assert (scenario.name, scenario.text) == (path.stem, path.read_text(encoding="utf-8"))
+
+
+def test_a_file_says_what_runs() -> None:
+    run = 'days = 2\nturn_every = "6h"\nstart = 2026-01-01'
+    scenario = parse(f'why = "x"\nseed = 3\n[run]\n{run}\n[rules]\npreset = "recall_v5"\n{CLAIM}')
+    assert (scenario.seed, scenario.days, scenario.turn_every) == (3, 2, 21_600_000)
+    assert str(scenario.start) == "2026-01-01"
+    assert scenario.rules == Rules.recall_v5()
+    assert scenario.claims.select("t", "handle", "body").row(0) == (0.0, "obs_a1a1", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "'why' is missing"),
+        ('why = ""', r"s\.toml:1: why"),
+        ('why = "x"\n[rnu]\n', r"s\.toml:2: unknown key 'rnu'; try run"),
+        ('why = "x"\n[run]\ntrun_every = "1d"\n', r"s\.toml:3: unknown key 'trun_every'; try turn_every"),
+        ('why = "x"\n[run]\ndays = -1\n', r"s\.toml:3: run\.days: .*given: -1; allowed: above 0"),
+        ('why = "x"\n[run]\nturn_every = "soon"\n', r"run\.turn_every: .*10min"),
+        ('why = "x"\n[run]\ndays = 1\nturn_every = "2d"\n', "at most the run's 1d"),
+        ('why = "x"\n[run]\nstart = "2026-13-01"\n', "not a date"),
+        ('why = "x"\n[rules]\nchallenge_ceiling = 2\n', r"s\.toml:3: rules\.challenge_ceiling: .*at most 1"),
+        ('why = "x"\n[rules]\ncalibration = "maybe"\n', "overconfidence, brier, none"),
+        ('why = "x"\n[[claim]]\nat = "0d"\nwriter = "a"\ntitle = "t"\n', r"claim\[0\]: 'confidence' is missing"),
+        (f'why = "x"\n{CLAIM}{CLAIM.replace("0.5", chr(34) + "high" + chr(34))}', r"s\.toml:13: claim\[1\]\.confidence"),
+        ('why = "x', "not TOML"),
+        ("why = 'x'\nwhy = 'y'", "not TOML"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(text: str, said: str) -> None:
+    with pytest.raises(ScenarioError, match=said):
+        parse(text, where="s.toml")
+
+
+def test_all_that_is_wrong_comes_in_one_message() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        parse('why = "x"\n[run]\ndays = -1\nreplications = 0\n[rules]\ndamping = 0\n')
+    assert len(str(caught.value).splitlines()) == 3
+
+
+def test_a_credential_in_a_bad_place_is_not_repeated() -> None:
+    credential = "AKIA" + "Q" * 16
+    for text in (f'why = "x"\n[run]\ndays = "{credential}"\n', f'why = "x"\n{credential} = 1\n'):
+        with pytest.raises(ScenarioError) as caught:
+            parse(text)
+        assert credential not in str(caught.value)
+        assert "withheld" in str(caught.value)
+
+
+def test_missing_large_and_binary_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "poisoner.toml").write_text('why = "x"')
+    with pytest.raises(ScenarioError, match=r"no such scenario file.*poisoner\.toml"):
+        read(tmp_path / "poisonner.toml")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00why")
+    with pytest.raises(ScenarioError, match="not UTF-8"):
+        read(tmp_path / "binary.toml")
+    with pytest.raises(ScenarioError, match="no such scenario file"):
+        read(tmp_path)
+
+
+@given(st.text(max_size=80))
+def test_any_text_gives_a_scenario_or_a_typed_error(text: str) -> None:
+    for whole in (text, f'why = "x"\n{text}'):
+        with contextlib.suppress(ScenarioError):
+            parse(whole)
+
+
+def test_lines_are_found_for_keys_tables_and_what_stands_inside() -> None:
+    lines = lines_of('why = "x"\n\n[run]\ndays = 1\n[[claim]]\n[[claim]]\nat = "0d"\nedges = [\n {},\n]\n')
+    assert [
+        line_of(lines, path) for path in [("run", "days"), ("claim", 1, "at"), ("claim", 1, "edges", 0, "x"), ("no",)]
+    ] == [4, 7, 8, 1]
+
+
+def test_the_schema_knows_every_rule_with_its_bounds() -> None:
+    rules = scenario_schema()["$defs"]["rules"]["properties"]
+    assert rules["damping"]["exclusiveMinimum"] == 0
+    assert rules["calibration"]["enum"] == ["overconfidence", "brier", "none"]
+    assert set(rules) == {"preset", *Rules.__dataclass_fields__} - {"effective"}
+
+
+@pytest.mark.parametrize(
+    ("text", "milliseconds"), [("1d", 86_400_000), ("0.1 s", 100), ("10min", 600_000), (".5h", 1_800_000)]
+)
+def test_durations_are_whole_milliseconds(text: str, milliseconds: int) -> None:
+    assert span(text) == milliseconds
+
+
+@pytest.mark.parametrize("text", ["", "1", "d", "-1d", "1 month", "1e3d", "1d2h"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(ScenarioError, match="not a duration"):
+        span(text)

@@ -1,0 +1,218 @@
+"""Replay: heads follow the stream, every bad row is named, and real claims come out where they were measured."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim.errors import DataError, UsageError
+from malsim.memory import Rules
+from malsim.sim.claim_files import read_claims, read_truth
+from malsim.sim.disputes import disputes
+from malsim.sim.replay import replay
+from malsim.sim.scoring import metrics, score
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+needs_data = pytest.mark.skipif(
+    not DATA.is_dir(), reason="the real claims lie beside the project, in shared/data, and are not here"
+)
+NONE = Rules(calibration="none")
+
+
+def brute(stream: list[tuple[str, str, str]], *, mutual: bool) -> set[tuple[int, int, str, int]]:
+    """The wiring claim by claim, as its rule is told."""
+    edges: set[tuple[int, int, str, int]] = set()
+    standing: dict[int, tuple[str, str, str]] = {}
+    head: dict[tuple[str, str], int] = {}
+    first: dict[tuple[str, str], int] = {}
+
+    def crowned(pair: tuple[str, str], new: int, now: int) -> None:
+        head[pair] = new
+        for other, (_, thing, value) in standing.items():
+            if other == new or thing != pair[0]:
+                continue
+            if value == pair[1]:
+                edges.add((other, new, "supports", now))
+            elif mutual or other > first[pair]:
+                edges.add((other, new, "contradicts", now))
+
+    for now, (writer, thing, value) in enumerate(stream):
+        for old, (by, what, said) in list(standing.items()):
+            if (by, what) == (writer, thing):
+                del standing[old]
+                edges.add((now, old, "supersedes", now))
+                if head[what, said] == old:
+                    del head[what, said]
+                    heirs = [other for other, (_, t, v) in standing.items() if (t, v) == (what, said)]
+                    if heirs:
+                        crowned((what, said), min(heirs), now)
+        standing[now] = (writer, thing, value)
+        pair = (thing, value)
+        first.setdefault(pair, now)
+        for (other_thing, other_value), leader in head.items():
+            if other_thing == thing:
+                edges.add((now, leader, "supports" if other_value == value else "contradicts", now))
+        if pair not in head:
+            crowned(pair, now, now)
+    return edges
+
+
+names = st.tuples(st.sampled_from("abcd"), st.sampled_from("xy"), st.sampled_from("123"))
+
+
+@given(st.lists(names, min_size=1, max_size=14), st.booleans())
+def test_heads_and_edges_of_a_whole_stream_equal_those_made_claim_by_claim(stream: list[Any], mutual: bool) -> None:  # noqa: FBT001
+    frame = pl.DataFrame(stream, schema=["writer", "object", "value"], orient="row").with_row_index("arrival")
+    found = disputes(frame.with_columns(pl.col("arrival").cast(pl.Int64)), mutual=mutual)
+    assert set(found.rows()) == brute(stream, mutual=mutual)
+
+
+def claims(rows: list[tuple[str, str, str, float]], times: list[float] | None = None) -> pl.DataFrame:
+    frame = pl.DataFrame(rows, schema=["writer", "object", "value", "confidence"], orient="row")
+    time = pl.Series("time", times, dtype=pl.Float64) if times else pl.Series("time", [None] * len(rows), dtype=pl.Float64)
+    return frame.with_row_index("line", offset=2).with_columns(time)
+
+
+def test_the_majority_wins_a_mutual_dispute_and_a_seed_gives_one_answer() -> None:
+    rows = [(f"w{i}", "sky", "blue" if i < 4 else "green", 0.7) for i in range(6)]
+    truth = pl.DataFrame({"object": ["sky"], "value": ["blue"], "asked": [None]}, schema_overrides={"asked": pl.Float64})
+    found = replay(claims(rows), truth, rules=NONE, seed=3)
+    assert found.answers.row(0, named=True)["said"] == "blue"
+    assert found.score is not None
+    assert found.score.value["accuracy"] == 1.0
+    assert math.isnan(found.score.value["auc"])
+    assert found.refused.is_empty()
+    again = replay(claims(rows), truth, rules=NONE, seed=3)
+    assert again.answers.equals(found.answers)
+    assert again.memory.cells["effective"].to_list() == found.memory.cells["effective"].to_list()
+
+
+def test_a_dated_truth_is_asked_with_the_claims_before_it() -> None:
+    rows = [("a", "seat", "red", 0.8), ("b", "seat", "red", 0.8), ("a", "seat", "blue", 0.8), ("b", "seat", "blue", 0.8)]
+    truth = pl.DataFrame({"object": ["seat", "seat"], "value": ["red", "blue"], "asked": [5.0, 20.0]})
+    found = replay(claims(rows, [0.0, 1.0, 10.0, 11.0]), truth, rules=NONE)
+    assert found.answers.select("asked", "said", "right").rows() == [(5.0, "red", True), (20.0, "blue", True)]
+    assert found.memory.cells["status"].to_list() == ["superseded", "superseded", "active", "active"]
+
+
+def test_the_preset_replays_too() -> None:
+    rows = [(f"w{i}", "sky", "blue" if i % 3 else "green", 0.7) for i in range(9)]
+    found = replay(claims(rows), None, rules=Rules.recall_v5(), contradictions="forward")
+    assert found.answers["said"].to_list() == ["blue"]
+    assert found.score is None
+
+
+def test_an_unknown_wiring_is_refused() -> None:
+    with pytest.raises(UsageError, match="mutual, forward"):
+        replay(claims([("a", "x", "1", 0.5)]), contradictions="both")
+
+
+CSV = "time,writer,object,value,stated_confidence\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        (",,x,1,0.5", "no writer"),
+        (",ann, ,1,0.5", "no object"),
+        (",ann,x,,0.5", "no value"),
+        (",ann,x,1,0", "above 0"),
+        (",ann,x,1,1.0001", "at most 1"),
+        (",ann,x,1,NaN", "above 0"),
+        (",ann,x,1,high", "above 0"),
+    ],
+)
+def test_a_bad_row_is_named_with_its_line(tmp_path: Path, row: str, problem: str) -> None:
+    path = tmp_path / "claims.csv"
+    path.write_text(f"{CSV},bob,x,1,0.5\n{row}\n")
+    with pytest.raises(DataError, match=f"line 3: .*{problem}"):
+        read_claims(path)
+    found = read_claims(path, on_bad_rows="skip")
+    assert (found.claims.height, found.bad["line"].to_list()) == (1, [3])
+
+
+def test_a_time_that_cannot_be_read_is_a_bad_row_only_where_others_have_one(tmp_path: Path) -> None:
+    path = tmp_path / "claims.csv"
+    path.write_text(f"{CSV}2026-01-01,ann,x,1,\nsoon,bob,x,1,\n2026-01-03T12:00:00Z,cyd,x,2,0.9\n")
+    with pytest.raises(DataError, match="line 3: time"):
+        read_claims(path)
+    found = read_claims(path, on_bad_rows="skip")
+    assert found.claims["time"].to_list() == [0.0, 2.5]
+    assert found.claims["confidence"].to_list() == [0.7, 0.9]
+
+
+def test_formats_and_compression_are_told_by_the_name(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"writer": ["ann"], "object": ["ü"], "value": ["1"], "stated_confidence": [0.5]})
+    frame.write_parquet(tmp_path / "c.parquet")
+    frame.write_ndjson(tmp_path / "c.ndjson")
+    with gzip.open(tmp_path / "c.csv.gz", "wt", encoding="utf-8") as file:
+        file.write(frame.write_csv())
+    read = [read_claims(tmp_path / name).claims.drop("line") for name in ("c.parquet", "c.ndjson", "c.csv.gz")]
+    assert all(other.equals(read[0]) for other in read)
+
+
+def test_what_is_no_claim_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no such file"):
+        read_claims(tmp_path / "none.csv")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "header.csv").write_text(CSV)
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "torn.parquet").write_bytes(b"PAR1")
+    for name, said in (("empty", "cannot be read"), ("header", "holds no claim"), ("other", "a column is missing")):
+        with pytest.raises(DataError, match=said):
+            read_claims(tmp_path / f"{name}.csv")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_claims(tmp_path / "torn.parquet")
+    (tmp_path / "truth.csv").write_text("object,value,valid_from\nx,1,2026-01-01\n")
+    with pytest.raises(DataError, match="needs dated claims"):
+        read_truth(tmp_path / "truth.csv")
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40))
+def test_metrics_equal_their_definitions(answers: list[tuple[float, bool]]) -> None:
+    probability = np.array([p for p, _ in answers])
+    right = np.array([r for _, r in answers])
+    found = {name: float(values[0]) for name, values in metrics(probability, right, np.ones((1, len(answers)))).items()}
+    pairs = [(p > q) + 0.5 * (p == q) for p in probability[right] for q in probability[~right]]
+    assert found["accuracy"] == pytest.approx(right.mean())
+    assert found["brier"] == pytest.approx(((probability - right) ** 2).mean())
+    assert math.isnan(found["auc"]) if not pairs else found["auc"] == pytest.approx(np.mean(pairs))
+    clipped = np.clip(probability, 1e-6, 1 - 1e-6)
+    assert found["log_loss"] == pytest.approx(-np.log(np.where(right, clipped, 1 - clipped)).mean())
+    assert 0.0 <= found["ece"] <= 1.0
+
+
+def test_the_interval_holds_the_value_and_nothing_to_score_is_not_a_number() -> None:
+    draws = np.random.Generator(np.random.Philox(key=5))
+    probability = draws.random(300)
+    found = score(probability, draws.random(300) < probability)
+    for name, (low, high) in found.interval.items():
+        assert low <= found.value[name] <= high or name == "ece"  # an absolute gap is biased upwards in a resample
+    assert math.isnan(score(np.zeros(0), np.zeros(0, dtype=bool)).value["accuracy"])
+
+
+@needs_data
+@pytest.mark.parametrize(("contradictions", "measured"), [("forward", 0.830), ("mutual", 0.898)])
+def test_crowd_judgements_come_out_where_they_were_measured(contradictions: str, measured: float) -> None:
+    found = read_claims(DATA / "snow_rte" / "claims.csv.gz")
+    truth = read_truth(DATA / "snow_rte" / "truth.csv.gz")
+    accuracy = []
+    for seed in range(5):
+        scored = replay(found.claims, truth, rules=NONE, contradictions=contradictions, seed=seed).score
+        assert scored is not None
+        accuracy.append(scored.value["accuracy"])
+    assert np.mean(accuracy) == pytest.approx(measured, abs=0.01)
+
+
+@needs_data
+def test_the_seven_bad_rows_of_the_language_models_are_found() -> None:
+    found = read_claims(DATA / "llm_boolq" / "claims.csv.gz", on_bad_rows="skip")
+    assert (found.claims.height, found.bad.height) == (34_875, 7)

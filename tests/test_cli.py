@@ -1,0 +1,101 @@
+"""The command line: what it prints, what it writes, and the exit code it leaves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from malsim.cli import main
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+
+
+def test_help_lists_every_command_by_its_first_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--help"])
+    said = capsys.readouterr().out
+    assert stopped.value.code == 0
+    for name in ("run", "replay", "schema", "bench"):
+        assert f"\n    {name} " in said
+
+
+def test_a_run_says_what_happened_and_writes_frames_and_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(SCENARIOS / "mutual_dispute.toml"), "-o", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "obs_a1a1         effective repeats every 2 ticks, 0.300, swinging by 0.300" in said
+    assert "obs_d4d4         effective settled at 0.343" in said
+    cells = pl.read_parquet(tmp_path / "cells.parquet")
+    assert cells.filter(pl.col("cell") == "obs_a1a1")["effective"].to_list() == [0.0, 0.3] * 30
+    for name in ("effective.png", "currency.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["rules"]["challenge_ceiling"] == 0.6
+    assert len(manifest["sha256"]["cells"]) == 64
+
+
+def test_rules_are_changed_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(SCENARIOS / "mutual_dispute.toml")
+    assert main(["run", path, "-o", str(tmp_path), "--no-plots", "--set", "rules.damping=0.5"]) == 0
+    assert "obs_a1a1         effective settled" in capsys.readouterr().out
+    assert not list(tmp_path.glob("*.png"))
+    assert main(["run", path, "-o", str(tmp_path), "--no-plots", "--rules", "recall_v5"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "nowhere.toml"], "no such scenario file"),
+        (["run", str(SCENARIOS / "mutual_dispute.toml"), "--set", "rules.nonsense=1"], "unknown rule"),
+        (["run", str(SCENARIOS / "mutual_dispute.toml"), "--replications", "0"], "run.replications: out of bounds"),
+        (["replay", "nowhere.csv"], "no such file"),
+        (["replay", "nowhere.csv", "--rules", "nowhere.toml"], "no such rules"),
+    ],
+)
+def test_what_cannot_be_done_leaves_exit_code_two_and_one_line(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err
+    assert captured.out == ""
+
+
+def test_replay_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "claims.csv").write_text("writer,object,value,stated_confidence\na,x,1,0.9\nb,x,1,\nc,x,2,0.6\nd,y,2,2\n")
+    (tmp_path / "truth.csv").write_text("object,value\nx,1\n")
+    arguments = ["replay", str(tmp_path / "claims.csv"), "--truth", str(tmp_path / "truth.csv"), "--json"]
+    assert main(arguments) == 2
+    assert "line 5" in capsys.readouterr().err
+    assert main([*arguments, "--on-bad-rows", "skip"]) == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    assert "1 bad rows left out" in captured.err
+    assert set(found) == {
+        "objects", "accuracy", "accuracy_ci", "auc", "brier", "log_loss", "ece", "settled", "ticks", "baselines",
+    }  # fmt: skip
+    assert (found["objects"], found["accuracy"], found["auc"], found["settled"]) == (1, 1.0, None, True)
+    assert set(found["baselines"]) == {"majority", "stated"}
+    assert set(found["baselines"]["majority"]) == {"accuracy", "brier", "log_loss", "ece"}
+
+
+def test_replay_writes_answers_and_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"w{i},o{j},{(i * j) % 2},0.{5 + (i + j) % 5}" for i in range(5) for j in range(8)]
+    (tmp_path / "claims.csv").write_text("\n".join(["writer,object,value,stated_confidence", *rows]))
+    (tmp_path / "truth.csv").write_text("\n".join(["object,value", *(f"o{j},{j % 2}" for j in range(8))]))
+    out = tmp_path / "out"
+    assert main(["replay", str(tmp_path / "claims.csv"), "--truth", str(tmp_path / "truth.csv"), "-o", str(out)]) == 0
+    assert "accuracy" in capsys.readouterr().out
+    assert {path.name for path in out.iterdir()} == {
+        "answers.parquet",
+        "contested.parquet",
+        "contested.png",
+        "reliability.png",
+    }
+
+
+def test_the_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "malsim scenario"
