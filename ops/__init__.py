@@ -8,11 +8,12 @@ from ops.bench import frequency, over, respond, run
 from ops.pin.errors import OpError
 from ops.pin.palette import load, names, sheets
 from ops.pin.sheet import Sheet
-from ops.pin.state import restore, save, start, step
+from ops.pin.state import call, restore, save, start, step
 
 __all__ = [
     "OpError",
     "Sheet",
+    "call",
     "frequency",
     "load",
     "names",

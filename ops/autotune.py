@@ -1,7 +1,7 @@
 """Find gains for `pid` by a relay: push one way, then the other, and measure how the value swings.
 
     from a rising start: output = bias ± effort, by the sign of error = command − feedback
-    after the first crossing, over so many half cycles: a = mean peak of |error|, Tu = 2 · time / half cycles
+    after skip + 1 crossings, over so many half cycles: a = mean peak of |error|, Tu = 2 · time / half cycles
     Ku = 4 effort / (π a);  Pgain = 0.6 Ku, Igain = 1.2 Ku / Tu, Dgain = 0.075 Ku Tu;  then done, and output = bias
 
 Wire output to the plant while running, then `pid`'s. A plant that does not swing never gets done. LinuxCNC keeps this
@@ -9,7 +9,7 @@ in pid; here it is an op of its own. Source: K. J. Åström and T. Hägglund, Au
 mode.
 
 >>> one, off, on, none, pin = np.array([1.0]), np.array([False]), np.array([True]), np.array([0]), np.array([0.0])
->>> function(one, 0 * one, on, off, off, off, none, *[pin] * 6, effort=2 * one, cycles=none + 6, bias=0 * one,
+>>> function(one, 0 * one, on, off, off, off, none, *[pin] * 6, effort=2 * one, cycles=none + 6, skip=none, bias=0 * one,
 ...          tick=0.1)["output"].tolist()
 [2.0]
 """
@@ -29,14 +29,15 @@ half_cycles = Out("1", "crossings so far", start=0)
 side = Out("1", "sign of the error at the last call")
 peak = Out("1", "largest |error| of this half cycle")
 peaks = Out("1", "sum of the half cycles' peaks")
-elapsed = Out("1·d", "time since the first crossing")
+elapsed = Out("1·d", "time measured")
 ultimate_gain = Out("1", "Ku")
 ultimate_period = Out("1·d", "Tu")
 Pgain = Out("1", "proportional gain found")
 Igain = Out("1/d", "integral gain found")
 Dgain = Out("1·d", "derivative gain found")
 effort = Param(1.0, "1", "size of the push", low=1e-300)
-cycles = Param(50, "1", "half cycles to measure", low=2)
+cycles = Param(20, "1", "half cycles to measure", low=2)
+skip = Param(10, "1", "half cycles left out first, while the swing settles", low=0)
 bias = Param(0.0, "1", "middle of the push")
 tick = Tick("d")
 
@@ -58,6 +59,7 @@ def function(
     *,
     effort: Array,
     cycles: Array,
+    skip: Array,
     bias: Array,
     tick: float,
 ) -> dict[str, Array]:
@@ -67,9 +69,9 @@ def function(
     now = np.where(error < 0.0, -1.0, 1.0)
     crosses = runs & ~begins & (now != side)
     count = np.where(begins, 0, half_cycles + crosses)
-    measured = np.where(begins, 0.0, elapsed) + np.where(runs & (count > crosses), tick, 0.0)
-    total = np.where(begins, 0.0, peaks) + np.where(crosses & (count > 1), peak, 0.0)
-    ends = crosses & (count > cycles)
+    measured = np.where(begins, 0.0, elapsed) + np.where(runs & (count > crosses + skip), tick, 0.0)
+    total = np.where(begins, 0.0, peaks) + np.where(crosses & (count > 1 + skip), peak, 0.0)
+    ends = crosses & (count > cycles + skip)
     gain = np.where(ends, 4.0 * effort * cycles / (np.pi * np.where(ends, total, 1.0)), ultimate_gain)
     period = np.where(ends, 2.0 * measured / cycles, ultimate_period)
     return {

@@ -99,12 +99,15 @@ def function(
     per_time = 1.0 / tick
     fell = index_before & ~index_enable
     error = np.where(error_previous_target & ~fell, command_before, command) - feedback
-    e = _bounded(error, maxerror)
-    e = np.where(e > deadband, e - deadband, np.where(e < -deadband, e + deadband, 0.0))
-    total = np.where(enable, _bounded(np.where(e * limit_state <= 0.0, errorI + e * tick, errorI), maxerrorI), 0.0)
+    e = _beyond(_bounded(error, maxerror), deadband)
+    total = errorI + np.where(e * limit_state <= 0.0, e * tick, 0.0)
+    total = np.where(enable, _bounded(total, maxerrorI), 0.0)
 
-    command_rate = np.where(fell, command_deriv, (command - command_before) * per_time)
-    feedback_rate = np.where(fell, feedback_deriv, (feedback - feedback_before) * per_time)
+    command_rate = (command - command_before) * per_time
+    feedback_rate = (feedback - feedback_before) * per_time
+    if fell.any():
+        command_rate = np.where(fell, command_deriv, command_rate)
+        feedback_rate = np.where(fell, feedback_deriv, feedback_rate)
     rate = _bounded(command_rate - feedback_rate, maxerrorD)
     velocity = _bounded(command_rate, maxcmdD)
     acceleration = _bounded((velocity - commandD) * per_time, maxcmdDD)
@@ -112,12 +115,10 @@ def function(
 
     u = bias + Pgain * e + Igain * total + Dgain * rate
     u = u + (command * FF0 + velocity * FF1 + acceleration * FF2 + jerk * FF3)
-    output = _bounded(u, maxoutput)
-    state = np.where(maxoutput != 0.0, (u > maxoutput) * 1.0 - (u < -maxoutput), limit_state)
-    state = np.where(enable, state, 0.0)
+    state = np.where(enable, _side(u, maxoutput, limit_state), 0.0)
     is_saturated = state != 0.0
     return {
-        "output": np.where(enable, output, 0.0),
+        "output": np.where(enable, _bounded(u, maxoutput), 0.0),
         "error": error,
         "errorI": total,
         "errorD": rate,
@@ -137,5 +138,20 @@ def function(
 
 
 def _bounded(value: Array, limit: Array) -> Array:
+    if not limit.any():
+        return value
     reach = np.where(limit == 0.0, np.inf, limit)
     return np.minimum(np.maximum(value, -reach), reach)
+
+
+def _beyond(error: Array, deadband: Array) -> Array:
+    if not deadband.any():
+        return np.where(np.isnan(error), 0.0, error)
+    return np.where(error > deadband, error - deadband, np.where(error < -deadband, error + deadband, 0.0))
+
+
+def _side(u: Array, limit: Array, before: Array) -> Array:
+    """1 above the limit, -1 below, 0 between; as before where there is no limit."""
+    if not limit.any():
+        return before
+    return np.where(limit == 0.0, before, (u > limit) * 1.0 - (u < -limit))

@@ -47,10 +47,12 @@ def function(
     counted = weight * valid
     there = counted.sum(axis=0)
     total = (counted * in_).sum(axis=0) + offset
-    share = np.ceil(np.round(ratio * there, 9))  # 0.55 of 20 is 11, though the product is 11.000000000000002
-    enough = np.where(ratio > 0.0, (total >= share) & (there != 0), total >= need) ^ invert
+    enough = total >= need
+    if (ratio > 0.0).any():
+        share = np.ceil(np.round(ratio * there, 9))  # 0.55 of 20 is 11, though the product is 11.000000000000002
+        enough = np.where(ratio > 0.0, (total >= share) & (there != 0), enough)
     return {
-        "out": np.where(hold, out, enough),
+        "out": np.where(hold, out, enough ^ invert),
         "sum_": np.where(hold, sum_, total),
         "present": np.where(hold, present, there),
     }

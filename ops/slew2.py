@@ -53,16 +53,18 @@ def function(
     drift = np.minimum(np.maximum(aim - goal, -reach), reach)
     gap = aim - drift - out
     above, below = max_ - out, min_ - out
-    wanted = _largest(np.array([gap, above, below]), push)
-    toward = np.minimum(np.maximum(wanted[0] + drift, wanted[2]), wanted[1])
+    wanted, top, bottom = _largest(np.array([gap, above, below]), push)
+    freely = wanted + drift
+    toward = np.minimum(np.maximum(freely, bottom), top)
 
     before = velocity * tick
     low, high = np.maximum(before - push, -reach), np.minimum(before + push, reach)
     move = np.minimum(np.maximum(toward, low), np.maximum(high, low))
-    arrives = (move == toward) & (np.abs(gap) <= push) & (toward == wanted[0] + drift)
-    there = np.where(arrives, aim, out + move)
-    there = np.where(move <= above + SLIP * push, np.minimum(there, max_), there)
-    there = np.where(move >= below - SLIP * push, np.maximum(there, min_), there)
+    there = np.where((move == freely) & (np.abs(gap) <= push), aim, out + move)
+    if (there > max_).any() or (there < min_).any():
+        slip = SLIP * push
+        there = np.where(move <= above + slip, np.minimum(there, max_), there)
+        there = np.where(move >= below - slip, np.maximum(there, min_), there)
     return {
         "out": np.where(load, aim, there),
         "velocity": np.where(load, 0.0, move / tick),
@@ -74,4 +76,5 @@ def _largest(gap: Array, push: Array) -> Array:
     """The largest displacement from which braking by `push` a tick covers no more than the gap."""
     size = np.abs(gap)
     m = np.floor((np.sqrt(1.0 + 8.0 * (size / push)) - 1.0) * 0.5)
-    return np.copysign((size + push * (0.5 * m * (m + 1.0))) / (m + 1.0), gap)
+    n = m + 1.0
+    return np.copysign(size / n + push * m * 0.5, gap)

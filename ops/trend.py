@@ -33,12 +33,14 @@ tick = Tick("d")
 def function(in_: Array, reset: Array, kept: Array, held: Array, *, dead: Array, tick: float) -> dict[str, Array]:
     values = np.concatenate([kept[1:], in_[np.newaxis]])
     n = np.where(reset, 1, np.minimum(held + 1, len(values)))
-    early = n // 2
-    rate = fit(values, n, 0 * n, tick)
-    halves = fit(values, n - early, 0 * n, tick) - fit(values, early, n - early, tick)
+    counts = n[:1] if (n == n[:1]).all() else n  # alike in all rows but for resets
+    early = counts // 2
+    rate, late_rate, early_rate = _slopes(
+        values, np.array([counts, counts - early, early]), np.array([0 * early, 0 * early, counts - early]), tick
+    )
     return {
         "slope": rate,
-        "acceleration": np.where(early > 1, halves, 0.0),
+        "acceleration": np.where(early > 1, late_rate - early_rate, 0.0),
         "direction": (rate > dead) * 1 - (rate < -dead),
         "valid": n > 1,
         "kept": values,
@@ -46,10 +48,11 @@ def function(in_: Array, reset: Array, kept: Array, held: Array, *, dead: Array,
     }
 
 
-def fit(values: Array, n: Array, skip: Array, tick: float) -> Array:
-    """The least-squares slope of the n values that end `skip` before the newest; 0 where n < 2."""
-    i = np.arange(len(values))[:, np.newaxis] - (len(values) - skip - n)
-    terms = np.where((i >= 0) & (i < n), (i - (n - 1) / 2) * values, 0.0)
-    total = np.add.accumulate(terms)[-1]  # one by one, so that a row alone adds up as it does among many
-    slope: Array = total / (tick * np.where(n > 1, n * (n * n - 1) / 12, 1.0))
-    return slope
+def _slopes(values: Array, n: Array, skip: Array, tick: float) -> Array:
+    """Three least-squares slopes, each of the n values that end `skip` before the newest; 0 where n < 2."""
+    many = n[:, np.newaxis]
+    i = np.arange(len(values))[:, np.newaxis] - (len(values) - skip[:, np.newaxis] - many)
+    terms = np.where((i >= 0) & (i < many), (i - (many - 1) / 2) * values, 0.0)
+    total = np.add.accumulate(terms, axis=1)[:, -1]  # one by one, so a row alone adds up as it does among many
+    slopes: Array = total / (tick * np.where(n > 1, n * (n * n - 1) / 12, 1.0))
+    return slopes

@@ -8,7 +8,7 @@ import numpy as np
 
 from ops.pin.declare import Out
 from ops.pin.errors import OpError
-from ops.pin.state import step
+from ops.pin.state import call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,15 +81,16 @@ def sweep(
     total = sum(counts)
     results = {name: np.empty(total, slot.pin.dtype) for name, slot in taken}
     begin, rows = 0, counts[0] if counts else 0
-    for count in counts:
-        if count < rows:
-            state = {key: array[..., :count] if array.shape[-1] == rows else array for key, array in state.items()}
-            rows = count
-        end = begin + count
-        state = step(sheet, _with(state, fed, begin, end), tick)
-        for name, (key, row, _) in taken:
-            results[name][begin:end] = state[key] if row is None else state[key][row]
-        begin = end
+    with np.errstate(all="ignore"):
+        for count in counts:
+            if count < rows:
+                state = {key: array[..., :count] if array.shape[-1] == rows else array for key, array in state.items()}
+                rows = count
+            end = begin + count
+            state = call(sheet, _with(state, fed, begin, end), tick)
+            for name, (key, row, _) in taken:
+                results[name][begin:end] = state[key] if row is None else state[key][row]
+            begin = end
     return state, results
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ops.pin.declare import Pin
     from ops.pin.sheet import Sheet
 
-__all__ = ["State", "restore", "save", "start", "step"]
+__all__ = ["State", "call", "restore", "save", "start", "step"]
 
 State: TypeAlias = "Mapping[str, Array]"
 
@@ -51,7 +51,7 @@ def _filled(sheet: Sheet, pin: Pin, rows: int) -> Array:
 
 
 def step(sheet: Sheet, state: State, tick: float = 0.0) -> State:
-    """Call the op once on every row.
+    """Call the op once on every row, quietly: inf and NaN are answers here, and each sheet says what they do.
 
     Parameters
     ----------
@@ -60,13 +60,18 @@ def step(sheet: Sheet, state: State, tick: float = 0.0) -> State:
     tick
         The tick's length in the op's own unit of time (`sheet.length("10min")`).
     """
+    with np.errstate(all="ignore"):
+        return call(sheet, state, tick)
+
+
+def call(sheet: Sheet, state: State, tick: float = 0.0) -> State:
+    """As `step`, for a thread of many ops that keeps numpy quiet around all of them at once."""
     taken: dict[str, Any] = {key: state[key] for key in sheet.takes}
     for size in sheet.told:
         taken[size] = sheet.counts[size]
     if sheet.tick is not None:
         taken["tick"] = tick
-    with np.errstate(all="ignore"):  # inf and NaN are answers here; each sheet says what they do
-        return {**state, **sheet.function(**taken)}
+    return {**state, **sheet.function(**taken)}
 
 
 def save(sheet: Sheet, state: State) -> pl.DataFrame:

@@ -230,5 +230,6 @@ def test_it_runs_over_a_frame_and_answers_every_signal(name: str) -> None:
     answer = ops.over(frame, name, x="x")
     assert answer.height == 3
     assert set(answer.columns) - {"t", "x"} == {pin for pin, slot in sheet.slots.items() if isinstance(slot.pin, Out)}
+    assert ops.over(frame.clear(), name, x="x", tick="1d").schema == answer.schema
     for signal in ("step", "ramp", "impulse", "sine"):
         assert ops.respond(sheet, signal, calls=20).height == 20

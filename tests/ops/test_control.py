@@ -1,0 +1,167 @@
+"""slew2's promises, pid and autotune around a plant, and the detectors' published run lengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ops
+
+
+def slewed(target: Any, maxv: float, maxa: float, low: float = -1e20, high: float = 1e20) -> Any:
+    """Positions, one call a day."""
+    sheet = ops.load("slew2")
+    bounds = {"maxv": maxv, "maxa": maxa, "min": low, "max": high}
+    _, seen = ops.run(sheet, ops.start(sheet, 1, bounds), {"in": np.asarray(target, float)[:, np.newaxis]}, tick="1d")
+    return seen["out"][:, 0]
+
+
+FAST = st.tuples(st.floats(1, 10), st.floats(0.2, 10))
+LIMITS = st.tuples(st.floats(0.01, 10), st.floats(0.01, 10))
+
+
+@given(
+    target=st.lists(st.floats(-100, 100), min_size=1, max_size=60),
+    limits=LIMITS,
+    span=st.tuples(st.floats(-50, 0), st.floats(0, 50)),
+)
+def test_position_velocity_and_acceleration_keep_their_bounds(
+    target: list[float], limits: tuple[float, float], span: tuple[float, float]
+) -> None:
+    maxv, maxa = limits
+    out = np.concatenate([[0.0, 0.0], slewed(target, maxv, maxa, *span)])
+    velocity = np.diff(out)
+    assert (out >= span[0]).all()
+    assert (out <= span[1]).all()
+    assert np.abs(velocity).max() <= maxv * (1 + 1e-9) + 1e-9
+    assert np.abs(np.diff(velocity)).max() <= maxa * (1 + 1e-6) + 1e-9
+
+
+@settings(max_examples=30)
+@given(goal=st.floats(-50, 50), start=st.lists(st.floats(-50, 50), max_size=10), limits=FAST)
+def test_it_arrives_and_stays(goal: float, start: list[float], limits: tuple[float, float]) -> None:
+    maxv, maxa = limits
+    needed = int(300 / maxv + 4 * maxv / maxa + 60 / np.sqrt(maxa)) + 40
+    out = slewed([*start, *[goal] * needed], maxv, maxa)
+    assert (out[-20:] == goal).all()
+
+
+@settings(max_examples=30)
+@given(rate=st.floats(-0.9, 0.9), limits=st.tuples(st.floats(1, 5), st.floats(0.05, 5)))
+def test_it_locks_on_to_what_moves(rate: float, limits: tuple[float, float]) -> None:
+    maxv, maxa = limits
+    ramp = 5 + rate * np.arange(400)
+    out = slewed(ramp, maxv, maxa)
+    assert out[-50:].tolist() == ramp[-50:].tolist()
+
+
+def test_it_is_as_fast_as_its_bounds_allow() -> None:
+    out = slewed([8.0] * 10, maxv=2.0, maxa=1.0)
+    assert out.tolist() == [1.0, 3.0, 5.0, 7.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0]
+
+
+def test_load_jumps_and_not_enabled_goes_home() -> None:
+    sheet = ops.load("slew2")
+    state = ops.start(sheet, 1, {"maxv": 1.0, "maxa": 1.0})
+    state = ops.step(sheet, {**state, "in_": np.array([7.0]), "load": np.array([True])}, 1.0)
+    assert state["out"].tolist() == [7.0]
+    state = ops.step(sheet, {**state, "load": np.array([False]), "enable": np.array([False])}, 1.0)
+    assert state["out"].tolist() == [6.0]
+
+
+def closed_loop(gains: dict[str, float], steps: int, tick: float) -> Any:
+    """A third-order plant 1 / (s + 1)^3, sampled finely, driven by pid toward 1."""
+    sheet = ops.load("pid")
+    state = ops.start(sheet, 1, {"command": 1.0, "enable": True, **gains})
+    plant, seen = np.zeros(3), []
+    for _ in range(steps):
+        state = ops.step(sheet, {**state, "feedback": plant[2:].copy()}, tick)
+        plant = plant_step(plant, float(state["output"][0]), tick)
+        seen.append(plant[2])
+    return np.array(seen)
+
+
+def plant_step(plant: Any, drive: float, tick: float) -> Any:
+    before = np.array([drive, plant[0], plant[1]])
+    return plant + (before - plant) * tick
+
+
+def test_autotune_finds_gains_that_drive_the_plant() -> None:
+    sheet = ops.load("autotune")
+    state = ops.start(sheet, 1, {"cycles": 20, "effort": 1.0, "start": True})
+    plant, tick = np.zeros(3), 0.01
+    for _ in range(20_000):
+        state = ops.step(sheet, {**state, "feedback": plant[2:].copy()}, tick)
+        if state["done"][0]:
+            break
+        plant = plant_step(plant, float(state["output"][0]), tick)
+    assert state["done"][0]
+    assert state["output"][0] == 0.0
+    assert state["ultimate_gain"][0] == pytest.approx(8.0, rel=0.1)
+    assert state["ultimate_period"][0] == pytest.approx(2 * np.pi / np.sqrt(3), rel=0.05)
+    gains = {name: float(state[name][0]) for name in ("Pgain", "Igain", "Dgain")}
+    seen = closed_loop(gains, 3000, tick)
+    assert seen[-500:] == pytest.approx(1.0, abs=0.02)
+
+
+def first_alarm(shift: float, threshold: float, rows: int) -> Any:
+    """Calls to the first alarm of a two-sided CUSUM, slack 0.5, in each of many rows."""
+    sheet = ops.load("cusum")
+    state = ops.start(sheet, rows, {"threshold": threshold})
+    random, alarm, call = np.random.default_rng(7), np.zeros(rows, int), 0
+    while not alarm.all():
+        call += 1
+        state = ops.step(sheet, {**state, "in_": random.normal(shift, 1.0, rows)})
+        alarm = np.where((alarm == 0) & (state["rose"] | state["fell"]), call, alarm)
+    return alarm
+
+
+@pytest.mark.parametrize(
+    ("shift", "threshold", "published"), [(0.0, 4.0, 167.7), (1.0, 4.0, 8.38), (0.0, 5.0, 465.4), (1.0, 5.0, 10.38)]
+)
+def test_the_published_run_lengths_of_a_cusum_hold(shift: float, threshold: float, published: float) -> None:
+    lengths = first_alarm(shift, threshold, rows=4000)
+    error = lengths.std(ddof=1) / np.sqrt(len(lengths))
+    assert abs(lengths.mean() - published) < 3.5 * error
+    assert error < 0.025 * published
+
+
+def test_a_cusum_is_its_own_mirror_and_a_reset_starts_again() -> None:
+    sheet = ops.load("cusum")
+    values = np.random.default_rng(1).normal(0.5, 1, (50, 1))
+    _, up = ops.run(sheet, ops.start(sheet), {"in": values})
+    _, down = ops.run(sheet, ops.start(sheet), {"in": -values})
+    assert up["high"].tolist() == down["low"].tolist()
+    reset = np.zeros((50, 1), bool)
+    reset[20] = True
+    _, again = ops.run(sheet, ops.start(sheet), {"in": values, "reset": reset})
+    _, fresh = ops.run(sheet, ops.start(sheet), {"in": values[20:]})
+    assert again["high"][20:].tolist() == fresh["high"].tolist()
+
+
+@given(values=st.lists(st.floats(-5, 5), min_size=1, max_size=60), fade=st.floats(0.9, 1))
+def test_page_hinkley_is_its_definition(values: list[float], fade: float) -> None:
+    told = {"slack": 0.1, "threshold": 2.0, "warmup": 3, "fade": fade}
+    sheet = ops.load("page-hinkley")
+    _, seen = ops.run(sheet, ops.start(sheet, 1, told), {"in": np.array(values)[:, np.newaxis]})
+    mean = up = down = least_up = least_down = 0.0
+    for n, value in enumerate(values, start=1):
+        mean += (value - mean) / n
+        up, down = fade * up + (value - mean) - 0.1, fade * down - (value - mean) - 0.1
+        least_up, least_down = min(least_up, up), min(least_down, down)
+        assert bool(seen["rose"][n - 1, 0]) == (n >= 3 and up - least_up > 2.0)
+        assert bool(seen["fell"][n - 1, 0]) == (n >= 3 and down - least_down > 2.0)
+
+
+def test_page_hinkley_sees_a_shift_either_way_and_forgets_on_reset() -> None:
+    values = np.concatenate([np.zeros(50), np.ones(50)])[:, np.newaxis]
+    sheet = ops.load("page-hinkley")
+    for sign, pin in ((1, "rose"), (-1, "fell")):
+        state, seen = ops.run(sheet, ops.start(sheet, 1, {"threshold": 5.0}), {"in": sign * values})
+        assert 50 < int(np.argmax(seen[pin][:, 0])) < 65
+        after = ops.step(sheet, {**state, "reset": np.array([True]), "in_": np.array([3.0])})
+        assert (int(after["count"][0]), float(after["mean"][0]), bool(after[pin][0])) == (1, 3.0, False)

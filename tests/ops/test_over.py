@@ -1,0 +1,161 @@
+"""An op over a frame gives what a loop over each group's rows would have given."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ops
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from("aßc"), st.floats(-5, 5) | st.just(float("nan")), st.booleans()),
+    min_size=0,
+    max_size=40,
+)
+CASES = [("smooth", {"gain": 0.3}), ("watch", {"level": 0.5}), ("trend", {"window": 3}), ("lag", {"tau": "6h"})]
+CASES += [("record", {"depth": 2}), ("drift", {"limit": 0.5, "adapt": 0.1})]
+
+
+def looped(frame: pl.DataFrame, name: str, settings: dict[str, Any], tick: str) -> dict[str, list[Any]]:
+    """Row by row: one state of one row for each group, stepped in the frame's order."""
+    sizes = {key: settings[key] for key in settings if key in ops.load(name).sizes}
+    sheet = ops.load(name, **sizes)
+    rest = {key: value for key, value in settings.items() if key not in sizes}
+    states: dict[Any, Any] = {}
+    seen: dict[str, list[Any]] = {pin: [] for pin, slot in sheet.slots.items() if slot.key in sheet.outs}
+    for rep, cell, x in frame.select("rep", "cell", "x").rows():
+        state = states.get((rep, cell), ops.start(sheet, 1, rest))
+        states[rep, cell] = after = ops.step(sheet, {**state, "in_": np.array([x])}, sheet.length(tick))
+        for pin, values in seen.items():
+            key, row, _ = sheet.slots[pin]
+            values.append(after[key][0 if row is None else (row, 0)].item())
+    return seen
+
+
+@pytest.mark.parametrize(("name", "settings"), CASES)
+@given(rows=ROWS)
+def test_it_equals_a_loop_on_unequal_groups(name: str, settings: dict[str, Any], rows: list[Any]) -> None:
+    frame = pl.DataFrame(rows, schema={"rep": pl.Int64, "cell": pl.String, "x": pl.Float64, "_": pl.Boolean}, orient="row")
+    answer = ops.over(frame, name, x="x", by=["rep", "cell"], tick="1h", **settings)
+    assert answer.select(frame.columns).equals(frame)
+    for pin, values in looped(frame, name, settings, "1h").items():
+        assert np.array_equal(answer[pin].to_numpy(), np.array(values), equal_nan=answer[pin].dtype.is_float())
+
+
+@given(rows=ROWS, order=st.randoms())
+def test_rows_in_any_order_are_called_in_order_of_t(rows: list[Any], order: Any) -> None:
+    frame = pl.DataFrame(rows, schema={"rep": pl.Int64, "cell": pl.String, "x": pl.Float64, "_": pl.Boolean}, orient="row")
+    frame = frame.with_columns(t=pl.int_range(pl.len()).over("rep", "cell") / 144)
+    mixed = list(range(frame.height))
+    order.shuffle(mixed)
+    straight = ops.over(frame, "smooth", x="x", by=["rep", "cell"])
+    assert ops.over(frame[mixed], "smooth", x="x", by=["rep", "cell"]).equals(straight[mixed])
+
+
+def test_the_spacing_of_t_is_the_tick_in_whole_milliseconds() -> None:
+    t = np.arange(100) * (600_000 / 86_400_000)
+    frame = pl.DataFrame({"t": t, "x": np.sin(t)})
+    told = ops.over(frame, "ddt", x="x", tick="10min")
+    assert ops.over(frame, "ddt", x="x")["out"].equals(told["out"])
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    dated = frame.with_columns(t=pl.Series([start + timedelta(minutes=10 * n) for n in range(100)]))
+    assert ops.over(dated, "ddt", x="x")["out"].equals(told["out"])
+
+
+@pytest.mark.parametrize(
+    "t", [[0.0, 1.0, 3.0], [0.0, 1.0, None], [0.0, 1.0, float("nan")], ["a", "b", "c"], [0.0, 1.0, 1.0]]
+)
+def test_times_that_make_no_tick_are_refused(t: list[Any]) -> None:
+    with pytest.raises(ops.OpError, match=r"tick|times|one time"):
+        ops.over(pl.DataFrame({"t": t, "x": [1.0, 2.0, 3.0]}), "ddt", x="x")
+
+
+def test_a_clock_op_without_a_tick_is_refused_and_a_call_op_needs_none() -> None:
+    frame = pl.DataFrame({"x": [1.0, 2.0]})
+    with pytest.raises(ops.OpError, match="give it: tick"):
+        ops.over(frame, "ddt", x="x")
+    assert ops.over(frame, "smooth", x="x", gain=1.0)["out"].to_list() == [1.0, 2.0]
+    with pytest.raises(ops.OpError, match="not a value of this unit"):
+        ops.over(frame, "ddt", x="x", tick=5)
+
+
+def test_two_rows_at_one_time_mean_a_missing_key() -> None:
+    frame = pl.DataFrame({"t": [0.0, 0.0], "rep": [0, 1], "cell": ["a", "a"], "x": [1.0, 2.0]})
+    with pytest.raises(ops.OpError, match="lack a key"):
+        ops.over(frame, "smooth", x="x", by="cell")
+    assert ops.over(frame, "smooth", x="x", by=["rep", "cell"]).height == 2
+
+
+def test_inputs_take_columns_and_constants() -> None:
+    frame = pl.DataFrame({"wanted": [1.0, 1.0, 1.0], "seen": [0.0, 0.25, 0.5]})
+    settings: dict[str, Any] = {"feedback": pl.col("seen"), "enable": True, "Pgain": 2, "error_previous_target": False}
+    assert ops.over(frame, "pid", x="wanted", tick="1d", **settings)["output"].to_list() == [2.0, 1.5, 1.0]
+    assert ops.over(frame, "pid", x="wanted", tick="1d", outs=["output"], **settings).columns[2:] == ["output"]
+
+
+def test_any_pins_take_the_columns_type() -> None:
+    for values in ([True, False], [1, 2], [0.5, 1.5]):
+        answer = ops.over(pl.DataFrame({"x": values}), "snapshot", x="x")
+        assert answer["out"].to_list() == values
+
+
+@pytest.mark.parametrize(
+    ("column", "name", "problem"),
+    [
+        ([1.0, None], "smooth", "nulls"),
+        (["a", "b"], "smooth", "another type"),
+        ([True, False], "smooth", "another type"),
+        ([0.0, 1.0], "latch", "another type"),
+        ([0.5, 1.0], "ladder", "another type"),
+        ([[1.0], [2.0]], "smooth", "another type"),
+    ],
+)
+def test_a_column_that_does_not_fit_is_refused(column: list[Any], name: str, problem: str) -> None:
+    with pytest.raises(ops.OpError, match=problem):
+        ops.over(pl.DataFrame({"x": column}), name, x="x")
+
+
+def test_missing_and_clashing_columns_are_refused() -> None:
+    frame = pl.DataFrame({"eff": [1.0], "out": [1.0]})
+    with pytest.raises(ops.OpError, match="did you mean eff"):
+        ops.over(frame, "smooth", x="efff")
+    with pytest.raises(ops.OpError, match="no such column"):
+        ops.over(frame, "smooth", x="eff", by=["rep"])
+    with pytest.raises(ops.OpError, match="rename it first"):
+        ops.over(frame, "smooth", x="eff")
+    with pytest.raises(ops.OpError, match="no such output"):
+        ops.over(frame, "smooth", x="eff", outs=["in"])
+    with pytest.raises(ops.OpError, match="no such input"):
+        ops.over(frame, "smooth", x="eff", nope=pl.col("eff"))
+
+
+def test_empty_one_and_very_unequal_frames() -> None:
+    empty = pl.DataFrame({"x": []}, schema={"x": pl.Float64})
+    assert ops.over(empty, "smooth", x="x").schema == {"x": pl.Float64, "out": pl.Float64}
+    assert ops.over(empty, "ddt", x="x", tick="1d").height == 0
+    cells = pl.concat([pl.Series([0] * 3000), pl.Series(range(1, 30_000))])
+    frame = pl.DataFrame({"cell": cells, "x": np.ones(len(cells))})
+    answer = ops.over(frame, "smooth", x="x", by="cell", gain=0.5)
+    assert answer["out"].to_list()[:3] == [0.5, 0.75, 0.875]
+    assert answer["out"].to_list()[-1] == 0.5
+
+
+def test_keys_may_be_null_and_columns_may_have_any_name() -> None:
+    frame = pl.DataFrame({"row": [None, "a", None], "step": [1.0, 1.0, 1.0], "": [0, 0, 0]})
+    assert ops.over(frame, "smooth", x="step", by=["row", ""], gain=0.5)["out"].to_list() == [0.5, 0.5, 0.75]
+
+
+def test_run_refuses_shapes_that_differ() -> None:
+    sheet = ops.load("sum2")
+    with pytest.raises(ops.OpError, match="one shape"):
+        ops.run(sheet, ops.start(sheet), {"in-0": np.ones((2, 1)), "in-1": np.ones((3, 1))})
+    with pytest.raises(ops.OpError, match="one shape"):
+        ops.run(sheet, ops.start(sheet), {"in-0": np.ones(2)})
+    with pytest.raises(ops.OpError, match="one shape"):
+        ops.run(sheet, ops.start(sheet), {})
