@@ -13,7 +13,7 @@ from malsim.memory.wording import worded
 if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
-__all__ = ["holds_secret", "in_texts", "personal", "secrets"]
+__all__ = ["holds_secret", "in_texts", "joined_formats", "personal", "secrets"]
 
 # Formats 1-8 are those the reference gate knows; the others are published by the services themselves.
 _REFERENCE = {
@@ -68,7 +68,7 @@ class Formats:
     """A set of formats as expressions, made once: is any of them in a column, and which."""
 
     def __init__(self, patterns: dict[str, str]) -> None:
-        joined = "|".join(f"(?:{pattern})" for pattern in patterns.values())
+        self.joined = joined = "|".join(f"(?:{pattern})" for pattern in patterns.values())
         self.in_text = pl.col("text").str.contains(joined)
         self.in_target = pl.col("target").str.contains(joined).any()
         in_texts = [pl.col(name).str.contains(joined).any() for name in _TEXTS]
@@ -76,6 +76,11 @@ class Formats:
         self.in_columns = [*in_texts, *in_lists]
         kinds: list[pl.Expr] = [pl.when(_matches(name, pattern)).then(pl.lit(name)) for name, pattern in patterns.items()]
         self.kind = pl.coalesce(kinds)
+
+
+def joined_formats(rules: Rules) -> str:
+    """All formats of credentials as one pattern."""
+    return _formats(rules.screen_formats).joined
 
 
 def holds_secret(text: str) -> bool:

@@ -1,0 +1,7 @@
+"""`python -m malsim` is `malsim`."""
+
+import sys
+
+from malsim.cli import main
+
+sys.exit(main())
