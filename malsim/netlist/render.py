@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from malsim.memory import Memory
 from malsim.netlist.faults import Fault, NetlistError
+from malsim.netlist.graph.say import said
 from malsim.netlist.lexicon import LIMITS
 from malsim.netlist.lines import comment_at
 from malsim.netlist.parse import parse
@@ -30,22 +32,29 @@ def fmt(source: str | bytes, *, file: str = "netlist") -> str:
     return render(parse(source, file=file))
 
 
-def render(document: Document | Iterable[Statement], *, reading: bool = False) -> str:
-    """Write a netlist; `parse(render(document)) == document` unless `reading`.
+def render(what: Document | Memory | Iterable[Statement], *, rep: int = 0) -> str:
+    """Write a netlist, or a memory as one.
+
+    A document reads back as the same statements: `parse(render(document)) == document`. A memory's cells are written to be
+    read by eye, with numbers of six decimals and what these lose as a `prop` below, so that it loads back as it was.
 
     Parameters
     ----------
-    reading
-        Round the numbers on cell lines to six decimals, to be read by eye; else the shortest that read back the same.
+    what
+        Statements, or a memory.
+    rep
+        Of a memory, the replication.
 
     Raises
     ------
     NetlistError
         For a statement made by hand that no line can say, such as a signal's name with a space in it.
     """
-    statements = document.statements if isinstance(document, Document) else document
-    lines = [_line(statement, reading=reading) for statement in statements]
-    return "".join(f"{line}\n" for line in lines)
+    reading = isinstance(what, Memory)
+    statements = said(what, rep=rep, reading=True) if isinstance(what, Memory) else what
+    if isinstance(statements, Document):
+        statements = statements.statements
+    return "".join(f"{_line(statement, reading=reading)}\n" for statement in statements)
 
 
 def _line(statement: Statement, *, reading: bool) -> str:

@@ -112,6 +112,10 @@ def _flag(statement: Set, where: Path) -> Set:
     if where.hops or where.fields[:1] != ("flags",) or where.fields[1:] not in _FLAGS:
         allowed = " ".join(f"{where.handle}-flags-{flag}" for flag in FLAGS)
         raise AddressError("of a cell only a flag is set", allowed=allowed)
+    if where.version is not None:
+        raise AddressError(
+            "a flag is set on a cell by its own handle", hint=f"write the handle that {where.handle}@v{where.version} has"
+        )
     if handle(where.handle).immutable:
         raise AddressError("an immutable cell is not changed")
     if bit(statement.value) is None:

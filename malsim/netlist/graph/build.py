@@ -1,0 +1,129 @@
+"""Rows to a memory: cells after those that stand, edges by row, records of writers, replaced cells with their heirs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import Memory, schema
+from malsim.memory.index import NONE
+from malsim.netlist.faults import Fault
+from malsim.netlist.graph.checks import cell_faults, cycle_faults, edge_faults
+from malsim.netlist.graph.stored import GIVEN, completed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from malsim.memory import Rules
+    from malsim.memory.numbering import Ints
+    from malsim.netlist.graph.gather import Gathered
+
+__all__ = ["build"]
+
+
+def build(gathered: Gathered, memory: Memory, rules: Rules, *, now: float, rep: int) -> tuple[Memory, list[Fault]]:
+    """The memory with what was gathered put in as it stands, or the memory as it was and everything that is wrong."""
+    given = pl.DataFrame(gathered.rows, schema=dict(GIVEN)).with_columns(pl.lit(rep, pl.Int32).alias("rep"))
+    cells = completed(given, now=now)
+    names = _Names(memory, cells, rep)
+    edges = _edges(gathered, names, memory, cells)
+    heirs = names.rows(cells["successor"].to_list())
+    faults = [
+        *gathered.faults,
+        *cell_faults(cells, gathered, memory, rules),
+        *edge_faults(edges, gathered, memory, rules),
+        *_heirless(cells, heirs, gathered),
+        *cycle_faults(_supersessions(edges, heirs, names.base), names.base + cells.height, gathered, names.base),
+    ]
+    if faults:
+        return memory, faults
+    author, writers = _authors(memory, cells, gathered, rep)
+    successor = pl.Series("successor", heirs, dtype=pl.Int64).replace(NONE, None)
+    new = cells.with_columns(author, successor).select(pl.col(name).cast(kind) for name, kind in schema.CELLS.items())
+    written = edges.sort("place").select(pl.col(name).cast(kind) for name, kind in schema.EDGES.items())
+    scanned = memory.scanned + sum(gathered.scanned[:1])
+    return Memory(pl.concat([memory.cells, new]), pl.concat([memory.edges, written]), writers, scanned), []
+
+
+class _Names:
+    """Rows of cells by key or handle: of this text, which come after those that stand, and of the memory."""
+
+    def __init__(self, memory: Memory, cells: pl.DataFrame, rep: int) -> None:
+        self.memory, self.rep, self.base = memory, rep, memory.cells.height
+        self.own: dict[str, int] = {}
+        for column in ("key", "handle"):
+            for row, name in enumerate(cells[column].to_list(), self.base):
+                self.own.setdefault(name, row)
+
+    def rows(self, names: list[str | None]) -> Ints:
+        """The row each name has, NONE for no name and for one that names nothing."""
+        outside = self.memory.index.rows([self.rep] * len(names), names, height=self.base)
+        return np.array(
+            [self.own.get(name or "", row) for name, row in zip(names, outside.tolist(), strict=True)], dtype=np.int64
+        )
+
+
+def _edges(gathered: Gathered, names: _Names, memory: Memory, cells: pl.DataFrame) -> pl.DataFrame:
+    """Edges by row, NONE for an end not found; writer and time are the source cell's where not said."""
+    arcs = gathered.arcs
+    ends = {}
+    for end in ("source", "target"):
+        said = [getattr(arc, end) for arc in arcs]
+        found = names.rows([None if isinstance(name, int) else str(name) for name in said])
+        ends[end] = [
+            names.base + name if isinstance(name, int) else row for name, row in zip(said, found.tolist(), strict=True)
+        ]
+    frame = pl.DataFrame(
+        {
+            **ends,
+            "relation": [arc.relation for arc in arcs],
+            "weight": [arc.weight for arc in arcs],
+            "writer": [arc.writer for arc in arcs],
+            "t": [arc.t for arc in arcs],
+            "place": [place if arc.place is None else arc.place for place, arc in enumerate(arcs)],
+        },
+        schema={**schema.EDGES, "relation": pl.String, "place": pl.Int64},
+    )
+    source = pl.concat([memory.cells.select("writer", "created"), cells.select("writer", "created")])
+    at = frame["source"].replace(NONE, None)
+    return frame.with_columns(
+        pl.col("writer").fill_null(source["writer"].gather(at)), pl.col("t").fill_null(source["created"].gather(at))
+    )
+
+
+def _heirless(cells: pl.DataFrame, heirs: Ints, gathered: Gathered) -> Iterator[Fault]:
+    """Faults of cells whose successor is named and does not exist."""
+    for row in np.flatnonzero((heirs == NONE) & cells["successor"].is_not_null().to_numpy()):
+        hint = "declare it, or load into a memory that holds it"
+        yield Fault.at(gathered.statements[row], cells["successor"][int(row)], "no such cell, to succeed another", hint=hint)
+
+
+def _supersessions(edges: pl.DataFrame, heirs: Ints, base: int) -> pl.DataFrame:
+    """(new, old) rows of what this text says replaces what."""
+    said = edges.filter((pl.col("relation") == "supersedes") & (pl.col("source") >= 0) & (pl.col("target") >= 0))
+    old = np.flatnonzero(heirs != NONE)
+    late = pl.DataFrame({"new": heirs[old], "old": old + base}, schema={"new": pl.Int64, "old": pl.Int64})
+    return pl.concat([said.select(pl.col("source").alias("new"), pl.col("target").alias("old")), late])
+
+
+def _authors(memory: Memory, cells: pl.DataFrame, gathered: Gathered, rep: int) -> tuple[pl.Series, pl.DataFrame]:
+    """The row of each cell's writer, and the writers frame with those who are new and the records that are said."""
+    known = set(memory.writers.filter(pl.col("rep") == rep)["writer"].to_list())
+    fresh = [name for name in cells["writer"].unique(maintain_order=True).to_list() if name not in known]
+    fresh.sort(key=lambda name: gathered.records.get(name, {}).get("writer-row", 0))
+    records = [gathered.records.get(name, {}) for name in fresh]
+    new = pl.DataFrame(
+        {
+            "rep": [rep] * len(fresh),
+            "writer": fresh,
+            "claims": [record.get("writer-claims", 0) for record in records],
+            "contradicted": [record.get("writer-contradicted", 0) for record in records],
+            "calibration": [record.get("writer-calibration", 1.0) for record in records],
+        },
+        schema=schema.WRITERS,
+    )
+    writers = pl.concat([memory.writers, new])
+    rows = writers.with_row_index("author").filter(pl.col("rep") == rep).select("writer", "author")
+    return cells.select("writer").join(rows, on="writer", how="left", maintain_order="left")["author"], writers

@@ -1,0 +1,163 @@
+"""Sentences to rows: what a netlist says of each cell and edge, typed, with a fault for every word that does not fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import DataError
+from malsim.netlist.faults import Fault
+from malsim.netlist.graph.stored import EDGE_FIELDS, GIVEN, NOBODY, WRITER_FIELDS, column_named, read_field
+from malsim.netlist.statements import Body, Cell, Edges, Prop
+from malsim.netlist.values import exact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from malsim.netlist.statements import Edge, Statement, Value
+
+__all__ = ["Arc", "Gathered", "gather"]
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """One edge as written: ends by name or by the row of a cell of this text, and what else is said of it."""
+
+    source: str | int
+    relation: str
+    target: str | int
+    weight: float
+    statement: Statement
+    word: str
+    writer: str | None = None
+    t: float | None = None
+    place: int | None = None
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Rows of `GIVEN`, one a cell, with the statement each came from; edges in the order they stand; records of writers."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    statements: list[Cell] = field(default_factory=list)
+    arcs: list[Arc] = field(default_factory=list)
+    records: dict[str, dict[str, Any]] = field(default_factory=dict)
+    scanned: list[int] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+
+class _Gatherer:
+    """The cell that is being read: its row, its own edges, what `prop` says of them."""
+
+    def __init__(self) -> None:
+        self.made = Gathered()
+        self.row: dict[str, Any] | None = None
+        self.more: dict[str, Any] = {}
+        self.own: list[int] = []
+
+    def fault(self, statement: Statement, word: str, error: DataError | str, hint: str = "") -> None:
+        """Note a word that does not fit."""
+        if isinstance(error, str):
+            self.made.faults.append(Fault.at(statement, word, error, hint=hint))
+        else:
+            self.made.faults.append(Fault.at(statement, word, error.problem, allowed=error.allowed or "", hint=hint))
+
+    def cell(self, statement: Cell) -> None:
+        """Begin a cell."""
+        self.close()
+        self.row = {"handle": str(statement.handle), "title": statement.title}
+        self.made.rows.append(self.row)
+        self.made.statements.append(statement)
+        for value in statement.values:
+            self.value(statement, value)
+        self.edges(statement, "", statement.edges)
+
+    def value(self, statement: Cell, value: Value) -> None:
+        """A field of a cell's line."""
+        try:
+            column = column_named(value.field)
+            given = read_field(column, [exact(value.number)])
+        except DataError as error:
+            self.fault(statement, value.field, error)
+            return
+        if self.row is not None and column in self.row:
+            self.fault(statement, value.field, "this field is given twice")
+        elif self.row is not None and column in GIVEN:
+            self.row[column] = given
+
+    def edges(self, statement: Cell | Edges, source: str, edges: tuple[Edge, ...]) -> None:
+        """Edges of a cell, or of any two."""
+        if not source and self.row is None:
+            self.fault(statement, "", "these edges stand under no cell", hint="write their source before them")
+            return
+        here: str | int = source or len(self.made.rows) - 1
+        for edge in edges:
+            if not source:
+                self.own.append(len(self.made.arcs))
+            ends = (edge.target, here) if edge.incoming else (here, edge.target)
+            self.made.arcs.append(Arc(ends[0], edge.relation, ends[1], edge.weight, statement, edge.target))
+
+    def body(self, statement: Body) -> None:
+        """The text of the cell above."""
+        self.keep(statement, "body", statement.text, "body")
+
+    def prop(self, statement: Prop) -> None:
+        """Another field of the cell above."""
+        try:
+            column = column_named(statement.field)
+            value = read_field(column, statement.values)
+        except DataError as error:
+            self.fault(statement, statement.field, error)
+        else:
+            self.keep(statement, column, value, statement.field)
+
+    def keep(self, statement: Body | Prop, column: str, value: object, word: str) -> None:
+        """Put a value in the row; what `prop` says stands before what the line shows."""
+        if self.row is None:
+            self.fault(statement, word, "this stands under no cell", hint="write it below a cell's line")
+        elif column in self.more:
+            self.fault(statement, word, "this field is given twice")
+        else:
+            self.more[column] = value
+
+    def close(self) -> None:
+        """End the cell that is being read."""
+        if self.row is None:
+            return
+        self.row.update({column: value for column, value in self.more.items() if column in GIVEN})
+        record = {column: self.more[column] for column in WRITER_FIELDS if column in self.more}
+        if "scanned" in record:
+            self.made.scanned.append(record.pop("scanned"))
+        if record:
+            self.made.records[self.row.get("writer", NOBODY)] = record
+        self.label_edges()
+        self.more, self.own = {}, []
+
+    def label_edges(self) -> None:
+        """Give each of the cell's own edges what `prop edge-…` says of it, in their order."""
+        for column in EDGE_FIELDS:
+            values = self.more.get(column)
+            if values is None:
+                continue
+            if len(values) != len(self.own):
+                problem = f"{column} says {len(values)} values of {len(self.own)} edges"
+                self.fault(self.made.statements[-1], column, problem)
+                continue
+            for place, value in zip(self.own, values, strict=True):
+                self.made.arcs[place] = replace(self.made.arcs[place], **{column.removeprefix("edge-"): value})
+
+
+def gather(statements: Iterable[Statement]) -> Gathered:
+    """What statements say of the graph; wires, settings and threads are passed over."""
+    gatherer = _Gatherer()
+    for statement in statements:
+        if isinstance(statement, Cell):
+            gatherer.cell(statement)
+        elif isinstance(statement, Edges):
+            gatherer.edges(statement, statement.source, statement.edges)
+        elif isinstance(statement, Body):
+            gatherer.body(statement)
+        elif isinstance(statement, Prop):
+            gatherer.prop(statement)
+    gatherer.close()
+    return gatherer.made

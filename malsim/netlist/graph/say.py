@@ -1,0 +1,140 @@
+"""A memory to sentences: each cell's line, body and edges, and by `prop` every stored value that these do not carry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.errors import DataError
+from malsim.netlist.graph.stored import GIVEN, completed, written_field
+from malsim.netlist.lexicon import FLAGS, LINE, SCORES
+from malsim.netlist.statements import Blank, Body, Cell, Edge, Edges, Prop, Value
+from malsim.netlist.values import short
+
+if TYPE_CHECKING:
+    from malsim.memory import Memory
+    from malsim.netlist.statements import Statement
+
+__all__ = ["said"]
+
+_SHOWN = {field.rstrip("!"): {**SCORES, **FLAGS}[field.rstrip("!")] for field in LINE}
+_BASIS = ("handle", "title", "created", "successor", *_SHOWN.values())
+
+
+def said(memory: Memory, *, rep: int = 0, reading: bool = False) -> list[Statement]:
+    """The sentences that load as this memory's cells and edges, every stored value included.
+
+    Parameters
+    ----------
+    memory
+        Whose cells and edges to say.
+    rep
+        The replication to say.
+    reading
+        The lines will be written with rounded numbers: add by `prop` what rounding loses.
+    """
+    rows = memory.cells.with_row_index("row").filter(pl.col("rep") == rep)
+    if rows.is_empty():
+        return []
+    name = _names(memory, rows)
+    cells = rows.with_columns(name.gather(rows["successor"]).alias("successor"))
+    more = _differences(cells)
+    arcs = _arcs(memory, rows, name)
+    records = _records(memory, cells)
+    lines = cells.select("handle", "title", "body", *_SHOWN.values()).rows(named=True)
+    statements: list[Statement] = []
+    for place, (row, line) in enumerate(zip(cells["row"].to_list(), lines, strict=True)):
+        statements.append(_line(line))
+        if line["body"] != line["title"]:
+            statements.append(Body(line["body"]))
+        if reading:
+            statements += [_prop(column, line[column]) for column in _SHOWN.values() if _rounds(line[column])]
+        statements += [_prop(column, value) for column, value in more[place]]
+        statements += [_prop(column, value) for column, value in records.get(place, ())]
+        if row in arcs:
+            statements += arcs[row]
+        statements.append(Blank())
+    return statements[:-1]
+
+
+def _names(memory: Memory, rows: pl.DataFrame) -> pl.Series:
+    """What each row of the memory is called where another refers to it: its handle, or its key where that is shared."""
+    shared = rows.filter(pl.col("handle").is_duplicated())["handle"].unique()
+    return memory.cells.select(pl.when(pl.col("handle").is_in(shared.implode())).then("key").otherwise("handle")).to_series()
+
+
+def _line(line: dict[str, Any]) -> Cell:
+    values = tuple(Value(field.rstrip("!"), float(line[_SHOWN[field.rstrip("!")]]), field.endswith("!")) for field in LINE)
+    return Cell(line["handle"], line["title"], values)
+
+
+def _rounds(value: float) -> bool:
+    """Whether six decimals lose something of a number; a bit is a number too."""
+    return float(short(value)) != value
+
+
+def _prop(column: str, value: object) -> Prop:
+    if value is None:
+        raise DataError("a netlist cannot say that nothing is stored here", where=column)
+    return Prop(column, written_field(value))
+
+
+def _differences(cells: pl.DataFrame) -> list[list[tuple[str, Any]]]:
+    """For each cell, the columns whose value is not what it would be without being said."""
+    basis = cells.select(
+        *_BASIS, pl.col("rep"), *(pl.lit(None, kind).alias(name) for name, kind in GIVEN.items() if name not in _BASIS)
+    )
+    default = completed(basis.with_columns(cells["body"]), now=0.0)
+    found: list[list[tuple[str, Any]]] = [[("created", created)] for created in cells["created"].to_list()]
+    for name in GIVEN:
+        if name in {"handle", "title", "body", "created", *_SHOWN.values()}:
+            continue
+        kind = GIVEN[name]
+        actual = cells[name].cast(kind)
+        differs = actual.is_not_null() if name == "successor" else actual.ne_missing(default[name].cast(kind))
+        for place, value in zip(differs.arg_true().to_list(), actual.filter(differs).to_list(), strict=True):
+            found[place].append((name, value))
+    return found
+
+
+def _records(memory: Memory, cells: pl.DataFrame) -> dict[int, list[tuple[str, Any]]]:
+    """What is stored of each writer, by the place of its first cell; and how many edges the last tick saw, at the first."""
+    first = cells.select("author").with_row_index("place").unique("author", keep="first", maintain_order=True)
+    found: dict[int, list[tuple[str, Any]]] = {}
+    in_order = first["author"].is_sorted()
+    for place, author in first.rows():
+        writer = memory.writers.row(author, named=True)
+        record = [
+            (f"writer-{name}", writer[name])
+            for name, fresh in (("claims", 0), ("contradicted", 0), ("calibration", 1.0))
+            if writer[name] != fresh
+        ]
+        found[place] = record if in_order else [*record, ("writer-row", author)]
+    if memory.scanned:
+        found[0] = [*found.get(0, []), ("scanned", memory.scanned)]
+    return found
+
+
+def _arcs(memory: Memory, rows: pl.DataFrame, name: pl.Series) -> dict[int, list[Statement]]:
+    """For each row, its out-edges, and what is stored of them besides: writer, time and place where these are not plain."""
+    own = memory.edges.filter(pl.col("source").is_in(rows["row"].cast(pl.Int64).implode())).with_row_index("place")
+    own = own.with_columns(
+        name.gather(own["target"]).alias("name"),
+        (memory.cells["writer"].gather(own["source"]) == own["writer"]).alias("by_source"),
+        (memory.cells["created"].gather(own["source"]) == own["t"]).alias("with_source"),
+    )
+    own = own.sort("source", maintain_order=True).with_row_index("natural")
+    found: dict[int, list[Statement]] = {}
+    for (source,), group in own.group_by("source", maintain_order=True):
+        columns = group.to_dict(as_series=False)
+        triples = zip(columns["relation"], columns["name"], columns["weight"], strict=True)
+        statements: list[Statement] = [Edges("", tuple(Edge(*triple) for triple in triples))]
+        if not all(columns["by_source"]):
+            statements.append(_prop("edge-writer", columns["writer"]))
+        if not all(columns["with_source"]):
+            statements.append(_prop("edge-t", columns["t"]))
+        if columns["place"] != columns["natural"]:
+            statements.append(_prop("edge-place", columns["place"]))
+        found[int(source)] = statements
+    return found

@@ -1,0 +1,136 @@
+"""A netlist onto a memory: its cells and edges put in as they stand, its wiring linked, everything or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory import Memory, Rules
+from malsim.memory.index import NONE
+from malsim.memory.updates import set_flag
+from malsim.netlist.address import path
+from malsim.netlist.faults import Fault, NetlistError
+from malsim.netlist.graph.build import build
+from malsim.netlist.graph.gather import gather
+from malsim.netlist.graph.say import said
+from malsim.netlist.lexicon import FLAGS
+from malsim.netlist.parse import parse
+from malsim.netlist.render import render
+from malsim.netlist.statements import Document
+from malsim.netlist.values import bit
+from malsim.netlist.wiring import Net, linked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ops import Sheet
+
+__all__ = ["Loaded", "load", "save"]
+
+LOST = "declare it, or load into a memory that holds it"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What loading came to: the memory with the text's cells and edges, and the net that runs on it."""
+
+    memory: Memory
+    net: Net
+
+
+def load(
+    source: Document | str | bytes,
+    memory: Memory | None = None,
+    *,
+    rules: Rules | None = None,
+    palette: Callable[[str], Sheet] | None = None,
+    now: float = 0.0,
+    rep: int = 0,
+) -> Loaded:
+    """Put a netlist's cells and edges into a memory, screened and else as they stand, and link its wiring.
+
+    Parameters
+    ----------
+    source
+        A netlist as read, or its text.
+    memory
+        What it goes into; an empty one by default. It is not changed: the result holds a new one.
+    rules
+        Whose hygiene holds for edges, names and the screen.
+    palette
+        As for `malsim.netlist.wiring.link`.
+    now
+        Days, for cells that do not say when they were created.
+    rep
+        The replication they belong to.
+
+    Raises
+    ------
+    NetlistError
+        With every fault of the text, the graph and the wiring; nothing is loaded then.
+
+    >>> load('dec_a3ee "ship v5" conf(.7!)').memory.cells["stated"].to_list()
+    [0.7]
+    """
+    document = source if isinstance(source, Document) else parse(source)
+    memory, rules = memory or Memory.empty(), rules or Rules()
+    after, faults = build(gather(document.statements), memory, rules, now=now, rep=rep)
+    net, wrong = linked(document, palette)
+    faults += wrong
+    if not faults:
+        after, faults = _flagged(after, net, rules, rep)
+        faults += _strangers(after, net, rep)
+    if faults:
+        raise NetlistError(
+            sorted(faults, key=lambda fault: (fault.file != document.name, fault.file, fault.line, fault.column))
+        )
+    return Loaded(after, net)
+
+
+def _strangers(memory: Memory, net: Net, rep: int) -> list[Fault]:
+    """A fault for every wire that begins at a cell the memory does not hold."""
+    ends = net.paths
+    rows = _rows(memory, [where.handle for _, where in ends], rep)
+    return [
+        Fault.at(end.statement, end.word, "no such cell", hint=LOST)
+        for (end, _), row in zip(ends, rows, strict=True)
+        if row == NONE
+    ]
+
+
+def _rows(memory: Memory, handles: list[str], rep: int) -> list[int]:
+    found: list[int] = memory.index.rows([rep] * len(handles), handles, height=memory.cells.height).tolist()
+    return found
+
+
+def _flagged(memory: Memory, net: Net, rules: Rules, rep: int) -> tuple[Memory, list[Fault]]:
+    """The memory with the flags that the text sets, the last of several, and a fault for each that may not be set."""
+    wheres = [path(statement.address) for statement in net.flags]
+    rows = _rows(memory, [where.handle for where in wheres], rep)
+    locked = memory.cells["locked"].to_numpy()
+    faults = []
+    given: dict[tuple[str, int], bool] = {}
+    for statement, where, row in zip(net.flags, wheres, rows, strict=True):
+        flag = FLAGS.get(where.fields[1], where.fields[1])
+        if row == NONE:
+            faults.append(Fault.at(statement, statement.address, "no such cell", hint=LOST))
+        elif flag == "annexed" and locked[row] and rules.locks == "enforced":
+            faults.append(Fault.at(statement, statement.address, "a locked cell is not annexed", hint="unlock it first"))
+        else:
+            given[flag, row] = bool(bit(statement.value))
+    for flag, value in sorted({(flag, value) for (flag, _), value in given.items()}):
+        here = np.zeros(memory.cells.height, dtype=bool)
+        here[[row for (one, row), wanted in given.items() if (one, wanted) == (flag, value)]] = True
+        memory = set_flag(memory, here, flag, value=value)
+    return memory, faults
+
+
+def save(memory: Memory, *, rep: int = 0) -> str:
+    """The text that loads as this memory's cells and edges, every stored value included, shortest exact numbers.
+
+    >>> print(save(load('dec_a3ee "ship v5" conf(.7!)').memory).splitlines()[0])
+    dec_a3ee "ship v5" conf(0.7!) eff(0.7) curr(1) sal(0.5) annexed(0) locked(0) pinned(0) review(0) bg(1)
+    """
+    return render(said(memory, rep=rep))

@@ -1,0 +1,237 @@
+"""Loading: a memory's text loads as that memory, bit for bit; what is wrong is told at once, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malsim.memory import Memory, Rules, admit, tick
+from malsim.memory.edges import connect
+from malsim.memory.updates import annex, set_flag
+from malsim.netlist import NetlistError, parse, render
+from malsim.netlist.load import load, save
+
+PUBLISHED = (Path(__file__).parent / "published.malnet").read_text(encoding="utf-8")
+HELD = 'dec_signals_a2b7 "signals" conf(.6)\nobs_9c1f "noise" conf(.6)\n'
+FRAMES = ("cells", "edges", "writers")
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
+words = st.text("abc é漢", min_size=1, max_size=6).filter(str.strip)
+claims = st.fixed_dictionaries(
+    {
+        "writer": st.sampled_from(["ann", "bob", "eve x"]),
+        "kind": st.sampled_from(["obs", "dec"]),
+        "title": words,
+        "body": texts,
+        "confidence": st.floats(0.01, 1.0),
+        "t": st.floats(0.0, 50.0),
+        "object": st.none() | words,
+        "summary": st.none() | texts,
+        "value": st.none() | st.floats(-1e9, 1e9),
+        "topics": st.lists(words, max_size=2),
+        "stability": st.sampled_from(["stable", "volatile"]),
+        "verification": st.sampled_from(["external", "unverified"]),
+        "pinned": st.booleans(),
+        "expires": st.none() | st.floats(0.0, 99.0),
+    }
+)
+
+
+disputes: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [{"relation": "contradicts", "mutual": True}, {"relation": "supersedes"}, {"relation": "supports"}]
+)
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> Memory:
+    """A memory that has seen claims, ticks, disputes, corrections, and edges of their own."""
+    memory = Memory.empty()
+    for day in (10.0, 60.0):
+        made = draw(st.lists(claims, max_size=4))
+        named: list[dict[str, Any]] = [{name: value for name, value in claim.items() if value is not None} for claim in made]
+        standing = memory.cells["handle"].to_list()
+        for claim in named:
+            if draw(st.booleans()) and standing:
+                claim["edges"] = [draw(disputes) | {"target": draw(st.sampled_from(standing))}]
+        memory = admit(memory, named).memory
+        handles = memory.cells["handle"].to_list()
+        if draw(st.booleans()) and len(handles) > 1:
+            ends = {"source": handles[0], "target": handles[-1], "relation": "concerns", "writer": "zoe", "t": day}
+            memory = connect(memory, [ends]).memory
+        if draw(st.booleans()) and handles:
+            memory = annex(memory, handles[-1])
+        memory = tick(memory, day)
+    return memory
+
+
+def same(one: Memory, other: Memory) -> bool:
+    return one.scanned == other.scanned and all(getattr(one, name).equals(getattr(other, name)) for name in FRAMES)
+
+
+@given(memories())
+@settings(max_examples=30)
+def test_a_memory_loads_back_from_its_text_bit_for_bit(memory: Memory) -> None:
+    for text in (save(memory), render(memory)):
+        back = load(text).memory
+        assert same(back, memory)
+        assert save(back) == save(memory)
+        assert render(back) == render(memory)
+        assert same(tick(back, 70.0), tick(memory, 70.0))
+
+
+def test_lines_are_short_in_a_rendering_and_exact_in_a_save() -> None:
+    memory = load('dec_a3ee "t" conf(0.123456789) annexed(1)').memory
+    assert "conf(0.123457!)" in render(memory)
+    assert "prop stated 0.123456789" in render(memory)
+    assert "conf(0.123456789!)" in save(memory)
+    assert "prop stated" not in save(memory)
+    assert memory.cells["status"].to_list() == ["annexed"]
+
+
+def test_the_published_example_loads_into_a_graph_that_holds_its_neighbours() -> None:
+    held = load(HELD).memory
+    loaded = load(PUBLISHED, held)
+    assert held.cells.height == 2
+    cell = loaded.memory.cells.row(2, named=True)
+    assert (cell["handle"], cell["stated"], cell["uncertainty"], cell["effective"]) == ("dec_a3ee", 0.7, 0.1, 0.61)
+    edges = loaded.memory.edges.select("source", "relation", "target", "weight").rows()
+    assert edges == [(2, "supports", 0, 0.6), (2, "contradicts", 1, -0.8)]
+    assert len(loaded.net.instances) == 5
+    with pytest.raises(NetlistError) as refused:
+        load(PUBLISHED)
+    assert [fault.words for fault in refused.value.faults] == ["dec_signals_a2b7", "obs_9c1f"]
+
+
+def test_the_published_forms_of_an_edge_load_alike() -> None:
+    forms = [
+        "dec_a3ee supports> obs_9c1f (+.6)",
+        "dec_a3ee supports->obs_9c1f(.6)",
+        "obs_9c1f supports< dec_a3ee(0.6)",
+    ]
+    cells = 'dec_a3ee "a"\nobs_9c1f "b"\n'
+    loaded = [load(cells + form).memory.edges for form in forms]
+    loaded.append(load('obs_9c1f "b"\n' + cells.splitlines()[0] + "\n  supports> obs_9c1f(+.6)", None).memory.edges)
+    assert [frame.select("weight", "writer", "t").rows() for frame in loaded] == [[(0.6, "netlist", 0.0)]] * 4
+
+
+def test_flags_are_set_where_they_may_be() -> None:
+    text = 'dec_a3ee "a" locked(1)\nobs_9c1f "b"\nobs_9c1f-flags-annexed = true\n'
+    text += "obs_9c1f-flags-pinned = yes\nobs_9c1f-flags-pinned = 0"
+    cells = load(text).memory.cells
+    assert cells["status"].to_list() == ["active", "annexed"]
+    assert cells["pinned"].to_list() == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("supports> obs_9c1f(.5)", "1: these edges stand under no cell"),
+        ('body "x"', "1:body: this stands under no cell"),
+        ("prop created 1", "1:6: this stands under no cell"),
+        ('dec_a3ee "a" nope(1)', "1: no such field of a cell"),
+        ('dec_a3ee "a" conf(.5) conf(.6)', "1: this field is given twice"),
+        ('dec_a3ee "a"\nprop created 1\nprop created 2', "3:6: this field is given twice"),
+        ('dec_a3ee "a"\nprop created soon', "2:6: this field takes another type"),
+        ('dec_a3ee "a"\nprop writer ann bob', "2:6: this field has one value"),
+        ('dec_a3ee "a"\nprop stability firm', "2:6: no such stability"),
+        ('dec_a3ee "a"\nprop version 1.5', "2:6: this field takes another type"),
+        ('dec_a3ee "a" conf(0)', "1: a stated confidence is above 0"),
+        ('dec_a3ee "a" conf(1.1)', "1: a stated confidence is above 0"),
+        ('dec_a3ee "a" eff(-.1)', "1: effective is from 0 to 1"),
+        ('dec_a3ee "a" annexed(.5)', "1: this field takes another type"),
+        ('dec_a3ee " "', "1:1: a cell has a title"),
+        ('RECALL_v5 "a"', "1:1: this handle names no kind"),
+        ('dec_a3ee "a"\ndec_a3ee "b"', "2:1: a cell above has this key"),
+        ('dec_a3ee "a"\nprop successor dec_b3ee', "1: no such cell, to succeed another"),
+        ('dec_a3ee "a"\nprop successor dec_a3ee', "1:1: this cell supersedes itself"),
+        ('dec_a3ee "a" supersedes> dec_b3ee(0)\ndec_b3ee "b" supersedes> dec_a3ee(0)', "2:1: this cell supersedes itself"),
+        ('dec_a3ee "a" supports> obs_9c1f(.5)', "1:24: no such cell"),
+        ("obs_9c1f supports> dec_a3ee(.5)", "1:1: no such cell"),
+        ('dec_a3ee "a" supports> dec_a3ee(.5)', "1:24: an edge joins two cells"),
+        ('dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(-.5)', "2:24: this weight has the wrong sign"),
+        ('dec_a3ee "a"\ndec_b3ee "b" depends_on> dec_a3ee(.5)', "2:26: this weight has the wrong sign"),
+        ('dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(1.5)', "2:24: this weight is too large"),
+        ('dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(1) supports> dec_a3ee(.5)', "2:46: this edge stands already"),
+        ('dec_a3ee "a"\nprop edge-t 1', "1:edge-t: edge-t says 1 values of 0 edges"),
+        ("net x dec_a3ee-scores-eff > watch.in\naddf watch tick", "1:7: no such cell"),
+        ("dec_a3ee-flags-pinned = true", "1:1: no such cell"),
+        ('dec_a3ee "a" locked(1)\ndec_a3ee-flags-annexed = true', "2:1: a locked cell is not annexed"),
+        ("loadrt nope", "1:8: no such op"),
+    ],
+)
+def test_what_may_not_enter_is_told_where_it_stands(text: str, told: str) -> None:
+    with pytest.raises(NetlistError) as refused:
+        load(text)
+    place, problem = told.split(": ", 1)
+    lines = [fault.line for fault in refused.value.faults if fault.problem.startswith(problem)]
+    assert int(place.split(":")[0]) in lines
+
+
+def test_every_fault_of_text_graph_and_wiring_is_told_and_nothing_is_loaded() -> None:
+    before = load(HELD).memory
+    kept = {name: getattr(before, name).clone() for name in FRAMES}
+    text = 'obs_9c1f "again"\ndec_a3ee "a" conf(2) supports> nothing(1)\nloadrt nope\nnet x waek.in'
+    with pytest.raises(NetlistError) as refused:
+        load(text, before)
+    assert [fault.line for fault in refused.value.faults] == [1, 2, 2, 3, 4]
+    assert all(getattr(before, name).equals(kept[name]) for name in FRAMES)
+
+
+def test_a_secret_never_enters_and_is_never_repeated() -> None:
+    secret = "pass" + "word=" + "hunter" + "2222"
+    for text in (f'dec_a3ee "a"\nbody "{secret}"', f'dec_a3ee "{secret}"', f'dec_a3ee "a"\nprop topics "{secret}"'):
+        with pytest.raises(NetlistError, match="screen refuses") as refused:
+            load(text)
+        assert "hunter" not in str(refused.value)
+    public = 'dec_a3ee "a"\nbody "call 415-555-0100 now"\n'
+    assert load(public).memory.cells.height == 1
+    with pytest.raises(NetlistError, match="phone number"):
+        load(public + "prop sensitivity public")
+
+
+def test_rules_say_what_hygiene_holds() -> None:
+    text = 'dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(1.5) supports> dec_b3ee(1)'
+    assert load(text, rules=Rules.recall_v5()).memory.edges.height == 2
+
+
+def test_a_store_of_the_reference_loads_back() -> None:
+    from malsim.memory.importers.recall_cells import EDGES, put, rows_of
+
+    told: Any = json.loads(
+        (Path(__file__).parents[1] / "vectors" / "recall" / "sample_recall.json").read_text(encoding="utf-8")
+    )
+    cells = told["cells"] if isinstance(told, dict) else told
+    rows = [
+        (edge["source"], edge["relation"], edge["target"], float(edge["weight"]))
+        for cell in cells
+        for edge in cell["edgesOut"]
+    ]
+    memory = put(Memory.empty(), rows_of(cells), pl.DataFrame(rows, schema=EDGES, orient="row")).memory
+    assert memory.cells.height > 5
+    back = load(save(memory), rules=Rules.recall_v5()).memory
+    assert same(back, memory)
+
+
+def test_replications_are_said_one_by_one() -> None:
+    claim = {"writer": "ann", "kind": "obs", "title": "t", "body": "", "confidence": 0.5}
+    memory = admit(Memory.empty(), [claim | {"rep": 0}, claim | {"rep": 1, "title": "u"}]).memory
+    assert '"t"' in save(memory, rep=0)
+    assert '"u"' not in save(memory, rep=0)
+    assert load(save(memory, rep=1), rep=1).memory.cells["title"].to_list() == ["u"]
+    assert save(memory, rep=7) == ""
+
+
+def test_a_memory_that_grew_by_loading_grows_on() -> None:
+    memory = load(HELD).memory
+    after = admit(memory, [{"writer": "ann", "kind": "obs", "title": "t", "body": "", "confidence": 0.5, "t": 1.0,
+                            "edges": [{"relation": "supports", "target": "obs_9c1f", "weight": 1.0}]}]).memory  # fmt: skip
+    assert after.cells.height == 3
+    assert tick(after, 2.0).cells["effective"][1] > 0.6
+    assert set_flag(after, (after.cells["handle"] == "obs_9c1f").to_numpy(), "pinned", value=True).cells["pinned"].any()
+    assert parse(save(after)).statements
