@@ -11,7 +11,8 @@ import polars as pl
 from malsim.memory import schema, screen
 from malsim.memory.building import Built, build
 from malsim.memory.claims import Claims, as_claims
-from malsim.memory.corrections import first_stale, replacements
+from malsim.memory.corrections import replacements
+from malsim.memory.doubts import first_doubt
 from malsim.memory.frames import framed
 from malsim.memory.index import NONE
 from malsim.memory.numbering import Batch, authors_of, number
@@ -66,7 +67,7 @@ def admit(
 def _admit(
     memory: Memory, frame: pl.DataFrame, rules: Rules, factors: Mapping[str, float]
 ) -> tuple[Memory, pl.DataFrame, int | None]:
-    """Admit a batch up to the first claim that restates a cell which the batch itself replaced before it."""
+    """Admit a batch up to the first claim that it cannot be sure of as a whole; the place of that claim, if there is one."""
     if frame.is_empty():
         return memory, pl.DataFrame(schema=schema.VERDICTS), None
     checked = _capped(screened(validate(frame, rules), rules), rules)
@@ -79,9 +80,10 @@ def _admit(
     batch = number(memory, checked, sound, authors, rules)
     outcome = resolve(batch)
     replaced = replacements(memory, checked, batch, outcome, rules)
-    cut = first_stale(batch, outcome, replaced)
+    cut = first_doubt(memory, checked, batch, outcome, replaced)
     if cut is not None:
-        return *_admit(memory, frame.head(cut), rules, factors)[:2], cut
+        memory, verdicts, sooner = _admit(memory, frame.head(cut), rules, factors)
+        return memory, verdicts, cut if sooner is None else sooner
     built = build(memory, checked, batch, outcome, replaced, rules)
     if rules.recompute == "admit":
         built = moved(built, outcome, factors, rules)

@@ -12,7 +12,7 @@ from malsim.memory import schema
 from malsim.memory.cells import Memory
 from malsim.memory.frames import framed
 from malsim.memory.index import NONE
-from malsim.memory.numbering import look_up
+from malsim.memory.numbering import look_up_keys
 from malsim.memory.relations import SUPERSEDES
 from malsim.memory.rows import new_cells
 
@@ -88,7 +88,7 @@ def _reused_rows(memory: Memory, made: pl.DataFrame, rules: Rules) -> Ints:
     """The standing row that each new cell's key already names, where rules let keys be used again."""
     if rules.reused_keys == "refused":
         return np.full(made.height, NONE, dtype=np.int64)
-    return look_up(memory, made["rep"], made["key"])
+    return look_up_keys(memory, made["rep"], made["key"])
 
 
 def _overwritten(memory: Memory, cells: pl.DataFrame, reused: Ints) -> Memory:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Rules
     from malsim.memory.validation import Validated
 
-__all__ = ["Replaced", "first_stale", "replacements"]
+__all__ = ["Replaced", "replacements"]
 
 
 @dataclass(frozen=True)
@@ -60,17 +60,6 @@ def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Outc
     if rules.lineage == "one_level":
         line = np.isin(np.arange(len(old)), np.flatnonzero(active)[first])
     return Replaced(old[active][first], new[active][first], claim[active][first], (new[line], old[line]))
-
-
-def first_stale(batch: Batch, outcome: Outcome, replaced: Replaced) -> int | None:
-    """The first claim that restates a cell which an earlier claim of the batch had already replaced."""
-    if not replaced.old.size:
-        return None
-    demoted_at = np.full(batch.cells + len(batch.sound), len(batch.sound), dtype=np.int64)
-    demoted_at[replaced.old] = replaced.at
-    index = np.arange(len(batch.sound))
-    stale = np.flatnonzero(outcome.accepted & ~outcome.created & (demoted_at[outcome.source] < index))
-    return int(stale[0]) if stale.size else None
 
 
 def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome) -> Bools:

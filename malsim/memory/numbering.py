@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Rules
     from malsim.memory.validation import Validated
 
-__all__ = ["Authors", "Batch", "Bools", "Ints", "authors_of", "look_up", "number"]
+__all__ = ["Authors", "Batch", "Bools", "Ints", "authors_of", "look_up", "look_up_keys", "number"]
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -39,9 +39,9 @@ class Batch:
     """A batch as numbers; claims in the order of the gate, edges in the order of claims and places.
 
     `group` numbers the claims that are compared with each other and `content` those that say the same, both by the first
-    claim of their kind; `standing` is the active cell a claim restates, `taken` the one that already bears its name, NONE
-    for none; `fresh` claims become active cells. Names that claims of the batch bear are numbered too; `target_row` is the
-    standing cell an edge names, `code` its relation.
+    claim of their kind; `standing` is the active cell a claim restates, `alike` the one it is compared with, `taken` the one
+    that already bears its name, NONE for none; `fresh` claims become active cells. Names that claims of the batch bear are
+    numbered too; `target_row` is the standing cell an edge names, `code` its relation.
     """
 
     memory: Memory
@@ -51,6 +51,7 @@ class Batch:
     group: Ints
     content: Ints
     standing: Ints
+    alike: Ints
     taken: Ints
     fresh: Bools
     marked: Bools
@@ -121,6 +122,7 @@ def number(memory: Memory, checked: Validated, sound: Bools, authors: Authors, r
     content = _contents(claims)
     handle_name, key_name, target_name, names = _names(claims, edges)
     claim = edges["claim"].to_numpy().astype(np.int64)
+    standing, alike = _standing_of_title(memory, claims) if first_only else _standing(memory, claims)
     taken = np.full(claims.height, NONE)
     if rules.reused_keys == "refused" and names:
         taken = np.maximum(look_up(memory, claims["rep"], claims["key"]), look_up(memory, claims["rep"], claims["handle"]))
@@ -132,7 +134,8 @@ def number(memory: Memory, checked: Validated, sound: Bools, authors: Authors, r
         sound=sound,
         group=_ids(claims.select("rep", "kind", "folded")) if first_only else content,
         content=content,
-        standing=_standing_of_title(memory, claims) if first_only else _standing(memory, claims),
+        standing=standing,
+        alike=alike,
         taken=taken,
         fresh=~claims["annexed"].to_numpy() | (rules.locks == "display"),
         marked=claims["marked"].to_numpy(),
@@ -153,6 +156,13 @@ def look_up(memory: Memory, reps: pl.Series, names: pl.Series) -> Ints:
     if memory.cells.is_empty() or names.null_count() == len(names):
         return np.full(len(names), NONE, dtype=np.int64)
     return memory.index.rows(reps.to_list(), names.to_list(), height=memory.cells.height)
+
+
+def look_up_keys(memory: Memory, reps: pl.Series, keys: pl.Series) -> Ints:
+    """The row of the cell that bears each key as its key; NONE where none does."""
+    rows = look_up(memory, reps, keys)
+    held = memory.cells["key"].gather(pl.Series(rows).set(pl.Series(rows == NONE), None))
+    return np.where((held == keys).fill_null(value=False).to_numpy(), rows, NONE)
 
 
 def _ids(frame: pl.DataFrame) -> Ints:
@@ -182,12 +192,12 @@ def _names(claims: pl.DataFrame, edges: pl.DataFrame) -> tuple[Ints, Ints, Ints,
     return handle, key, target, len(ids)
 
 
-def _standing(memory: Memory, claims: pl.DataFrame) -> Ints:
-    """The first active cell that says the same as each claim, NONE where there is none."""
+def _standing(memory: Memory, claims: pl.DataFrame) -> tuple[Ints, Ints]:
+    """The first active cell that says the same as each claim, NONE where there is none; twice, as it is what is compared."""
     standing = np.full(claims.height, NONE, dtype=np.int64)
     near = memory.index.alike(claims["content"].to_list(), height=memory.cells.height)
     if not near:
-        return standing
+        return standing, standing
     place, row = (pl.Series(part, dtype=pl.Int64) for part in zip(*near, strict=True))
     cells = memory.cells.select(pl.col("rep", "status", "title", "body", "kind").gather(row))
     ours = claims.select(pl.col("rep", "folded", "body", "kind").gather(place))
@@ -196,20 +206,20 @@ def _standing(memory: Memory, claims: pl.DataFrame) -> Ints:
     same &= cells["status"] == "active"
     found = np.flatnonzero(same.fill_null(value=False).to_numpy())[::-1]  # the first of several is written last
     standing[place.to_numpy()[found]] = row.to_numpy()[found]
-    return standing
+    return standing, standing
 
 
-def _standing_of_title(memory: Memory, claims: pl.DataFrame) -> Ints:
-    """As `_standing`, but only the first active cell of a title is looked at, as the reference does."""
-    standing = np.full(claims.height, NONE, dtype=np.int64)
+def _standing_of_title(memory: Memory, claims: pl.DataFrame) -> tuple[Ints, Ints]:
+    """As `_standing`, but only the first active cell of a title is compared, as the reference does; and that cell."""
     title = folded(pl.col("title")).alias("folded")
     cells = memory.cells.select("rep", pl.col("kind").cast(pl.String), title, "body", "status")
     same = ["rep", "kind", "folded"]
     held = cells.with_columns(pl.int_range(pl.len()).alias("row")).filter(pl.col("status") == "active")
     first = held.unique(same, keep="first", maintain_order=True)
-    found = claims.select("claim", *same, "body").join(first, on=[*same, "body"])
-    standing[found["claim"].to_numpy()] = found["row"].to_numpy()
-    return standing
+    found = claims.select(*same, "body").join(first, on=same, how="left", maintain_order="left")
+    alike = found["row"].fill_null(NONE).to_numpy()
+    says = (found["body"] == found["body_right"]).fill_null(value=False).to_numpy()
+    return np.where(says, alike, NONE), alike
 
 
 def _by_handle(memory: Memory, claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> Bools:

@@ -34,13 +34,15 @@ REFUSALS = (
 class Outcome:
     """What became of each claim and edge.
 
-    `source` is the id of the cell a claim became or restated, `target` the id an edge names, `refused` marks the edges of
-    each kind in REFUSALS, `name_taken` the claims whose handle or key another cell bears.
+    `source` is the id of the cell a claim became or restated, `compared` of the cell it was compared with (NONE for none),
+    `target` the id an edge names, `refused` marks the edges of each kind in REFUSALS, `name_taken` the claims whose handle
+    or key another cell bears.
     """
 
     accepted: Bools
     created: Bools
     source: Ints
+    compared: Ints
     target: Ints
     refused: tuple[Bools, ...]
     name_taken: Bools
@@ -58,20 +60,22 @@ def resolve(batch: Batch) -> Outcome:
 
 def _decide(batch: Batch, accepted: Bools) -> Outcome:
     index = np.arange(len(accepted))
-    restated = batch.standing != NONE
-    leader = _first(batch.group, accepted & batch.fresh & ~restated, index)
-    restates = leader < index
+    restated, known = batch.standing != NONE, batch.alike != NONE
+    leader = _first(batch.group, accepted & batch.fresh & ~known, index)
+    follows = ~known & (leader < index)
+    restates = follows.copy()
     restates[restates] = batch.content[leader[restates]] == batch.content[restates]
     fresh = ~restates & ~restated
     owner = _owners(batch, accepted & fresh)
     name_taken = fresh & ((batch.taken != NONE) | _bears_owned_name(batch, owner, index))
     source = np.where(restated, batch.standing, batch.cells + np.where(restates, leader, index))
-    target = _targets(batch, owner)
+    compared = np.where(known, batch.alike, np.where(follows, batch.cells + leader, NONE))
+    target = _targets(batch, owner, source)
     refused = _refusals(batch, source, target)
     sound = batch.sound & ~name_taken
     for kind in refused:
         sound[batch.claim[kind]] = False
-    return Outcome(sound, accepted & fresh, source, target, refused, name_taken)
+    return Outcome(sound, accepted & fresh, source, compared, target, refused, name_taken)
 
 
 def _first(group: Ints, eligible: Bools, index: Ints) -> Ints:
@@ -97,12 +101,11 @@ def _bears_owned_name(batch: Batch, owner: Ints, index: Ints) -> Bools:
     return (owner[batch.handle_name] < index) | (owner[batch.key_name] < index)
 
 
-def _targets(batch: Batch, owner: Ints) -> Ints:
+def _targets(batch: Batch, owner: Ints, source: Ints) -> Ints:
     """The id each edge names, NONE where nothing of that name stood at the claim's turn."""
     name, claim = batch.target_name, batch.claim
     own = (name != NONE) & ((name == batch.handle_name[claim]) | (name == batch.key_name[claim]))
-    found = np.where(own, np.minimum(owner[name], claim), owner[name])
-    in_batch = np.where(found <= claim, batch.cells + found, NONE)
+    in_batch = np.where(owner[name] < claim, batch.cells + owner[name], np.where(own, source[claim], NONE))
     return np.where(batch.target_row != NONE, batch.target_row, in_batch)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.memory.building import Built
+    from malsim.memory.numbering import Ints
     from malsim.memory.relations import Outcome
     from malsim.memory.rules import Rules
 
@@ -32,7 +33,7 @@ def moved(built: Built, outcome: Outcome, factors: Mapping[str, float], rules: R
     `factors` stand in for the writers' own records.
     """
     memory = built.memory
-    state = _State.of(built, rules)
+    state = _State.of(built, built.row[outcome.created], rules)
     demoted_by: defaultdict[int, list[int]] = defaultdict(list)
     for row, claim in zip(*(part.tolist() for part in built.demoted), strict=True):
         demoted_by[claim].append(row)
@@ -81,11 +82,11 @@ class _State:
     penalties: list[float]
 
     @classmethod
-    def of(cls, built: Built, rules: Rules) -> _State:
-        """The state before the batch: its new cells hold no edge and count in no record yet."""
+    def of(cls, built: Built, new: Ints, rules: Rules) -> _State:
+        """The state before the batch: its `new` rows hold no edge and count in no record yet."""
         memory, cells = built.memory, built.memory.cells
         standing = memory.edges.head(built.first_edge)
-        old = ~np.isin(np.arange(cells.height), built.row)
+        old = ~np.isin(np.arange(cells.height), new)
         superseded = (cells["status"] == "superseded").to_numpy().copy()
         demoted = built.demoted[0]
         superseded[demoted] = False

@@ -1,0 +1,86 @@
+"""Where a batch and its claims one by one could part; the gate ends a batch there and begins another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory.index import NONE
+from malsim.memory.naming import SHORTEST_TAG, named
+from malsim.memory.numbering import look_up_keys
+
+if TYPE_CHECKING:
+    from malsim.memory.cells import Memory
+    from malsim.memory.corrections import Replaced
+    from malsim.memory.numbering import Batch, Ints
+    from malsim.memory.relations import Outcome
+    from malsim.memory.validation import Validated
+
+__all__ = ["first_doubt"]
+
+STEM = len("obs_") + SHORTEST_TAG  # what every made handle begins with, however long it had to grow
+
+
+def first_doubt(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, replaced: Replaced) -> int | None:
+    """The first claim that may turn on what became of an earlier one in ways that a whole batch is not resolved by.
+
+    These are a claim compared with a cell that the batch replaced, a name the gate made for the batch itself, and, where
+    keys may be used again, a key used again.
+    """
+    doubts = [_compared_with_replaced(batch, outcome, replaced), _made_names(memory, checked, batch, outcome)]
+    if not batch.names_are_unique:
+        doubts.append(_reused_keys(memory, checked.claims, batch, outcome))
+    found = np.concatenate(doubts)
+    return int(found.min()) if found.size else None
+
+
+def _compared_with_replaced(batch: Batch, outcome: Outcome, replaced: Replaced) -> Ints:
+    if not replaced.old.size:
+        return replaced.old
+    replaced_at = np.full(batch.cells + len(batch.sound) + 1, len(batch.sound), dtype=np.int64)
+    replaced_at[replaced.old] = replaced.at
+    return np.flatnonzero(batch.sound & (replaced_at[outcome.compared] < np.arange(len(batch.sound))))
+
+
+def _reused_keys(memory: Memory, claims: pl.DataFrame, batch: Batch, outcome: Outcome) -> Ints:
+    """A claim whose key a cell bears already stands alone: it doubts, and so does the next."""
+    keyed = np.flatnonzero(outcome.created & (batch.key_name != NONE))
+    again = np.ones(len(keyed), dtype=bool)
+    again[np.unique(batch.key_name[keyed], return_index=True)[1]] = False
+    again |= look_up_keys(memory, claims["rep"][keyed], claims["key"][keyed]) != NONE
+    alone = np.concatenate([keyed[again], keyed[again] + 1])
+    return alone[(alone > 0) & (alone < len(batch.sound))]
+
+
+def _made_names(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome) -> Ints:
+    """Claims that name, or wish to bear, what the gate may have called an earlier cell of the batch."""
+    dangling = outcome.refused[0]
+    nothing = np.zeros(0, dtype=np.int64)
+    if not (batch.names or dangling.any()) or not outcome.created[:-1].any():
+        return nothing
+    claims, created = checked.claims, np.flatnonzero(outcome.created)
+    made = claims[created]
+    key, handle = named(memory, made)
+    rep, by = made["rep"], pl.Series("by", created)
+    names = pl.concat(
+        pl.DataFrame([rep, name.alias("name"), by]).filter(made[column].is_null())
+        for column, name in (("handle", handle.str.slice(0, STEM)), ("key", key))
+    )
+    reps = claims["rep"]
+    at = pl.Series("at", batch.claim[dangling])
+    target = checked.edges["target"].filter(pl.Series(dangling))
+    every = pl.Series("at", np.arange(len(batch.sound)))
+    sought = pl.concat(
+        pl.DataFrame([reps.gather(place), name.alias("name"), place]).drop_nulls("name")
+        for name, place in (
+            (target, at),
+            (target.str.slice(0, STEM), at),
+            (claims["handle"].str.slice(0, STEM), every),
+            (claims["key"], every),
+            (claims["key"].str.slice(0, STEM), every),
+        )
+    )
+    met = sought.join(names, on=["rep", "name"]).filter(pl.col("by") < pl.col("at"))
+    return met["at"].to_numpy() if met.height else nothing
