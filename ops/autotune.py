@@ -43,26 +43,10 @@ tick = Tick("d")
 
 
 def function(
-    command: Array,
-    feedback: Array,
-    start: Array,
-    running: Array,
-    done: Array,
-    started: Array,
-    half_cycles: Array,
-    side: Array,
-    peak: Array,
-    peaks: Array,
-    elapsed: Array,
-    ultimate_gain: Array,
-    ultimate_period: Array,
-    *,
-    effort: Array,
-    cycles: Array,
-    skip: Array,
-    bias: Array,
-    tick: float,
-) -> dict[str, Array]:
+    command: Array, feedback: Array, start: Array, running: Array, done: Array, started: Array, half_cycles: Array,
+    side: Array, peak: Array, peaks: Array, elapsed: Array, ultimate_gain: Array, ultimate_period: Array, *,
+    effort: Array, cycles: Array, skip: Array, bias: Array, tick: float,
+) -> dict[str, Array]:  # fmt: skip
     begins = start & ~started
     runs = running | begins
     error = command - feedback

@@ -35,20 +35,9 @@ adapt = Param(0.0, "1", "share of the error the baseline takes each call", low=0
 
 
 def function(
-    in_: Array,
-    capture: Array,
-    baseline: Array,
-    drifted: Array,
-    outside: Array,
-    held: Array,
-    captured: Array,
-    age: Array,
-    *,
-    limit: Array,
-    hysteresis: Array,
-    hold: Array,
-    adapt: Array,
-) -> dict[str, Array]:
+    in_: Array, capture: Array, baseline: Array, drifted: Array, outside: Array, held: Array, captured: Array,
+    age: Array, *, limit: Array, hysteresis: Array, hold: Array, adapt: Array,
+) -> dict[str, Array]:  # fmt: skip
     pinned = (age < 0) | (capture & ~captured)
     base = np.where(pinned, in_, baseline)
     error = in_ - base

@@ -61,41 +61,13 @@ tick = Tick("d")
 
 
 def function(
-    command: Array,
-    feedback: Array,
-    enable: Array,
-    index_enable: Array,
-    Pgain: Array,
-    Igain: Array,
-    Dgain: Array,
-    FF0: Array,
-    FF1: Array,
-    FF2: Array,
-    FF3: Array,
-    bias: Array,
-    deadband: Array,
-    maxerror: Array,
-    maxerrorI: Array,
-    maxerrorD: Array,
-    maxcmdD: Array,
-    maxcmdDD: Array,
-    maxcmdDDD: Array,
-    maxoutput: Array,
-    error_previous_target: Array,
-    errorI: Array,
-    commandD: Array,
-    commandDD: Array,
-    saturated_s: Array,
-    saturated_count: Array,
-    limit_state: Array,
-    command_before: Array,
-    feedback_before: Array,
-    command_deriv: Array,
-    feedback_deriv: Array,
-    index_before: Array,
-    *,
-    tick: float,
-) -> dict[str, Array]:
+    command: Array, feedback: Array, enable: Array, index_enable: Array, Pgain: Array, Igain: Array, Dgain: Array,
+    FF0: Array, FF1: Array, FF2: Array, FF3: Array, bias: Array, deadband: Array, maxerror: Array, maxerrorI: Array,
+    maxerrorD: Array, maxcmdD: Array, maxcmdDD: Array, maxcmdDDD: Array, maxoutput: Array,
+    error_previous_target: Array, errorI: Array, commandD: Array, commandDD: Array, saturated_s: Array,
+    saturated_count: Array, limit_state: Array, command_before: Array, feedback_before: Array, command_deriv: Array,
+    feedback_deriv: Array, index_before: Array, *, tick: float,
+) -> dict[str, Array]:  # fmt: skip
     per_time = 1.0 / tick
     fell = index_before & ~index_enable
     error = np.where(error_previous_target & ~fell, command_before, command) - feedback

@@ -34,19 +34,9 @@ keep_new = Param(False, "bit", "when full, lose the oldest instead of the new")
 
 
 def function(
-    in_: Array,
-    enable: Array,
-    take: Array,
-    kept: Array,
-    stamp: Array,
-    first: Array,
-    held: Array,
-    accepted: Array,
-    overruns: Array,
-    passes: Array,
-    *,
-    keep_new: Array,
-) -> dict[str, Array]:
+    in_: Array, enable: Array, take: Array, kept: Array, stamp: Array, first: Array, held: Array, accepted: Array,
+    overruns: Array, passes: Array, *, keep_new: Array,
+) -> dict[str, Array]:  # fmt: skip
     depth = len(kept)
     taken = np.minimum(np.maximum(take, 0), held)
     start, left = first + taken, held - taken

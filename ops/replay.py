@@ -38,23 +38,9 @@ stop = Param(False, "bit", "give 0 at the end")
 
 
 def function(
-    in_: Array,
-    write: Array,
-    enable: Array,
-    clock: Array,
-    out: Array,
-    kept: Array,
-    first: Array,
-    held: Array,
-    underruns: Array,
-    clocked: Array,
-    done: Array,
-    *,
-    rising: Array,
-    falling: Array,
-    loop: Array,
-    stop: Array,
-) -> dict[str, Array]:
+    in_: Array, write: Array, enable: Array, clock: Array, out: Array, kept: Array, first: Array, held: Array,
+    underruns: Array, clocked: Array, done: Array, *, rising: Array, falling: Array, loop: Array, stop: Array,
+) -> dict[str, Array]:  # fmt: skip
     depth = len(kept)
     slot = np.arange(depth)[:, np.newaxis]
     room = write & (held < depth)

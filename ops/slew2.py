@@ -35,19 +35,9 @@ SLIP = 1e-9  # a share of maxa that rounding may cost, so that a bound is met ex
 
 
 def function(
-    in_: Array,
-    load: Array,
-    enable: Array,
-    min_: Array,
-    max_: Array,
-    maxv: Array,
-    maxa: Array,
-    out: Array,
-    velocity: Array,
-    goal: Array,
-    *,
-    tick: float,
-) -> dict[str, Array]:
+    in_: Array, load: Array, enable: Array, min_: Array, max_: Array, maxv: Array, maxa: Array, out: Array,
+    velocity: Array, goal: Array, *, tick: float,
+) -> dict[str, Array]:  # fmt: skip
     reach, push = maxv * tick, maxa * (tick * tick)
     aim = np.minimum(np.maximum(np.where(enable, in_, 0.0), min_), max_)
     drift = np.minimum(np.maximum(aim - goal, -reach), reach)

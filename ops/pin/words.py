@@ -51,10 +51,6 @@ class Component:
         found = _matching(self.pins, word)
         return None if found is None else found[0].replace("#", found[1])
 
-    def add_words(self) -> set[str]:
-        """HAL's words that are added up into one of our pins."""
-        return {word for factors in self.add.values() for word in factors}
-
     def rewritten(self, word: str, given: float) -> float:
         """The value HAL makes of one it was given."""
         found = _matching(self.rewrites, word)

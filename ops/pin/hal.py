@@ -1,0 +1,139 @@
+"""A HAL component on our op: written, called and read by HAL's own words, in the unit HAL counts time in."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ops.pin.errors import OpError
+from ops.pin.palette import load
+from ops.pin.state import start, step
+from ops.pin.units import MILLISECONDS, is_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ops.pin.declare import Array
+    from ops.pin.sheet import Sheet
+    from ops.pin.state import State
+    from ops.pin.words import Component
+
+__all__ = ["NANOSECONDS", "Instance", "instance"]
+
+NANOSECONDS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One HAL component on one row; `held` keeps the words that stand for no pin of their own."""
+
+    component: Component
+    sheet: Sheet
+    state: State
+    held: Mapping[str, float]
+
+    def written(self, word: str, value: float) -> Instance:
+        """With HAL's pin or parameter set; nothing is refused here that HAL takes.
+
+        Raises
+        ------
+        OpError
+            A word that has no counterpart.
+        """
+        if word in self.component.without:
+            return self
+        if word in self.held:
+            return replace(self, held={**self.held, word: value}).settled()
+        pin = self._pin(word)
+        return self.put(pin, self._counted(pin, self.component.rewritten(word, value)))
+
+    def put(self, pin: str, value: float) -> Instance:
+        """With our own pin set to a number, unchecked."""
+        key, row, _ = self.sheet.slots[pin]
+        array = self.state[key].copy()
+        array[... if row is None else row] = value
+        return replace(self, state={**self.state, key: array})
+
+    def read(self, word: str) -> float:
+        """What HAL's pin of this name shows."""
+        if factors := self.component.sum.get(word):
+            return sum(factor * self.value(pin) for pin, factor in factors.items())
+        shown = self.value(self._pin(word))
+        through = self.component.output_op(word)
+        if through is None:
+            return shown
+        turn = load(through)
+        return float(step(turn, {**start(turn), "in_": np.array([shown])})["out"][0])
+
+    def value(self, pin: str) -> float:
+        """What our own pin holds."""
+        key, row, _ = self.sheet.slots[pin]
+        return float(self.state[key][0 if row is None else (row, 0)])
+
+    def called(self, functions: Sequence[str], period_ns: float, period_s: float) -> Instance:
+        """After these of HAL's functions, in order; together in HAL's own order they are our one call."""
+        unit = self.component.counts or self.component.time
+        tick = period_s if unit == "s" else period_ns / NANOSECONDS[unit]
+        parts = [self.component.functions.get(function, "function") for function in functions]
+        if parts in ([], ["function"], list(self.component.functions.values())):
+            return replace(self, state=step(self.sheet, self.state, tick))
+        state: dict[str, Any] = {**self.state}
+        for part in parts:
+            run = getattr(sys.modules[self.sheet.function.__module__], part)
+            given = {**state, "tick": tick}
+            state |= run(**{name: given[name] for name in inspect.signature(run).parameters})
+        return replace(self, state=state)
+
+    def _pin(self, word: str) -> str:
+        pin = self.component.pin(word)
+        if pin is None:
+            raise OpError("HAL's word has no counterpart", where=self.component.name, given=word)
+        return pin
+
+    def _counted(self, pin: str, value: float) -> float:
+        """HAL splits a time it counts in nanoseconds into whole seconds and whole nanoseconds of the rest."""
+        if not self.component.counts or not is_time(self.sheet.slots[pin].pin.unit):
+            return value
+        return int(value) * 1e9 + int((value - int(value)) * 1e9)
+
+    def settled(self) -> Instance:
+        """The same, with what the held words add up to, or choose, put in."""
+        op, fixed = self.component.chosen(self.held)
+        if op != self.sheet.name:
+            raise OpError("another op does this", where=self.component.name, given=self.sheet.name, allowed=op)
+        added = {
+            pin: sum(factor * self.held[word] for word, factor in factors.items())
+            for pin, factors in self.component.add.items()
+        }
+        made = self
+        for pin, value in {**{pin: float(value) for pin, value in fixed.items()}, **added}.items():
+            made = made.put(pin, value)
+        return made
+
+
+def instance(component: Component, arguments: Mapping[str, object], given: Mapping[str, float]) -> Instance:
+    """A component as HAL loads it with these arguments and then sets these words.
+
+    >>> from ops.pin.words import words
+    >>> lowpass = instance(words()["lowpass"], {}, {"gain": 0.5, "in": 1.0})
+    >>> lowpass.called([], 1e6, 1e-3).read("out")
+    0.5
+    """
+    words = {word for factors in component.add.values() for word in factors}
+    held = {**dict.fromkeys(words, 0.0), **component.defaults}
+    held |= {word: value for word, value in given.items() if word in held}
+    sheet = load(component.chosen(held)[0], **component.sized(arguments))
+    counted = NANOSECONDS[component.counts or component.time]
+    state: dict[str, Array] = {}
+    for key, array in start(sheet).items():
+        unit = sheet.declared[key].unit
+        state[key] = array * (MILLISECONDS[unit] * 1e6 / counted) if is_time(unit) else array
+    made = Instance(component, sheet, state, held).settled()
+    for word, value in given.items():
+        if word not in held:
+            made = made.written(word, value)
+    return made
