@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Memory"]
 
-_KEPT = ("wiring", "index", "known_writers", "_accusations", "_replaced")
+_KEPT = ("wiring", "index", "known_writers", "_accusations", "_replaced", "_contradicted")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +78,10 @@ class Memory:
     def _replaced(self) -> dict[str, NDArray[np.bool_]]:
         return {}
 
+    @cached_property
+    def _contradicted(self) -> dict[str, NDArray[np.bool_]]:
+        return {}
+
     def accusations(self, evidence_from: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows (accuser, accused) of the `contradicts` edges that may count against a writer's record."""
         if evidence_from not in self._accusations:
@@ -96,6 +100,16 @@ class Memory:
             wrong[old[self._may_judge(new, old, evidence_from)]] = True
             self._replaced[evidence_from] = wrong
         return self._replaced[evidence_from]
+
+    def contradicted(self, evidence_from: str) -> NDArray[np.bool_]:
+        """Which cells were superseded or have an active accuser, of those that may count against a writer's record."""
+        if evidence_from not in self._contradicted:
+            active = self.cells["status"].to_physical().to_numpy() == 0
+            accuser, accused = self.accusations(evidence_from)
+            wrong = self.replaced(evidence_from).copy()
+            wrong[accused[active[accuser]]] = True
+            self._contradicted[evidence_from] = wrong
+        return self._contradicted[evidence_from]
 
     def _may_judge(self, judge: NDArray[np.int64], judged: NDArray[np.int64], evidence_from: str) -> NDArray[np.bool_]:
         if evidence_from == "any":

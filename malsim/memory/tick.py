@@ -153,12 +153,12 @@ class _Scan:
         memory, rules = self.memory, self.rules
         if rules.wrong_when == "lost":
             return wrong_by_answer(memory, effective)
+        if rules.wrong_when == "contradicted":
+            return memory.contradicted(rules.evidence_from)
         accuser, accused = memory.accusations(rules.evidence_from)
-        counts = self.active[accuser]
-        if rules.wrong_when == "outweighed":
-            counts = counts & (effective[accuser] > effective[accused])
+        outweighed = self.active[accuser] & (effective[accuser] > effective[accused])
         wrong = memory.replaced(rules.evidence_from).copy()
-        wrong[accused[counts]] = True
+        wrong[accused[outweighed]] = True
         return wrong
 
     def step(self, effective: NDArray[np.float64], factor: NDArray[np.float64]) -> _Step:
