@@ -14,6 +14,7 @@ from malsim.netlist.address import path
 from malsim.netlist.faults import Fault, NetlistError
 from malsim.netlist.graph.build import build
 from malsim.netlist.graph.gather import gather
+from malsim.netlist.graph.propose import propose
 from malsim.netlist.graph.say import said
 from malsim.netlist.lexicon import FLAGS
 from malsim.netlist.parse import parse
@@ -48,6 +49,7 @@ def load(
     palette: Callable[[str], Sheet] | None = None,
     now: float = 0.0,
     rep: int = 0,
+    admit: bool = False,
 ) -> Loaded:
     """Put a netlist's cells and edges into a memory, screened and else as they stand, and link its wiring.
 
@@ -65,6 +67,8 @@ def load(
         Days, for cells that do not say when they were created.
     rep
         The replication they belong to.
+    admit
+        Propose every cell to the gate as a claim instead, so that the memory computes what the text shows.
 
     Raises
     ------
@@ -76,7 +80,8 @@ def load(
     """
     document = source if isinstance(source, Document) else parse(source)
     memory, rules = memory or Memory.empty(), rules or Rules()
-    after, faults = build(gather(document.statements), memory, rules, now=now, rep=rep)
+    put = propose if admit else build
+    after, faults = put(gather(document.statements), memory, rules, now=now, rep=rep)
     net, wrong = linked(document, palette)
     faults += wrong
     if not faults:

@@ -195,6 +195,18 @@ def test_a_secret_never_enters_and_is_never_repeated() -> None:
         load(public + "prop sensitivity public")
 
 
+def test_a_load_may_propose_to_the_gate_which_computes_and_judges() -> None:
+    text = 'dec_a3ee "a" conf(.9!) eff(.1)\ndec_b3ee "b" conf(.6) contradicts> dec_a3ee(-1)\nprop created 1'
+    cells = load(text, admit=True).memory.cells
+    assert cells.select("claimed", "stated", "effective").rows() == [(0.9, 0.7, 0.7), (0.6, 0.6, 0.6)]
+    with pytest.raises(NetlistError, match="2:1: the gate refuses this cell: edges"):
+        load(text.replace("contradicts> dec_a3ee(-1)", "supports> dec_ffff(1)"), admit=True)
+    mutual = load(text + "\ndec_b3ee contradicts< dec_a3ee(-1)", admit=True).memory
+    assert mutual.edges.select("source", "target").rows() == [(1, 0), (0, 1)]
+    with pytest.raises(NetlistError, match="the memory refuses this edge: source"):
+        load(text + "\ndec_b3ee contradicts< obs_9c1f(-1)", admit=True)
+
+
 def test_rules_say_what_hygiene_holds() -> None:
     text = 'dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(1.5) supports> dec_b3ee(1)'
     assert load(text, rules=Rules.recall_v5()).memory.edges.height == 2
