@@ -32,14 +32,15 @@ __all__ = ["Built", "build", "joined", "new_edges", "refreshed", "supported"]
 class Built:
     """The memory after a batch.
 
-    `row` is the cell each claim became or restated, NONE where it was refused; edges from `first_edge` on are new;
-    `demoted` holds (row, claim) of each cell replaced and the claim that did it, `walk` (claim, row) of each edge that
-    weighs something, as written.
+    `row` is the cell each claim became or restated, NONE where it was refused; edges from `first_edge` on are new, and
+    `edge_claim` says by which claim; `demoted` holds (row, claim) of each cell replaced and the claim that did it, `walk`
+    (claim, row) of each edge that weighs something, as written.
     """
 
     memory: Memory
     row: Ints
     first_edge: int
+    edge_claim: Ints
     demoted: tuple[Ints, Ints]
     walk: tuple[Ints, Ints]
 
@@ -62,7 +63,7 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, re
     if not appended.all():
         before, new = _overwritten(memory, cells, reused), cells.filter(pl.Series(appended))
     kept = _kept(batch, outcome, rules)
-    edges = _edges(before, checked, batch, outcome, rows, kept, rules)
+    edges, edge_claim = _edges(before, checked, batch, outcome, rows, kept, rules)
     weighs = kept & (checked.edges["weight"].to_numpy() != 0.0)
     walk = (batch.claim[weighs], rows[outcome.target[weighs]])
     row = np.where(outcome.accepted, rows[outcome.source], NONE)
@@ -70,7 +71,7 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, re
     standing = _demoted(standing, replaced, rows)
     standing = _reinforced(standing, checked.claims, outcome, rows, edges, rules)
     after = before.grown(standing, joined(before.edges, edges), writers, new)
-    return Built(after, row, before.edges.height, (rows[replaced.old], replaced.at), walk)
+    return Built(after, row, before.edges.height, edge_claim, (rows[replaced.old], replaced.at), walk)
 
 
 MOST_CHUNKS = 64
@@ -138,10 +139,10 @@ def _kept(batch: Batch, outcome: Outcome, rules: Rules) -> Bools:
 
 def _edges(
     memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, rows: Ints, keep: Bools, rules: Rules
-) -> pl.DataFrame:
-    """Edges of accepted claims, reverse edges of mutual ones included, by row."""
+) -> tuple[pl.DataFrame, Ints]:
+    """Edges of accepted claims, reverse edges of mutual ones included, by row; and the claim of each."""
     if not keep.any():
-        return pl.DataFrame(schema=schema.EDGES)
+        return pl.DataFrame(schema=schema.EDGES), batch.claim[:0]
     claim, edges = batch.claim[keep], checked.edges
     every = len(claim) == edges.height
     held = edges if every else edges.filter(pl.Series(keep))
@@ -154,9 +155,11 @@ def _edges(
             "writer": checked.claims["writer"].gather(claim),
             "t": checked.claims["t"].to_numpy()[claim],
             "mutual": held["mutual"],
+            "claim": claim,
         }
     )
-    return new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")
+    fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")
+    return fresh.drop("claim"), fresh["claim"].to_numpy()
 
 
 def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False) -> pl.DataFrame:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from malsim.errors import DataError
 from malsim.memory import schema
+from malsim.memory.screen import holds_secret
 
 __all__ = ["Claims", "as_claims", "from_mappings"]
 
@@ -40,7 +41,7 @@ def as_claims(claims: Claims) -> pl.DataFrame:
     for name in frame.columns:
         if name not in schema.CLAIMS:
             near = get_close_matches(name, list(schema.CLAIMS), n=2)
-            raise DataError("unknown column of claims", given=name, hint=f"try {' or '.join(near or schema.CLAIMS)}")
+            raise DataError("unknown column of claims", given=_shown(name), hint=f"try {' or '.join(near or schema.CLAIMS)}")
     if frame.schema == schema.CLAIMS and not any(frame[name].null_count() for name in _FILLED):
         typed = frame
     else:
@@ -95,6 +96,15 @@ def _cast_edges(column: pl.Series, kind: pl.List) -> pl.Series:
     return column.list.eval(pl.struct(parts)).cast(kind)
 
 
+def _shown(name: object) -> str:
+    """A field's name, if it reads like one; what else was typed there is not repeated."""
+    is_name = isinstance(name, str) and len(name) <= LONGEST_NAME and name.replace(".", "_").isidentifier()
+    return name if isinstance(name, str) and is_name and not holds_secret(name) else "(not a field's name)"
+
+
+LONGEST_NAME = 40
+
+
 def from_mappings(rows: Mapping[str, Any] | Sequence[Any]) -> pl.DataFrame:
     """Claims from mappings as they stand in JSON or TOML; what has the wrong type becomes null and an issue.
 
@@ -120,10 +130,10 @@ def _row(given: Mapping[str, Any]) -> dict[str, Any]:
     else:
         issues.append({"path": "flags", "message": "must be a table of flags"})
     for path, value in flat.items():
-        name = path.removeprefix("flags.")
+        name = str(path).removeprefix("flags.")
         if name not in schema.CLAIMS or name == "issues":
             near = " or ".join(get_close_matches(name, list(schema.CLAIMS), n=2) or ["malsim schema"])
-            issues.append({"path": path, "message": f"unknown field; try {near}"})
+            issues.append({"path": _shown(name), "message": f"unknown field; try {near}"})
         else:
             row[name] = _value(path, value, schema.CLAIMS[name], issues)
     return row | {"issues": issues}
@@ -139,17 +149,30 @@ def _value(path: str, value: Any, kind: Any, issues: list[dict[str, str]]) -> An
         return [_value(f"{path}[{i}]", item, pl.String, issues) for i, item in enumerate(value)]
     allowed, said = _PYTHON[kind]
     if isinstance(value, allowed) and isinstance(value, bool) == (kind == pl.Boolean):
-        if kind != pl.Float64:
-            return value
         try:
-            return float(cast("float", value))
-        except OverflowError:
-            said = "a number that fits 64 bits"
+            return _LOSSLESS.get(kind, _same)(value)
+        except (OverflowError, UnicodeEncodeError):
+            said = f"{said} that a column can hold"
     if not (value is None and path in ("expires", "reverify")):
         issues.append({"path": path, "message": f"must be {said}"})
     return None
 
 
+def _same(value: Any) -> Any:
+    return value
+
+
+def _encodable(text: str) -> str:
+    text.encode()
+    return text
+
+
+_LOSSLESS: dict[Any, Callable[[Any], Any]] = {
+    pl.String: _encodable,
+    pl.Float64: float,
+    pl.Int32: lambda number: int(np.int32(number)),
+    pl.Int64: lambda number: int(np.int64(number)),
+}
 _PYTHON: dict[Any, tuple[tuple[type, ...], str]] = {
     pl.String: ((str,), "text"),
     pl.Float64: ((int, float), "a number"),
@@ -168,7 +191,7 @@ def _edges(path: str, value: Any, issues: list[dict[str, str]]) -> list[dict[str
     for i, item in enumerate(value):
         held = item if isinstance(item, Mapping) else {}
         issues += [
-            {"path": f"{path}[{i}].{key}", "message": f"unknown field; allowed: {', '.join(_EDGE_FIELDS)}"}
+            {"path": f"{path}[{i}].{_shown(key)}", "message": f"unknown field; allowed: {', '.join(_EDGE_FIELDS)}"}
             for key in held
             if key not in _EDGE_FIELDS
         ]

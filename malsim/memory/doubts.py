@@ -41,7 +41,7 @@ def _compared_with_replaced(batch: Batch, outcome: Outcome, replaced: Replaced) 
         return replaced.old
     replaced_at = np.full(batch.cells + len(batch.sound) + 1, len(batch.sound), dtype=np.int64)
     replaced_at[replaced.old] = replaced.at
-    return np.flatnonzero(batch.sound & (replaced_at[outcome.compared] < np.arange(len(batch.sound))))
+    return np.flatnonzero(replaced_at[outcome.compared] < np.arange(len(batch.sound)))
 
 
 def _reused_keys(memory: Memory, claims: pl.DataFrame, batch: Batch, outcome: Outcome) -> Ints:

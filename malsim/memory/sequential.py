@@ -38,24 +38,25 @@ def moved(built: Built, outcome: Outcome, factors: Mapping[str, float], rules: R
     for row, claim in zip(*(part.tolist() for part in built.demoted), strict=True):
         demoted_by[claim].append(row)
     new = memory.edges.slice(built.first_edge)
-    out: defaultdict[int, list[tuple[int, str, float]]] = defaultdict(list)
-    for source, relation, target, weight in zip(*(new[name].to_list() for name in new.columns[:4]), strict=True):
-        out[source].append((target, relation, weight))
+    written: defaultdict[int, list[tuple[int, str, int, float]]] = defaultdict(list)
+    for claim, edge in zip(
+        built.edge_claim.tolist(), new.select("source", "relation", "target", "weight").rows(), strict=True
+    ):
+        written[claim].append(edge)
     walked: defaultdict[int, list[int]] = defaultdict(list)
     for claim, target in zip(*(part.tolist() for part in built.walk), strict=True):
         walked[claim].append(target)
     writers = memory.cells["writer"].to_list() if factors else []
-    for claim in np.flatnonzero(outcome.created).tolist():
+    for claim in np.flatnonzero(outcome.accepted).tolist():
         row = int(built.row[claim])
-        given = factors.get(writers[row]) if factors else None
-        state.admit(row, given)
-        for target, relation, weight in out[row]:
-            state.connect(row, target, relation, weight)
+        if outcome.created[claim]:
+            state.admit(row, factors.get(writers[row]) if factors else None)
+        for edge in written[claim]:
+            state.connect(*edge)
         for old in demoted_by[claim]:
             state.demote(old)
-        for target in walked[claim]:
+        for target in (*walked[claim], row) if outcome.created[claim] else walked[claim]:
             state.recompute(target)
-        state.recompute(row)
     cells = memory.cells.with_columns(
         pl.Series("effective", state.effective, dtype=pl.Float64),
         pl.Series("calibration", state.factor, dtype=pl.Float64),
@@ -128,7 +129,7 @@ class _State:
         self.active[row] = True
         self.count(row, 1)
 
-    def connect(self, source: int, target: int, relation: str, weight: float) -> None:
+    def connect(self, source: int, relation: str, target: int, weight: float) -> None:
         """Add one edge; a contradiction also enters the record of the target's writer."""
         self.into(target)[source, relation] = weight
         if relation == "contradicts" and (self.rules.evidence_from == "any" or self.author[source] != self.author[target]):

@@ -1,4 +1,4 @@
-"""The preset against the reference's law written out cell by cell: reused keys, self edges, cycles, repeated edges, ticks."""
+"""The preset against the reference's law written out cell by cell: reused keys, self edges, cycles, repeated edges."""
 
 from __future__ import annotations
 
