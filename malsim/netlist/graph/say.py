@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -119,22 +121,41 @@ def _records(memory: Memory, cells: pl.DataFrame) -> dict[int, list[tuple[str, A
 def _arcs(memory: Memory, rows: pl.DataFrame, name: pl.Series) -> dict[int, list[Statement]]:
     """For each row, its out-edges, and what is stored of them besides: writer, time and place where these are not plain."""
     own = memory.edges.filter(pl.col("source").is_in(rows["row"].cast(pl.Int64).implode())).with_row_index("place")
-    own = own.with_columns(
+    own = own.select(
+        "source",
+        "relation",
         name.gather(own["target"]).alias("name"),
-        (memory.cells["writer"].gather(own["source"]) == own["writer"]).alias("by_source"),
-        (memory.cells["created"].gather(own["source"]) == own["t"]).alias("with_source"),
+        "weight",
+        "writer",
+        "t",
+        "place",
+        (memory.cells["writer"].gather(own["source"]) == own["writer"]).alias("plain_writer"),
+        (memory.cells["created"].gather(own["source"]) == own["t"]).alias("plain_t"),
     )
-    own = own.sort("source", maintain_order=True).with_row_index("natural")
-    found: dict[int, list[Statement]] = {}
-    for (source,), group in own.group_by("source", maintain_order=True):
-        columns = group.to_dict(as_series=False)
-        triples = zip(columns["relation"], columns["name"], columns["weight"], strict=True)
-        statements: list[Statement] = [Edges("", tuple(Edge(*triple) for triple in triples))]
-        if not all(columns["by_source"]):
-            statements.append(_prop("edge-writer", columns["writer"]))
-        if not all(columns["with_source"]):
-            statements.append(_prop("edge-t", columns["t"]))
-        if columns["place"] != columns["natural"]:
-            statements.append(_prop("edge-place", columns["place"]))
-        found[int(source)] = statements
-    return found
+    own = own.sort("source", maintain_order=True).with_columns(
+        (pl.col("place") == pl.int_range(pl.len())).alias("plain_place")
+    )
+    edges = map(_Out._make, own.rows())
+    return {source: _out_edges(list(group)) for source, group in groupby(edges, key=attrgetter("source"))}
+
+
+class _Out(NamedTuple):
+    """An out-edge as stored, and whether its writer, time and place are what they would be without being said."""
+
+    source: int
+    relation: str
+    name: str
+    weight: float
+    writer: str
+    t: float
+    place: int
+    plain_writer: bool
+    plain_t: bool
+    plain_place: bool
+
+
+def _out_edges(edges: list[_Out]) -> list[Statement]:
+    """A line of edges of one cell, and a `prop` for each thing stored of them that is not plain."""
+    statements: list[Statement] = [Edges("", tuple(Edge(edge.relation, edge.name, edge.weight) for edge in edges))]
+    unlike = [name for name in ("writer", "t", "place") if not all(getattr(edge, f"plain_{name}") for edge in edges)]
+    return [*statements, *(_prop(f"edge-{name}", [getattr(edge, name) for edge in edges]) for name in unlike)]
