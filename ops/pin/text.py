@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +33,8 @@ def sheet_text(sheet: Sheet) -> str:
         parts.append(_table("Sizes, chosen at load", rows))
     parts.append(f"Cadence\n  {sheet.cadence}." + (f" Its unit of time is {sheet.tick.unit}." if sheet.tick else ""))
     if sheet.state:
-        parts.append(f"State\n  {', '.join(_named(sheet, key) for key in sheet.state)}: all of it, saved and restored.")
+        kept = ", ".join(_named(sheet, key) for key in sheet.state)
+        parts.append("State\n" + _wrapped(f"{kept}: all of it, saved and restored."))
     parts.append(_nan(sheet))
     if example:
         parts.append("Example\n" + "\n".join(f"  {line}" for line in f">>>{example}".strip().splitlines()))
@@ -60,8 +62,12 @@ def _nan(sheet: Sheet) -> str:
     for key, pin in sheet.ins.items():
         if isinstance(pin, In) and pin.nan:
             told.setdefault(NAN[pin.nan], []).append(_named(sheet, key))
-    lines = [f"  on {', '.join(pins)}: {what}." for what, pins in told.items()]
+    lines = [_wrapped(f"on {', '.join(pins)}: {what}.") for what, pins in told.items()]
     return "NaN\n" + "\n".join(lines or ["  No input can be NaN."])
+
+
+def _wrapped(line: str) -> str:
+    return textwrap.fill(line, 118, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
