@@ -37,7 +37,7 @@ def function(
     in_: Array, reset: Array, count: Array, mean: Array, up: Array, down: Array, least_up: Array, least_down: Array,
     *, slack: Array, threshold: Array, fade: Array, warmup: Array,
 ) -> dict[str, Array]:  # fmt: skip
-    if reset.any():
+    if np.count_nonzero(reset):
         count, mean, up, down, least_up, least_down = (
             np.where(reset, 0, one) for one in (count, mean, up, down, least_up, least_down)
         )

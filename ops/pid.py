@@ -77,7 +77,7 @@ def function(
 
     command_rate = (command - command_before) * per_time
     feedback_rate = (feedback - feedback_before) * per_time
-    if fell.any():
+    if np.count_nonzero(fell):
         command_rate = np.where(fell, command_deriv, command_rate)
         feedback_rate = np.where(fell, feedback_deriv, feedback_rate)
     rate = _bounded(command_rate - feedback_rate, maxerrorD)
@@ -110,20 +110,20 @@ def function(
 
 
 def _bounded(value: Array, limit: Array) -> Array:
-    if not limit.any():
+    if not np.count_nonzero(limit):
         return value
     reach = np.where(limit == 0.0, np.inf, limit)
     return np.minimum(np.maximum(value, -reach), reach)
 
 
 def _beyond(error: Array, deadband: Array) -> Array:
-    if not deadband.any():
+    if not np.count_nonzero(deadband):
         return np.where(np.isnan(error), 0.0, error)
     return np.where(error > deadband, error - deadband, np.where(error < -deadband, error + deadband, 0.0))
 
 
 def _side(u: Array, limit: Array, before: Array) -> Array:
     """1 above the limit, -1 below, 0 between; as before where there is no limit."""
-    if not limit.any():
+    if not np.count_nonzero(limit):
         return before
     return np.where(limit == 0.0, before, (u > limit) * 1.0 - (u < -limit))

@@ -48,7 +48,7 @@ def function(
     there = counted.sum(axis=0)
     total = (counted * in_).sum(axis=0) + offset
     enough = total >= need
-    if (ratio > 0.0).any():
+    if np.count_nonzero(ratio):
         share = np.ceil(np.round(ratio * there, 9))  # 0.55 of 20 is 11, though the product is 11.000000000000002
         enough = np.where(ratio > 0.0, (total >= share) & (there != 0), enough)
     return {

@@ -51,7 +51,7 @@ def function(
     low, high = np.maximum(before - push, -reach), np.minimum(before + push, reach)
     move = np.minimum(np.maximum(toward, low), np.maximum(high, low))
     there = np.where((move == freely) & (np.abs(gap) <= push), aim, out + move)
-    if (there > max_).any() or (there < min_).any():
+    if np.count_nonzero((there > max_) | (there < min_)):
         slip = SLIP * push
         there = np.where(move <= above + slip, np.minimum(there, max_), there)
         there = np.where(move >= below - slip, np.maximum(there, min_), there)

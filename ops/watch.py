@@ -1,18 +1,17 @@
 """Say on which side of a level a value is, and when it crossed.
 
-    above where in > level + hysteresis / 2;  below where in < level − hysteresis / 2;  between, and at the level, as before
+    above where in > level + hysteresis / 2;  below where in < level − hysteresis / 2;  between, as before
     rose, fell: above, below now and the other at the last call
 
-Before anything is known, between means below. NaN is on neither side, and a crossing through it is no edge. Moving a
-watch later in the thread changes what it sees. Source: LinuxCNC halscope's trigger, comp.
+At the level, and between before anything is known, is below. NaN is on neither side, and a crossing through it is no
+edge. Moving a watch later in the thread changes what it sees. Source: LinuxCNC halscope's trigger, comp.
 
+>>> import numpy as np
 >>> zero, off, on = np.array([0.0]), np.array([False]), np.array([True])
 >>> seen = function(zero + 2, zero, off, on, np.array([0]), np.array([4]), hysteresis=zero)
 >>> seen["above"].tolist(), seen["rose"].tolist(), seen["since"].tolist()
 ([True], [True], [0])
 """
-
-import numpy as np
 
 from ops.pin import Array, In, Out, Param
 
@@ -26,18 +25,15 @@ count = Out("1", "crossings so far", start=0)
 since = Out("calls", "calls since the last crossing, or since the first call; -1 before it", start=-1)
 hysteresis = Param(0.0, "1", "width of the band around the level", low=0.0)
 
-LONGEST = 2**32 - 1
-
 
 def function(
     in_: Array, level: Array, above: Array, below: Array, count: Array, since: Array, *, hysteresis: Array
 ) -> dict[str, Array]:
     half = 0.5 * hysteresis
-    known = ~(np.isnan(in_) | np.isnan(level))
-    higher = in_ > level + half
-    kept = above & (hysteresis > 0.0) & ~(in_ < level - half)
-    is_above = (higher | kept) & known
-    is_below = ~is_above & known
+    top = level + half
+    kept = above & (in_ >= level - half) & (hysteresis > 0.0)
+    is_above = kept | (in_ > top)
+    is_below = (in_ <= top) & ~kept
     rose, fell = is_above & below, is_below & above
     crossed = rose | fell
     return {
@@ -46,5 +42,5 @@ def function(
         "rose": rose,
         "fell": fell,
         "count": count + crossed,
-        "since": np.where(crossed, 0, np.minimum(since + 1, LONGEST)),
+        "since": (since + 1) * ~crossed,
     }
