@@ -187,12 +187,18 @@ class Memory:
 
     @cached_property
     def _supersessions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(new, old) rows: every successor on record, and every supersedes edge that came too late to be one."""
+        """(new, old) rows: every successor on record, and every claim that came too late to be one.
+
+        Versions rise along them, so no chain runs in a circle; an edge written on its own raises none.
+        """
         successor = self.cells["successor"]
         old = np.flatnonzero(successor.is_not_null().to_numpy())
         late = self.edges.filter(pl.col("relation") == "supersedes")
         new = np.concatenate([successor.gather(old).to_numpy(), late["source"].to_numpy()]).astype(np.int64)
-        return new, np.concatenate([old, late["target"].to_numpy()]).astype(np.int64)
+        old = np.concatenate([old, late["target"].to_numpy()]).astype(np.int64)
+        version = self.cells["version"].to_numpy()
+        rises = version[new] > version[old]
+        return new[rises], old[rises]
 
     def _replaced_by(self, row: int) -> int | None:
         new, old = self._supersessions

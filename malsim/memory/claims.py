@@ -86,6 +86,8 @@ def _cast_edges(column: pl.Series, kind: pl.List) -> pl.Series:
     """Edges whose structs may leave out weight and mutual."""
     wanted = {part.name: part.dtype for part in kind.inner.fields}  # type: ignore[union-attr]
     inner = column.dtype.inner  # type: ignore[attr-defined]
+    if not isinstance(inner, (pl.Struct, pl.Null)):
+        raise DataError("column of the wrong type", where="claims.edges", given=str(column.dtype), allowed=str(kind))
     held = [part.name for part in inner.fields] if isinstance(inner, pl.Struct) else []
     if unknown := set(held) - set(wanted):
         raise DataError("unknown field of an edge", given=min(unknown), allowed=", ".join(wanted))
@@ -105,25 +107,26 @@ def _shown(name: object) -> str:
 LONGEST_NAME = 40
 
 
-def from_mappings(rows: Mapping[str, Any] | Sequence[Any]) -> pl.DataFrame:
+def from_mappings(rows: Mapping[str, Any] | Sequence[Any], *, null_is_absent: bool = True) -> pl.DataFrame:
     """Claims from mappings as they stand in JSON or TOML; what has the wrong type becomes null and an issue.
 
-    A row that is not a mapping counts as an empty one. Flags may stand under `flags`.
+    A row that is not a mapping counts as an empty one. Flags may stand under `flags`. A null is a field left out, or, where
+    it is not, a value of the wrong type.
 
     >>> from_mappings([{"title": 3, "writer": "ann"}])["issues"].to_list()
     [[{'path': 'title', 'message': 'must be text'}]]
     """
     listed = [rows] if isinstance(rows, Mapping) else list(rows)
-    read = [_row(row if isinstance(row, Mapping) else {}) for row in listed]
+    read = [_row(row if isinstance(row, Mapping) else {}, null_is_absent=null_is_absent) for row in listed]
     used = {name for row in read for name in row} | {"issues"}
     frame_schema = {name: kind for name, kind in schema.CLAIMS.items() if name in used}
     return pl.DataFrame([{name: row.get(name) for name in frame_schema} for row in read], schema=frame_schema)
 
 
-def _row(given: Mapping[str, Any]) -> dict[str, Any]:
+def _row(given: Mapping[str, Any], *, null_is_absent: bool) -> dict[str, Any]:
     row: dict[str, Any] = {}
     issues: list[dict[str, str]] = []
-    flat = {key: value for key, value in given.items() if key != "flags"}
+    flat = {key: value for key, value in given.items() if key != "flags" and not (null_is_absent and value is None)}
     flags = given.get("flags", {})
     if isinstance(flags, Mapping):
         flat |= {f"flags.{name}": value for name, value in flags.items() if name in schema.FLAGS}

@@ -13,7 +13,7 @@ from malsim.memory.wording import worded
 if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
-__all__ = ["holds_secret", "in_texts", "joined_formats", "personal", "secrets"]
+__all__ = ["holds_secret", "in_texts", "joined_formats", "personal", "redacted", "secrets"]
 
 # Formats 1-8 are those the reference gate knows; the others are published by the services themselves.
 _REFERENCE = {
@@ -76,6 +76,40 @@ class Formats:
         self.in_columns = [*in_texts, *in_lists]
         kinds: list[pl.Expr] = [pl.when(_matches(name, pattern)).then(pl.lit(name)) for name, pattern in patterns.items()]
         self.kind = pl.coalesce(kinds)
+
+
+# Of the format each names, and nobody's: what a text keeps in a credential's place, so that the screen still sees its kind.
+_STAND_INS = {
+    "API key": "sk-" + 20 * "x",
+    "AWS access key id": "AKIA" + 16 * "X",
+    "GitHub token": "ghp_" + 20 * "x",
+    "Slack token": "xoxb-" + 10 * "x",
+    "JSON web token": ".".join(["eyJ" + 8 * "x", 8 * "x", 8 * "x"]),
+    "private key": "-----BEGIN " + "PRIVATE KEY-----",
+    "bearer token": "Bearer " + 20 * "x",
+    "assigned secret": "pass" + "word=" + 6 * "x",
+    "GitHub fine-grained token": "github_pat_" + 22 * "x",
+    "GitLab token": "glpat-" + 20 * "x",
+    "Google API key": "AIza" + 35 * "x",
+    "Stripe key": "sk_test_" + 16 * "x",
+    "npm token": "npm_" + 36 * "x",
+    "PyPI token": "pypi-" + 32 * "x",
+    "SendGrid key": ".".join(["SG", 16 * "x", 16 * "x"]),
+    "Hugging Face token": "hf_" + 30 * "x",
+    "Slack webhook": "hooks.slack.com/services/" + 20 * "x",
+    "credentials in an address": "https://x:" + 3 * "x" + "@",
+}
+
+
+def redacted(text: str) -> str:
+    """The text with each credential replaced by a made-up one of the same kind, which the screen refuses just as well.
+
+    >>> redacted("token: ghp_" + 30 * "a")
+    'token: ghp_xxxxxxxxxxxxxxxxxxxx'
+    """
+    for name, pattern in (_REFERENCE | _DETECTOR).items():
+        text = re.sub(pattern, _STAND_INS[name], text)
+    return text
 
 
 def joined_formats(rules: Rules) -> str:

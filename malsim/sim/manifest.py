@@ -9,6 +9,8 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from malsim.memory.screen import redacted
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -27,7 +29,7 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
     return {
         "malsim": 1,
         "name": scenario.name,
-        "scenario": scenario.text,
+        "scenario": redacted(scenario.text),
         "scenario_sha256": hashlib.sha256(scenario.text.encode()).hexdigest(),
         "rules": _constants(scenario.rules),
         "seed": scenario.seed,

@@ -89,7 +89,7 @@ class _Reader:
         own: dict[str, Any] = {"t": self.proposal.now, "sequence": 0}
         if self.proposal.key is not None:
             own["key"] = self.proposal.key
-        frame = from_mappings([fields | own])
+        frame = from_mappings([fields | own], null_is_absent=False)
         said = pl.Series("issues", [[*frame["issues"].to_list()[0], *issues]], dtype=schema.ISSUES)
         absent = [pl.lit(None, kind).alias(name) for name, kind in schema.CLAIMS.items() if name not in frame.columns]
         return frame.with_columns(said, *absent).select(list(schema.CLAIMS))

@@ -1,0 +1,43 @@
+"""Which rows of a mini-index bear `^`: what a reader must open before it relies on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from malsim.memory.rules import Rules
+
+__all__ = ["marked"]
+
+
+def marked(
+    rules: Rules,
+    *,
+    stated: NDArray[np.float64],
+    effective: NDArray[np.float64],
+    currency: NDArray[np.float64],
+    superseded: NDArray[np.bool_],
+    contradicted: NDArray[np.bool_],
+    overdue: NDArray[np.bool_],
+    requires_review: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Whether each row is superseded but still cited, challenged, or stale; under `expand_when` review, flagged.
+
+    challenged: effective < challenged_below · stated, or an active incoming contradiction (`contradicted`);
+    stale: currency < stale_below, or past its reverify date (`overdue`). All arrays have one row a line. Source: the
+    published design; of the review rule the reference.
+
+    >>> import numpy as np
+    >>> from malsim.memory.rules import Rules
+    >>> no = np.zeros(3, dtype=bool)
+    >>> marked(Rules(), stated=np.full(3, 0.8), effective=np.array([0.8, 0.39, 0.8]), currency=np.array([1.0, 1.0, 0.2]),
+    ...        superseded=no, contradicted=no, overdue=no, requires_review=no).tolist()
+    [False, True, True]
+    """
+    if rules.expand_when == "review":
+        return requires_review
+    challenged = (effective < rules.challenged_below * stated) | contradicted
+    return superseded | challenged | (currency < rules.stale_below) | overdue

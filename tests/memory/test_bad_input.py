@@ -1,0 +1,175 @@
+"""Whatever comes, what was stored stands, and a credential is refused and repeated nowhere."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import malsim as ms
+from malsim.errors import DataError
+from malsim.memory import Memory, admit, tick
+from malsim.memory.edges import connect
+from malsim.memory.screen import _STAND_INS, holds_secret, redacted
+from malsim.scenario.files import parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = {"handle": "obs_aaaa", "writer": "ann", "title": "stands", "confidence": 0.5}
+SECRETS = sorted(_STAND_INS.items())
+
+
+def refused(**bad: Any) -> list[str]:
+    """The paths of the issues of a claim that differs from a good one, admitted beside another."""
+    memory, _ = admit(Memory.empty(), [GOOD])
+    after, verdicts = admit(memory, [GOOD | {"handle": "obs_bbbb", "title": "new"} | bad])
+    assert after.cells.equals(memory.cells)
+    assert after.edges.equals(memory.edges)
+    return [issue["path"] for issue in verdicts["issues"][0].to_list()]
+
+
+@pytest.mark.parametrize(
+    ("bad", "path"),
+    [
+        ({"confidence": 0.0}, "confidence"),
+        ({"confidence": 1.0001}, "confidence"),
+        ({"confidence": float("nan")}, "confidence"),
+        ({"confidence": 10**400}, "confidence"),
+        ({"confidence": True}, "confidence"),
+        ({"handle": None, "kind": "nonsense"}, "kind"),
+        ({"handle": "obs_ünïcödé"}, "handle"),
+        ({"handle": "obs_" + "a" * 60}, "handle"),
+        ({"handle": "dec_aaaa", "kind": "obs"}, "handle"),
+        ({"handle": "obs_aaaa"}, "handle"),
+        ({"title": " \t\n"}, "title"),
+        ({"writer": ""}, "writer"),
+        ({"t": float("inf")}, "t"),
+        ({"rep": -1}, "rep"),
+        ({"value": float("-inf")}, "value"),
+        ({"topics": ["a", " "]}, "topics[1]"),
+        ({"edges": [{"relation": "supports", "target": "obs_ffff"}]}, "edges[0].target"),
+        ({"edges": [{"relation": "supports", "target": "obs_bbbb"}]}, "edges[0].target"),
+        ({"edges": [{"relation": "supports", "target": "obs_aaaa"}] * 2}, "edges[1].target"),
+        ({"edges": [{"relation": "supports", "target": "obs_aaaa", "weight": float("nan")}]}, "edges[0].weight"),
+        ({"edges": [{"relation": "supports", "target": "obs_aaaa", "weight": 2.0}]}, "edges[0].weight"),
+        ({"edges": [{"relation": None, "target": None}]}, "edges[0].relation"),
+        ({"nonsense": 1}, "nonsense"),
+        ({"flags": 3}, "flags"),
+    ],
+)
+def test_a_bad_claim_is_refused_with_the_path_of_what_is_wrong(bad: dict[str, Any], path: str) -> None:
+    assert path in refused(**bad)
+
+
+def test_everything_that_is_wrong_is_told_at_once() -> None:
+    assert {"title", "confidence", "kind", "edges[0].relation"} <= set(
+        refused(handle=None, kind="x", title="", confidence=2, edges=[{"relation": "likes", "target": "obs_aaaa"}])
+    )
+
+
+def test_empty_huge_and_repeated_batches_are_taken() -> None:
+    memory, verdicts = admit(Memory.empty(), [])
+    assert (memory.cells.height, verdicts.height) == (0, 0)
+    memory, verdicts = admit(memory, [GOOD | {"body": "x" * 10_000_000}] * 3)
+    assert verdicts["verdict"].to_list() == ["admitted", "deduplicated", "deduplicated"]
+    unicode = GOOD | {"handle": None, "kind": "obs", "title": "泵坏了 🚰", "writer": "Ζωή"}
+    assert admit(memory, [unicode]).verdicts["verdict"].to_list() == ["admitted"]
+
+
+def test_a_clock_that_goes_backwards_ages_nothing_and_breaks_nothing() -> None:
+    memory, _ = admit(Memory.empty(), [GOOD | {"t": 10.0, "stability": "ephemeral"}])
+    memory = tick(tick(memory, 20.0), 5.0)
+    assert memory.cells["currency"][0] == 1.0
+    memory, verdicts = admit(memory, [GOOD | {"handle": "obs_bbbb", "title": "earlier", "t": 1.0}])
+    assert verdicts["verdict"].to_list() == ["admitted"]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame({"writer": ["a"], "titel": ["x"]}),
+        pl.DataFrame({"writer": ["a"], "title": ["x"], "confidence": ["high"]}),
+        pl.DataFrame({"writer": [1], "title": ["x"]}),
+        pl.DataFrame({"writer": ["a"], "title": ["x"], "edges": [[1]]}),
+        pl.DataFrame({"writer": ["a"], "title": ["x"], "edges": [[{"to": "x"}]]}),
+        pl.DataFrame({"writer": [object()], "title": ["x"]}),
+    ],
+)
+def test_a_frame_of_other_columns_is_no_batch_of_claims(frame: pl.DataFrame) -> None:
+    with pytest.raises(DataError, match=r"column|field"):
+        admit(Memory.empty(), frame)
+    with pytest.raises(DataError, match="unknown column of edges"):
+        connect(Memory.empty(), pl.DataFrame({"from": ["a"]}))
+
+
+def test_supersession_never_runs_in_a_circle() -> None:
+    chain = [GOOD | {"handle": f"obs_000{i}", "title": f"{i}", "t": float(i)} for i in range(3)]
+    for i in (1, 2):
+        chain[i]["edges"] = [{"relation": "supersedes", "target": f"obs_000{i - 1}"}]
+    memory, _ = admit(Memory.empty(), chain)
+    memory, _ = connect(memory, [{"source": "obs_0000", "relation": "supersedes", "target": "obs_0002", "writer": "ann"}])
+    assert memory.chain(memory.row("obs_0000")) == [0, 1, 2]
+    heirs = memory.cells["successor"].to_list()
+    assert heirs == [1, 2, None]
+
+
+@pytest.mark.parametrize(("kind", "credential"), SECRETS, ids=[kind for kind, _ in SECRETS])
+def test_a_credential_anywhere_is_refused_by_kind_and_stored_nowhere(kind: str, credential: str) -> None:
+    for field in ("title", "body", "writer", "object", "summary", "topics", "source_refs", "handle", "key"):
+        value: Any = [credential] if field in ("topics", "source_refs") else f"see {credential} there"
+        memory, verdicts = admit(Memory.empty(), [GOOD | {field: value}])
+        assert memory.cells.is_empty()
+        assert verdicts["verdict"].to_list() == ["refused"]
+        said = [issue for issue in verdicts["issues"][0].to_list() if issue["message"] == f"screen: possible {kind}"]
+        assert said[0]["path"].startswith(field)
+        assert credential not in str(verdicts.to_dicts())
+    edge = [{"relation": "supports", "target": credential}]
+    assert credential not in str(admit(Memory.empty(), [GOOD | {"edges": edge}]).verdicts.to_dicts())
+
+
+def test_a_credential_in_a_scenario_leaves_no_trace_in_what_a_run_shows_or_writes(tmp_path: Path) -> None:
+    credential = "ghp_" + "Zq3" * 10
+    text = f"""why = "a secret never enters"
+[run]
+days = 3
+[[claim]]
+at = "0d"
+writer = "ann"
+handle = "obs_a1a1"
+title = "use {credential}"
+confidence = 0.5
+[[claim]]
+at = "0d"
+writer = "bob"
+handle = "obs_b2b2"
+title = "fine"
+confidence = 0.5
+"""
+    run = ms.run(parse(text))
+    run.write(tmp_path)
+    run.plot.save(tmp_path)
+    assert run.events.filter(pl.col("kind") == "rejected")["detail"].to_list() == ["title: screen: possible GitHub token"]
+    assert credential not in repr(run) + str(run.events.to_dicts())
+    for path in tmp_path.iterdir():
+        assert credential.encode() not in path.read_bytes(), path.name
+    again = ms.run(parse(str(run.manifest["scenario"])))
+    assert again.manifest["sha256"] == run.manifest["sha256"]
+
+
+def test_redacting_keeps_the_kind_and_the_rest() -> None:
+    for kind, credential in SECRETS:
+        assert holds_secret(redacted(f"a {credential} b")), kind
+    assert redacted("nothing to see") == "nothing to see"
+    assert not re.search("Zq3", redacted("key ghp_" + "Zq3" * 10))
+
+
+def test_numbers_stay_numbers() -> None:
+    memory, _ = admit(
+        Memory.empty(), pl.DataFrame({"handle": ["obs_a1a1"], "writer": ["a"], "title": ["t"], "confidence": [1]})
+    )
+    assert memory.cells["claimed"].dtype == pl.Float64
+    assert np.isfinite(tick(memory, 1.0).cells["effective"].to_numpy()).all()
