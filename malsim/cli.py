@@ -47,9 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="malsim", description="A test bench for agent memories that many writers share."
-    )
+    parser = argparse.ArgumentParser(prog="malsim", description="A test bench for agent memories that many writers share.")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for found in pkgutil.iter_modules(commands.__path__):
         command = cast("Command", importlib.import_module(f"{commands.__name__}.{found.name}"))
