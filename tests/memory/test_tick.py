@@ -168,7 +168,7 @@ def test_the_brier_form_punishes_the_humble_and_the_default_does_not() -> None:
 
 def test_correcting_oneself_is_no_offence_unless_the_rules_say_so() -> None:
     own = [{"relation": "contradicts", "target": "obs_0000"}]
-    about = [{"object": "x"}, {}, {}, {"object": "x", "edges": own}]
+    about: list[dict[str, Any]] = [{"object": "x"}, {}, {}, {"object": "x", "edges": own}]
     claims = [claim(f"obs_000{i}", 0.7, writer="ann", **more) for i, more in enumerate(about)]
     memory, _ = admit(Memory.empty(), claims)
     assert memory.cells["status"].to_list()[0] == "superseded"
