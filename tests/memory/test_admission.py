@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 from malsim.errors import DataError
 from malsim.memory import Memory, Rules, admit, settle, tick
-from malsim.memory.schema import CELLS, EDGES, RELATIONS, VERDICTS
+from malsim.memory.schema import CELLS, RELATIONS
 
 EVERY_RULE = {
     "default": Rules(),
@@ -149,112 +149,55 @@ def test_scores_stay_in_bounds_and_a_settled_graph_ticks_to_itself(rules: Rules,
         assert_frame_equal(again.cells.select(fixed), settled.memory.cells.select(fixed))
 
 
-SECRETS = {  # put together here, so that no file holds one
-    "OpenAI": "sk" + "-" + "A1b2C3d4E5f6G7h8I9j0K",
-    "AWS": "AKIA" + "ABCDEFGHIJKLMNOP",
-    "GitHub": "ghp" + "_" + "a1B2c3D4e5F6g7H8i9J0k",
-    "Slack": "xoxb" + "-" + "1234567890ab",
-    "JWT": "eyJ" + "hbGciOiJI" + ".eyJzdWIiOiIx" + ".dozjgNryP4J3",
-    "PEM": "-----BEGIN " + "RSA PRIVATE KEY-----",
-    "bearer": "Bearer " + "abcdefghij0123456789XY",
-    "assigned": "pass" + "word = " + "hunter2-and-more",
-    "address": "https://ann" + ":" + "s3cret99" + "@example.org/",
-}
-TEXTS = ("title", "body", "summary", "object", "writer", "key", "handle", "kind", "stability", "origin")
-NESTED = ("topics", "entities", "source_refs")
+SECRET = "AKIA" + "ABCDEFGHIJKLMNOP"  # put together here, so that no file holds one
+HELD = f"it is {SECRET} indeed"
 
 
-def shown(verdicts: pl.DataFrame, memory: Memory) -> str:
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kind": HELD},
+        {"stability": HELD},
+        {"flags": {HELD: True}},
+        {HELD: 1},
+        {"edges": [{"relation": HELD, "target": "obs_aaaa"}]},
+        {"edges": [{"relation": "supports", "target": HELD}]},
+        {"edges": [{"relation": "supports", "target": "obs_aaaa", HELD: 1}]},
+        {"edges": [HELD]},
+        {"confidence": HELD},
+    ],
+    ids=str,
+)
+def test_a_secret_where_no_text_is_read_is_not_echoed(wrong: dict[str, Any]) -> None:
+    memory, verdicts = admit(
+        Memory.empty(), [{"kind": "obs", "writer": "ann", "title": "a claim", "confidence": 0.5} | wrong]
+    )
     frames = (verdicts, memory.cells, memory.edges, memory.writers)
-    return " ".join(frame.write_json() for frame in frames)
-
-
-@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
-@pytest.mark.parametrize("field", [*TEXTS, *NESTED, "target", "relation", "flags", "unknown", "edge field"])
-def test_a_secret_is_refused_and_never_echoed(field: str, secret: str) -> None:
-    given: dict[str, Any] = {"kind": "obs", "writer": "ann", "title": "a claim", "confidence": 0.5}
-    said = f"it is {secret} indeed"
-    fields: dict[str, dict[Any, Any]] = {
-        "target": {"edges": [{"relation": "supports", "target": said}]},
-        "relation": {"edges": [{"relation": said, "target": "obs_aaaa"}]},
-        "edge field": {"edges": [{"relation": "supports", "target": "obs_aaaa", said: 1}]},
-        "flags": {"flags": {said: True}},
-        "unknown": {said: 1},
-    }
-    wrong = fields.get(field, {field: [said, "fine"] if field in NESTED else said})
-    memory, verdicts = admit(Memory.empty(), [given | wrong])
-    if field != "flags":  # an unknown flag is passed over, as the reference does
-        assert verdicts["verdict"].to_list() == ["refused"]
-        assert memory.cells.is_empty()
-    assert secret not in shown(verdicts, memory)
+    assert SECRET not in " ".join(frame.write_json() for frame in frames)
 
 
 def test_a_column_named_after_a_secret_is_not_echoed() -> None:
-    frame = pl.DataFrame({"writer": ["ann"], SECRETS["AWS"]: [1]})
     with pytest.raises(DataError) as caught:
-        admit(Memory.empty(), frame)
-    assert SECRETS["AWS"] not in str(caught.value)
+        admit(Memory.empty(), pl.DataFrame({"writer": ["ann"], SECRET: [1]}))
+    assert SECRET not in str(caught.value)
 
 
-BAD: dict[str, Any] = {
-    "a confidence of 0": {"confidence": 0},
-    "a confidence above 1": {"confidence": 1.0001},
-    "no number": {"confidence": float("nan")},
-    "an endless number": {"value": float("inf")},
-    "a huge whole number": {"confidence": 10**400},
-    "an unknown kind": {"kind": "thought"},
-    "a kind in capitals": {"kind": "OBS"},
-    "a blank title": {"title": " \t\n"},
-    "a title that is a number": {"title": 3},
-    "no writer": {"writer": None},
-    "a handle that reads like none": {"handle": "dec-a3ee"},
-    "a handle of another kind": {"handle": "dec_a3ee"},
-    "a handle too long": {"handle": "obs_" + "a" * 38},
-    "a dangling edge": {"edges": [{"relation": "supports", "target": "obs_ffff"}]},
-    "an edge to itself": {"edges": [{"relation": "supports", "target": "obs_abcd"}], "handle": "obs_abcd"},
-    "an unknown relation": {"edges": [{"relation": "likes", "target": "obs_ffff"}]},
-    "an edge that is a text": {"edges": ["supports"]},
-    "edges that are none": {"edges": "supports"},
+UNHOLDABLE: dict[str, Any] = {
+    "a whole number past 64 bits": {"confidence": 10**400},
     "half a letter": {"title": "a\ud800b"},
-    "a time that is none": {"t": float("nan")},
-    "a replication below 0": {"rep": -1},
+    "half a letter in a list": {"topics": ["a\ud800b"]},
     "a replication past counting": {"rep": 2_000_000_000},
     "a replication past its column": {"rep": 2**31},
     "a place past its column": {"sequence": 2**63},
-    "half a letter in a list": {"topics": ["a\ud800b"]},
-    "a flag that is a text": {"pinned": "yes"},
+    "an edge that is a text": {"edges": ["supports"]},
 }
 
 
-@pytest.mark.parametrize("field", BAD.values(), ids=BAD)
-def test_what_is_wrong_is_refused_with_its_path(field: dict[str, Any]) -> None:
+@pytest.mark.parametrize("field", UNHOLDABLE.values(), ids=UNHOLDABLE)
+def test_what_no_column_can_hold_is_refused_with_its_path(field: dict[str, Any]) -> None:
     good = {"kind": "obs", "writer": "ann", "title": "fine", "confidence": 0.5}
-    start = admit(Memory.empty(), [good]).memory
-    memory, verdicts = admit(start, [good | {"title": "other"} | field, good | {"title": "third"}])
-    by_verdict = dict(zip(verdicts["verdict"], verdicts["issues"], strict=True))
-    assert by_verdict.keys() == {"refused", "admitted"}
-    named = next(iter(field))
-    assert any(issue["path"].startswith(named) for issue in by_verdict["refused"])
-    assert memory.cells["title"].to_list() == ["fine", "third"]
-
-
-def test_a_body_of_ten_million_letters_and_any_script_pass() -> None:
-    long = {"kind": "obs", "writer": "安娜", "title": "насос ☂ مضخة", "body": "x" * 10_000_000, "confidence": 0.5}
-    memory, verdicts = admit(Memory.empty(), [long])
-    assert verdicts["verdict"].to_list() == ["admitted"]
-    assert memory.cells["body"].str.len_bytes().to_list() == [10_000_000]
-
-
-def test_nothing_at_all_is_a_batch() -> None:
-    memory, verdicts = admit(Memory.empty(), [])
-    assert memory.cells.is_empty()
-    assert verdicts.schema == pl.Schema(VERDICTS)
-    assert tick(memory, 1.0).cells.is_empty()
-
-
-def test_the_columns_are_the_published_ones() -> None:
-    claim = {"kind": "obs", "writer": "ann", "title": "fine", "confidence": 0.5}
-    memory, verdicts = admit(Memory.empty(), [claim, claim | {"title": "b", "edges": []}])
-    assert memory.cells.schema == pl.Schema(CELLS)
-    assert memory.edges.schema == pl.Schema(EDGES)
-    assert verdicts.schema == pl.Schema(VERDICTS)
+    memory, verdicts = admit(Memory.empty(), [good, good | {"title": "other"} | field])
+    assert sorted(verdicts["verdict"]) == ["admitted", "refused"]
+    issues = verdicts.filter(pl.col("verdict") == "refused")["issues"][0]
+    assert issues[0]["path"].startswith(next(iter(field)))
+    assert memory.cells["title"].to_list() == ["fine"]
