@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
 
+    from malsim.errors import UsageError
     from malsim.lab.benchmarks import Row
 
 __all__ = ["arguments", "main"]
@@ -26,13 +28,17 @@ def main(args: argparse.Namespace) -> int:
     rows = []
     if not args.json:
         print(f"{'name':<68} {'ratio':>9} {'limit':>9}     {'ours':>11} {'theirs':>11}")
-    for row in every_row(args.only):
+    for row in every_row(args.only, left_out=_say):
         rows.append(row)
         if not args.json:
             print(_line(row))
     if args.json:
         print(json.dumps([{key: getattr(row, key) for key in ("name", "ratio", "limit", "ok")} for row in rows], indent=1))
     return 0 if all(row.ok for row in rows) else 1
+
+
+def _say(error: UsageError) -> None:
+    print(f"left out: {error}", file=sys.stderr)
 
 
 def _line(row: Row) -> str:

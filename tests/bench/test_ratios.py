@@ -1,0 +1,17 @@
+"""Every promised ratio, measured in one run; off by default: `pytest tests/bench -n 0`."""
+
+from __future__ import annotations
+
+import pytest
+
+from malsim.lab.benchmarks import Row, every_row
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return list(every_row(left_out=print))
+
+
+def test_every_ratio_keeps_its_limit(rows: list[Row]) -> None:
+    assert rows
+    assert [f"{row.name}: {row.ratio:.2f} against {row.limit:g}" for row in rows if not row.ok] == []

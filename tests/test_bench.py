@@ -1,0 +1,44 @@
+"""The clock that compares: medians of two callables timed in turn."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from malsim.cli import main
+from malsim.lab import benchmarks
+from malsim.lab.benchmarks import Row, compare
+
+
+def test_a_ratio_is_ours_over_theirs_and_a_speed_up_the_other_way_round() -> None:
+    assert (Row(name="", ours=3.0, theirs=2.0, limit=1.5).ratio, Row(name="", ours=3.0, theirs=2.0, limit=1.4).ok) == (
+        1.5,
+        False,
+    )
+    faster = Row(name="", ours=2.0, theirs=3.0, limit=40, at_least=True, work=100.0)
+    assert (faster.ratio, faster.ok) == (150.0, True)
+
+
+def test_both_are_called_in_turn_after_a_warm_up() -> None:
+    calls: list[str] = []
+    row = compare("x", lambda: calls.append("ours"), lambda: calls.append("theirs"), limit=1e9, repeats=3)
+    assert calls == ["ours", "theirs"] * 4
+    assert row.ok
+
+
+def test_the_command_prints_rows_and_fails_on_a_broken_promise(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def two(only: str, *, left_out: object) -> list[Row]:
+        del only, left_out
+        return [Row(name="a", ours=1.0, theirs=1.0, limit=2.0), Row(name="b", ours=3.0, theirs=1.0, limit=2.0)]
+
+    monkeypatch.setattr(benchmarks, "every_row", two)
+    assert main(["bench", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out) == [
+        {"name": "a", "ratio": 1.0, "limit": 2.0, "ok": True},
+        {"name": "b", "ratio": 3.0, "limit": 2.0, "ok": False},
+    ]
+    assert main(["bench"]) == 1
+    assert "NO" in capsys.readouterr().out
