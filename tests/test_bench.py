@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-
-import pytest
+from typing import TYPE_CHECKING
 
 from malsim.cli import main
 from malsim.lab import benchmarks
 from malsim.lab.benchmarks import Row, compare
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_a_ratio_is_ours_over_theirs_and_a_speed_up_the_other_way_round() -> None:
