@@ -54,11 +54,13 @@ class Judged:
 
 
 def judge(scenario: Scenario) -> Judged:
-    """Run a scenario and judge it by its own checks; what malsim refuses on the way is an error, never a failure."""
+    """Run a scenario and judge it by its own checks; what malsim refuses, or breaks on, is an error, never a failure."""
     try:
         run = bench.run(scenario)
     except MalsimError as problem:
         return Judged(scenario=scenario, error=str(problem))
+    except Exception as crash:  # noqa: BLE001  # a crash must not pass for a failed check, whatever it is
+        return Judged(scenario=scenario, error=f"the run broke off: {type(crash).__name__}: {crash}")
     return Judged(scenario=scenario, outcomes=judge_run(run), run=run)
 
 

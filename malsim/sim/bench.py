@@ -4,82 +4,171 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 import simpy
 
 from malsim.memory import Memory, admit, tick
+from malsim.memory.index import NONE
+from malsim.sim import hooks
+from malsim.sim.cast import Cast
+from malsim.sim.catalogue import Catalogue
 from malsim.sim.clock import DAY, days, milliseconds
+from malsim.sim.drafts import Drafts
 from malsim.sim.inbox import Inbox
-from malsim.sim.recorder import SIGNALS, Recorder
+from malsim.sim.ledger import Ledger
+from malsim.sim.push import Stand
+from malsim.sim.recorder import Recorder
+from malsim.sim.reviewers import Desk
 from malsim.sim.run import Run
+from malsim.sim.session import Session
+from malsim.sim.stage import Stage
+from malsim.sim.tally import Finals
+from malsim.sim.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from malsim.sim.script import Scenario
 
-__all__ = ["run"]
+__all__ = ["Bench", "run"]
 
 
 def run(scenario: Scenario) -> Run:
-    """Run a scenario from its start to its last tick.
+    """Run a scenario from its start to its last tick, all replications at once.
 
-    The clock counts whole milliseconds. Claims wait in the inbox; each turn the scan drains what is stamped before its
-    own instant, takes it through the gate, ticks, and records.
+    The clock counts whole milliseconds. Claims wait in the inbox; each turn the reader works, the scan drains what is
+    stamped before its own instant, takes it through the gate with the reader's own claims, ticks, and records.
     """
-    bench = _Bench(scenario)
+    bench = Bench(scenario)
     bench.calendar.run()
-    recorder = bench.recorder
-    return Run(
-        scenario=scenario,
-        cells=recorder.cells(),
-        signals=pl.DataFrame(schema=SIGNALS),
-        events=recorder.events(),
-        writers=recorder.writers(),
-        memory=bench.memory,
-        unseen=len(bench.inbox),
-    )
+    return bench.made()
 
 
-class _Bench:
+class Bench:
     """The one thing that changes while a run is made."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
         self.calendar = simpy.Environment(initial_time=0)
-        self.inbox = Inbox()
+        reps = scenario.first + np.arange(scenario.replications)
+        world = World(scenario.facts, seed=scenario.seed, reps=reps, end=milliseconds(scenario.days) + 1)
         self.recorder = Recorder(scenario)
-        self.memory = Memory.empty()
-        if scenario.claims.height:
-            self.calendar.process(self._script())
-        self.calendar.process(self._thread())
+        self.stage = Stage(world=world, reps=reps, seed=scenario.seed, notes=self.recorder.notes)
+        self.truth = np.zeros((len(scenario.facts), len(reps)), dtype=np.int64)
+        self.cast = Cast(scenario, self.stage)
+        self.inbox = Inbox()
+        self.catalogue = Catalogue(scenario.facts, scenario.replications, scenario.first)
+        self.ledger = self.session = self.desk = None
+        if scenario.reader:
+            self.ledger = Ledger(len(reps))
+            self.session = Session(scenario.reader, self.stage, self.ledger, who=self.cast.reader, form=0)
+        if scenario.reviewers:
+            self.desk = Desk(scenario.reviewers, self.stage, who=self.cast.reviewers, form=1)
+        self._scans = _scans(scenario)
+        self._known_until = -1  # the changes of truth before this time are known to the recorder
+        self._settle(hooks.orient(Memory.empty(), scenario, self.stage.notes) if self.session else Memory.empty())
+        self._scanned = self.calendar.event()
+        for process in (self._script, self._populations, self._thread):
+            self.calendar.process(process())
+
+    def made(self) -> Run:
+        """The run, once the calendar is empty."""
+        recorder = self.recorder
+        return Run(
+            scenario=self.scenario, cells=recorder.cells(), signals=recorder.signals(), events=recorder.events(),
+            writers=recorder.writers(), bands=recorder.bands.frame(), memory=self.stand.memory, unseen=len(self.inbox),
+            ledger=self.ledger.frame(self.scenario.first) if self.ledger else None,
+            tally=recorder.tally, finals=Finals.of(self.stand, self.truth, self.scenario.rules),
+        )  # fmt: skip
 
     def _script(self) -> Generator[simpy.Event, None, None]:
         """Post the scripted claims, each at its time, in every replication."""
-        claims = _replicated(self.scenario.claims, self.scenario.first, self.scenario.replications)
-        for batch in claims.sort("t", maintain_order=True).partition_by("t", maintain_order=True):
-            due = milliseconds(batch["t"][0])
-            yield self.calendar.timeout(max(0, due - self.calendar.now))
+        claims = self.scenario.claims
+        if claims.is_empty():
+            return
+        reps = pl.DataFrame({"rep": self.recorder.reps})
+        every = claims.drop("rep").join(reps, how="cross").select(claims.columns).sort("t", maintain_order=True)
+        for batch in every.partition_by("t", maintain_order=True):
+            yield self.calendar.timeout(max(0, milliseconds(batch["t"][0]) - self.calendar.now))
             self.inbox.post(batch)
 
+    def _populations(self) -> Generator[simpy.Event, None, None]:
+        """After each scan, wake who writes before the next one."""
+        if not self.scenario.writers:
+            return
+        for start, end in zip([0, *self._scans], self._scans, strict=False):
+            self.inbox.draft(self.cast.post(self.stand, start, end))
+            yield self._scanned
+
     def _thread(self) -> Generator[simpy.Event, None, None]:
-        """Tick at the end of every turn, and nowhere else."""
-        period = self.scenario.turn_every
-        turns = int(self.scenario.days * DAY) // period
-        for turn in range(1, turns + 1):
-            yield self.calendar.timeout(period)
-            self._scan(days(turn * period), last=turn == turns)
+        """One turn at each scan: the reader's beats, then the tick; nothing ticks elsewhere."""
+        before = 0
+        for number, at in enumerate(self._scans, 1):
+            yield self.calendar.timeout(at - self.calendar.now)
+            if self.session and at - before > self.scenario.turn_every:
+                self._catch_up(at)
+            self._turn(number, at, last=number == len(self._scans))
+            before, scanned, self._scanned = at, self._scanned, self.calendar.event()
+            scanned.succeed()
 
-    def _scan(self, now: float, *, last: bool) -> None:
-        """Read the inputs, recompute, record."""
-        rules = self.scenario.rules
-        before = self.memory
-        self.memory, verdicts = admit(before, self.inbox.drain(now), rules)
-        self.recorder.admitted(verdicts, before, self.memory)
-        self.memory = tick(self.memory, now, rules)
-        self.recorder.tick(self.memory, now, last=last)
+    def _turn(self, number: int, at: int, *, last: bool) -> None:
+        now = days(at)
+        memory, own = self.session.live(self.stand, number, now) if self.session else (self.stand.memory, Drafts.none())
+        reviews = self.desk.reviewed(self.stand, at) if self.desk else Drafts.none()
+        self._scan(memory, at, [own, reviews])
+        if self.desk:
+            self.desk.escalate(self.stand, at, now)
+        self._follow(at)
+        self.recorder.tick(self.stand.memory, now, last=last, stand=self.stand, truth=self.truth, ledger=self.ledger)
+
+    def _catch_up(self, at: int) -> None:
+        """After a gap the session begins again: what came in meanwhile is scanned before the first push."""
+        self._scan(self.stand.memory, at, [])
+        self.recorder.notes.every("caught_up", days(at), "session", "one tick for the gap", "restart")
+
+    def _scan(self, memory: Memory, at: int, own: list[Drafts]) -> None:
+        """Read the inputs, recompute."""
+        now, rules = days(at), self.scenario.rules
+        waiting, drafts = self.inbox.drain(now)
+        drafts = self.cast.ordered(Drafts.joined([drafts, *own]))
+        if len(drafts) or waiting.height:
+            memory = self._admitted(memory, drafts, waiting)
+        self._settle(tick(memory, now, rules))
+
+    def _admitted(self, memory: Memory, drafts: Drafts, scripted: pl.DataFrame) -> Memory:
+        claims = self.cast.words.claims(drafts, memory)
+        place = pl.Series("place", np.arange(len(drafts)))
+        if scripted.height:
+            place = place.extend(pl.Series("place", np.full(scripted.height, NONE)))
+            both = pl.concat([claims, scripted]).with_columns(place)
+            both = both.sort("t", "writer", "sequence", maintain_order=True)
+            claims, place = both.drop("place"), both["place"]
+        after, verdicts = admit(memory, claims, self.scenario.rules)
+        self.recorder.admitted(verdicts, memory, after)
+        row = np.full(len(drafts) + 1, NONE, dtype=np.int64)
+        row[place.to_numpy()] = verdicts["cell"].fill_null(NONE).to_numpy()
+        self.cast.heard(drafts, row[:-1])
+        if self.session:
+            self.session.heard(drafts, row[:-1], after)
+        return after
+
+    def _settle(self, memory: Memory) -> None:
+        """Make a memory the one that everybody sees until the next scan."""
+        self.catalogue.grow(memory)
+        self.stand = Stand(memory, self.catalogue, self.scenario.rules)
+        self.recorder.notes.seen(memory)
+
+    def _follow(self, at: int) -> None:
+        """Bring the recorded truth up to date; it stands beside the estimate, and nothing that estimates reads it."""
+        changes = self.stage.world.between(self._known_until + 1, at + 1)
+        self.truth[changes.fact, changes.rep] = changes.value
+        self.recorder.notes.changed(changes)
+        self._known_until = at
 
 
-def _replicated(claims: pl.DataFrame, first: int, replications: int) -> pl.DataFrame:
-    reps = pl.DataFrame({"rep": pl.arange(first, first + replications, dtype=pl.Int32, eager=True)})
-    return claims.drop("rep").join(reps, how="cross").select(claims.columns)
+def _scans(scenario: Scenario) -> list[int]:
+    """When the thread runs: at the end of every turn, but for those within a gap."""
+    period = scenario.turn_every
+    every = range(period, int(scenario.days * DAY) + 1, period)
+    return [at for at in every if not any(start <= at < end for start, end in scenario.gaps)]

@@ -1,15 +1,26 @@
-"""What a run keeps: a row a cell and tick, a row a writer and tick, and every event with its cause."""
+"""What a run keeps: cells and writers at each tick, signals or their bands over replications, events with their causes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from malsim.memory import schema
+from malsim.memory.index import NONE
+from malsim.sim import gauges
+from malsim.sim.bands import Bands
+from malsim.sim.notes import EVENTS, Notes
+from malsim.sim.tally import Tally
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from malsim.memory import Memory
+    from malsim.sim.ledger import Ledger
+    from malsim.sim.occasion import Array, Ints
+    from malsim.sim.push import Stand
     from malsim.sim.script import Scenario
 
 __all__ = ["CELLS", "EVENTS", "SIGNALS", "WRITERS", "Recorder"]
@@ -22,54 +33,108 @@ CELLS = {
     "t": pl.Float64, "rep": pl.Int32, "cell": pl.String, **{name: schema.CELLS[name] for name in _KEPT}, "truth": pl.Boolean,
 }  # fmt: skip
 SIGNALS = {"t": pl.Float64, "rep": pl.Int32, "row": pl.String, "signal": pl.String, "value": pl.Float64}
-EVENTS = {
-    "t": pl.Float64, "rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String,
-}  # fmt: skip
 WRITERS = {"t": pl.Float64, **schema.WRITERS}
 
 
 class Recorder:
-    """Collects frames tick by tick and joins them once."""
+    """Collects frames tick by tick and joins them once.
+
+    Under `record = "bands"` it keeps quantiles over replications instead of cells, writers, signals and events; under a list
+    of addresses only those cells (by handle), signals (`right(pump)`, `words`) and writers (`writer(ann)`).
+    """
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
+        self.reps = pl.arange(scenario.first, scenario.first + scenario.replications, dtype=pl.Int32, eager=True).alias(
+            "rep"
+        )
+        self.notes = Notes(self.reps.to_numpy(), scenario.facts, keeps=scenario.record != "bands")
+        self.bands = Bands()
+        self.tally = Tally(scenario.replications)
+        self._wanted = None if isinstance(scenario.record, str) else frozenset(scenario.record)
+        self._names = tuple(fact.name for fact in scenario.facts)
         self._cells: list[pl.DataFrame] = []
         self._writers: list[pl.DataFrame] = []
-        self._events: list[pl.DataFrame] = []
+        self._signals: list[pl.DataFrame] = []
         self._ticks = 0
 
-    def tick(self, memory: Memory, t: float, *, last: bool) -> None:
-        """Record the state after a tick at `t` days."""
+    def tick(
+        self,
+        memory: Memory,
+        t: float,
+        *,
+        last: bool,
+        stand: Stand | None = None,
+        truth: Ints | None = None,
+        ledger: Ledger | None = None,
+    ) -> None:
+        """Record the state after a tick at `t` days; `truth` has one row a fact, one column a replication."""
         self._ticks += 1
+        bands = self.scenario.record == "bands"
+        answers = {}
+        if stand is not None and truth is not None and self._names:
+            answers = gauges.answers(stand, truth, full=not bands)
+            self.tally.add(answers)
         if not last and self._ticks % self.scenario.record_every:
             return
+        turn = gauges.of_turn(ledger)
+        if bands:
+            self.bands.add(t, answers, self._names)
+            self.bands.add(t, turn, (None,))
+            return
+        self._signals += self._listed(t, answers, self._names) + self._listed(t, turn, (None,))
+        true = None
+        if stand is not None and truth is not None and self._names:
+            about = pl.Series(stand.catalogue.fact != NONE)
+            true = pl.Series(gauges.cells_true(stand, truth)).set(~about, None)
         cells = memory.cells.select("rep", pl.col("handle").alias("cell"), *_KEPT)
-        if not isinstance(self.scenario.record, str):
-            cells = cells.filter(pl.col("cell").is_in(self.scenario.record))
-        stamp = pl.lit(t).alias("t")
-        self._cells.append(cells.with_columns(stamp))
-        self._writers.append(memory.writers.with_columns(stamp))
+        cells = cells.with_columns(
+            pl.lit(t).alias("t"), pl.lit(None, pl.Boolean).alias("truth") if true is None else true.alias("truth")
+        )
+        writers = memory.writers.with_columns(pl.lit(t).alias("t"))
+        if self._wanted is not None:
+            cells = cells.filter(pl.col("cell").is_in(self._wanted))
+            writers = writers.filter((pl.lit("writer(") + pl.col("writer") + ")").is_in(self._wanted))
+        self._cells.append(cells)
+        self._writers.append(writers)
 
     def admitted(self, verdicts: pl.DataFrame, before: Memory, after: Memory) -> None:
         """Record what the gate said of a batch, and which cells it replaced."""
-        if verdicts.height:
-            self._events.append(_verdict_events(verdicts))
-            self._events.append(_replacements(before, after))
+        if verdicts.height and self.notes.keeps:
+            self.notes.add(_verdict_events(verdicts))
+            self.notes.add(_replacements(before, after))
 
     def events(self) -> pl.DataFrame:
         """All events in time order."""
-        return pl.concat([pl.DataFrame(schema=EVENTS), *self._events]).sort("t", "rep", maintain_order=True)
+        return self.notes.frame()
 
     def cells(self) -> pl.DataFrame:
         """All recorded cells."""
-        empty = pl.DataFrame(schema=CELLS)
-        kept = [frame.with_columns(pl.lit(None, pl.Boolean).alias("truth")).select(empty.columns) for frame in self._cells]
-        return pl.concat([empty, *kept]).rechunk()
+        return _joined(CELLS, self._cells)
+
+    def signals(self) -> pl.DataFrame:
+        """All recorded signals."""
+        return _joined(SIGNALS, self._signals)
 
     def writers(self) -> pl.DataFrame:
         """All recorded writers."""
-        empty = pl.DataFrame(schema=WRITERS)
-        return pl.concat([empty, *(frame.select(empty.columns) for frame in self._writers)]).rechunk()
+        return _joined(WRITERS, self._writers)
+
+    def _listed(self, t: float, signals: dict[str, Array], rows: tuple[str | None, ...]) -> list[pl.DataFrame]:
+        """Signals of shape (rows, replications) as rows of the frame, those without a value left out."""
+        kept = []
+        for name, values in signals.items():
+            numbers = gauges.numbers(self.scenario.facts, values) if name in ("truth", "answer") else values
+            for row, line in zip(rows, np.atleast_2d(numbers), strict=True):
+                address = name if row is None else f"{name}({row})"
+                if self._wanted is None or name in self._wanted or address in self._wanted:
+                    frame = pl.DataFrame([self.reps, pl.Series("value", line)]).filter(pl.col("value").is_not_nan())
+                    kept.append(frame.with_columns(t=t, row=pl.lit(row, pl.String), signal=pl.lit(name)))
+        return kept
+
+
+def _joined(columns: Mapping[str, pl.DataType | type[pl.DataType]], frames: list[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat([pl.DataFrame(schema=columns), *(frame.select(*columns) for frame in frames)]).rechunk()
 
 
 def _verdict_events(verdicts: pl.DataFrame) -> pl.DataFrame:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from malsim.sim import causes
+from malsim.sim.bands import BANDS
 from malsim.sim.manifest import manifest
 from malsim.sim.steady import endings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import polars as pl
-
     from malsim.memory import Memory
     from malsim.memory.explain import Explanation
     from malsim.sim.script import Scenario
+    from malsim.sim.tally import Finals, Tally
 
 __all__ = ["FRAMES", "Run"]
 
-FRAMES = ("cells", "signals", "events", "writers")
+FRAMES = ("cells", "signals", "events", "writers", "bands")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -37,6 +39,10 @@ class Run:
     events: pl.DataFrame
     writers: pl.DataFrame
     memory: Memory
+    bands: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=BANDS))
+    ledger: pl.DataFrame | None = None
+    tally: Tally | None = None
+    finals: Finals | None = None
     unseen: int = 0
 
     def explain(self, cell: str, t: float | None = None, rep: int = 0) -> Explanation:

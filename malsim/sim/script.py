@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from malsim.sim.faults import Fault
+    from malsim.sim.populations import Population
+    from malsim.sim.reader import Reader
+    from malsim.sim.reviewers import Reviewers
+    from malsim.sim.world import Fact
+
 __all__ = ["Check", "Scenario"]
 
 MOST_REPLICATIONS = 100_000
@@ -53,6 +59,12 @@ class Scenario:
     start: dt.date | None = None
     rules: Rules = field(default_factory=Rules)
     claims: pl.DataFrame = field(default_factory=lambda: as_claims([]))
+    facts: tuple[Fact, ...] = ()
+    writers: tuple[Population, ...] = ()
+    reader: Reader | None = None
+    faults: tuple[Fault, ...] = ()
+    reviewers: Reviewers | None = None
+    gaps: tuple[tuple[int, int], ...] = ()
     checks: tuple[Check, ...] = ()
     text: str = ""
     path: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from malsim.sim.draws import Array, Draws
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NAMES = st.text(max_size=12)
 NUMBERS = st.integers(0, 2**40)

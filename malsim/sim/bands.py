@@ -1,0 +1,63 @@
+"""Quantiles over replications, tick by tick: what a run of a thousand lives keeps when it does not keep them all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.sim.occasion import Array
+
+__all__ = ["BANDS", "LEVELS", "Bands"]
+
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+BANDS = {
+    "t": pl.Float64, "row": pl.String, "signal": pl.String, "count": pl.Int64, "mean": pl.Float64,
+    **{f"q{int(100 * level):02d}": pl.Float64 for level in LEVELS},
+}  # fmt: skip
+
+
+class Bands:
+    """Collects, of each signal at each tick, how many replications have a value, their mean and their quantiles."""
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[float, list[tuple[str | None, str]], Array]] = []
+
+    def add(self, t: float, signals: Mapping[str, Array], rows: tuple[str | None, ...]) -> None:
+        """Take signals of shape (rows, replications), all of the same rows; NaN is no value."""
+        if not signals or not rows:
+            return
+        values = np.concatenate([np.atleast_2d(array) for array in signals.values()])
+        names = [(row, name) for name in signals for row in rows]
+        self._kept.append((t, names, _summary(values)))
+
+    def frame(self) -> pl.DataFrame:
+        """One row a tick, row and signal (columns of BANDS)."""
+        if not self._kept:
+            return pl.DataFrame(schema=BANDS)
+        numbers = np.concatenate([summary for _, _, summary in self._kept])
+        times = np.repeat([t for t, _, _ in self._kept], [len(names) for _, names, _ in self._kept])
+        rows, signals = zip(*(pair for _, names, _ in self._kept for pair in names), strict=True)
+        head = {"t": times, "row": pl.Series(rows, dtype=pl.String), "signal": pl.Series(signals, dtype=pl.String)}
+        tail = dict(zip(list(BANDS)[3:], numbers.T, strict=True))
+        return pl.DataFrame(head | tail).with_columns(pl.col("count").cast(pl.Int64))
+
+
+def _summary(values: Array) -> Array:
+    """Count, mean and quantiles of each row, NaN left out; quantiles lie between neighbours in proportion."""
+    ordered = np.sort(values, axis=1)  # NaN goes last
+    count = (~np.isnan(values)).sum(axis=1)
+    mean = np.divide(np.nansum(values, axis=1), count, out=np.full(len(values), np.nan), where=count > 0)
+    found = [count.astype(np.float64), mean]
+    row = np.arange(len(values))
+    for level in LEVELS:
+        at = level * np.maximum(count - 1, 0)
+        low = at.astype(np.int64)
+        high = np.minimum(low + 1, np.maximum(count - 1, 0))
+        left, right = ordered[row, low], ordered[row, high]
+        found.append(left + (at - low) * (right - left))
+    return np.stack(found, axis=1)

@@ -1,0 +1,145 @@
+"""What a run's cells are about, as numbers: read off each cell once, when it is admitted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.memory.index import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from malsim.memory import Memory
+    from malsim.sim.occasion import Bools, Ints
+    from malsim.sim.world import Fact
+
+__all__ = ["Catalogue"]
+
+CITES = ("supports", "depends_on", "derived_from")
+INIT = "bootstrap"
+LINE_WORDS = 10  # of a line: the handle, four scores, five flags
+
+
+class Catalogue:
+    """Columns by cell row, grown along with the memory, and for each topic of each replication the cells it holds.
+
+    `rep` (place among the run's), `ordinal` (how many cells its replication held before it), `fact` and `value` (places;
+    NONE where a cell is about none), `born` (days), `degree` (edges in and out), `words` (of its line in a mini-index),
+    `init` (whether it came with the graph).
+    """
+
+    def __init__(self, facts: Sequence[Fact], replications: int, first: int) -> None:
+        self._first = first
+        self.topics = tuple(dict.fromkeys(fact.topic for fact in facts))
+        self.topic_of = np.array(
+            [*(self.topics.index(fact.topic) for fact in facts), NONE], dtype=np.int64
+        )  # last: of no fact
+        self._facts = pl.Series([fact.name for fact in facts], dtype=pl.String)
+        numbers = [(place, fact.number(v), v) for place, fact in enumerate(facts) for v in range(len(fact.values))]
+        self._values = pl.DataFrame(numbers, schema={"fact": pl.Int64, "value": pl.Float64, "place": pl.Int64}, orient="row")
+        self._cells = self._edges = 0
+        self._columns: dict[str, NDArray[Any]] = {
+            name: np.zeros(64, dtype=kind)
+            for name, kind in (("rep", np.int32), ("fact", np.int32), ("value", np.int32), ("born", np.float64),
+                               ("degree", np.float64), ("words", np.int32), ("ordinal", np.int64), ("init", np.bool_))
+        }  # fmt: skip
+        self.citing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        self._counts = np.zeros(replications, dtype=np.int64)
+        self._held = np.zeros(replications * len(self.topics), dtype=np.int64)
+        self._shelves = np.zeros((len(self._held), 16), dtype=np.int32)
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        """A column, as long as the memory has cells."""
+        if name.startswith("_") or name not in self._columns:
+            raise AttributeError(name)
+        return self._columns[name][: self._cells]
+
+    def grow(self, memory: Memory) -> None:
+        """Read the cells and edges that were admitted since."""
+        cells = memory.cells.slice(self._cells)
+        if cells.height:
+            self._add(cells)
+        edges = memory.edges.slice(self._edges)
+        if edges.height:
+            source, target = edges["source"].to_numpy(), edges["target"].to_numpy()
+            np.add.at(self._columns["degree"], source, 1.0)
+            np.add.at(self._columns["degree"], target, 1.0)
+            cites = edges["relation"].is_in(CITES).to_numpy()
+            self.citing = (np.append(self.citing[0], source[cites]), np.append(self.citing[1], target[cites]))
+            self._edges = memory.edges.height
+
+    def shelf(self, rep: Ints, topic: Ints) -> tuple[Ints, Ints]:
+        """The cells of a topic of a replication, for each row: which row (place in `rep`), and the cell; rows rising."""
+        place = rep * len(self.topics) + topic
+        held = self._held[place]
+        asks = np.repeat(np.arange(len(place)), held)
+        nth = np.arange(len(asks)) - np.repeat(np.cumsum(held) - held, held)
+        return asks, self._shelves[place[asks], nth].astype(np.int64)
+
+    def cited(self, active: Bools) -> Bools:
+        """Which cells an active cell supports, depends on or derives from."""
+        found = np.zeros(self._cells, dtype=bool)
+        source, target = self.citing
+        found[target[active[source]]] = True
+        return found
+
+    def _add(self, cells: pl.DataFrame) -> None:
+        start, end = self._cells, self._cells + cells.height
+        if end > len(self._columns["rep"]):
+            size = max(end, 2 * len(self._columns["rep"]))
+            self._columns = {name: np.resize(column, size) for name, column in self._columns.items()}
+        fact = cells["object"].replace_strict(self._facts, np.arange(len(self._facts)), default=NONE, return_dtype=pl.Int64)
+        said = pl.DataFrame({"fact": fact, "value": cells["value"]})
+        value = said.join(self._values, on=["fact", "value"], how="left", maintain_order="left")["place"].fill_null(NONE)
+        rep = cells["rep"].to_numpy() - self._first
+        new = {
+            "rep": rep,
+            "ordinal": self._counts[rep] + _places(rep),
+            "init": (cells["writer"] == INIT).to_numpy(),
+            "fact": fact.to_numpy(),
+            "value": value.to_numpy(),
+            "born": cells["created"].to_numpy(),
+            "degree": 0.0,
+            "words": LINE_WORDS + cells["title"].str.count_matches(r"\S+").to_numpy(),
+        }
+        for name, column in new.items():
+            self._columns[name][start:end] = column
+        self._cells = end
+        self._counts += np.bincount(rep, minlength=len(self._counts))
+        self._shelve(cells, np.arange(start, end))
+
+    def _shelve(self, cells: pl.DataFrame, rows: Ints) -> None:
+        """Put each cell under its topics, and under that of the fact it is about."""
+        listed = pl.DataFrame({"row": rows, "topic": cells["topics"]}).explode("topic")
+        topic = (
+            listed["topic"]
+            .replace_strict(self.topics, range(len(self.topics)), default=NONE, return_dtype=pl.Int64)
+            .to_numpy()
+        )
+        fact = self.fact[rows]
+        row = np.concatenate([listed["row"].to_numpy(), rows])
+        topic = np.concatenate([topic, self.topic_of[fact]])
+        pair = np.unique(row[topic != NONE] * len(self.topics) + topic[topic != NONE])
+        row, topic = pair // len(self.topics), pair % len(self.topics)
+        place = self.rep[row] * len(self.topics) + topic
+        nth = self._held[place] + _places(place)
+        if nth.size and nth.max() >= self._shelves.shape[1]:
+            wider = np.zeros((len(self._held), max(int(nth.max()) + 1, 2 * self._shelves.shape[1])), dtype=np.int32)
+            wider[:, : self._shelves.shape[1]] = self._shelves
+            self._shelves = wider
+        self._shelves[place, nth] = row
+        np.add.at(self._held, place, 1)
+
+
+def _places(group: NDArray[Any]) -> Ints:
+    """How many earlier rows are of each row's group."""
+    order = np.argsort(group, kind="stable")
+    sorted_ = group[order]
+    places = np.empty(len(group), dtype=np.int64)
+    places[order] = np.arange(len(group)) - np.searchsorted(sorted_, sorted_)
+    return places

@@ -1,0 +1,133 @@
+"""Faults between a writer and the gate: noise corrupts a claim on its way, a bad command is wrong at the source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.errors import ScenarioError
+from malsim.sim.clock import DAY
+from malsim.sim.draws import Draws
+from malsim.sim.occasion import LEAST_STATED
+from malsim.sim.parameters import Param, checked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from malsim.sim.crowd import Wake
+    from malsim.sim.drafts import Drafts
+    from malsim.sim.occasion import Array, Bools, Ints
+    from malsim.sim.stage import Stage
+
+__all__ = ["BAD", "NOISE", "Fault", "Line"]
+
+_SHARE = {
+    "flip": "its value becomes another, its edges stay",
+    "perturb": "its confidence moves by spread · N(0, 1)",
+    "drop": "it never arrives",
+    "double": "it arrives twice",
+    "delay": "it arrives late, by late · Exp(1)",
+    "reorder": "it arrives at a random time of its turn",
+}
+NOISE = {name: Param(0.0, "1", f"probability that a claim is hit so: {what}", 0.0, 1.0) for name, what in _SHARE.items()} | {
+    "spread": Param(0.2, "1", "size of a perturbation", 0.0, 1.0),
+    "late": Param(1.0, "d", "mean delay", 0.0, 1e6),
+}
+BAD = {
+    "wrong": Param(
+        0.0, "1", "probability that another value is put in at the source, and wired as if it were meant", 0.0, 1.0
+    )
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """What befalls a population's claims made from `start` on and before `end` (milliseconds)."""
+
+    population: str
+    noise: Mapping[str, float] = field(default_factory=dict)
+    bad: Mapping[str, float] = field(default_factory=dict)
+    start: int = 0
+    end: int | None = None
+
+    def __post_init__(self) -> None:
+        where = f"faults[{self.population}]"
+        object.__setattr__(self, "noise", checked(self.noise, NOISE, where=f"{where}.noise"))
+        object.__setattr__(self, "bad", checked(self.bad, BAD, where=f"{where}.bad"))
+        if self.end is not None and self.end <= self.start:
+            raise ScenarioError("out of bounds", where=f"{where}.to", given=self.end / DAY, allowed="later than from")
+
+    def during(self, t: Ints) -> Bools:
+        """Which times lie within the fault's span."""
+        inside: Bools = t >= self.start
+        return inside if self.end is None else inside & (t < self.end)
+
+
+@dataclass(frozen=True)
+class Line:
+    """The way from one population to the gate, with the faults on it; `first_writer` is its first member's place."""
+
+    population: str
+    faults: tuple[Fault, ...]
+    stage: Stage
+    draws: Draws
+    first_writer: int
+
+    @classmethod
+    def of(cls, faults: Sequence[Fault], population: str, stage: Stage, first_writer: int) -> Line:
+        """The line of a population, with those of the faults that lie on it."""
+        own = tuple(fault for fault in faults if fault.population == population)
+        return cls(population, own, stage, Draws(stage.seed, f"faults of {population}"), first_writer)
+
+    def bad(self, wake: Wake) -> Bools | None:
+        """Which claims are to be wrong at the source; None where no fault makes any so."""
+        hit = None
+        for number, fault in enumerate(self.faults):
+            if fault.bad["wrong"]:
+                drawn = self.draws.uniform(
+                    f"bad {number}", rep=self.stage.reps[wake.rep], member=wake.member, turn=wake.turn
+                )
+                here = fault.during(wake.t) & (drawn < fault.bad["wrong"])
+                hit = here if hit is None else hit | here
+        return hit
+
+    def carry(self, drafts: Drafts, start: int, end: int) -> Drafts:
+        """The claims as they arrive, of a turn from `start` to `end` (milliseconds)."""
+        for number, fault in enumerate(self.faults):
+            if any(fault.noise[name] for name in _SHARE) and len(drafts):
+                drafts = self._hit(fault, number, drafts, start, end)
+        return drafts
+
+    def _hit(self, fault: Fault, number: int, drafts: Drafts, start: int, end: int) -> Drafts:
+        """Each claim is hit by each kind of noise on its own."""
+        noise, during = fault.noise, fault.during(drafts.t)
+        address: dict[str, Ints | int] = {
+            "rep": self.stage.reps[drafts.rep],
+            "member": drafts.who - self.first_writer,
+            "turn": drafts.turn,
+        }
+
+        def drawn(purpose: str) -> Array:
+            return self.draws.uniform(f"{purpose} {number}", **address)
+
+        def hit(name: str) -> Bools:
+            found: Bools = during & (drawn(name) < noise[name])
+            self.stage.notes.noise(name, drafts, found, self.population)
+            return found
+
+        choices = self.stage.world.choices[drafts.fact]
+        another = (drafts.value + 1 + (drawn("another") * (choices - 1)).astype(np.int64)) % choices
+        moved = drafts.stated + noise["spread"] * self.draws.normal(f"size {number}", **address)
+        wait = np.maximum(1, np.rint(-np.log1p(-drawn("wait")) * noise["late"] * DAY)).astype(np.int64)
+        anywhere = start + (drawn("place") * (end - start)).astype(np.int64)
+        t = np.where(hit("reorder"), anywhere, drafts.t)
+        changed = replace(
+            drafts,
+            value=np.where(hit("flip"), another, drafts.value),
+            stated=np.where(hit("perturb"), np.clip(moved, LEAST_STATED, 1.0), drafts.stated),
+            t=np.where(hit("delay"), t + wait, t),
+        )
+        times = np.where(hit("drop"), 0, np.where(hit("double"), 2, 1))
+        return changed.rows(np.repeat(np.arange(len(drafts)), times))

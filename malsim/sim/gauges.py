@@ -1,0 +1,90 @@
+"""What is measured after every tick, in every replication: the answers to the world's facts, and the reader's turn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.index import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.sim.ledger import Ledger
+    from malsim.sim.occasion import Array, Bools, Ints
+    from malsim.sim.push import Stand
+    from malsim.sim.world import Fact
+
+__all__ = ["OF_FACTS", "TURN", "answers", "cells_true", "of_turn"]
+
+OF_FACTS = {
+    "truth": "the fact's value",
+    "answer": "the value of the most effective active claim, the earlier of two equals",
+    "belief": "what that claim is worth",
+    "right": "whether the answer is the truth",
+    "for_truth": "the most that an active claim of the true value is worth",
+    "against_truth": "the most that an active claim of another value is worth",
+}
+TURN = ("acted", "acted_false", "acted_stale", "declined", "withheld", "blocks", "expanded", "words", "learned", "lost")
+
+
+def cells_true(stand: Stand, truth: Ints) -> Bools:
+    """Whether each cell's value is its fact's value now; False for cells about no fact. `truth`: (facts, replications)."""
+    catalogue = stand.catalogue
+    true: Bools = (catalogue.value == truth[catalogue.fact, catalogue.rep]) & (catalogue.fact != NONE)
+    known: Bools = true & (catalogue.value != NONE)
+    return known
+
+
+def answers(stand: Stand, truth: Ints, *, full: bool) -> dict[str, Array]:
+    """The signals of OF_FACTS, each of shape (facts, replications), NaN where no active claim speaks of the fact.
+
+    Without `full`, `truth` and `answer`, whose values cannot be averaged, are left out.
+    """
+    catalogue, shape = stand.catalogue, truth.shape
+    speaks = np.flatnonzero(stand.active & (catalogue.fact != NONE) & (catalogue.value != NONE))
+    place = catalogue.fact[speaks].astype(np.int64) * shape[1] + catalogue.rep[speaks]
+    effective, value = stand.effective[speaks], catalogue.value[speaks]
+    true = value == truth.ravel()[place]
+    best = np.full((2, truth.size), -1.0)
+    np.maximum.at(best.reshape(-1), place + np.where(true, 0, truth.size), effective)
+    good, bad = best
+    right = good > bad
+    tied = np.flatnonzero((good == bad) & (good >= 0.0))
+    if tied.size:
+        right[tied] = _earliest_is_true(tied, place, effective == good[place], true, truth.size)
+    silent = np.maximum(good, bad) < 0.0
+    found = {
+        "belief": np.where(silent, np.nan, np.maximum(good, bad)),
+        "right": np.where(silent, np.nan, right),
+        "for_truth": np.where(good < 0.0, np.nan, good),
+        "against_truth": np.where(bad < 0.0, np.nan, bad),
+    }
+    if full:
+        said = np.full(truth.size, np.nan)
+        leads = (effective == np.maximum(good, bad)[place]) & (true == right[place])
+        said[place[leads][::-1]] = value[leads][::-1]  # of several, the earliest is written last
+        found |= {"truth": truth.ravel().astype(np.float64), "answer": said}
+    return {name: found[name].reshape(shape) for name in OF_FACTS if name in found}
+
+
+def numbers(facts: Sequence[Fact], places: Array) -> Array:
+    """The numbers that the values at `places` (facts, replications) stand for, NaN where there is none."""
+    table = [np.array([fact.number(v) for v in range(len(fact.values))] + [np.nan]) for fact in facts]
+    held = np.where(np.isnan(places), -1, places).astype(np.int64)
+    return np.stack([row[at] for row, at in zip(table, held, strict=True)]) if facts else places
+
+
+def of_turn(ledger: Ledger | None) -> dict[str, Array]:
+    """The reader's signals of a turn, one number a replication."""
+    return {name: ledger.turn[name] for name in TURN} if ledger else {}
+
+
+def _earliest_is_true(tied: Ints, place: Ints, leads: Bools, true: Bools, size: int) -> Bools:
+    """Of places where a true and a false claim are worth the same: whether the earlier of them is true."""
+    first = np.full(size, len(place), dtype=np.int64)
+    rows = np.flatnonzero(leads)
+    np.minimum.at(first, place[rows], rows)
+    found: Bools = true[first[tied]]
+    return found

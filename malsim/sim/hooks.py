@@ -1,0 +1,118 @@
+"""The hooks: they fire by themselves, in thread order, and nothing a reader does or raises gets round them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import admit
+from malsim.memory.index import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.memory import Memory
+    from malsim.sim.ledger import Ledger
+    from malsim.sim.notes import Notes
+    from malsim.sim.occasion import Bools, Ints
+    from malsim.sim.push import Pushed, Stand
+    from malsim.sim.reader import Reader
+    from malsim.sim.script import Scenario
+
+__all__ = ["Turn", "orient", "push", "stop"]
+
+
+@dataclass
+class Turn:
+    """One turn of every replication's reader, shape (replications,) or (replications, lines).
+
+    `opened` marks the lines it opened; `first` and `acted` are the cells it trusted first and acted on in the end, `value`
+    what it took to be true (NONE: it declined); `learned` is the value of its lesson, NONE for none; `written` whether it
+    wrote that back. Only the stop hook sets `released`.
+    """
+
+    number: int
+    now: float
+    fact: Ints
+    pushed: Pushed
+    about: Bools
+    opened: Bools = field(init=False)
+    first: Ints = field(init=False)
+    acted: Ints = field(init=False)
+    value: Ints = field(init=False)
+    learned: Ints = field(init=False)
+    written: Bools = field(init=False)
+    released: Bools = field(init=False)
+
+    def __post_init__(self) -> None:
+        count = len(self.fact)
+        self.opened = np.zeros(self.about.shape, dtype=bool)
+        self.first, self.acted, self.value, self.learned = (np.full(count, NONE, dtype=np.int64) for _ in range(4))
+        self.written, self.released = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
+
+    @property
+    def name(self) -> str:
+        """How events call it."""
+        return f"turn {self.number}"
+
+    @property
+    def unopened(self) -> Bools:
+        """The lines marked ^ that were never opened."""
+        closed: Bools = self.pushed.marked & ~self.opened
+        return closed
+
+    @property
+    def unwritten(self) -> Bools:
+        """Whether something was learned and nothing written back."""
+        missing: Bools = (self.learned != NONE) & ~self.written
+        return missing
+
+
+def orient(memory: Memory, scenario: Scenario, notes: Notes) -> Memory:
+    """Once a session, before its first turn: an empty graph gets its ten cells, and the reader the map and a digest."""
+    if memory.cells.is_empty():
+        reps = pl.DataFrame(
+            {"rep": pl.arange(scenario.first, scenario.first + scenario.replications, dtype=pl.Int32, eager=True)}
+        )
+        cells = pl.DataFrame({"title": [f"cell {n}" for n in range(10)], "kind": "ref"}).join(reps, how="cross")
+        claims = cells.with_columns(writer=pl.lit("bootstrap"), body=pl.lit(""), confidence=pl.lit(0.7))
+        memory = admit(memory, claims, scenario.rules).memory
+        notes.every("bootstrapped", 0.0, "session", "ten cells", "the graph was empty")
+    notes.every("oriented", 0.0, "session", "the map cell and a digest", "a session begins")
+    return memory
+
+
+def push(stand: Stand, reader: Reader, fact: Ints, number: int, now: float, ledger: Ledger, notes: Notes) -> Turn:
+    """Before work: compile each reader's mini-index about its fact, within the budget, and mark what must be opened."""
+    rep = np.arange(len(fact))
+    pushed = stand.push(rep, fact, now, limit=int(reader.limit), budget=int(reader.budget_words))
+    about = (pushed.row != NONE) & (stand.catalogue.fact[pushed.row] == fact[:, None])
+    turn = Turn(number, now, fact, pushed, about)
+    ledger.begin()
+    ledger.add("words", pushed.words)
+    notes.pushed(turn)
+    return turn
+
+
+def stop(turn: Turn, again: Callable[[Bools, int], None], *, attempts: int, ledger: Ledger, notes: Notes) -> None:
+    """At the end of a turn: release it only where every marked row was opened and every lesson written.
+
+    A turn that is refused is tried `again` (which replications, which try), at most `attempts` times; one that is still
+    refused is given up, and nothing it did counts.
+    """
+    refused = np.zeros(len(turn.released), dtype=bool)
+    for attempt in range(attempts):
+        blocked = turn.unopened.any(axis=1) | turn.unwritten
+        if not blocked.any():
+            break
+        refused |= blocked
+        ledger.add("blocks", blocked)
+        notes.blocked(turn, blocked)
+        again(blocked, attempt)
+    turn.released = ~(turn.unopened.any(axis=1) | turn.unwritten)
+    ledger.add("blocked", refused)
+    ledger.add("withheld", ~turn.released)
+    notes.withheld(turn)

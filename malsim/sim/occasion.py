@@ -1,0 +1,134 @@
+"""What a behaviour works with: claims about to be made, what their writers can sense and were shown, and what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malsim.memory.index import NONE
+
+if TYPE_CHECKING:
+    from malsim.sim.draws import Draws
+
+__all__ = ["LEAST_STATED", "Array", "Bools", "Edge", "Ints", "Occasion", "Own", "Said", "Seen", "Senses"]
+
+Array: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
+Ints: TypeAlias = NDArray[np.int64]
+
+LEAST_STATED = 0.01
+
+
+class Senses(Protocol):
+    """How a writer looks at the world: through a sensor of an accuracy, at what stood `lag` days ago."""
+
+    def __call__(self, accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
+        """The value each claim's writer reads; `member` and `turn` make several writers share one reading."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The rows that the push showed about each claim's fact, best ranked first, shape (claims, lines); NONE for none.
+
+    `row` is the shown cell (what stands for its handle), `value` the place of its value among the fact's, `effective` what
+    its line said.
+    """
+
+    row: Ints
+    value: Ints
+    effective: Array
+
+    @classmethod
+    def nothing(cls, claims: int) -> Seen:
+        """What a writer sees who reads no push."""
+        empty = np.full((claims, 1), NONE, dtype=np.int64)
+        return cls(empty, empty, np.zeros((claims, 1)))
+
+    def rows(self, start: int, end: int) -> Seen:
+        """What the claims from one place on and before another were shown."""
+        return Seen(self.row[start:end], self.value[start:end], self.effective[start:end])
+
+    def best(self, which: Bools) -> Ints:
+        """The column of the most effective marked row, the better ranked of two equals; NONE where none is marked."""
+        worth = np.where(which & (self.row != NONE), self.effective, -1.0)
+        column = worth.argmax(axis=1)
+        return np.where(worth[np.arange(len(column)), column] >= 0.0, column, NONE)
+
+    def pick(self, held: Ints, column: Ints) -> Ints:
+        """What stands in a column of `held` for each claim; NONE where the column is NONE."""
+        found: Ints = held[np.arange(len(column)), np.maximum(column, 0)]
+        return np.where(column == NONE, NONE, found)
+
+
+@dataclass(frozen=True)
+class Own:
+    """What the population was told by verdicts: rows of its cells about each claim's fact, NONE where there is none.
+
+    `row` and `value` are the writer's own latest, `first` the population's first, `peers` each member's latest, shape
+    (claims, members), without the writer's own.
+    """
+
+    row: Ints
+    value: Ints
+    first: Ints
+    peers: Ints
+
+
+@dataclass(frozen=True, kw_only=True)
+class Occasion:
+    """Claims about to be made by members of one population, one row each.
+
+    `rep` is the replication's number, `member` the writer among the population's, `turn` the writer's own count of claims
+    before this one, `fact` which fact, and `choices` how many values it has.
+    """
+
+    rep: Ints
+    member: Ints
+    turn: Ints
+    fact: Ints
+    choices: Ints
+    draws: Draws
+    sense: Senses
+    seen: Seen
+    own: Own
+
+    def chance(self, purpose: str) -> Array:
+        """A uniform number for each claim."""
+        return self.draws.uniform(purpose, rep=self.rep, member=self.member, turn=self.turn)
+
+    def stated(self, mean: float, noise: float) -> Array:
+        """A stated confidence for each claim: mean + noise · N(0, 1), within 0.01 and 1."""
+        drawn = self.draws.normal("stated", rep=self.rep, member=self.member, turn=self.turn) if noise else 0.0
+        return np.clip(np.full(len(self.rep), mean) + noise * drawn, LEAST_STATED, 1.0)
+
+    def another(self, value: Ints, purpose: str = "another") -> Ints:
+        """One of the other values of each claim's fact, all alike."""
+        shift = 1 + self.draws.below(self.choices - 1, purpose, rep=self.rep, member=self.member, turn=self.turn)
+        return (value + shift) % self.choices
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One edge for each claim, to the cell at `target`; none where that is NONE."""
+
+    relation: str
+    target: Ints
+    mutual: bool = False
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the writers say: a value and a confidence a claim, the edges it was their nature to add, and who kept silent.
+
+    `graded` marks claims that judge an own earlier one: they are of kind `ver`, and the population's habits (disputes,
+    supports, revises) add no edges to them.
+    """
+
+    value: Ints
+    stated: Array
+    edges: tuple[Edge, ...] = ()
+    speaks: Bools | None = None
+    graded: Bools | None = None

@@ -1,0 +1,61 @@
+"""How a behaviour declares its parameters, one a line: default, unit, meaning, bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from malsim.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Param", "checked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A number with its default, its unit ("1" for a pure number, "d" for days), what it means, and its bounds.
+
+    A parameter whose default is a text names a file.
+    """
+
+    default: float | str
+    unit: str
+    meaning: str
+    low: float = -math.inf
+    high: float = math.inf
+
+    @property
+    def bounds(self) -> str:
+        """The bounds in words."""
+        if math.isinf(self.high):
+            return f"{self.low:g} or more" if math.isfinite(self.low) else "any number"
+        return f"{self.low:g} to {self.high:g}"
+
+
+def checked(given: Mapping[str, object], params: Mapping[str, Param], *, where: str) -> dict[str, float | str]:
+    """The parameters of `params`, each as given or at its default.
+
+    Raises `ScenarioError` for a name that is unknown, or a value of the wrong type or outside its bounds.
+    """
+    for name in given:
+        if name not in params:
+            near = get_close_matches(name, list(params), n=2)
+            hint = f"try {' or '.join(near)}" if near else f"one of {', '.join(params)}" if params else "it takes none"
+            raise ScenarioError("unknown parameter", where=where, given=name, hint=hint)
+    return {name: _value(given.get(name, param.default), param, f"{where}.{name}") for name, param in params.items()}
+
+
+def _value(value: object, param: Param, where: str) -> float | str:
+    if isinstance(param.default, str):
+        if not isinstance(value, str):
+            raise ScenarioError("not a text", where=where, given=value, allowed=param.meaning)
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ScenarioError("not a number", where=where, given=value, allowed=param.bounds)
+    if not param.low <= value <= param.high:
+        raise ScenarioError("out of bounds", where=where, given=value, allowed=param.bounds)
+    return float(value)

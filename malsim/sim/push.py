@@ -1,0 +1,125 @@
+"""The push, for many readers at once: which cells each is shown about a fact, in order, within its budget of words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.index import NONE
+from malsim.memory.marks import marked
+from malsim.memory.ranking import foremost, fused
+from malsim.sim.occasion import Seen
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from malsim.memory import Memory, Rules
+    from malsim.sim.catalogue import Catalogue
+    from malsim.sim.occasion import Array, Bools, Ints
+
+__all__ = ["Pushed", "Stand"]
+
+BUDGET_WORDS = 900
+LIMIT = 10
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """The lines of each reader's mini-index, best first, shape (readers, lines): `row` is the cell, NONE for no line."""
+
+    row: Ints
+    marked: Bools
+    words: Ints
+
+
+class Stand:
+    """The memory as the last tick left it, as the arrays that readers need; each is read once."""
+
+    def __init__(self, memory: Memory, catalogue: Catalogue, rules: Rules) -> None:
+        self.memory, self.catalogue, self.rules = memory, catalogue, rules
+        cells = memory.cells
+        self.effective: Array = cells["effective"].to_numpy()
+        self.touched: Array = cells["touched"].to_numpy()
+        self.status = cells["status"].to_physical().to_numpy()
+        self.active: Bools = self.status == 0
+
+    @cached_property
+    def listed(self) -> Bools:
+        """Which cells a push may show: the active ones, and superseded ones that an active cell still cites."""
+        if self.active.all():
+            return self.active
+        listed: Bools = self.active | ((self.status == 1) & self.catalogue.cited(self.active))
+        return listed
+
+    @cached_property
+    def currency(self) -> Array:
+        """Currency as of the last tick."""
+        return self.memory.cells["currency"].to_numpy()
+
+    @cached_property
+    def contradicted(self) -> Bools:
+        """Which cells an active cell contradicts."""
+        accuser, accused = self.memory.accusations("any")
+        found = np.zeros(len(self.active), dtype=bool)
+        found[accused[self.active[accuser]]] = True
+        return found
+
+    def push(
+        self, rep: Ints, fact: Ints, now: float, *, limit: int = LIMIT, budget: int = BUDGET_WORDS, marks: bool = True
+    ) -> Pushed:
+        """Mini-indexes about a fact each, for readers of replications `rep` (places), at `now` days.
+
+        A candidate's text match is 1 for the fact's topic and 1 more for the fact itself; `ranking.fused` does the rest.
+        """
+        catalogue = self.catalogue
+        asks, cell = catalogue.shelf(rep, catalogue.topic_of[fact])
+        shown = self.listed[cell]
+        if not shown.all():
+            asks, cell = asks[shown], cell[shown]
+        match = 1.0 + (catalogue.fact[cell] == fact[asks])
+        touched = self.touched[cell]
+        score = fused(match, catalogue.degree[cell], self.effective[cell], now - touched, self.rules, rep=asks)
+        best = foremost(score, touched, limit=limit, rep=asks)
+        reader = asks[best]
+        line = np.arange(len(best)) - np.searchsorted(reader, reader)
+        row = np.full((len(rep), limit), NONE, dtype=np.int64)
+        row[reader, line] = cell[best]
+        words = np.where(row == NONE, 0, catalogue.words[row]).cumsum(axis=1)
+        within = (words <= budget) & (row != NONE)
+        row = np.where(within, row, NONE)
+        return Pushed(row, self._marks(row, now) if marks else within, np.where(within, words, 0).max(axis=1, initial=0))
+
+    def seen(self, rep: Ints, fact: Ints, now: float) -> Seen:
+        """What a push about its fact shows each writer of that fact: rows about nothing else, in the push's order."""
+        row = self.push(rep, fact, now, marks=False).row
+        row = np.where((row != NONE) & (self.catalogue.fact[row] == fact[:, None]), row, NONE)
+        order = np.argsort(row == NONE, axis=1, kind="stable")
+        row = np.take_along_axis(row, order, axis=1)
+        here = row != NONE
+        return Seen(row, np.where(here, self.catalogue.value[row], NONE), np.where(here, self.effective[row], 0.0))
+
+    def _marks(self, row: Ints, now: float) -> Bools:
+        at = row[row != NONE]
+        cells = self.memory.cells
+        found = np.zeros(row.shape, dtype=bool)
+        found[row != NONE] = marked(
+            self.rules,
+            stated=cells["stated"].to_numpy()[at],
+            effective=self.effective[at],
+            currency=self.currency[at],
+            superseded=self.status[at] == 1,
+            contradicted=self.contradicted[at],
+            overdue=_past(cells["reverify"], at, now),
+            requires_review=cells["requires_review"].to_numpy()[at],
+        )
+        return found
+
+
+def _past(dates: pl.Series, at: Ints, now: float) -> Bools:
+    if dates.null_count() == len(dates):
+        return np.zeros(len(at), dtype=bool)
+    past: Bools = (dates.gather(at) < now).fill_null(value=False).to_numpy()
+    return past

@@ -1,0 +1,163 @@
+"""A session: the reader's turns in every replication at once, each push → expand → work → write-back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.index import NONE
+from malsim.memory.updates import expanded
+from malsim.sim import hooks
+from malsim.sim.clock import milliseconds
+from malsim.sim.drafts import Drafts
+from malsim.sim.draws import Draws
+from malsim.sim.mind import Mind
+from malsim.sim.occasion import LEAST_STATED, Edge
+
+if TYPE_CHECKING:
+    from malsim.memory import Memory
+    from malsim.sim.hooks import Turn
+    from malsim.sim.ledger import Ledger
+    from malsim.sim.occasion import Array, Bools, Ints
+    from malsim.sim.push import Stand
+    from malsim.sim.reader import Reader
+    from malsim.sim.stage import Stage
+
+__all__ = ["Session"]
+
+
+class Session:
+    """What the reader of each replication has in its context, and the life of a turn."""
+
+    def __init__(self, reader: Reader, stage: Stage, ledger: Ledger, *, who: int, form: int) -> None:
+        self.reader, self.ledger, self._notes = reader, ledger, stage.notes
+        self._world, self._reps = stage.world, stage.reps
+        world, reps = stage.world, stage.reps
+        self._draws = Draws(stage.seed, "reader")
+        self._who, self._form = who, form
+        popularity = np.cumsum([fact.popularity for fact in world.facts])
+        self._upto = popularity / popularity[-1]
+        self._known = np.full((len(reps), len(world.facts)), NONE, dtype=np.int8)
+        self._own = np.full((len(reps), len(world.facts)), NONE, dtype=np.int64)
+        self._anchor = 1
+
+    def live(self, stand: Stand, number: int, now: float) -> tuple[Memory, Drafts]:
+        """One turn up to its write-back: the memory with what was opened, and the claims that go to the gate."""
+        self._begin(number, now)
+        fact = np.searchsorted(self._upto, self._uniform("fact", number), side="right").clip(max=len(self._upto) - 1)
+        turn = hooks.push(stand, self.reader, fact, number, now, self.ledger, self._notes)
+        mind = Mind(self, stand, turn)
+        try:
+            mind.work()
+        finally:
+            hooks.stop(turn, mind.again, attempts=int(self.reader.attempts), ledger=self.ledger, notes=self._notes)
+        self._count(stand, turn)
+        rows = turn.pushed.row[turn.opened]
+        opened = np.zeros(stand.memory.cells.height, dtype=bool)
+        opened[rows] = True
+        memory = expanded(stand.memory, opened, now, stand.rules) if rows.size else stand.memory
+        return memory, self._write_back(stand, turn)
+
+    def heard(self, drafts: Drafts, row: Ints, after: Memory) -> None:
+        """Learn within the turn which cells its write-backs became; `row` is NONE for a refusal."""
+        own = np.flatnonzero((drafts.who == self._who) & (row != NONE))
+        self._own[drafts.rep[own], drafts.fact[own]] = row[own]
+        self._notes.written(drafts.rows(own), after.cells["handle"], row[own])
+
+    def _begin(self, number: int, now: float) -> None:
+        """Empty the context, or remind it of the rules, when the turn has come for that."""
+        reader = self.reader
+        if reader.compact_every and number > 1 and (number - 1) % int(reader.compact_every) == 0:
+            self._known[:] = NONE
+            self._anchor = number  # all that is left in the context are the bootstrap cells, which state the rules
+            self._notes.every(
+                "compacted", now, f"turn {number}", "the context was emptied", f"compact_every {reader.compact_every:g}"
+            )
+        elif reader.reanchor_every and number > 1 and (number - 1) % int(reader.reanchor_every) == 0:
+            self._anchor = number
+            self._notes.every(
+                "reanchored", now, f"turn {number}", "the rules were read again", f"reanchor_every {reader.reanchor_every:g}"
+            )
+
+    def _uniform(self, purpose: str, number: int, member: int = 0) -> Array:
+        return self._draws.uniform(purpose, rep=self._reps, member=member, turn=number)
+
+    def obeys(self, number: int) -> Bools:
+        """Whether the rules are present to each reader in this turn: always, but for one that forgets them."""
+        if self.reader.behaviour != "forgets_rules":
+            return np.ones(len(self._reps), dtype=bool)
+        share = 0.5 ** ((number - self._anchor) / self.reader.half_life)
+        obeys: Bools = self._uniform("obeys", number) < share
+        return obeys
+
+    def senses(self, turn: Turn) -> Ints:
+        """What each reader sees of its fact when it looks for itself."""
+        count = len(self._reps)
+        return self._world.sense(
+            self._draws, self.reader.skill, rep=np.arange(count), number=self._reps, member=np.zeros(count, dtype=np.int64),
+            turn=np.full(count, turn.number), fact=turn.fact, t=np.full(count, milliseconds(turn.now)),
+        )  # fmt: skip
+
+    def known(self, turn: Turn) -> Ints:
+        """What is in the context about each turn's fact, where the reader goes by it; NONE elsewhere."""
+        if not self.reader.recalls:
+            return np.full(len(self._reps), NONE, dtype=np.int64)
+        held = self._known[np.arange(len(self._reps)), turn.fact].astype(np.int64)
+        return np.where(self._uniform("recalls", turn.number) < self.reader.recalls, held, NONE)
+
+    def observes(self, turn: Turn) -> Bools:
+        """Whether it sees how its action turned out."""
+        return self._uniform("observes", turn.number) < self.reader.observes
+
+    def complies(self, turn: Turn, attempt: int) -> Bools:
+        """Whether it does as it is told when it is blocked."""
+        return self._uniform("complies", turn.number, attempt) < self.reader.complies
+
+    def own(self, turn: Turn) -> Ints:
+        """Its own latest cell about each turn's fact."""
+        return self._own[np.arange(len(self._reps)), turn.fact]
+
+    def _count(self, stand: Stand, turn: Turn) -> None:
+        """Enter the turn in the ledger; what was not released did not happen."""
+        acts = turn.released & (turn.value != NONE)
+        rep, now = np.arange(len(acts)), np.full(len(acts), milliseconds(turn.now))
+        wrong = acts & (self._world.at(rep, turn.fact, now) != turn.value)
+        born = np.where(turn.acted == NONE, turn.now, stand.catalogue.born[turn.acted])
+        once = self._world.at(rep, turn.fact, np.rint(born * milliseconds(1.0)).astype(np.int64)) == turn.value
+        learned = turn.learned != NONE
+        counts = {
+            "acted": acts, "acted_false": wrong & ~once, "acted_stale": wrong & once,
+            "acted_init": acts & stand.catalogue.init[turn.acted] & (turn.acted != NONE),
+            "declined": turn.released & (turn.value == NONE), "expanded": turn.opened.sum(axis=1),
+            "learned": learned, "written": learned & turn.released, "lost": learned & ~turn.released,
+        }  # fmt: skip
+        for name, count in counts.items():
+            self.ledger.add(name, count)
+        seen = np.flatnonzero(learned)
+        self._known[seen, turn.fact[seen]] = turn.learned[seen]
+        self._notes.acted(turn, counts)
+
+    def _write_back(self, stand: Stand, turn: Turn) -> Drafts:
+        """Each released lesson as a claim: it contradicts what was trusted instead, and supports what says the same."""
+        rep = np.flatnonzero(turn.released & (turn.learned != NONE))
+        if not rep.size:
+            return Drafts.none()
+        row, value = turn.pushed.row[rep], turn.learned[rep]
+        said = np.where((row == NONE) | ~turn.about[rep], NONE, stand.catalogue.value[row])
+        stands = (said != NONE) & stand.active[row]
+        agrees = stands & (said == value[:, None])
+        friend = np.where(agrees.any(axis=1), row[np.arange(len(rep)), agrees.argmax(axis=1)], NONE)
+        rivals = stands & (said != value[:, None])
+        rival = np.where(rivals.any(axis=1), row[np.arange(len(rep)), rivals.argmax(axis=1)], NONE)
+        own = self.own(turn)[rep]
+        edges = [
+            Edge("contradicts", turn.first[rep]),
+            Edge("contradicts", np.where(rival == own, NONE, rival)),
+            Edge("supports", np.where(friend == own, NONE, friend)),
+            Edge("supersedes", own),
+        ]
+        return Drafts.of(
+            edges, rep=rep, t=milliseconds(turn.now), who=self._who, turn=turn.number, fact=turn.fact[rep], value=value,
+            stated=max(self.reader.skill, LEAST_STATED), form=self._form,
+        )  # fmt: skip

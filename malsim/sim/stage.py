@@ -1,0 +1,23 @@
+"""What everyone who acts in a run stands on: the world, the replications, the seed, and where events are noted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from malsim.sim.notes import Notes
+    from malsim.sim.occasion import Ints
+    from malsim.sim.world import World
+
+__all__ = ["Stage"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """Shared by all actors of a run; `reps` are the replications' own numbers, of which all else uses the places."""
+
+    world: World
+    reps: Ints
+    seed: int
+    notes: Notes

@@ -1,0 +1,75 @@
+"""What is added up over a run's ticks, and how its last state stands against truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.index import NONE
+from malsim.sim import gauges
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.memory import Rules
+    from malsim.sim.occasion import Array, Bools, Ints
+    from malsim.sim.push import Stand
+
+__all__ = ["Finals", "Tally"]
+
+
+class Tally:
+    """Sums by replication over the answers of every fact at every tick."""
+
+    def __init__(self, replications: int) -> None:
+        self.answered, self.asked, self.right, self.squares, self.against = (np.zeros(replications) for _ in range(5))
+
+    def add(self, answers: Mapping[str, Array]) -> None:
+        """Take the answers of a tick, each of shape (facts, replications)."""
+        right, belief = answers["right"], answers["belief"]
+        spoken = ~np.isnan(right)
+        self.asked += len(right)
+        self.answered += spoken.sum(axis=0)
+        self.right += np.where(spoken, right, 0.0).sum(axis=0)
+        self.squares += np.where(spoken, (belief - right) ** 2, 0.0).sum(axis=0)
+        self.against += np.nan_to_num(answers["against_truth"]).sum(axis=0)
+
+
+@dataclass(frozen=True)
+class Finals:
+    """The active cells about facts at the end of a run, one row each, and what kind of graph they stand in.
+
+    `effective` and `claimed` are what the memory makes of a claim and what its writer stated; `true` whether it is true now.
+    `challenged` and `grounded` are shares by replication: of active cells with an incoming challenge, and of those whose
+    writer has enough outcomes.
+    """
+
+    rep: Ints
+    effective: Array
+    claimed: Array
+    currency: Array
+    true: Bools
+    challenged: Array
+    grounded: Array
+    cells: Ints
+
+    @classmethod
+    def of(cls, stand: Stand, truth: Ints, rules: Rules) -> Finals:
+        """Read them off the memory as the last tick left it."""
+        catalogue, cells = stand.catalogue, stand.memory.cells
+        rep, active = catalogue.rep.astype(np.int64), stand.active
+        about = np.flatnonzero(active & (catalogue.fact != NONE) & (catalogue.value != NONE))
+        true = gauges.cells_true(stand, truth) if len(truth) else np.zeros(len(rep), dtype=bool)
+        size = truth.shape[1]
+        count = np.bincount(rep[active], minlength=size)
+        outcomes = stand.memory.writers["claims"].to_numpy()
+        grounded = outcomes[cells["author"].to_numpy()] >= rules.calibration_history
+        challenged = cells["challenge_mass"].to_numpy() > 0.0
+        shares = [np.bincount(rep[active & part], minlength=size) / np.maximum(count, 1) for part in (challenged, grounded)]
+        return cls(
+            rep=rep[about], effective=stand.effective[about], claimed=cells["claimed"].to_numpy()[about],
+            currency=stand.currency[about], true=true[about], challenged=shares[0], grounded=shares[1],
+            cells=np.bincount(rep, minlength=size),
+        )  # fmt: skip

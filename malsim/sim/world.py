@@ -1,0 +1,152 @@
+"""The world that writers look at: facts whose truth changes. Nothing on the memory's side may read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malsim.errors import ScenarioError
+from malsim.sim.clock import DAY
+from malsim.sim.draws import Draws, name_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Change", "Fact", "World"]
+
+Ints: TypeAlias = NDArray[np.int64]
+MOST_CHANGES = 20_000_000
+MOST_VALUES = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """One fact of the world.
+
+    It starts with the first of its `values` (numbers, or words) and moves to another, all alike, `hazard` times a day on
+    average, or at each of `changes` (milliseconds). `stability` is what its claims are declared as; `popularity` is its
+    weight where a fact is chosen.
+    """
+
+    name: str
+    values: tuple[float | str, ...] = (0.0, 1.0)
+    stability: Literal["stable", "volatile", "ephemeral"] = "stable"
+    hazard: float = 0.0
+    changes: tuple[int, ...] = ()
+    topic: str = "world"
+    popularity: float = 1.0
+
+    def __post_init__(self) -> None:
+        checks = (
+            ("values", 1 < len(set(self.values)) == len(self.values) <= MOST_VALUES, self.values, "2 to 100, no two alike"),
+            ("hazard", 0.0 <= self.hazard <= DAY, self.hazard, f"0 to {DAY} a day"),
+            ("popularity", 0.0 < self.popularity < np.inf, self.popularity, "above 0"),
+            ("changes", not (self.changes and self.hazard), self.changes, "a hazard or times of change, not both"),
+        )
+        for key, good, given, allowed in checks:
+            if not good:
+                raise ScenarioError("out of bounds", where=f"facts[{self.name}].{key}", given=given, allowed=allowed)
+
+    def number(self, value: int) -> float:
+        """What a claim of the nth value carries: the value where it is a number, else its place."""
+        said = self.values[value]
+        return float(value) if isinstance(said, str) else float(said)
+
+    def label(self, value: int) -> str:
+        """The nth value as a title says it."""
+        said = self.values[value]
+        return said if isinstance(said, str) else f"{said:g}"
+
+
+@dataclass(frozen=True)
+class Change:
+    """Changes of truth, one row each: replication (place among the run's), fact, time in milliseconds, new value."""
+
+    rep: Ints
+    fact: Ints
+    t: Ints
+    value: Ints
+
+
+class World:
+    """The truth of every fact in every replication, from the start of a run to its end.
+
+    The nth change of a fact is drawn at the address (seed, replication, "world", the fact's name, n), so adding a fact
+    moves no other. Values are places in `Fact.values`; times are whole milliseconds.
+    """
+
+    def __init__(self, facts: Sequence[Fact], *, seed: int, reps: Ints, end: int) -> None:
+        self.facts = tuple(facts)
+        self.choices = np.array([len(fact.values) for fact in facts], dtype=np.int64)
+        self._size = len(reps)
+        expected = len(reps) * sum(fact.hazard * end / DAY + len(fact.changes) for fact in facts)
+        if expected > MOST_CHANGES:
+            raise ScenarioError(
+                "too many changes of truth", where="facts", given=f"{expected:.3g}", allowed=f"{MOST_CHANGES}"
+            )
+        changes = [_history(fact, Draws(seed, "world"), reps, end) for fact in facts]
+        row = np.concatenate([rep * len(facts) + fact for fact, (rep, _, _) in enumerate(changes)] or [_NONE])
+        times, values = (np.concatenate([part[i] for part in changes] or [_NONE]) for i in (1, 2))
+        order = np.lexsort((times, row))
+        self._times, self._values = times[order], values[order].astype(np.int8)
+        self._starts = np.searchsorted(row[order], np.arange(self._size * len(facts) + 1))
+
+    def at(self, rep: Ints, fact: Ints, t: Ints) -> Ints:
+        """The value of a fact at a time, for each row of three arrays; `rep` is a place among the run's replications."""
+        row = rep * len(self.facts) + fact
+        start, low, high = self._starts[row], self._starts[row], self._starts[row + 1]
+        while (low < high).any():  # the number of changes not after t, by halving
+            middle = (low + high) // 2
+            passed = self._times[np.minimum(middle, len(self._times) - 1)] <= t
+            inside = low < high
+            low, high = np.where(inside & passed, middle + 1, low), np.where(inside & ~passed, middle, high)
+        return np.where(low > start, self._values[np.maximum(low - 1, 0)] if len(self._values) else 0, 0).astype(np.int64)
+
+    def between(self, start: int, end: int) -> Change:
+        """The changes from one time on and before another, in the order of time, replication and fact."""
+        here = np.flatnonzero((self._times >= start) & (self._times < end))
+        row = np.searchsorted(self._starts, here, side="right") - 1
+        order = np.lexsort((row, self._times[here]))
+        here, row = here[order], row[order]
+        return Change(row // len(self.facts), row % len(self.facts), self._times[here], self._values[here].astype(np.int64))
+
+    def sense(
+        self, draws: Draws, accuracy: float, *, rep: Ints, number: Ints, member: Ints, turn: Ints, fact: Ints, t: Ints
+    ) -> Ints:
+        """What a sensor reads: the truth with probability `accuracy`, else one of the other values, all alike.
+
+        This is the one door between the world and those who write. `number` is the replication's own number.
+        """
+        address: dict[str, Ints | int] = {"rep": number, "member": member, "turn": turn}
+        choices = self.choices[fact]
+        errs = draws.uniform("errs", **address) >= accuracy
+        shift = 1 + draws.below(choices - 1, "error", **address)
+        return np.where(errs, (self.at(rep, fact, t) + shift) % choices, self.at(rep, fact, t))
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+def _history(fact: Fact, draws: Draws, reps: Ints, end: int) -> tuple[Ints, Ints, Ints]:
+    """Every change of one fact before the end: place of the replication, time, new value."""
+    rep, t, value = np.arange(len(reps)), np.zeros(len(reps), dtype=np.int64), np.zeros(len(reps), dtype=np.int64)
+    member = np.array([name_number(fact.name)]).astype(np.int64)
+    found: list[tuple[Ints, Ints, Ints]] = [(_NONE, _NONE, _NONE)]
+    turn = 0
+    while len(rep) and (fact.hazard or turn < len(fact.changes)):
+        address: dict[str, Ints | int] = {"rep": reps[rep], "member": member, "turn": turn}
+        if fact.hazard:
+            gap = draws.exponential("gap", **address) * (DAY / fact.hazard)
+            t = t + np.maximum(1, np.rint(gap)).astype(np.int64)
+        else:
+            t = np.full(len(rep), sorted(fact.changes)[turn])
+        value = (value + 1 + draws.below(len(fact.values) - 1, "value", **address)) % len(fact.values)
+        inside = t < end
+        rep, t, value = rep[inside], t[inside], value[inside]
+        found.append((rep, t, value))
+        turn += 1
+    columns = (np.concatenate(part) for part in zip(*found, strict=True))
+    return tuple(columns)  # type: ignore[return-value]  # three columns

@@ -1,0 +1,64 @@
+"""Behaviours of writers, one file each; being in this folder is being registered.
+
+A behaviour is a module: its docstring says in a sentence what the writer is like and then the equation that generates its
+claims; its `Param`s declare what can be set; `write` turns an `Occasion` into what is `Said`. It may also have `gap`, days
+from one claim to the next where they do not come at random, and `habits`, common settings it starts from.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import ScenarioError
+from malsim.sim.parameters import Param
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["Behaviour", "behaviour", "behaviours"]
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """A registered behaviour: its name, its module and what the module declares."""
+
+    name: str
+    module: ModuleType
+    params: dict[str, Param]
+
+    @property
+    def sentence(self) -> str:
+        """What the writer is like."""
+        return (self.module.__doc__ or "").strip().split("\n", 1)[0]
+
+    @property
+    def equation(self) -> str:
+        """The equation that generates its claims, and what else its docstring says."""
+        return (self.module.__doc__ or "").strip().partition("\n")[2].strip()
+
+    @property
+    def habits(self) -> dict[str, Any]:
+        """Common settings of a population that this behaviour starts from."""
+        return getattr(self.module, "habits", {})
+
+
+@cache
+def behaviours() -> dict[str, Behaviour]:
+    """Every behaviour by its name."""
+    found = {}
+    for part in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{part.name}")
+        params = {name: value for name, value in vars(module).items() if isinstance(value, Param)}
+        found[part.name] = Behaviour(part.name, module, params)
+    return found
+
+
+def behaviour(name: str) -> Behaviour:
+    """The behaviour of a name; raises `ScenarioError` with those there are."""
+    if name not in behaviours():
+        raise ScenarioError("unknown behaviour", given=name, allowed=", ".join(behaviours()), hint="see `malsim writers`")
+    return behaviours()[name]

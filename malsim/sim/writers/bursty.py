@@ -1,0 +1,29 @@
+"""Silent for long, then many claims at once.
+
+gap before claim n: spacing within a burst; before every burst-th claim Exp(mean burst / rate − (burst − 1) · spacing)
+value = truth with probability accuracy, else another value; stated = accuracy
+
+The mean rate is that of the population.
+"""
+
+import numpy as np
+
+from malsim.sim.draws import Draws
+from malsim.sim.occasion import Array, Ints, Occasion, Said
+from malsim.sim.parameters import Param
+
+accuracy = Param(0.85, "1", "share of its claims that are true when made", 0.0, 1.0)
+burst = Param(8.0, "claims", "claims in a burst", 1.0, 10_000.0)
+spacing = Param(0.01, "d", "from one claim of a burst to the next", 0.0, 1_000.0)
+
+
+def gap(draws: Draws, *, rep: Ints, member: Ints, turn: Ints, rate: float, burst: float, spacing: float) -> Array:
+    """Days from the claim before to claim `turn`."""
+    mean = max(0.0, burst / rate - (burst - 1.0) * spacing)
+    pause = draws.exponential("gap", rep=rep, member=member, turn=turn) * mean
+    return np.where(turn % int(burst) == 0, pause, spacing)
+
+
+def write(occasion: Occasion, *, accuracy: float) -> Said:
+    """One claim an occasion."""
+    return Said(occasion.sense(accuracy), occasion.stated(accuracy, 0.0))

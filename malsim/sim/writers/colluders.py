@@ -1,0 +1,22 @@
+"""A ring that agreed on what to say, each supporting all the others, and they it.
+
+value = one reading for the whole ring, right with probability accuracy
+stated = confidence; edges: supports, both ways, to the latest claim of every other member
+"""
+
+import numpy as np
+
+from malsim.sim.occasion import Edge, Occasion, Said
+from malsim.sim.parameters import Param
+
+accuracy = Param(0.0, "1", "probability that what they agreed on is true", 0.0, 1.0)
+confidence = Param(0.7, "1", "what each of them states", 0.01, 1.0)
+habits = {"disputes": 0.0}
+
+
+def write(occasion: Occasion, *, accuracy: float, confidence: float) -> Said:
+    """One claim an occasion."""
+    value = occasion.sense(accuracy, member=np.zeros_like(occasion.member), turn=occasion.fact)
+    peers = occasion.own.peers
+    edges = tuple(Edge("supports", peers[:, member], mutual=True) for member in range(peers.shape[1]))
+    return Said(value, occasion.stated(confidence, 0.0), edges=edges)

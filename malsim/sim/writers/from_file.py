@@ -1,0 +1,50 @@
+"""Posts the claims of a file, each at its time, alike in every replication.
+
+value, writer, time and stated confidence = those of the file's line; where the file has no times, one claim every step days
+
+The file is a claim file (CSV, Parquet or NDJSON; columns writer, object, value, and optionally time, stated_confidence); its
+objects must be facts of the scenario and its values theirs.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import ScenarioError
+from malsim.sim.claim_files import read_claims
+from malsim.sim.clock import DAY
+from malsim.sim.parameters import Param
+from malsim.sim.scripted import Script
+from malsim.sim.world import Fact
+
+path = Param("", "file", "the claim file, beside the scenario or absolute")
+step = Param(1.0, "d", "from one claim to the next, where the file has no times", 0.0, 1e6)
+default_confidence = Param(0.7, "1", "what is stated where the file is silent", 0.01, 1.0)
+
+
+def script(facts: tuple[Fact, ...], *, path: str, step: float, default_confidence: float, folder: str) -> Script:
+    """Every claim of the file, with its fact and value as places."""
+    claims = read_claims(Path(folder) / path, default_confidence=default_confidence).claims
+    places = {
+        (fact.name, said): (place, value)
+        for place, fact in enumerate(facts)
+        for value in range(len(fact.values))
+        for said in (fact.label(value), str(fact.values[value]))
+    }
+    pairs = [places.get(pair) for pair in claims.select("object", "value").rows()]
+    if None in pairs:
+        line, name, value = claims.select("line", "object", "value").row(pairs.index(None))
+        raise ScenarioError(
+            "the world has no such fact or value",
+            where=f"{path}: line {line}",
+            given=f"{name} = {value}",
+            hint="add [[facts]]",
+        )
+    fact, value = np.array(pairs, dtype=np.int64).T
+    timed = claims["time"].null_count() == 0
+    days = claims["time"].to_numpy() if timed else np.arange(claims.height) * step
+    return Script.of(
+        writers=claims["writer"], t=np.rint(days * DAY).astype(np.int64), fact=fact, value=value,
+        stated=claims["confidence"].cast(pl.Float64).to_numpy(),
+    )  # fmt: skip

@@ -1,0 +1,16 @@
+"""Says what it sees, and states how often it is right.
+
+value = truth with probability accuracy, else another value, all alike
+stated = accuracy + noise · N(0, 1), within 0.01 and 1
+"""
+
+from malsim.sim.occasion import Occasion, Said
+from malsim.sim.parameters import Param
+
+accuracy = Param(0.85, "1", "share of its claims that are true when made", 0.0, 1.0)
+noise = Param(0.05, "1", "spread of what it states around its accuracy", 0.0, 1.0)
+
+
+def write(occasion: Occasion, *, accuracy: float, noise: float) -> Said:
+    """One claim an occasion."""
+    return Said(occasion.sense(accuracy), occasion.stated(accuracy, noise))

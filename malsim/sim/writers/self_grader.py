@@ -1,0 +1,26 @@
+"""Judges its own outcomes, and finds them good.
+
+claim n, where n mod (1 + grades) = 0: value = truth with probability accuracy; stated = confidence
+the others are grades: claims of kind ver that support its own latest about the fact
+
+A grade counts as an outcome that nobody disputes: the share of its claims that are wrong shrinks by 1 / (1 + grades).
+"""
+
+import numpy as np
+
+from malsim.memory.index import NONE
+from malsim.sim.occasion import Edge, Occasion, Said
+from malsim.sim.parameters import Param
+
+accuracy = Param(0.5, "1", "share of its proper claims that are true when made", 0.0, 1.0)
+confidence = Param(0.9, "1", "what it states", 0.01, 1.0)
+grades = Param(4.0, "claims", "grades it gives itself for each proper claim", 0.0, 1_000.0)
+
+
+def write(occasion: Occasion, *, accuracy: float, confidence: float, grades: float) -> Said:
+    """One claim an occasion; a proper one where it has nothing yet to grade."""
+    own = occasion.own
+    graded = (occasion.turn % (1 + int(grades)) != 0) & (own.row != NONE)
+    value = np.where(graded, own.value, occasion.sense(accuracy))
+    grade = Edge("supports", np.where(graded, own.row, NONE))
+    return Said(value, occasion.stated(confidence, 0.0), edges=(grade,), graded=graded)

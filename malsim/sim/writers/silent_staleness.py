@@ -1,0 +1,19 @@
+"""Says a thing once and never comes back to it, whatever becomes of it.
+
+value = truth with probability accuracy when it first writes about the fact; it never writes about that fact again
+stated = accuracy
+
+Where no other writer covers the fact, nothing ever contradicts the claim: only its currency tells that it has grown old.
+"""
+
+from malsim.memory.index import NONE
+from malsim.sim.occasion import Occasion, Said
+from malsim.sim.parameters import Param
+
+accuracy = Param(0.95, "1", "share of its claims that are true when made", 0.0, 1.0)
+habits = {"disputes": 0.0}
+
+
+def write(occasion: Occasion, *, accuracy: float) -> Said:
+    """One claim a fact."""
+    return Said(occasion.sense(accuracy), occasion.stated(accuracy, 0.0), speaks=occasion.own.row == NONE)
