@@ -11,6 +11,7 @@ import polars as pl
 
 from malsim.errors import AddressError
 from malsim.memory import schema
+from malsim.memory.frames import with_columns
 from malsim.memory.index import Index
 from malsim.memory.wiring import Wiring, wire
 
@@ -130,10 +131,8 @@ class Memory:
         factor: NDArray[np.float64],
     ) -> Memory:
         """The same cells and edges with new scores and new writers' records."""
-        cells = self.cells.with_columns([pl.Series(name, values) for name, values in columns.items()])
-        writers = self.writers.with_columns(
-            pl.Series("claims", claims), pl.Series("contradicted", contradicted), pl.Series("calibration", factor)
-        )
+        cells = with_columns(self.cells, columns)
+        writers = with_columns(self.writers, {"claims": claims, "contradicted": contradicted, "calibration": factor})
         return self._keeping(Memory(cells, self.edges, writers, self.edges.height), *_KEPT)
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
