@@ -171,6 +171,9 @@ def _verdict_events(verdicts: pl.DataFrame) -> pl.DataFrame:
 def _replacements(before: Memory, after: Memory) -> pl.DataFrame:
     """One event a cell that a batch superseded."""
     cells = after.cells
+    added = cells.height - before.cells.height
+    if cells["successor"].null_count() == before.cells["successor"].null_count() + added:
+        return pl.DataFrame(schema=EVENTS)
     old = before.cells["successor"].is_null()
     fresh = pl.concat([old, pl.Series([True] * (cells.height - before.cells.height), dtype=pl.Boolean)])
     gone = cells.with_row_index("row").filter(fresh & cells["successor"].is_not_null())

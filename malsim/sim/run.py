@@ -10,6 +10,7 @@ import polars as pl
 from malsim.sim import causes
 from malsim.sim.bands import BANDS
 from malsim.sim.manifest import manifest
+from malsim.sim.metrics import metrics
 from malsim.sim.steady import endings
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ class Run:
     def why(self, cell: str, t: float | None = None, rep: int = 0) -> str:
         """One sentence saying why a cell's effective is what it was at `t` days, and what moved it last."""
         return self.explain(cell, t, rep).why
+
+    def metrics(self) -> pl.DataFrame:
+        """The figures of the run with their intervals over replications: metric, value, low, high, replications, meaning."""
+        return metrics(self)
 
     @property
     def manifest(self) -> dict[str, object]:

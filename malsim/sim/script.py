@@ -82,6 +82,15 @@ class Scenario:
             if not good:
                 given = f"{self.turn_every / DAY:g}d" if name == "turn_every" else getattr(self, name)
                 raise ScenarioError("out of bounds", where=f"{self.name}: run.{name}", given=given, allowed=allowed)
+        names = [fact.name for fact in self.facts]
+        for name in names:
+            if names.count(name) > 1:
+                raise ScenarioError(
+                    "two facts of one name", where=f"{self.name}: facts", given=name, hint="name one otherwise"
+                )
+        for key in ("writers", "reader", "reviewers"):
+            if getattr(self, key) and not names:
+                raise ScenarioError("there is nothing to write about", where=f"{self.name}: {key}", hint="add [[facts]]")
 
     def replace(self, **changes: Any) -> Scenario:
         """The same scenario but for `changes`; `rules` may be a Rules or a dict of the rules that differ."""
