@@ -120,11 +120,11 @@ def _writers(memory: Memory, made: pl.DataFrame, author: Ints) -> tuple[Ints, pl
     rank[order] = np.arange(len(order))
     numbered = author.copy()
     numbered[author >= known] = known + rank[place]
-    who = made.filter(pl.Series(author >= known)).select("rep", "writer").select(pl.all().gather(first[order]))
-    new = who.with_columns(
-        pl.lit(0, pl.Int64).alias("claims"), pl.lit(0, pl.Int64).alias("contradicted"), pl.lit(1.0).alias("calibration")
-    )
-    return numbered, pl.concat([memory.writers, new])
+    at = np.flatnonzero(author >= known)[first[order]]
+    nothing = np.zeros(len(at), dtype=np.int64)
+    who = {name: made[name][at] for name in ("rep", "writer")}
+    record = {"claims": nothing, "contradicted": nothing, "calibration": np.ones(len(at))}
+    return numbered, joined(memory.writers, framed({**who, **record}))
 
 
 def _kept(batch: Batch, outcome: Outcome, rules: Rules) -> Bools:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -17,8 +17,12 @@ from malsim.memory.wiring import Wiring, wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from malsim.memory.expand import Expanded
+    from malsim.memory.push import Push
 
 __all__ = ["Memory"]
 
@@ -46,6 +50,36 @@ class Memory:
         """A memory that holds nothing yet."""
         return cls(pl.DataFrame(schema=schema.CELLS), pl.DataFrame(schema=schema.EDGES), pl.DataFrame(schema=schema.WRITERS))
 
+    @classmethod
+    def open(cls, path: str | Path, *, at: float | None = None) -> Memory:
+        """The memory in a store's file, as it stands or as it stood on day `at`; the file is only read.
+
+        Raises `StoreError` where there is no such store.
+        """
+        from malsim.memory.store import Store
+
+        with Store(path, write=False) as store:
+            return store.memory if at is None else store.at(at)
+
+    def save(self, path: str | Path, *, t: float | None = None) -> None:
+        """Make a store's file hold this memory, as of day `t`: one transaction; see `store.Store.save`."""
+        from malsim.memory.store import Store
+
+        with Store(path) as store:
+            store.save(self, t=t)
+
+    def mini_index(self, query: str = "", **options: Any) -> Push:
+        """The lines that a reader is pushed about a query; options as of `push.mini_index`."""
+        from malsim.memory.push import mini_index
+
+        return mini_index(self, query, **options)
+
+    def expand(self, handle: str, **options: Any) -> Expanded:
+        """One cell, opened; options as of `expand.expand`."""
+        from malsim.memory.expand import expand
+
+        return expand(self, handle, **options)
+
     def __repr__(self) -> str:
         """Say how much it holds."""
         return f"<Memory: {self.cells.height} cells, {self.edges.height} edges, {self.writers.height} writers>"
@@ -67,9 +101,10 @@ class Memory:
         return after
 
     @cached_property
-    def known_writers(self) -> pl.DataFrame:
-        """The writers with their row, as `author`."""
-        return self.writers.select("rep", "writer", pl.int_range(pl.len(), dtype=pl.Int64).alias("author"))
+    def known_writers(self) -> dict[tuple[int, str], int]:
+        """The row of each writer."""
+        names = zip(self.writers["rep"].to_list(), self.writers["writer"].to_list(), strict=True)
+        return {name: row for row, name in enumerate(names)}
 
     @cached_property
     def _accusations(self) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,20 @@ def as_claims(claims: Claims) -> pl.DataFrame:
         typed = frame
     else:
         typed = frame.select([_column(frame, name, kind) for name, kind in schema.CLAIMS.items()])
-    rising = bool((np.diff(typed["t"].to_numpy()) > 0.0).all())
-    return typed if rising else typed.sort("t", "writer", "sequence", nulls_last=True, maintain_order=True)
+    return typed if _in_order(typed) else typed.sort("t", "writer", "sequence", nulls_last=True, maintain_order=True)
+
+
+def _in_order(claims: pl.DataFrame) -> bool:
+    """Whether a batch plainly is in order; a few claims are looked through faster than they are sorted."""
+    if (np.diff(claims["t"].to_numpy()) > 0.0).all():
+        return True
+    if claims.height > FEW or claims["writer"].null_count():
+        return False
+    keys = list(zip(*(claims[name].to_list() for name in ("t", "writer", "sequence")), strict=True))
+    return all(first <= second for first, second in pairwise(keys))
+
+
+FEW = 64
 
 
 def _column(frame: pl.DataFrame, name: str, kind: Any) -> pl.Series:
@@ -139,7 +152,7 @@ def _row(given: Mapping[str, Any], *, null_is_absent: bool) -> dict[str, Any]:
             issues.append({"path": _shown(name), "message": f"unknown field; try {near}"})
         else:
             row[name] = _value(path, value, schema.CLAIMS[name], issues)
-    return row | {"issues": issues}
+    return {"body": ""} | row | {"issues": issues}
 
 
 def _value(path: str, value: Any, kind: Any, issues: list[dict[str, str]]) -> Any:

@@ -232,19 +232,13 @@ def _by_handle(memory: Memory, claims: pl.DataFrame, edges: pl.DataFrame, rules:
 
 def authors_of(memory: Memory, claims: pl.DataFrame, factors: Mapping[str, float], rules: Rules) -> Authors:
     """Rows and factors of the claims' writers: as of the last tick, given by `factors`, or 1 for a new one."""
-    who = claims.select("rep", "writer").join(memory.known_writers, on=["rep", "writer"], how="left", maintain_order="left")
-    author = who["author"].fill_null(NONE).to_numpy().copy()
-    known = memory.writers.height
-    new = np.flatnonzero(author == NONE)
-    factor = memory.writers["calibration"].to_numpy()
-    outcomes = memory.writers["claims"].to_numpy()
-    if new.size:
-        starts, places = np.unique(_ids(who.select("rep", "writer")[new]), return_inverse=True)
-        author[new] = known + places
-        factor = np.concatenate([factor, np.ones(len(starts))])
-        outcomes = np.concatenate([outcomes, np.zeros(len(starts), dtype=np.int64)])
+    known, new = memory.known_writers, dict[tuple[int, str], int]()
+    names = zip(claims["rep"].to_list(), claims["writer"].to_list(), strict=True)
+    past = len(known)
+    author = np.array([known[name] if name in known else new.setdefault(name, past + len(new)) for name in names])
+    factor = np.concatenate([memory.writers["calibration"].to_numpy(), np.ones(len(new))])
+    outcomes = np.concatenate([memory.writers["claims"].to_numpy(), np.zeros(len(new), dtype=np.int64)])
     if factors:
-        given = who["writer"].replace_strict(factors, default=None, return_dtype=pl.Float64)
-        factor = factor.copy()
+        given = claims["writer"].replace_strict(factors, default=None, return_dtype=pl.Float64)
         factor[author] = given.fill_null(pl.Series(factor[author])).to_numpy()
     return Authors(author, factor, outcomes >= rules.calibration_history)

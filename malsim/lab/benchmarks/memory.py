@@ -134,10 +134,10 @@ def _small_tick() -> Row:
             for i in range(4)
         ]
     )  # fmt: skip
-    frame = pl.DataFrame({"x": np.arange(100.0)})
+    frame, scenario = pl.DataFrame({"x": np.arange(100.0)}), Scenario()
 
     def turn() -> None:
-        recorder = Recorder(Scenario())
+        recorder = Recorder(scenario)
         after, verdicts = admit(memory, few)
         recorder.admitted(verdicts, memory, after)
         recorder.tick(tick(after, 2.0), 2.0, last=False)
