@@ -76,7 +76,7 @@ class _Reader:
             return self._row({"kind": "obs", "title": "unfilled", "body": "", "confidence": 0.5, "writer": NOBODY}, left)
         if self.newest and self.proposal.complete:
             self.given = {name: value for name, value in self.given.items() if value is not None}
-        fields = {name: self.given[name] for name in _SAME if name in self.given}
+        fields = {"body": None} | {name: self.given[name] for name in _SAME if name in self.given}
         if "value" in self.given and self.newest:
             fields["value"] = self.given["value"]
         fields |= {"writer": self.text("owner") or NOBODY, **self.dates(), **self.flags()}

@@ -1,0 +1,160 @@
+"""A store: one file, written in whole steps, read as it stands or as it stood."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from malsim.errors import StoreError
+from malsim.memory.admission import admit
+from malsim.memory.cells import Memory
+from malsim.memory.store import read
+from malsim.memory.store.connect import connect, refusing, transaction
+from malsim.memory.store.write import extends, latest_day, log_verdicts, write
+from malsim.memory.tick import tick
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator, Mapping
+    from types import TracebackType
+
+    import polars as pl
+
+    from malsim.memory.claims import Claims
+    from malsim.memory.rules import Rules
+
+__all__ = ["Store"]
+
+
+class Store:
+    """One open store; use it in a `with` block.
+
+    Every change is one transaction: it is on disk when the call returns, or the file is as it was. A process killed at any
+    moment loses nothing that a call had returned from. Of two processes that write, the second waits, up to `wait` seconds,
+    and works on what the first left.
+
+    Parameters
+    ----------
+    path
+        The file; made where there is none, unless `write` is False.
+    write
+        False to only read.
+    wait
+        Seconds to wait for another process.
+
+    Raises
+    ------
+    StoreError
+        For a file that is no store, a newer one, a damaged or truncated one (none is touched), and one that stays busy.
+    """
+
+    def __init__(self, path: str | Path, *, write: bool = True, wait: float = 5.0) -> None:
+        self.path = Path(path)
+        self.connection: sqlite3.Connection = connect(self.path, write=write, wait=wait)
+        self._held: tuple[int, Memory] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.connection.close()
+
+    @property
+    def memory(self) -> Memory:
+        """The memory as it stands in the file now."""
+        with self._reading():
+            version = self._version()
+            if self._held is None or self._held[0] != version:
+                self._held = (version, read.present(self.connection) if self._made() else Memory.empty())
+            return self._held[1]
+
+    @property
+    def day(self) -> float | None:
+        """The day of the last write; None of a store never written to."""
+        with self._reading():
+            return read.last_day(self.connection) if self._made() else None
+
+    @property
+    def ticks(self) -> pl.DataFrame:
+        """Every write on record."""
+        with self._reading():
+            return read.ticks(self.connection)
+
+    @property
+    def verdicts(self) -> pl.DataFrame:
+        """Every verdict on record, those of refused claims included."""
+        with self._reading():
+            return read.verdicts(self.connection)
+
+    def at(self, day: float) -> Memory:
+        """The memory as the last write up to a day left it."""
+        with self._reading():
+            return read.past(self.connection, day)
+
+    def admit(
+        self, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None
+    ) -> pl.DataFrame:
+        """Take claims through the gate, as `malsim.memory.admit`; keeps and returns the verdicts."""
+        with self._changing() as old:
+            new, verdicts = admit(old, claims, rules, factors=factors)
+            log_verdicts(self.connection, verdicts)
+            self._write(old, new, t=max(verdicts["t"].to_list(), default=0.0), deed="admit")
+        return verdicts
+
+    def tick(self, now: float, rules: Rules | None = None) -> Memory:
+        """Tick the memory in the file, as `malsim.memory.tick`; returns it."""
+        with self._changing() as old:
+            return self._write(old, tick(old, now, rules), t=now, deed="tick")
+
+    def save(self, memory: Memory, *, t: float | None = None) -> None:
+        """Make the file hold this memory, as of day `t` (by default the latest day it knows of).
+
+        The memory must have grown from what the file holds. Raises `StoreError` where the file holds cells or edges that
+        this memory does not: another process wrote them, and they are not lost.
+        """
+        with self._changing() as old:
+            if not extends(memory, old):
+                hint = "open it again and work on that, or save to another file"
+                raise StoreError("holds what this memory does not", where=str(self.path), hint=hint)
+            self._write(old, memory, t=latest_day(memory) if t is None else t, deed="save")
+
+    @contextmanager
+    def _changing(self) -> Iterator[Memory]:
+        """The memory as it stands, with nobody else writing until the block is left."""
+        held = self._held
+        try:
+            with refusing(self.path), transaction(self.connection):
+                yield self.memory
+        except BaseException:
+            self._held = held
+            raise
+
+    def _write(self, old: Memory, new: Memory, *, t: float, deed: str) -> Memory:
+        write(self.connection, old, new, t=t, deed=deed)
+        self._held = (self._version(), new)
+        return new
+
+    def _version(self) -> int:
+        """A number that moves when another process writes."""
+        return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def _made(self) -> bool:
+        return bool(self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone())
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """One snapshot for all that is read inside."""
+        with refusing(self.path):
+            if self.connection.in_transaction:
+                yield
+                return
+            self.connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self.connection.execute("ROLLBACK")

@@ -1,0 +1,51 @@
+"""The tables of a store: cells, edges, writers, verdicts, ticks, what they replaced, and the words to find cells by."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from malsim.memory import schema
+
+__all__ = ["APPLICATION", "CELLS", "MOVING", "RECORD", "STATEMENTS", "VERSION"]
+
+APPLICATION = 0x6D616C73  # "mals", in the header of every store
+VERSION = 1
+
+CELLS = {name: kind for name, kind in schema.CELLS.items() if name != "content"}  # that hash is made anew on reading
+MOVING = (
+    "calibration", "support_mass", "challenge_mass", "worth", "effective", "c0", "currency", "salience_seed", "salience",
+    *schema.FLAGS, "status", "version", "successor", "touched", "read",
+)  # fmt: skip
+RECORD = ("claims", "contradicted", "calibration")
+
+
+def _type(kind: object) -> str:
+    if kind == pl.Float64:
+        return "REAL"
+    return "INTEGER" if kind in (pl.Int32, pl.UInt32, pl.Int64, pl.Boolean) else "TEXT"
+
+
+def _columns(kinds: dict[str, pl.DataType | type[pl.DataType]]) -> str:
+    return ", ".join(f'"{name}" {_type(kind)}' for name, kind in kinds.items())
+
+
+STATEMENTS = (
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID",
+    f'CREATE TABLE cells ("row" INTEGER PRIMARY KEY, {_columns(CELLS)})',
+    f'CREATE TABLE edges ("row" INTEGER PRIMARY KEY, {_columns(schema.EDGES)})',
+    f'CREATE TABLE writers ("row" INTEGER PRIMARY KEY, {_columns(schema.WRITERS)})',
+    f'CREATE TABLE verdicts ("row" INTEGER PRIMARY KEY, {_columns(schema.VERDICTS)})',
+    'CREATE TABLE ticks ("row" INTEGER PRIMARY KEY, t REAL, deed TEXT, cells INTEGER, edges INTEGER, changed INTEGER)',
+    f"""CREATE TABLE past (cell INTEGER, until INTEGER, {_columns({name: CELLS[name] for name in MOVING})},
+        PRIMARY KEY (cell, until)) WITHOUT ROWID""",
+    """CREATE TABLE rewritten (cell INTEGER, until INTEGER, field TEXT, value TEXT,
+        PRIMARY KEY (cell, until, field)) WITHOUT ROWID""",
+    f"""CREATE TABLE records (writer INTEGER, until INTEGER, {_columns({name: schema.WRITERS[name] for name in RECORD})},
+        PRIMARY KEY (writer, until)) WITHOUT ROWID""",
+    """CREATE VIRTUAL TABLE words USING fts5 (handle, title, tags, summary, body, content='', detail=column,
+        tokenize='porter unicode61')""",
+    "INSERT INTO words (words, rank) VALUES ('rank', 'bm25(4.0, 3.0, 2.0, 1.0, 1.0)')",
+    "CREATE INDEX cells_by_handle ON cells (handle)",
+    "CREATE INDEX edges_by_source ON edges (source)",
+    "CREATE INDEX edges_by_target ON edges (target)",
+)

@@ -1,0 +1,129 @@
+"""A store's tables as a memory: as it stands, or as it stood on a day."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.cells import Memory
+from malsim.memory.store.layout import CELLS, MOVING, RECORD
+from malsim.memory.store.rows import select
+from malsim.memory.texts import content_of, folded
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+__all__ = ["last_day", "past", "present", "ticks", "verdicts"]
+
+_TICKS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "row": pl.Int64, "t": pl.Float64, "deed": pl.String, "cells": pl.Int64, "edges": pl.Int64, "changed": pl.Int64,
+}  # fmt: skip
+
+
+def present(connection: sqlite3.Connection) -> Memory:
+    """The memory as the last write left it."""
+    cells = select(connection, f'SELECT {_names(CELLS)} FROM cells ORDER BY "row"', CELLS)
+    edges = select(connection, f'SELECT {_names(schema.EDGES)} FROM edges ORDER BY "row"', schema.EDGES)
+    names = _names(schema.WRITERS)
+    writers = select(connection, f'SELECT {names} FROM writers ORDER BY "row"', schema.WRITERS)
+    scanned = connection.execute("SELECT value FROM meta WHERE name = 'scanned'").fetchone()
+    return Memory(_whole(cells), edges, writers, scanned[0] if scanned else 0)
+
+
+def past(connection: sqlite3.Connection, day: float) -> Memory:
+    """The memory as the last write up to that day left it; of days before the first write, what was created by then."""
+    deeds = ticks(connection)
+    upto = deeds.filter(pl.col("t") <= day)
+    if deeds.is_empty():
+        return Memory.empty()
+    now, deed = present(connection), (upto.row(-1, named=True) if upto.height else deeds.row(0, named=True))
+    cells = _as_of(connection, now.cells.head(deed["cells"]), deed["row"])
+    writers = _records_as_of(connection, now.writers, deed["row"])
+    then = Memory(_whole(cells), now.edges.head(deed["edges"]), writers, min(now.scanned, deed["edges"]))
+    return then if upto.height else _created_by(then, day)
+
+
+def ticks(connection: sqlite3.Connection) -> pl.DataFrame:
+    """Every write on record: row, t (days), deed, the cells and edges there were after it, how many cells it changed."""
+    return select(connection, f'SELECT {_names(_TICKS)} FROM ticks ORDER BY "row"', _TICKS)
+
+
+def verdicts(connection: sqlite3.Connection) -> pl.DataFrame:
+    """Every verdict on record (columns of `schema.VERDICTS`), in the order of the gate."""
+    names = _names(schema.VERDICTS)
+    return select(connection, f'SELECT {names} FROM verdicts ORDER BY "row"', schema.VERDICTS)
+
+
+def last_day(connection: sqlite3.Connection) -> float | None:
+    """The day of the last write; None of a store never written to."""
+    row = connection.execute('SELECT t FROM ticks ORDER BY "row" DESC LIMIT 1').fetchone()
+    return row[0] if row else None
+
+
+def _names(kinds: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in kinds)
+
+
+def _whole(cells: pl.DataFrame) -> pl.DataFrame:
+    """Stored columns with the hash of content, which is not stored as it may differ between releases of polars."""
+    content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content")
+    return cells.with_columns(content).select(list(schema.CELLS))
+
+
+def _as_of(connection: sqlite3.Connection, cells: pl.DataFrame, deed: int) -> pl.DataFrame:
+    """Cells with the values that were valid after a write: of each, the earliest that were replaced later."""
+    kinds = {"cell": pl.Int64, **{name: CELLS[name] for name in MOVING}}
+    query = f"""SELECT {_names(kinds)} FROM past AS p WHERE until =
+                (SELECT min(until) FROM past WHERE cell = p.cell AND until > ?)"""
+    cells = _replaced(cells, select(connection, query, kinds, (deed,)).rename({"cell": "row"}))
+    query = """SELECT cell, field, value FROM rewritten AS r WHERE until =
+               (SELECT min(until) FROM rewritten WHERE cell = r.cell AND field = r.field AND until > ?)"""
+    fields = select(connection, query, {"row": pl.Int64, "field": pl.String, "value": pl.String}, (deed,))
+    for name in fields["field"].unique():
+        kind = CELLS[name]
+        text = isinstance(kind, pl.Enum)
+        of = fields.filter(pl.col("field") == name).select(
+            "row",
+            pl.col("value").str.json_decode(pl.Struct({"x": pl.String if text else kind})).struct.field("x").alias(name),
+        )
+        cells = _replaced(cells, of)
+    return cells
+
+
+def _replaced(cells: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
+    """Cells with other values in the rows that `values` (row, columns) names."""
+    if values.is_empty():
+        return cells
+    names = [name for name in values.columns if name != "row"]
+    numbered = cells.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+    found = numbered.select("row").join(values, on="row", how="left", maintain_order="left")
+    here = found["row"].is_in(values["row"].implode())
+    return cells.with_columns(
+        pl.when(here).then(found[name].cast(CELLS[name])).otherwise(pl.col(name)).alias(name) for name in names
+    )
+
+
+def _records_as_of(connection: sqlite3.Connection, writers: pl.DataFrame, deed: int) -> pl.DataFrame:
+    kinds = {"row": pl.Int64, **{name: schema.WRITERS[name] for name in RECORD}}
+    query = f"""SELECT writer, {_names(RECORD)} FROM records AS p WHERE until =
+                (SELECT min(until) FROM records WHERE writer = p.writer AND until > ?)"""
+    old = select(connection, query, kinds, (deed,))
+    joined = writers.with_row_index("row").join(old.cast({"row": pl.UInt32}), on="row", how="left", maintain_order="left")
+    return joined.select("rep", "writer", *(pl.coalesce(f"{name}_right", name).alias(name) for name in RECORD))
+
+
+def _created_by(memory: Memory, day: float) -> Memory:
+    """What of a memory was there on a day before any write: its cells and edges until then, scores as first written."""
+    cells = memory.cells
+    here = cells["created"] <= day
+    place = (here.cum_sum().cast(pl.Int64) - 1).set(~here, None)
+    heir = place.gather(cells["successor"])
+    freed = (cells["status"] == "superseded") & heir.is_null() & cells["successor"].is_not_null()
+    status = pl.when(freed).then(pl.lit("active", schema.CELLS["status"])).otherwise("status").alias("status")
+    kept = cells.with_columns(heir.alias("successor"), status).filter(here)
+    edges = memory.edges.with_columns(place.gather(memory.edges[end]).alias(end) for end in ("source", "target"))
+    edges = edges.filter(pl.col("t") <= day).drop_nulls(["source", "target"])
+    return Memory(kept, edges, memory.writers, edges.height)

@@ -1,0 +1,74 @@
+"""Frames to rows of tables and back, some thousands at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping, Sequence
+
+    Kinds = Mapping[str, pl.DataType | type[pl.DataType]]
+
+__all__ = ["columns_of", "insert", "select", "update"]
+
+SLICE = 16_384
+
+
+def insert(connection: sqlite3.Connection, table: str, frame: pl.DataFrame) -> None:
+    """Add a frame's rows to the table whose columns it names."""
+    names = ", ".join(f'"{name}"' for name in frame.columns)
+    statement = f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * frame.width)})"
+    for part in _plain(frame).iter_slices(SLICE):
+        connection.executemany(statement, part.rows())
+
+
+def update(connection: sqlite3.Connection, table: str, frame: pl.DataFrame) -> None:
+    """Set a frame's columns on the rows of the table that its column `row` names."""
+    names = [name for name in frame.columns if name != "row"]
+    settings = ", ".join(f'"{name}" = ?' for name in names)
+    statement = f'UPDATE {table} SET {settings} WHERE "row" = ?'
+    for part in _plain(frame.select(*names, "row")).iter_slices(SLICE):
+        connection.executemany(statement, part.rows())
+
+
+def select(connection: sqlite3.Connection, query: str, kinds: Kinds, parameters: Sequence[object] = ()) -> pl.DataFrame:
+    """The rows of a query as a frame with these columns, in the query's order."""
+    cursor = connection.execute(query, parameters)
+    parts = []
+    while rows := cursor.fetchmany(SLICE):
+        parts.append(columns_of(rows, kinds))
+    return pl.concat(parts) if parts else pl.DataFrame(schema=kinds)
+
+
+def columns_of(rows: Sequence[tuple[object, ...]], kinds: Kinds) -> pl.DataFrame:
+    """Rows as they come from SQLite, as a frame."""
+    return pl.DataFrame(
+        [_series(name, values, kinds[name]) for name, values in zip(kinds, zip(*rows, strict=True), strict=True)]
+    )
+
+
+def _series(name: str, values: tuple[object, ...], kind: pl.DataType | type[pl.DataType]) -> pl.Series:
+    if isinstance(kind, pl.List):
+        texts = pl.Series(name, values, dtype=pl.String)
+        if texts.n_unique() == 1 and texts[0] == "[]":
+            return pl.Series(name, [[]], dtype=kind).new_from_index(0, len(values))
+        return texts.str.json_decode(kind)
+    if kind in (pl.Boolean, pl.Int32, pl.UInt32):
+        return pl.Series(name, values, dtype=pl.Int64).cast(kind)
+    if isinstance(kind, pl.Enum):
+        return pl.Series(name, values, dtype=pl.String).cast(kind)
+    return pl.Series(name, values, dtype=kind)
+
+
+def _plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with lists written as JSON, which is what SQLite can hold and a person can read."""
+    lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
+    return frame.with_columns(_json(name) for name in lists)
+
+
+def _json(name: str) -> pl.Expr:
+    written = pl.struct(pl.col(name).alias("x")).struct.json_encode().str.strip_prefix('{"x":').str.strip_suffix("}")
+    return pl.when(pl.col(name).list.len() == 0).then(pl.lit("[]")).otherwise(written).alias(name)

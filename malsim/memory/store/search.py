@@ -1,0 +1,93 @@
+"""Finding cells of a store by their words, and what a push must know of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory.store.rows import select
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["candidates", "stands"]
+
+MOST_TERMS = 8
+_CITES = "('supports', 'depends_on', 'derived_from')"
+_CANDIDATE: dict[str, pl.DataType | type[pl.DataType]] = {
+    "row": pl.Int64, "handle": pl.String, "title": pl.String, "kind": pl.String, "status": pl.String, "rep": pl.Int64,
+    "stated": pl.Float64, "effective": pl.Float64, "currency": pl.Float64, "salience": pl.Float64, "touched": pl.Float64,
+    "reverify": pl.Float64, "annexed": pl.Boolean, "locked": pl.Boolean, "pinned": pl.Boolean,
+    "requires_review": pl.Boolean, "allow_background_use": pl.Boolean, "outgoing": pl.Int64, "incoming": pl.Int64,
+    "contradicted": pl.Boolean, "cited": pl.Boolean,
+}  # fmt: skip
+
+
+def candidates(connection: sqlite3.Connection, query: str, rep: int, pool: int) -> tuple[pl.DataFrame, NDArray[np.float64]]:
+    """The best matches that may be shown, and how well each matches (BM25, larger is better)."""
+    found = pl.DataFrame(schema=_CANDIDATE)
+    matches: dict[int, float] = {}
+    for rows in _matches(connection, query, rep, pool):
+        matches |= rows
+        found = pl.concat([found, _described(connection, list(rows), rep)])
+        if found.height >= pool:
+            break
+    return found, np.array([matches[row] for row in found["row"]], dtype=np.float64)
+
+
+def stands(connection: sqlite3.Connection, handle: str, rep: int) -> bool:
+    """Whether a cell of this handle stands."""
+    query = "SELECT 1 FROM cells WHERE handle = ? AND rep = ?"
+    return connection.execute(query, (handle, rep)).fetchone() is not None
+
+
+def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int) -> Iterator[dict[int, float]]:
+    """Rows and how well they match, some at a time, best first."""
+    expression = _expression(query)
+    if not expression:
+        every = (
+            "SELECT \"row\", 0.0 FROM cells WHERE rep = ? AND sensitivity <> 'secret' ORDER BY effective DESC, touched DESC"
+        )
+        cursor = connection.execute(every, (rep,))
+        while rows := cursor.fetchmany(pool):
+            yield dict(rows)
+        return
+    at, more = 0, pool
+    while True:
+        query = "SELECT rowid, -rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ? OFFSET ?"
+        rows = connection.execute(query, (expression, more, at)).fetchall()
+        if not rows:
+            return
+        yield dict(rows)
+        at, more = at + more, 4 * more
+
+
+def _expression(query: str) -> str:
+    """Any of the query's first words of more than one letter; a word of several parts wants them all."""
+    words = [re.findall(r"[^\W_]+", word) for word in re.findall(r"[\w:-]+", query.lower()) if len(word) > 1]
+    return " OR ".join(
+        f"({' AND '.join(json.dumps(part, ensure_ascii=False) for part in parts)})" for parts in words[:MOST_TERMS] if parts
+    )
+
+
+def _described(connection: sqlite3.Connection, rows: list[int], rep: int) -> pl.DataFrame:
+    """What a push must know of cells, in this order, without those that it may not show."""
+    own = ", ".join(f'c."{name}"' for name in list(_CANDIDATE)[:-4])
+    edge = (
+        'SELECT 1 FROM edges AS e JOIN cells AS s ON s."row" = e.source WHERE e.target = c."row" AND s.status = \'active\''
+    )
+    query = f"""SELECT {own},
+        (SELECT count(*) FROM edges WHERE source = c."row"), (SELECT count(*) FROM edges WHERE target = c."row"),
+        EXISTS ({edge} AND e.relation = 'contradicts'), EXISTS ({edge} AND e.relation IN {_CITES})
+        FROM json_each(?) AS wanted JOIN cells AS c ON c."row" = wanted.value WHERE c.rep = ? AND c.status <> 'annexed'
+        AND NOT (c.locked AND c.pinned AND c.immutable)
+        ORDER BY wanted.key"""
+    found = select(connection, query, _CANDIDATE, (json.dumps(rows), rep))
+    return found.filter((pl.col("status") == "active") | pl.col("cited"))

@@ -1,0 +1,118 @@
+"""What changed between two memories, into a store's tables, with what it replaced kept beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.store.layout import CELLS, MOVING, RECORD
+from malsim.memory.store.rows import insert, update
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from numpy.typing import NDArray
+
+    from malsim.memory.cells import Memory
+
+__all__ = ["extends", "latest_day", "log_verdicts", "write"]
+
+
+def extends(new: Memory, old: Memory) -> bool:
+    """Whether `new` holds every cell, edge and writer of `old`, in the same rows."""
+    pairs = ((new.cells, old.cells, ("rep", "key")), (new.edges, old.edges, ("source", "relation", "target")),
+             (new.writers, old.writers, ("rep", "writer")))  # fmt: skip
+    return all(
+        ours.height >= theirs.height and ours.head(theirs.height).select(names).equals(theirs.select(names))
+        for ours, theirs, names in pairs
+    )
+
+
+def write(connection: sqlite3.Connection, old: Memory, new: Memory, *, t: float, deed: str) -> None:
+    """Turn the tables from `old` into `new`, as of day `t`; the values replaced are kept as valid until then."""
+    deeds = connection.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()[0] + 1
+    changed = _rewrite_cells(connection, old.cells, new.cells.head(old.cells.height), deeds)
+    first = old.cells.height
+    insert(connection, "cells", new.cells.slice(first).select(list(CELLS)).with_row_index("row", offset=first))
+    _index_words(connection, f'"row" >= {first}')
+    first = old.edges.height
+    insert(connection, "edges", new.edges.slice(first).with_row_index("row", offset=first))
+    _rewrite_writers(connection, old.writers, new.writers, deeds)
+    row = (deeds, t, deed, new.cells.height, new.edges.height, changed)
+    connection.execute("INSERT INTO ticks VALUES (?, ?, ?, ?, ?, ?)", row)
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('scanned', ?)", (new.scanned,))
+
+
+def latest_day(memory: Memory) -> float:
+    """The latest day on which anything in a memory was written, touched or read."""
+    cells, edges = memory.cells, memory.edges
+    days = [cells["created"].max(), cells["touched"].max(), cells["read"].max(), edges["t"].max()]
+    return max((day for day in days if isinstance(day, float)), default=0.0)
+
+
+def log_verdicts(connection: sqlite3.Connection, verdicts: pl.DataFrame) -> None:
+    """Keep verdicts, those of refused claims included."""
+    insert(connection, "verdicts", verdicts.select(list(schema.VERDICTS)))
+
+
+def _rewrite_cells(connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, deed: int) -> int:
+    """Update the cells that differ; the number of them."""
+    differs = {name: found for name in CELLS if (found := _differs(old[name], new[name])).any()}
+    moved = [name for name in differs if name in MOVING]
+    rewritten = [name for name in differs if name not in MOVING]
+    if moved:
+        here = pl.Series(np.logical_or.reduce([differs[name] for name in moved]))
+        rows = pl.Series("cell", np.flatnonzero(here.to_numpy()))
+        kept = old.filter(here).select(rows, pl.lit(deed).alias("until"), *MOVING)
+        insert(connection, "past", kept)
+        update(connection, "cells", new.filter(here).select(rows.alias("row"), *moved))
+    if rewritten:
+        _rewrite_fields(connection, old, new, {name: differs[name] for name in rewritten}, deed)
+    return int(np.logical_or.reduce(list(differs.values())).sum()) if differs else 0
+
+
+def _rewrite_fields(
+    connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, differs: dict[str, NDArray[np.bool_]], deed: int
+) -> None:
+    """Keep each replaced field as JSON, and set the new one; the words of the cell are found anew."""
+    touched = np.flatnonzero(np.logical_or.reduce(list(differs.values()))).tolist()
+    within = f"""\"row\" IN (SELECT value FROM json_each('{touched}'))"""
+    _index_words(connection, within, forget=True)
+    for name, here in differs.items():
+        rows, at = pl.Series("row", np.flatnonzero(here)), pl.Series(here)
+        kept = old.filter(at).select(
+            rows.alias("cell"),
+            pl.lit(deed).alias("until"),
+            pl.lit(name).alias("field"),
+            pl.struct(pl.col(name).alias("x")).struct.json_encode().alias("value"),
+        )
+        insert(connection, "rewritten", kept)
+        update(connection, "cells", new.filter(at).select(rows, name))
+    _index_words(connection, within)
+
+
+def _rewrite_writers(connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, deed: int) -> None:
+    standing = new.head(old.height)
+    here = pl.Series(np.logical_or.reduce([_differs(old[name], standing[name]) for name in RECORD]))
+    rows = pl.Series("row", np.flatnonzero(here.to_numpy()))
+    if len(rows):
+        insert(connection, "records", old.filter(here).select(rows.alias("writer"), pl.lit(deed).alias("until"), *RECORD))
+        update(connection, "writers", standing.filter(here).select(rows, *RECORD))
+    insert(connection, "writers", new.slice(old.height).with_row_index("row", offset=old.height))
+
+
+def _differs(old: pl.Series, new: pl.Series) -> NDArray[np.bool_]:
+    return old.ne_missing(new).to_numpy()
+
+
+def _index_words(connection: sqlite3.Connection, where: str, *, forget: bool = False) -> None:
+    """Make cells findable by their words, or no longer; secret ones never are."""
+    into, first = ("words (words, rowid, ", "'delete', ") if forget else ("words (rowid, ", "")
+    connection.execute(
+        f"""INSERT INTO {into}handle, title, tags, summary, body)
+            SELECT {first}"row", handle, title, topics || ' ' || entities, summary, body FROM cells
+            WHERE {where} AND sensitivity <> 'secret'"""
+    )
