@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,8 @@ if TYPE_CHECKING:
     import argparse
 
     from malsim.memory import Rules
-    from malsim.scenario.judge import Judged
+    from malsim.scenario.verdicts import Suite
+    from malsim.sim.script import Scenario
 
 __all__ = ["arguments", "main"]
 
@@ -17,34 +19,58 @@ __all__ = ["arguments", "main"]
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="scenario files, or folders of them")
+    parser.add_argument(
+        "--check", action="append", metavar="NAME", help="judge only the check of this name; may be repeated"
+    )
     parser.add_argument("--rules", metavar="FILE", help="judge under these rules instead: a TOML file, default or recall_v5")
     parser.add_argument("--seed", type=int, metavar="N", help="another seed")
     parser.add_argument("--replications", type=int, metavar="N", help="how many independent lives to judge")
     parser.add_argument("--replication", type=int, metavar="K", help="judge this one life alone")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML, failures and errors apart")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write one HTML file with a picture of each check")
+    parser.add_argument("--most-ticks", type=int, metavar="N", help="allow so many ticks × replications; default 1000000")
+    parser.add_argument("--largest-baseline", type=int, metavar="BYTES", help="allow so large a baseline; default 104857600")
 
 
 def main(args: argparse.Namespace) -> int:
     """Judge each file, print a line a check, and say how many passed."""
-    from malsim.errors import MalsimError, UsageError
+    from malsim.errors import UsageError
+
+    suite = _suite(args)
+    if not (suite.unread or any(judged.scenario.checks or judged.error for judged in suite.judged)):
+        hint = "write a [[check]]" if not args.check else "see the names in the file"
+        raise UsageError("no check was found", given=", ".join(map(str, args.paths)), hint=hint)
+    for line in suite.lines():
+        print(line)
+    if args.junit:
+        args.junit.write_text(suite.junit(), encoding="utf-8")
+    if args.html:
+        from malsim.report import report
+
+        args.html.write_text(report(suite), encoding="utf-8")
+    return suite.exit_code
+
+
+def _suite(args: argparse.Namespace) -> Suite:
+    from malsim.errors import MalsimError
     from malsim.memory import Rules
+    from malsim.scenario.files import read
+    from malsim.scenario.judge import judge
+    from malsim.scenario.limits import Limits
+    from malsim.scenario.verdicts import Suite
 
     rules = Rules.read(args.rules) if args.rules else None
-    failed = broken = passed = 0
+    given = {"ticks": args.most_ticks, "baseline": args.largest_baseline}
+    limits = Limits(**{name: number for name, number in given.items() if number is not None})
+    judged, unread = [], []
     for path in _files(args.paths):
         try:
-            judged = _judged(path, args, rules)
+            scenario = _changed(read(path), args, rules)
+            if scenario.checks or not args.check:
+                judged.append(judge(scenario, limits=limits))
         except MalsimError as problem:
-            print(f"{problem}" if str(path) in str(problem) else f"{path}: {problem}")
-            broken += 1
-            continue
-        _print(judged)
-        statuses = [outcome.status for outcome in judged.outcomes]
-        passed, failed = passed + statuses.count("pass"), failed + statuses.count("fail")
-        broken += statuses.count("error") + bool(judged.error)
-    if not passed + failed + broken:
-        raise UsageError("no check was found", given=", ".join(map(str, args.paths)), hint="write a [[check]]")
-    print(f"{passed} passed, {failed} failed, {broken} could not be judged")
-    return 2 if broken else 1 if failed else 0
+            unread.append((str(path), str(problem)))
+    return Suite(tuple(judged), tuple(unread), f" --rules {shlex.quote(args.rules)}" if args.rules else "")
 
 
 def _files(paths: list[Path]) -> list[Path]:
@@ -54,26 +80,12 @@ def _files(paths: list[Path]) -> list[Path]:
     return found
 
 
-def _judged(path: Path, args: argparse.Namespace, rules: Rules | None) -> Judged:
-    from malsim.scenario.files import read
-    from malsim.scenario.judge import judge
-
+def _changed(scenario: Scenario, args: argparse.Namespace, rules: Rules | None) -> Scenario:
     changes = {name: getattr(args, name) for name in ("seed", "replications") if getattr(args, name) is not None}
     if args.replication is not None:
         changes |= {"first": args.replication, "replications": 1}
     if rules is not None:
         changes["rules"] = rules
-    scenario = read(path)
-    return judge(scenario.replace(**changes) if changes else scenario)
-
-
-def _print(judged: Judged) -> None:
-    scenario = judged.scenario
-    if judged.error:
-        print(f"{scenario.path}: error: {judged.error}")
-    elif not judged.outcomes:
-        print(f"{scenario.path}: nothing is checked")
-    for outcome in judged.outcomes:
-        print(f"{scenario.path}:{outcome.check.line}: {outcome.status}: {outcome.check.name}: {outcome.said}")
-        if outcome.status == "fail":
-            print(f"  seed {scenario.seed}; alone: {judged.command(outcome)}")
+    if args.check:
+        changes["checks"] = tuple(check for check in scenario.checks if check.name in args.check)
+    return scenario.replace(**changes) if changes else scenario

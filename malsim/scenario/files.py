@@ -12,11 +12,11 @@ from malsim.errors import RulesError, ScenarioError
 from malsim.memory import Rules
 from malsim.memory.claims import as_claims, from_mappings
 from malsim.memory.screen import holds_secret
+from malsim.scenario.checks import checks_of
 from malsim.scenario.lines import line_of, lines_of
-from malsim.scenario.properties.parse import parse as parse_property
 from malsim.scenario.schema import scenario_schema
 from malsim.sim.clock import DAY, days, span
-from malsim.sim.script import Check, Scenario
+from malsim.sim.script import Scenario
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -74,27 +74,11 @@ def parse(text: str, *, name: str = "scenario", where: str = "scenario") -> Scen
         seed=table.get("seed", 0),
         rules=rules,
         claims=as_claims(from_mappings(claims)),
-        checks=_checks(table.get("check", []), lines_of(text), where),
+        checks=checks_of(table, lines_of(text), where),
         text=text,
         path=where,
         **settings,
     )
-
-
-def _checks(tables: list[dict[str, Any]], lines: dict[tuple[str | int, ...], int], where: str) -> tuple[Check, ...]:
-    """The checks, each property read once so that what it cannot say is told at load, at its line."""
-    made = []
-    for number, table in enumerate(tables):
-        line = line_of(lines, ("check", number, "property"))
-        try:
-            parse_property(table["property"])
-        except ScenarioError as error:
-            place = f"{where}:{line}: check[{number}].property"
-            raise ScenarioError(
-                f"{error.where}: {error.problem}", where=place, given=error.given, allowed=error.allowed, hint=error.hint
-            ) from error
-        made.append(Check(**table, line=line))
-    return tuple(made)
 
 
 def _claim(claim: dict[str, Any]) -> dict[str, Any]:

@@ -15,12 +15,18 @@ __all__ = ["scenario_schema"]
 
 def scenario_schema() -> dict[str, Any]:
     """The published schema, ready for JSON; editors complete from it."""
-    text = resources.files("malsim.scenario").joinpath("scenario.schema.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
+    schema, checks = (_data(name) for name in ("scenario.schema.json", "check.schema.json"))
+    schema["properties"] |= checks
     rules = {rule.name: _property(rule) for rule in dataclasses.fields(Rules) if rule.name != "effective"}
     preset = {"enum": ["default", "recall_v5"], "description": "the rules to start from; default default"}
     schema["$defs"]["rules"] = {"type": "object", "additionalProperties": False, "properties": {"preset": preset, **rules}}
     return schema
+
+
+def _data(name: str) -> dict[str, Any]:
+    text = resources.files("malsim.scenario").joinpath(name).read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def _property(rule: dataclasses.Field[Any]) -> dict[str, Any]:

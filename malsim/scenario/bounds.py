@@ -1,0 +1,90 @@
+"""A metric's mean over the replications, with its interval, and whether it lies between its bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.errors import ScenarioError
+from malsim.scenario.checks import value_of
+from malsim.scenario.metrics import measure
+from malsim.scenario.properties.margins import Margins
+from malsim.sim.clock import DAY
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.scenario.checks import MetricCheck
+    from malsim.scenario.properties import Trace
+
+__all__ = ["Estimate", "estimate"]
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Estimate:
+    """What a metric came to: the numbers of each replication, and the bounds of their mean.
+
+    The interval is Student's, at 95 %; of one replication, or where a number is infinite, there is none.
+    """
+
+    what: str
+    each: NDArray[np.float64]
+    replications: NDArray[np.int64]
+    within: tuple[float, float]
+
+    @property
+    def mean(self) -> float:
+        """The mean over the replications; infinite if one of them is."""
+        return float(self.each.mean())
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The mean's 95 % interval."""
+        from scipy.stats import t
+
+        count = len(self.each)
+        if count == 1 or not np.isfinite(self.each).all():
+            return None
+        reach = t.ppf((1 + CONFIDENCE) / 2, count - 1) * self.each.std(ddof=1) / np.sqrt(count)
+        return self.mean - float(reach), self.mean + float(reach)
+
+    @property
+    def margin(self) -> float:
+        """How far inside its bounds the mean is."""
+        return min(self.mean - self.within[0], self.within[1] - self.mean)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the mean lies between its bounds, both included."""
+        return self.within[0] <= self.mean <= self.within[1]
+
+    @property
+    def farthest(self) -> int:
+        """The replication whose number is farthest on the side where the mean left its bounds."""
+        low = self.mean < self.within[0]
+        return int(self.replications[self.each.argmin() if low else self.each.argmax()])
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        interval = f" [{self.interval[0]:.6g}, {self.interval[1]:.6g}]" if self.interval else ""
+        expected = "" if self.passed else f"expected {self.within[0]:g} … {self.within[1]:g}, got "
+        return f"{expected}{self.what} = {self.mean:.6g}{interval}"
+
+
+def estimate(wanted: MetricCheck, trace: Trace) -> Estimate:
+    """Measure what a check asks for, in every replication."""
+    values = Margins(trace).value(value_of(wanted.of))
+    if values.dtype == object:
+        raise ScenarioError("words cannot be measured", given=wanted.of, hint="compare them in a property")
+    values = np.broadcast_to(values, (len(trace.times), len(trace.replications)))
+    first, last = wanted.over or (0, int(trace.times[-1]))
+    inside = (trace.times >= first) & (trace.times <= last)
+    if last > trace.times[-1] + trace.period or not inside.any():
+        end = f"day 0 to {trace.times[-1] / DAY:.6g}"
+        raise ScenarioError("its window is not inside the run", given=f"{first / DAY:g}d … {last / DAY:g}d", allowed=end)
+    each = measure(wanted.metric, trace.times[inside] / DAY, values[inside], final=wanted.final)
+    return Estimate(what=wanted.metric, each=each, replications=trace.replications, within=wanted.within)

@@ -1,0 +1,153 @@
+"""Scenario files as pytest tests: each check is a test, each goal of the session another; no Python is written.
+
+A `.toml` file is collected if it is named on the command line, or lies under a folder called `scenarios` (the ini option
+`malsim_scenarios` names others). Everything heavy is imported when the first such file is met.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from malsim.scenario.judge import Judged, Outcome
+    from malsim.sim.script import Scenario
+
+__all__ = ["CheckItem", "GoalItem", "ScenarioFile"]
+
+FOLDERS = "malsim_scenarios"
+GOALS = pytest.StashKey[dict[str, list["ScenarioFile"]]]()
+
+
+class Failed(Exception):  # noqa: N818  # a failed check is no error
+    """A check that failed, told as `malsim test` tells it."""
+
+
+class Broken(Exception):  # noqa: N818  # pytest shows the name
+    """A check that could not be made: the apparatus failed, not the memory."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a project name the folders its scenarios lie in, and a command line the rules they run under."""
+    parser.addini(FOLDERS, "folders whose .toml files are malsim scenarios", type="args", default=["scenarios"])
+    parser.addoption("--malsim-rules", metavar="FILE", help="judge scenarios under these rules: a TOML file or a preset")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
+    """Take the .toml files that are scenarios by their place."""
+    if file_path.suffix != ".toml":
+        return None
+    within = file_path.relative_to(parent.config.rootpath) if file_path.is_relative_to(parent.config.rootpath) else file_path
+    if set(parent.config.getini(FOLDERS)) & set(within.parts[:-1]) or parent.session.isinitpath(file_path):
+        return ScenarioFile.from_parent(parent, path=file_path)
+    return None
+
+
+class ScenarioFile(pytest.File):
+    """A scenario; it is run once, when its first check is."""
+
+    _judged: Judged | None = None
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """One item a check, and one a goal that no earlier file named; a file with neither is an error."""
+        from malsim.scenario.checks import Goal
+
+        checks = self.scenario().checks
+        if not checks:
+            raise self.CollectError(f"{self.path}:1: nothing is checked; write a [[check]]")
+        for check in checks:
+            if not isinstance(check, Goal):
+                yield CheckItem.from_parent(self, name=check.name)
+                continue
+            files = self.config.stash.setdefault(GOALS, {}).setdefault(check.name, [])
+            files.append(self)
+            if len(files) == 1:
+                yield GoalItem.from_parent(self, name=check.name)
+
+    def scenario(self) -> Scenario:
+        """The scenario, under the rules asked for."""
+        from malsim.errors import MalsimError
+        from malsim.memory import Rules
+        from malsim.scenario.files import read
+
+        try:
+            scenario, rules = read(self._near()), self.config.getoption("malsim_rules")
+            return scenario.replace(rules=Rules.read(rules)) if rules else scenario
+        except MalsimError as problem:
+            raise self.CollectError(str(problem)) from problem
+
+    def _near(self) -> Path:
+        """The path as a person would type it, who is to repeat the run."""
+        here = self.config.invocation_params.dir
+        return self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
+
+    def judged(self) -> Judged:
+        """The scenario, run and judged."""
+        from malsim.scenario.judge import judge
+
+        if self._judged is None:
+            self._judged = judge(self.scenario())
+        return self._judged
+
+
+class CheckItem(pytest.Item):
+    """One check of a scenario: an error shows in its setup, a failure in its call, so that reports keep them apart."""
+
+    parent: ScenarioFile
+
+    def setup(self) -> None:
+        """Run and judge."""
+        from malsim.scenario.verdicts import headline
+
+        self.found = self.judge()
+        judged, outcome = self.found
+        if outcome is None:
+            raise Broken(f"{judged.scenario.path}:1: error: {judged.error}")
+        if outcome.status == "error":
+            raise Broken(headline(judged, outcome))
+
+    def judge(self) -> tuple[Judged, Outcome | None]:
+        """The outcome of this check, or none where the run broke off."""
+        judged = self.parent.judged()
+        return judged, next((outcome for outcome in judged.outcomes if outcome.check.name == self.name), None)
+
+    def runtest(self) -> None:
+        """Fail as it was judged."""
+        from malsim.scenario.verdicts import details, headline
+
+        judged, outcome = self.found
+        if outcome is not None and outcome.status == "fail":
+            rules = self.config.getoption("malsim_rules")
+            lines = details(judged, outcome, f" --rules {rules}" if rules else "")
+            raise Failed("\n".join([headline(judged, outcome), *lines]))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002  # pytest passes it
+        """What `malsim test` says, without a traceback of the judge."""
+        if isinstance(excinfo.value, Failed | Broken):
+            return str(excinfo.value)
+        return str(super().repr_failure(excinfo))
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the check stands in its file."""
+        line = next(check.line for check in self.parent.scenario().checks if check.name == self.name)
+        return self.path, line - 1, f"{self.path.stem}: {self.name}"
+
+
+class GoalItem(CheckItem):
+    """One goal of all the scenarios collected: they are run in turn until one meets it."""
+
+    def judge(self) -> tuple[Judged, Outcome | None]:
+        """The outcome over every file that names it."""
+        from malsim.scenario.judge import goals
+
+        suite = []
+        for file in self.config.stash[GOALS][self.name]:
+            suite.append(file.judged())
+            found = next(each for each in goals(suite) if each[1].check.name == self.name)
+            if found[1].status == "pass":
+                break
+        return found

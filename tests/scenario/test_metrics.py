@@ -1,0 +1,66 @@
+"""Metrics and their bounds: step-response numbers equal python-control's; a mean outside its bounds fails and says where."""
+
+from __future__ import annotations
+
+import control
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from malsim.errors import ScenarioError
+from malsim.scenario.bounds import estimate
+from malsim.scenario.checks import MetricCheck
+from malsim.scenario.metrics import METRICS, Array, measure
+from malsim.scenario.properties import Trace
+
+PEER = {
+    "rise_time": "RiseTime", "settling_time": "SettlingTime", "overshoot": "Overshoot", "undershoot": "Undershoot",
+    "peak": "Peak", "peak_time": "PeakTime", "last": "SteadyStateValue",
+}  # fmt: skip
+LEVELS = st.floats(-2, 2).map(lambda value: round(value, 3))
+
+
+@given(arrays(float, st.tuples(st.integers(2, 12), st.integers(1, 3)), elements=LEVELS))
+def test_step_response_numbers_are_those_of_python_control(values: Array) -> None:
+    values[-1] = np.where(values[-1] == 0, 0.5, values[-1])
+    days: Array = np.arange(len(values)) * np.float64(0.5)
+    for metric, name in PEER.items():
+        ours = measure(metric, days, values)
+        theirs = [control.step_info(column, T=days)[name] for column in values.T]
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, err_msg=metric)
+
+
+def test_what_never_happens_is_infinite_and_passes_no_bound() -> None:
+    trace = Trace.of_arrays(range(3), {"x": np.array([[0.0, 0.0], [0.2, 0.9], [0.4, 1.0]])})
+    wanted = MetricCheck(name="n", property="p", metric="rise_time", of="x", within=(0.0, 9.0), final=1.0)
+    found = estimate(wanted, trace)
+    assert (found.each.tolist(), found.passed, found.interval, found.farthest) == ([np.inf, 0.0], False, None, 0)
+
+
+def test_a_mean_has_an_interval_and_a_margin() -> None:
+    trace = Trace.of_arrays(range(2), {"x": np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])})
+    found = estimate(MetricCheck(name="n", property="p", metric="last", of="2 * x", within=(1.0, 3.0)), trace)
+    assert (found.mean, found.margin, found.passed, found.farthest) == (4.0, -1.0, False, 2)
+    assert found.interval == pytest.approx((4 - 4.9683, 4 + 4.9683), abs=1e-3)  # t(0.975, 2) · 2 / √3
+    assert str(found) == "expected 1 … 3, got last = 4 [-0.968275, 8.96828]"
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_values_that_are_not_there_yet_are_passed_over(metric: str) -> None:
+    values = np.array([0.2, 1.4, 0.9, 1.0])
+    late = np.concatenate([[np.nan], values])[:, None]
+    assert measure(metric, np.arange(5.0), late)[0] == pytest.approx(
+        measure(metric, np.arange(1.0, 5.0), values[:, None])[0] + (metric in ("settling_time", "peak_time"))
+    )
+
+
+def test_what_cannot_be_measured_is_refused() -> None:
+    nothing = np.full((3, 1), np.nan)
+    for values, metric in ((nothing, "mean"), (np.zeros((3, 1)), "overshoot"), (np.zeros((0, 1)), "last")):
+        with pytest.raises(ScenarioError):
+            measure(metric, np.arange(float(len(values))), values)
+    trace = Trace.of_arrays(range(3), {"x": np.zeros((3, 1))})
+    with pytest.raises(ScenarioError, match="not inside the run"):
+        estimate(MetricCheck(name="n", property="p", metric="mean", of="x", within=(0, 1), over=(0, 9 * 86_400_000)), trace)
