@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
-    "ACTUATORS", "BITS", "COMPILED", "DOMAINS", "FLAGS", "FORMS", "KEYWORDS", "LIMITS", "LINE", "LOOP_READS", "LOOP_WRITES",
-    "PROGRAMS", "REDUCERS", "SCORES", "TIMES", "TYPES",
+    "ACTUATORS", "ALARMS", "BITS", "COMPILED", "DOMAINS", "FLAGS", "FORMS", "KEYWORDS", "LIMITS", "LINE", "LOOP_READS",
+    "LOOP_WRITES", "OPPOSED", "PROGRAMS", "REDUCERS", "SCORES", "TIMES", "TYPES",
 ]  # fmt: skip
 
 _WORDS = tomllib.loads((resources.files(__package__) / "lexicon.toml").read_text(encoding="utf-8"))
@@ -29,6 +29,8 @@ TYPES: Final[tuple[str, ...]] = tuple(_WORDS["types"])
 PROGRAMS: Final[tuple[str, ...]] = tuple(_WORDS["programs"])
 COMPILED: Final[tuple[str, ...]] = tuple(_WORDS["compiled"])
 ACTUATORS: Final[tuple[str, ...]] = tuple(_WORDS["actuators"])
+ALARMS: Final[tuple[str, ...]] = tuple(_WORDS["alarms"])
+OPPOSED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(_WORDS["opposed"])
 LOOP_WRITES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(_WORDS["loop"]["writes"])
 LOOP_READS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(_WORDS["loop"]["reads"])
 LIMITS: Final[Mapping[str, int]] = MappingProxyType(_WORDS["limits"])

@@ -61,6 +61,8 @@ def test_the_published_tripwire_links_as_printed() -> None:
         ("net x dec_a3ee-scores-nope > stale.in", "netlist:7:7: no such field"),
         ("net x dec_zzzz-scores-eff > stale.in", "netlist:7:7: this handle's tag is not lowercase hex"),
         ("net x mean(dec_a3ee.nope.*-scores-eff) > stale.in", "netlist:7:7: no such relation"),
+        ("net x mean(either.out) > stale.in", "netlist:7:7: a run does not belong to one run"),
+        ("net x mean(stale.level) > stale.in", "netlist:7:7: a reducer reads an output"),
         ("net x topic-claims > stale.in", "netlist:7:7: only cells and writers have fields"),
         ("net x clock.tock > stale.in", "netlist:7:7: no such instance; given: 'clock.tock'; did you mean clock.tick"),
         ("net x weak.in", "netlist:7:7: this is on the signal eff already; given: 'weak.in'"),

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["documents", "signals"]
 
+_BELONGS = (("cell", "run"), ("cell", "writer"), ("cell", "topic"), ("writer", "run"), ("topic", "run"))
+
 
 def documents(wire: Wire) -> bool:
     """Whether a wire only says what the tick does: `net eff dec_a3ee < conf supports.*` on a score the tick owns."""
@@ -73,7 +75,7 @@ def _links(wire: Wire, instances: Mapping[str, Instance | None], faults: list[Fa
             faults.append(Fault.at(wire, end.address, wrong, hint="turn the arrow round, or name what it should reach"))
             continue
         writes = end.role == "writes" if end.role else known.writes and not (known.reads and written)
-        yield Link(known.address, writes, known.type, known.domain, wire, end.address)
+        yield Link(known.address, writes, known.type, known.domain, wire, end.address, known.of)
 
 
 def _against(end: End, known: Point) -> str:
@@ -148,6 +150,10 @@ def _domain(name: str, writers: list[Link], links: list[Link], faults: list[Faul
         if link.domain != domain and (domain != "run" or (writers and not writers[0].domain)):
             problem = f"{name} has a value for every {domain}, and this takes one for every {link.domain}"
             faults.append(Fault.at(link.statement, link.word, problem, hint="reduce it on a net of its own: mean(…)"))
+    if writers and writers[0].of and (writers[0].of, domain) not in _BELONGS:
+        allowed = ", ".join(f"{many} to {one}" for many, one in _BELONGS)
+        problem = f"a {writers[0].of} does not belong to one {domain}, so its values cannot be reduced to it"
+        faults.append(Fault.at(writers[0].statement, writers[0].word, problem, allowed=allowed))
     return domain
 
 

@@ -32,7 +32,7 @@ class Instance:
 class Link:
     """One end of a signal: what it is, whether it writes the signal, its type, and the domain its values live on.
 
-    The domain of a reduced end is empty: it takes that of the instances that read it.
+    The domain of a reduced end is empty, for it takes that of the instances that read it; `of` is then the domain reduced.
     """
 
     address: Address
@@ -41,6 +41,7 @@ class Link:
     domain: str
     statement: Wire
     word: str
+    of: str = ""
 
     @property
     def pin(self) -> Pin | None:

@@ -25,13 +25,14 @@ __all__ = ["Point", "point"]
 
 
 class Point(NamedTuple):
-    """One place a wire can end: its type, the domain it lives on, and whether it may write or read a signal."""
+    """One place a wire can end: its type, the domain it lives on, whether it may write or read a signal, what it reduces."""
 
     address: Address
     type: str
     domain: str
     writes: bool
     reads: bool
+    of: str = ""
 
 
 def point(text: str, instances: Mapping[str, Instance | None]) -> Point | None:
@@ -126,10 +127,14 @@ def _reduced(where: Reduced, instances: Mapping[str, Instance | None]) -> Point 
         elif where.reducer != "count":
             raise AddressError("a cell is no value", hint=f"name a field: {where.reducer}({inner}-scores-eff)")
         return Point(where, kind, "run", writes=True, reads=False)
+    of = inner.domain if isinstance(inner, Row) else "run"
     if isinstance(inner, Pin):
         source = _pin(inner, instances)
-        if source is not None and not source.writes:
+        if source is None:
+            return None
+        if not source.writes:
             raise AddressError("a reducer reads an output", hint="name an output pin")
-    elif isinstance(inner, Row):
+        of = source.domain
+    else:
         _row(inner)
-    return Point(where, kind, "", writes=True, reads=False)
+    return Point(where, kind, "", writes=True, reads=False, of=of)

@@ -1,0 +1,203 @@
+"""What a net does to the memory and to the loop: flags of cells, the push's budget, webhooks, escalations; its alarms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from malsim.memory.updates import set_flag
+from malsim.netlist.address import Path, Pin, Row
+from malsim.netlist.engine.sources import NONE
+from malsim.netlist.lexicon import ACTUATORS, ALARMS, FLAGS, OPPOSED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from malsim.memory import Memory, Rules
+    from malsim.netlist.engine.rows import Rows
+    from malsim.netlist.engine.sources import Finder
+    from malsim.netlist.wiring import Net, Signal
+    from ops.pin import Array
+
+__all__ = ["EVENTS", "Actuators", "Happening"]
+
+EVENTS = {"rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String}
+_SET = {
+    "locked": "locked",
+    "pinned": "pinned",
+    "annexed": "annexed",
+    "reinstated": "reinstated",
+    "requires_review": "flagged",
+}
+_CLEARED = {"locked": "unlocked", "pinned": "unpinned", "annexed": "reinstated", "requires_review": "unflagged"}
+_RISES = {"webhook": "webhook", "escalation": "escalated"}
+
+
+class Happening(NamedTuple):
+    """One kind of event at one scan: in which replications, to what (one name, or one each), and by which signal."""
+
+    reps: Array
+    kind: str
+    subject: str | pl.Series
+    detail: str
+    cause: str
+
+    def frame(self) -> pl.DataFrame:
+        """Its rows, columns of EVENTS."""
+        subject = (
+            self.subject.alias("subject") if isinstance(self.subject, pl.Series) else pl.lit(self.subject).alias("subject")
+        )
+        said = [pl.lit(getattr(self, name)).alias(name) for name in ("kind", "detail", "cause")]
+        return pl.DataFrame({"rep": self.reps.astype(np.int32)}).with_columns(subject, *said).select(list(EVENTS))
+
+
+class Actuators:
+    """The ends of a net that act, and what they did at the last scan.
+
+    A flag follows its signal where the signal changes: it is set when the bit rises and cleared when it falls, and left
+    alone in between, so that what others set stands. Where actuators oppose each other on one cell, the weaker does nothing,
+    and the conflict is an event; where the memory's locks forbid a change, so is the refusal.
+    """
+
+    def __init__(self, net: Net, finder: Finder, rules: Rules) -> None:
+        self.finder, self.enforced = finder, rules.locks == "enforced"
+        self.flags: dict[str, list[tuple[Signal, Path | Row]]] = {}
+        self.loop: list[tuple[str, Signal]] = []
+        for signal in net.signals.values():
+            for link in signal.readers:
+                if isinstance(link.address, (Path, Row)):
+                    name = link.address.fields[-1]
+                    self.flags.setdefault(FLAGS.get(name, name), []).append((signal, link.address))
+                elif isinstance(link.address, Pin) and link.address.instance not in net.instances:
+                    self.loop.append((str(link.address), signal))
+        self.alarms = [signal for signal in net.signals.values() if _is_alarm(signal, net)]
+
+    def outputs(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """What the net wrote on the loop's pins, an array over replications each."""
+        return {pin: values[signal.name] for pin, signal in self.loop}
+
+    def drive(
+        self, memory: Memory, values: Mapping[str, Array], driven: Mapping[str, Array], rows: Rows
+    ) -> tuple[Memory, dict[str, Array], tuple[Happening, ...]]:
+        """The memory with the flags as driven now, what was driven, and what happened."""
+        now: dict[str, Array] = {}
+        events = [*self._alarmed(values, driven, now, rows), *self._looped(values, driven, now)]
+        if self.flags:
+            memory, happened = self._flagged(memory, values, driven, now, rows)
+            events += happened
+        return memory, now, tuple(events)
+
+    def _flagged(
+        self, memory: Memory, values: Mapping[str, Array], driven: Mapping[str, Array], now: dict[str, Array], rows: Rows
+    ) -> tuple[Memory, list[Happening]]:
+        asked = {flag: self._asked(flag, values, rows) for flag in ACTUATORS if flag in self.flags}
+        events = []
+        for flag, bits in asked.items():
+            against = [asked[other] for other in OPPOSED.get(flag, ()) if other in asked]
+            barred = np.logical_or.reduce(against) & bits if against else np.zeros_like(bits)
+            events += self._event(
+                _new(barred, driven, now, f"{flag} gave way"), "conflict", flag, rows, detail=f"{flag} gives way"
+            )
+            forbidden = self._forbidden(flag, memory) & bits & ~barred
+            events += self._event(
+                _new(forbidden, driven, now, f"{flag} refused"),
+                "refused",
+                flag,
+                rows,
+                detail=f"{flag}: the cell is locked or immutable",
+            )
+            before = _fitted(driven.get(flag), len(bits))
+            now[flag] = bits & ~barred & ~forbidden
+            rises, falls = now[flag] & ~before, before & ~now[flag]
+            memory = _set(memory, flag, rises, falls)
+            events += self._event(rises, _SET[flag], flag, rows)
+            if flag in _CLEARED:
+                events += self._event(falls, _CLEARED[flag], flag, rows)
+        return memory, events
+
+    def _asked(self, flag: str, values: Mapping[str, Array], rows: Rows) -> Array:
+        """Which cells some signal wants this flag on."""
+        bits = np.zeros(rows.count("cell"), dtype=bool)
+        for signal, where in self.flags[flag]:
+            value = values[signal.name]
+            if isinstance(where, Row):
+                bits |= value if signal.domain == "cell" else value[rows.rep_of("cell")]
+            else:
+                cells = self.finder.rows(rows.memory, where.handle, rows.replications)
+                known = cells != NONE
+                bits[cells[known]] |= value[known]
+        return bits
+
+    def _forbidden(self, flag: str, memory: Memory) -> Array:
+        """Where the memory's locks keep a flag as it is."""
+        if not self.enforced:
+            return np.zeros(memory.cells.height, dtype=bool)
+        fixed: Array = memory.cells["immutable"].to_numpy()
+        return fixed | memory.cells["locked"].to_numpy() if flag in {"annexed", "reinstated"} else fixed
+
+    def _event(self, cells: Array, kind: str, flag: str, rows: Rows, detail: str = "") -> Iterator[Happening]:
+        """One event for each of these cells."""
+        if cells.any():
+            cause = " ".join(dict.fromkeys(signal.name for signal, _ in self.flags[flag]))
+            labels = rows.labels("cell").filter(pl.Series(cells))
+            yield Happening(rows.rep_of("cell")[cells], kind, labels, detail or flag, cause)
+
+    def _alarmed(
+        self, values: Mapping[str, Array], driven: Mapping[str, Array], now: dict[str, Array], rows: Rows
+    ) -> Iterator[Happening]:
+        """Alarms that tripped or cleared: the outputs of latches."""
+        for signal in self.alarms:
+            value = values[signal.name]
+            before = _fitted(driven.get(f"alarm {signal.name}"), len(value))
+            now[f"alarm {signal.name}"] = value
+            for changed, kind in ((value & ~before, "tripped"), (before & ~value, "cleared")):
+                if changed.any():
+                    labels = signal.name if signal.domain == "run" else rows.labels(signal.domain).filter(pl.Series(changed))
+                    writer = signal.writer.word if signal.writer else ""
+                    yield Happening(rows.rep_of(signal.domain)[changed], kind, labels, signal.name, writer)
+
+    def _looped(
+        self, values: Mapping[str, Array], driven: Mapping[str, Array], now: dict[str, Array]
+    ) -> Iterator[Happening]:
+        """Webhooks and escalations: an event each time their bit rises."""
+        for pin, signal in self.loop:
+            kind = _RISES.get(pin.partition(".")[0])
+            if kind is None:
+                continue
+            value = values[signal.name]
+            rises = value & ~_fitted(driven.get(pin), len(value))
+            now[pin] = value
+            if rises.any():
+                yield Happening(np.flatnonzero(rises), kind, pin.partition(".")[2], signal.name, signal.name)
+
+
+def _is_alarm(signal: Signal, net: Net) -> bool:
+    pin = signal.writer.address if signal.writer else None
+    instance = net.instances.get(pin.instance) if isinstance(pin, Pin) else None
+    return signal.type == "bit" and instance is not None and instance.sheet.name in ALARMS
+
+
+def _fitted(before: Array | None, length: int) -> Array:
+    """What was before, with rows that are new since as never driven."""
+    made = np.zeros(length, dtype=bool)
+    if before is not None:
+        made[: len(before)] = before
+    return made
+
+
+def _new(bits: Array, driven: Mapping[str, Array], now: dict[str, Array], name: str) -> Array:
+    """Where something holds that did not at the last scan; and keep it for the next."""
+    now[name] = bits
+    return bits & ~_fitted(driven.get(name), len(bits))
+
+
+def _set(memory: Memory, flag: str, rises: Array, falls: Array) -> Memory:
+    """The memory with a flag set where its bit rose and cleared where it fell; reinstating clears the annexed flag."""
+    column, value = ("annexed", False) if flag == "reinstated" else (flag, True)
+    if rises.any():
+        memory = set_flag(memory, rises, column, value=value)
+    if flag != "reinstated" and falls.any():
+        memory = set_flag(memory, falls, column, value=False)
+    return memory

@@ -1,0 +1,194 @@
+"""The scan: read what the net reads of the memory, call each due thread's functions in order, drive the actuators."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import Rules
+from malsim.netlist.address import Pin, Reduced
+from malsim.netlist.engine.actuators import EVENTS, Actuators
+from malsim.netlist.engine.rows import NO_TOPICS, Rows
+from malsim.netlist.engine.sources import Finder, many, reader
+from malsim.netlist.engine.steps import compiled, grown
+from malsim.netlist.lexicon import LOOP_WRITES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.memory import Memory
+    from malsim.netlist.engine.actuators import Happening
+    from malsim.netlist.engine.steps import Step
+    from malsim.netlist.wiring import Net, Signal
+    from ops.pin import Array
+    from ops.pin.state import State as OpState
+
+__all__ = ["Engine", "Scan", "State"]
+
+DTYPES = {"float": np.float64, "int": np.int64, "bit": np.bool_}
+
+
+@dataclass(frozen=True)
+class State:
+    """All that a net remembers between scans: every pin of every instance, every signal, what the actuators last did."""
+
+    ticks: int = 0
+    ops: Mapping[str, OpState] = field(default_factory=dict)
+    signals: Mapping[str, Any] = field(default_factory=dict)
+    driven: Mapping[str, Array] = field(default_factory=dict)
+    heights: Mapping[str, int] = field(default_factory=dict)
+    topics: pl.DataFrame = field(default_factory=lambda: NO_TOPICS)
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What one scan came to: the new state and memory, what the net wrote on the loop's pins, and what happened.
+
+    `outputs` has an array over replications for each pin of the loop that the net writes.
+    """
+
+    state: State
+    memory: Memory
+    outputs: Mapping[str, Array]
+    happened: tuple[Happening, ...] = ()
+
+    @property
+    def events(self) -> pl.DataFrame:
+        """What happened: columns rep, kind, subject, detail, cause."""
+        return pl.concat([pl.DataFrame(schema=EVENTS), *(one.frame() for one in self.happened)])
+
+
+class Engine:
+    """A linked net, compiled for so many replications and one length of tick.
+
+    Parameters
+    ----------
+    net
+        What `malsim.netlist.wiring.link` gave.
+    replications
+        Rows of the domain `run`.
+    tick
+        Milliseconds between two scans.
+    rules
+        Whose locks the actuators keep.
+    """
+
+    def __init__(self, net: Net, *, replications: int = 1, tick: float = 8.64e7, rules: Rules | None = None) -> None:
+        self.net, self.replications, self.rules = net, replications, rules or Rules()
+        finder = Finder()
+        on = {
+            str(link.address): signal
+            for signal in net.signals.values()
+            for link in signal.links
+            if isinstance(link.address, Pin)
+        }
+        every = {function: thread.every for thread in net.threads for function in thread.functions}
+        self.steps = {
+            name: compiled(instance, on, tick=tick * every.get(name, 1)) for name, instance in net.instances.items()
+        }
+        self.domains = {step.domain for step in self.steps.values()} | {signal.domain for signal in net.signals.values()}
+        self.readers = {name: read for name, signal in net.signals.items() if (read := reader(signal, finder))}
+        self.loop_reads = {
+            name: str(signal.writer.address)
+            for name, signal in net.signals.items()
+            if signal.writer and str(signal.writer.address) in LOOP_WRITES
+        }
+        self.followers: dict[str, list[tuple[Signal, Reduced]]] = defaultdict(list)
+        for signal in net.signals.values():
+            where = signal.writer.address if signal.writer else None
+            if isinstance(where, Reduced) and isinstance(where.inner, Pin):
+                self.followers[where.inner.instance].append((signal, where))
+        self.actuators = Actuators(net, finder, self.rules)
+
+    def start(self, memory: Memory) -> State:
+        """The net before its first scan."""
+        return self._fitted(State(), Rows(memory, self.replications))
+
+    def scan(self, state: State, memory: Memory, inputs: Mapping[str, Any] | None = None) -> Scan:
+        """Run the net once on a memory that has just ticked.
+
+        Parameters
+        ----------
+        state
+            As `start` or the last scan gave it.
+        memory
+            Its cells are read as they are; flags the net drives are set in the memory that is returned.
+        inputs
+            What the loop's own pins hold (`{"reviewer.ack": True}`): one value, or one a replication.
+        """
+        rows = Rows(memory, self.replications, state.topics)
+        state = self._fitted(state, rows)
+        ticks = state.ticks + 1
+        values: dict[str, Any] = {**state.signals, **self._loop(inputs or {}, ticks)}
+        for name, read in self.readers.items():
+            values[name] = read(rows)
+        states = dict(state.ops)
+        with np.errstate(all="ignore"):  # inf and NaN are answers of ops; their sheets say what they do
+            for name in self.followers:
+                self._follow(name, states[name], values, rows)
+            for thread in self.net.threads:
+                if ticks % thread.every == 0:
+                    for name in thread.functions:
+                        states[name] = self._call(self.steps[name], states[name], values, rows)
+        after, driven, happened = self.actuators.drive(memory, values, state.driven, rows)
+        made = State(ticks, states, values, driven, state.heights, state.topics)
+        return Scan(made, after, self.actuators.outputs(values), happened)
+
+    def _call(self, step: Step, state: OpState, values: dict[str, Any], rows: Rows) -> OpState:
+        made = step.called_over(values, rows) if step.series else step.called(state, values, rows)
+        if step.name in self.followers:
+            self._follow(step.name, made, values, rows)
+        return made
+
+    def _follow(self, name: str, state: OpState, values: dict[str, Any], rows: Rows) -> None:
+        """Put on every signal that reduces this instance's outputs what they come to now."""
+        step = self.steps[name]
+        for signal, where in self.followers[name]:
+            key, row, _ = step.instance.sheet.slots[where.inner.name]  # type: ignore[union-attr]
+            members, groups = rows.groups(step.domain, signal.domain)
+            held = state[key] if row is None else state[key][row]
+            values[signal.name] = many(where.reducer, held[members], groups, rows.count(signal.domain))
+
+    def _loop(self, inputs: Mapping[str, Any], ticks: int) -> dict[str, Array]:
+        """What the loop's own pins put on signals."""
+        known = {"clock.tick": ticks, **inputs}
+        made = {}
+        for name, pin in self.loop_reads.items():
+            dtype = DTYPES[self.net.signals[name].type]
+            value = np.asarray(known.get(pin, 0), dtype)
+            made[name] = value if value.shape == (self.replications,) else np.full(self.replications, value)
+        return made
+
+    def _fitted(self, state: State, rows: Rows) -> State:
+        """The state with a row for every run, cell, writer and topic there is by now."""
+        heights = {domain: rows.count(domain) for domain in self.domains}
+        if heights == state.heights:
+            return state
+        states, values = dict(state.ops), dict(state.signals)
+        for name, step in self.steps.items():
+            fresh = step.started(heights[step.domain])
+            states[name] = grown(states[name], fresh) if name in states else fresh
+        for name, signal in self.net.signals.items():
+            if name not in self.readers and name not in self.loop_reads:
+                first = np.full(heights[signal.domain], self._first(signal), DTYPES[signal.type])
+                held = values.get(name, first[:0])
+                values[name] = np.concatenate([held, first[len(held) :]])
+        return replace(
+            state, ops=states, signals=values, heights=heights, topics=rows.topics if "topic" in heights else NO_TOPICS
+        )
+
+    def _first(self, signal: Signal) -> float | bool:
+        """What a signal holds before anything wrote it: what it was set to, its writer's start, or its first reader's."""
+        if signal.name in self.net.initial:
+            return self.net.initial[signal.name]
+        links = [signal.writer] if signal.writer else list(signal.readers)
+        for link in links:
+            pin = link.address if isinstance(link.address, Pin) else None
+            instance = self.net.instances.get(pin.instance) if pin else None
+            if pin and instance:
+                return instance.sheet.slots[pin.name].pin.first
+        return 0.0

@@ -1,0 +1,61 @@
+"""Many values to one: the reducers, over groups of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ops.pin import Array
+
+__all__ = ["reduced", "series"]
+
+
+def reduced(reducer: str, values: Array, groups: NDArray[np.int64], count: int) -> Array:
+    """The mean, sum, greatest, least, number or true share of the values of each group.
+
+    Of no values the sum and the count are 0 and the others NaN.
+
+    Parameters
+    ----------
+    values, groups
+        One value and the group it belongs to, each; bits count as 0 and 1.
+    count
+        How many groups there are.
+
+    >>> reduced("mean", np.array([1.0, 3.0, 5.0]), np.array([0, 0, 2]), 3).tolist()
+    [2.0, nan, 5.0]
+    """
+    many = np.bincount(groups, minlength=count)
+    if reducer == "count":
+        return many
+    numbers = values.astype(np.float64)
+    if reducer in {"max", "min"}:
+        best = np.full(count, -np.inf if reducer == "max" else np.inf)
+        (np.maximum if reducer == "max" else np.minimum).at(best, groups, numbers)
+        best[many == 0] = np.nan
+        return best
+    total: Array = np.bincount(groups, weights=numbers != 0 if reducer == "share" else numbers, minlength=count)
+    if reducer == "sum":
+        return total
+    with np.errstate(invalid="ignore"):
+        return total / many
+
+
+def series(values: Array, groups: NDArray[np.int64], count: int) -> tuple[Array, NDArray[np.int64]]:
+    """The values of each group in their order: (longest, count), short ones padded with NaN, and how many each has.
+
+    >>> padded, length = series(np.array([1.0, 2.0, 3.0]), np.array([1, 0, 1]), 2)
+    >>> padded.tolist(), length.tolist()
+    ([[2.0, 1.0], [nan, 3.0]], [1, 2])
+    """
+    order = np.argsort(groups, kind="stable")
+    length = np.bincount(groups, minlength=count)
+    first = np.cumsum(length) - length
+    padded = np.full((int(length.max(initial=0)), count), np.nan)
+    sorted_groups = groups[order]
+    padded[np.arange(len(order)) - first[sorted_groups], sorted_groups] = values[order]
+    return padded, length

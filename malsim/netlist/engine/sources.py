@@ -1,0 +1,190 @@
+"""What a net reads of the memory at the beginning of a scan: fields of cells, rows of domains, neighbours reduced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import AddressError
+from malsim.memory import schema
+from malsim.netlist.address import Path, Reduced, Row
+from malsim.netlist.engine.reduce import reduced, series
+from malsim.netlist.evaluate import column_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from malsim.memory import Memory
+    from malsim.memory.index import Index
+    from malsim.netlist.address import Hop
+    from malsim.netlist.engine.rows import Rows
+    from malsim.netlist.wiring import Signal
+    from ops.pin import Array
+
+    Ints = NDArray[np.int64]
+    Reader = Callable[[Rows], "Array | Series"]
+    Series = tuple[Array, Ints]
+
+__all__ = ["Finder", "column", "many", "reader"]
+
+NONE = -1
+
+
+class Finder:
+    """The row of a named cell in every replication, looked up again only where the memory grew.
+
+    What it keeps is a function of the memory's index and height, so it changes no answer.
+    """
+
+    def __init__(self) -> None:
+        self.index: Index | None = None
+        self.height = NONE
+        self.found: dict[tuple[str, int], Ints] = {}
+
+    def rows(self, memory: Memory, handle: str, replications: int) -> Ints:
+        """One row a replication, NONE where it has no such cell."""
+        if memory.index is not self.index or memory.cells.height != self.height:
+            self.index, self.height, self.found = memory.index, memory.cells.height, {}
+        key = (handle, replications)
+        if key not in self.found:
+            if "@" in handle:
+                self.found[key] = np.array([_version(memory, handle, rep) for rep in range(replications)])
+            else:
+                reps = list(range(replications))
+                self.found[key] = memory.index.rows(reps, [handle] * replications, height=self.height)
+        return self.found[key]
+
+
+def _version(memory: Memory, handle: str, rep: int) -> int:
+    try:
+        return memory.row(handle, rep=rep)
+    except AddressError:
+        return NONE
+
+
+def column(frame: pl.DataFrame, name: str) -> Array:
+    """A column as an array of floats, whole numbers or bits; null is NaN, 0 or false."""
+    values = frame[name]
+    if values.null_count():
+        values = values.fill_null(np.nan if values.dtype == pl.Float64 else False if values.dtype == pl.Boolean else 0)
+    array: Array = values.to_numpy()
+    return array.astype(np.int64) if array.dtype.kind in "iu" else array
+
+
+def reader(signal: Signal, finder: Finder) -> Reader | None:
+    """How a signal that a cell or a domain writes is read; none for one that a pin writes."""
+    where = signal.writer.address if signal.writer else None
+    if isinstance(where, Path):
+        return _path(where, finder)
+    if isinstance(where, Row):
+        return _row(where)
+    if isinstance(where, Reduced) and isinstance(where.inner, Row):
+        return _reduced_rows(where.reducer, where.inner, signal.domain)
+    if isinstance(where, Reduced) and isinstance(where.inner, Path):
+        return _reduced_path(where.reducer, where.inner, finder)
+    return None
+
+
+def _frame(rows: Rows, domain: str) -> pl.DataFrame:
+    return rows.memory.cells if domain == "cell" else rows.memory.writers
+
+
+def _column_name(where: Row) -> str:
+    return column_of(where.fields, list(schema.CELLS if where.domain == "cell" else schema.WRITERS), where)
+
+
+def _row(where: Row) -> Reader:
+    name = _column_name(where)
+    label = "writer" if where.domain == "writer" else "handle"
+
+    def read(rows: Rows) -> Array:
+        frame = _frame(rows, where.domain)
+        values = column(frame, name)
+        if not where.name:
+            return values
+        named = frame.select((pl.col(label) == where.name).arg_true()).to_series().to_numpy()
+        found = np.full(rows.replications, NONE)
+        found[rows.rep_of(where.domain)[named]] = named
+        return _picked(values, found)
+
+    return read
+
+
+def _picked(values: Array, rows: Ints) -> Array:
+    """The value of each row, and NaN, 0 or false where there is none."""
+    absent = rows == NONE
+    if not absent.any():
+        return values[rows]
+    made = np.full(len(rows), np.nan if values.dtype.kind == "f" else 0, values.dtype)
+    made[~absent] = values[rows[~absent]]
+    return made
+
+
+def _path(where: Path, finder: Finder) -> Reader:
+    name = column_of(where.fields, list(schema.CELLS), where)
+    handle = where.handle if where.version is None else f"{where.handle}@v{where.version}"
+
+    def read(rows: Rows) -> Array:
+        values = column(rows.memory.cells, name)
+        found = finder.rows(rows.memory, handle, rows.replications)
+        if where.hops:
+            cells, groups = _reached(rows, found, where.hops)
+            alone = np.bincount(groups, minlength=rows.replications) == 1  # of several none is the one
+            found = np.full(rows.replications, NONE)
+            found[groups] = cells
+            found[~alone] = NONE
+        return _picked(values, found)
+
+    return read
+
+
+def _reduced_rows(reducer: str, where: Row, domain: str) -> Reader:
+    name = _column_name(where)
+
+    def read(rows: Rows) -> Array | Series:
+        members, groups = rows.groups(where.domain, domain)
+        values = column(_frame(rows, where.domain), name)[members]
+        return many(reducer, values, groups, rows.count(domain))
+
+    return read
+
+
+def _reduced_path(reducer: str, where: Path, finder: Finder) -> Reader:
+    name = column_of(where.fields, list(schema.CELLS), where) if where.fields else "stated"
+    handle = where.handle if where.version is None else f"{where.handle}@v{where.version}"
+
+    def read(rows: Rows) -> Array | Series:
+        found = finder.rows(rows.memory, handle, rows.replications)
+        cells, groups = _reached(rows, found, where.hops)
+        return many(reducer, column(rows.memory.cells, name)[cells], groups, rows.replications)
+
+    return read
+
+
+def many(reducer: str, values: Array, groups: Ints, count: int) -> Array | Series:
+    """Many values to one a group, or with `series` to all of them in their order."""
+    return (
+        series(values.astype(np.float64), groups, count) if reducer == "series" else reduced(reducer, values, groups, count)
+    )
+
+
+def _reached(rows: Rows, start: Ints, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
+    """(cells, replications) that the hops lead to from one cell a replication, active ones only, in the order of cells."""
+    memory = rows.memory
+    active = np.zeros(memory.cells.height, dtype=bool)
+    active[rows.live] = True
+    cells, groups = start[start != NONE], np.flatnonzero(start != NONE)
+    for hop in hops:
+        near, far = ("target", "source") if hop.incoming else ("source", "target")
+        edges = memory.edges if hop.relation == "*" else memory.edges.filter(pl.col("relation") == hop.relation)
+        links = edges.select(pl.col(near).alias("cell"), pl.col(far).alias("other"))
+        reached = pl.DataFrame({"cell": cells, "group": groups}, schema={"cell": pl.Int64, "group": pl.Int64})
+        ends = reached.join(links, on="cell").select("group", "other").unique().sort("group", "other")
+        cells, groups = ends["other"].to_numpy(), ends["group"].to_numpy()
+        keep = active[cells]
+        cells, groups = cells[keep], groups[keep]
+    return cells, groups

@@ -1,0 +1,136 @@
+"""One instance as a step: its inputs taken from signals, its op called once on all rows, its outputs put on signals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import ops
+from malsim.netlist.address import Pin, Reduced
+from malsim.netlist.faults import Fault, NetlistError
+from ops.pin import In
+from ops.pin.units import convert
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, MutableMapping
+
+    from malsim.netlist.engine.rows import Rows
+    from malsim.netlist.wiring import Instance, Signal
+    from ops.pin import Array
+    from ops.pin.state import State as OpState
+
+__all__ = ["Step", "compiled", "grown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How one instance is called, everything looked up beforehand.
+
+    `single` pairs an input's Python name with the signal it reads, `many` each family of inputs with the signals its rows
+    read; a true third word says that the signal has one value a run, to be repeated for the rows of the domain. `puts` says
+    which output, or row of a family of outputs, goes on which signal. `series` holds the input, if any, that a series is
+    read into, one value after the other.
+    """
+
+    name: str
+    domain: str
+    instance: Instance
+    function: Callable[..., dict[str, Array]]
+    takes: tuple[str, ...]
+    fixed: dict[str, float]
+    single: tuple[tuple[str, str, bool], ...]
+    many: tuple[tuple[str, tuple[tuple[int, str, bool], ...]], ...]
+    puts: tuple[tuple[str, int | None, str], ...]
+    series: tuple[tuple[str, str], ...]
+
+    def started(self, rows: int) -> OpState:
+        """The instance before its first call."""
+        return ops.start(self.instance.sheet, rows, self.instance.settings)
+
+    def called(self, state: OpState, values: MutableMapping[str, Any], rows: Rows) -> OpState:
+        """Call the op once and put its outputs on the signals at once, so that the next step sees them."""
+        held = dict(state)
+        for key, name, repeat in self.single:
+            held[key] = values[name][rows.rep_of(self.domain)] if repeat else values[name]
+        for key, wired in self.many:
+            family = held[key] = held[key].copy()
+            for row, name, repeat in wired:
+                family[row] = values[name][rows.rep_of(self.domain)] if repeat else values[name]
+        return self._put(self._run(held), values)
+
+    def called_over(self, values: MutableMapping[str, Any], rows: Rows) -> OpState:
+        """Call the op from its start along a series a row, so that it shows what the whole series comes to each time."""
+        ((read, series),) = self.series
+        padded, length = values[series]
+        count = padded.shape[1]
+        state = self.started(count)
+        for place, now in enumerate(padded):
+            held = {**state, read: now}
+            for key, name, repeat in self.single:
+                held[key] = values[name][rows.rep_of(self.domain)] if repeat else values[name]
+            made, goes_on = self._run(held), length > place
+            state = {key: np.where(goes_on, made[key], old) if old.shape[-1] == count else old for key, old in state.items()}
+        return self._put(dict(state), values)
+
+    def _run(self, held: dict[str, Array]) -> dict[str, Array]:
+        held.update(self.function(**{key: held[key] for key in self.takes}, **self.fixed))
+        return held
+
+    def _put(self, made: dict[str, Array], values: MutableMapping[str, Any]) -> OpState:
+        for key, row, signal in self.puts:
+            values[signal] = made[key] if row is None else made[key][row]
+        return made
+
+
+def compiled(instance: Instance, signals: Mapping[str, Signal], *, tick: float) -> Step:
+    """The step of an instance whose pins are on these signals.
+
+    Parameters
+    ----------
+    signals
+        By the pin's address.
+    tick
+        Milliseconds between two calls.
+    """
+    sheet = instance.sheet
+    single: list[tuple[str, str, bool]] = []
+    families: dict[str, list[tuple[int, str, bool]]] = {}
+    puts: list[tuple[str, int | None, str]] = []
+    series: list[tuple[str, str]] = []
+    for name, (key, row, pin) in sheet.slots.items():
+        signal = signals.get(str(Pin(instance.name, name)))
+        if signal is None:
+            continue
+        repeat = signal.domain != instance.domain
+        if not isinstance(pin, In):
+            puts.append((key, row, signal.name))
+        elif row is not None:
+            families.setdefault(key, []).append((row, signal.name, repeat))
+        elif _is_series(signal):
+            series.append((key, signal.name))
+        else:
+            single.append((key, signal.name, repeat))
+    if len(series) > 1 or (series and families):
+        problem = "one input of an instance may read a series, and no family of inputs beside it"
+        raise NetlistError([Fault.at(instance.made, instance.name, problem)])
+    fixed = {"tick": convert(tick, given="ms", to=sheet.tick.unit)} if sheet.tick else {}
+    many = tuple((key, tuple(wired)) for key, wired in families.items())
+    ends = (tuple(single), many, tuple(puts), tuple(series))
+    return Step(instance.name, instance.domain, instance, sheet.function, sheet.takes, fixed, *ends)
+
+
+def _is_series(signal: Signal) -> bool:
+    where = signal.writer.address if signal.writer else None
+    return isinstance(where, Reduced) and where.reducer == "series"
+
+
+def grown(state: OpState, fresh: OpState) -> OpState:
+    """A state with rows added at the end that are as before their first call."""
+    made = {}
+    for key, new in fresh.items():
+        old = state[key]
+        more = new.shape[-1] - old.shape[-1]
+        made[key] = np.concatenate([old, new[..., new.shape[-1] - more :]], axis=-1) if more > 0 else old
+    return made

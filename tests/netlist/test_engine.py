@@ -1,0 +1,383 @@
+"""The scan: the published tripwire, HAL's order of things, domains, reducers, actuators, replications that do not mix."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malsim.memory import Memory, Rules, admit, tick
+from malsim.memory.updates import set_flag
+from malsim.netlist import parse
+from malsim.netlist.engine import Engine, State
+from malsim.netlist.evaluate import Frames, evaluate
+from malsim.netlist.load import load
+from malsim.netlist.wiring import link
+
+HERE = Path(__file__).parent
+PUBLISHED = (HERE / "published.malnet").read_text(encoding="utf-8")
+HELD = 'dec_signals_a2b7 "signals" conf(.6)\nobs_9c1f "noise" conf(.6)\n'
+HAL = HERE.parent / "vectors" / "hal"
+
+
+def run(
+    text: str, inputs: list[dict[str, Any]], *, replications: int = 1, period: float = 8.64e7, names: tuple[str, ...]
+) -> list[tuple[Any, ...]]:
+    """The values of signals after each of a row of scans on an empty memory."""
+    engine = Engine(link(parse(text)), replications=replications, tick=period)
+    memory = Memory.empty()
+    state = engine.start(memory)
+    seen = []
+    for given_now in inputs:
+        state = engine.scan(state, memory, given_now).state
+        seen.append(
+            tuple(state.signals[name].tolist() if replications > 1 else state.signals[name][0].item() for name in names)
+        )
+    return seen
+
+
+def test_the_published_tripwire_is_silent_then_trips_stays_tripped_and_is_acknowledged() -> None:
+    loaded = load(PUBLISHED, load(HELD).memory)
+    engine = Engine(loaded.net)
+    memory, state, events, review = loaded.memory, engine.start(loaded.memory), [], []
+    for day in range(1, 11):
+        if day in (4, 5):
+            refutes = {"relation": "contradicts", "target": "dec_a3ee", "weight": -1.0}
+            said = {
+                "writer": "eve",
+                "kind": "obs",
+                "title": f"no {day}",
+                "body": "",
+                "verification": "external",
+                "t": float(day),
+            }
+            memory = admit(memory, [said | {"confidence": 0.9, "edges": [refutes]}]).memory
+        if day == 7:
+            gone = memory.cells["title"].str.starts_with("no ").to_numpy()
+            memory = set_flag(memory, gone, "annexed", value=True)
+        memory = tick(memory, float(day))
+        scan = engine.scan(state, memory, {"reviewer.ack": day == 9})
+        state, memory = scan.state, scan.memory
+        events += [(day, *row) for row in scan.events.select("kind", "subject", "detail").rows()]
+        review.append(bool(memory.cells.filter(handle="dec_a3ee")["requires_review"][0]))
+    assert events == [(4, "tripped", "tripped", "tripped"), (4, "flagged", "dec_a3ee", "requires_review"),
+                      (9, "cleared", "tripped", "tripped"), (9, "unflagged", "dec_a3ee", "requires_review")]  # fmt: skip
+    assert review == [False] * 3 + [True] * 5 + [False] * 2
+
+
+def test_a_reader_after_its_writer_sees_it_in_the_same_tick_and_before_it_a_tick_late() -> None:
+    text = "loadrt scale names=a,b\nsetp a.gain 1\nsetp b.gain 1\nnet x clock.days > a.in\nnet y a.out > b.in\nnet z b.out\n"
+    days = [{"clock.days": float(day)} for day in range(1, 5)]
+    in_order = run(text + "addf a tick\naddf b tick", days, names=("y", "z"))
+    swapped = run(text + "addf b tick\naddf a tick", days, names=("y", "z"))
+    assert in_order == [(1, 1), (2, 2), (3, 3), (4, 4)]
+    assert swapped == [(1, 0), (2, 1), (3, 2), (4, 3)]
+
+
+def test_a_slow_thread_runs_after_the_fast_one_at_every_nth_tick() -> None:
+    text = """\
+thread slow every 3
+loadrt scale names=fast,slow
+setp fast.gain 1
+setp slow.gain 1
+net x clock.days > fast.in
+net y fast.out > slow.in
+net z slow.out
+addf slow slow
+addf fast tick
+"""
+    assert [z for (z,) in run(text, [{"clock.days": float(day)} for day in range(1, 8)], names=("z",))] == [
+        0,
+        0,
+        3,
+        3,
+        3,
+        6,
+        6,
+    ]
+
+
+def vector(case: str) -> list[dict[str, str]]:
+    with (HAL / f"{case}.csv").open(encoding="utf-8", newline="") as rows:
+        return list(csv.DictReader(rows))
+
+
+@pytest.mark.parametrize(("case", "order"), [("oscillator", "not timedelay"), ("oscillator-reordered", "timedelay not")])
+def test_hals_own_oscillator_swings_as_recorded_in_either_order(case: str, order: str) -> None:
+    """LinuxCNC's timedelay.0: a loop of not and timedelay oscillates; the order moves its phase by one call."""
+    text = "loadrt not\nloadrt timedelay\nnet square not.out > timedelay.in\nnet delayed timedelay.out > not.in\n"
+    text += "setp timedelay.on-delay 8.7890625ms\nsetp timedelay.off-delay 16.6015625ms\n"
+    text += "".join(f"addf {name} tick\n" for name in order.split())
+    told = vector(f"netlist-{case}")
+    ours = run(text, [{}] * len(told), period=1.953125, names=("square", "delayed"))
+    assert ours == [(bool(int(row["not.0.out"])), bool(int(row["timedelay.0.out"]))) for row in told]
+
+
+def test_a_count_taken_in_a_fast_thread_is_held_by_a_slow_one() -> None:
+    """LinuxCNC's threads.0, re-stated: what the slow thread sees is what the fast one made in the same tick."""
+    text = """\
+thread slow every 10
+loadrt updown names=n
+loadrt snapshot names=held
+loadrt not names=flip
+net beat flip.out > flip.in n.countup
+net n n.count > held.in
+net held held.out
+addf held slow
+addf flip tick
+addf n tick
+"""
+    seen = run(text, [{}] * 60, names=("n", "held"))
+    assert [n for n, _ in seen] == [tick // 2 for tick in range(60)]
+    assert [held for _, held in seen[9::10]] == [n for n, _ in seen[9::10]]
+    assert len({held for _, held in seen}) == 7
+
+
+def test_gates_have_their_tables_and_a_signal_many_readers() -> None:
+    """LinuxCNC's and-or-not-mux.0, with bits of ours."""
+    text = "loadrt and2\nloadrt or2\nloadrt xor2\nloadrt not\nloadrt route type=bit inputs=2 bits=1\n"
+    text += "net a reviewer.ack > and2.in-0 or2.in-0 xor2.in-0 not.in route.in-0 route.bit-0\n"
+    text += "net b reader.blocked > and2.in-1 or2.in-1 xor2.in-1 route.in-1\n"
+    text += "net and and2.out\nnet or or2.out\nnet xor xor2.out\nnet not not.out\nnet mux route.out\n"
+    text += "".join(f"addf {op} tick\n" for op in ("and2", "or2", "xor2", "not", "route"))
+    bits = [{"reviewer.ack": bool(n & 1), "reader.blocked": bool(n & 2)} for n in range(4)]
+    seen = run(text, bits, names=("and", "or", "xor", "not", "mux"))
+    assert seen == [
+        (a and b, a or b, a != b, not a, b if a else a) for a, b in ((bool(n & 1), bool(n & 2)) for n in range(4))
+    ]
+
+
+claims = st.lists(
+    st.fixed_dictionaries(
+        {
+            "rep": st.integers(0, 1),
+            "writer": st.sampled_from(["ann", "bob"]),
+            "kind": st.just("obs"),
+            "title": st.text("abcdef", min_size=3, max_size=6),
+            "body": st.just(""),
+            "confidence": st.floats(0.1, 1.0),
+            "topics": st.lists(st.sampled_from(["plant", "lab"]), unique=True),
+            "verification": st.just("external"),
+        }
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def grown(batches: list[list[dict[str, Any]]]) -> list[Memory]:
+    """The memories after each batch and its tick; every claim disputes the first cell of its replication."""
+    memory, seen = Memory.empty(), []
+    for day, batch in enumerate(batches, 1):
+        for place, claim in enumerate(batch):
+            first = memory.cells.filter(pl.col("rep") == claim["rep"])["handle"]
+            edges = (
+                [{"relation": "supports" if len(claim["title"]) % 2 else "contradicts", "target": first[0]}]
+                if len(first)
+                else []
+            )
+            claim |= {"t": float(day), "sequence": place, "edges": edges}
+        memory = tick(admit(memory, batch).memory, float(day))
+        seen.append(memory)
+    return seen
+
+
+REDUCERS = ("mean", "sum", "max", "min", "count", "share")
+
+
+@given(st.lists(claims, min_size=1, max_size=3))
+@settings(max_examples=40)
+def test_what_a_net_reads_equals_the_addresses_evaluated_on_the_frames(batches: list[list[dict[str, Any]]]) -> None:
+    memories = grown(batches)
+    first = memories[0].cells.filter(rep=0)["handle"]
+    if first.is_empty():
+        return
+    handle = first[0]
+    points = {f"{how}-cells": f"{how}(cell-scores-eff)" for how in REDUCERS}
+    points |= {f"{how}-near": f"{how}({handle}.~supports.*-scores-eff)" for how in REDUCERS}
+    points |= {"one": f"{handle}-scores-eff", "locked": f"{handle}-flags-locked", "mean-claims": "mean(writer-claims)"}
+    net = link(parse("\n".join(f"net {name} {where}" for name, where in points.items())))
+    engine = Engine(net, replications=2)
+    state = engine.start(Memory.empty())
+    for memory in memories:
+        state = engine.scan(state, memory).state
+        frames = Frames.of(memory, t=99.0)
+        active = Frames(frames.cells.filter(pl.col("status") == "active"), frames.edges, frames.writers)
+        for name, where in points.items():
+            told = evaluate(where, active if "cell-" in where else frames)
+            want = {rep: value for _, rep, value in told.rows()}
+            for rep, value in enumerate(state.signals[name].tolist()):
+                other = want.get(rep)
+                assert value == pytest.approx(
+                    other if other is not None else 0 if name[:5] in {"count", "sum-c", "sum-n", "locke"} else np.nan,
+                    nan_ok=True,
+                )
+
+
+EVERY_DOMAIN = """\
+loadrt watch names=each domain=cell
+loadrt smooth names=calm domain=writer
+loadrt trend names=slope domain=topic window=3
+loadrt watch names=all
+loadrt quorum names=many inputs=2
+net eff each.in < cell-scores-eff
+net low each.below > cell-flags-requires_review
+net share all.in < share(each.below)
+net trust calm.in < mean(cell-scores-eff)
+net topic-eff slope.in < mean(cell-scores-eff)
+net steep slope.slope
+net calm calm.out
+net alarm all.above > many.in-0 push.budget2
+setp each.level 0.4
+setp all.level 0.5
+addf each tick
+addf calm tick
+addf slope tick
+addf all tick
+addf many tick
+""".replace(" push.budget2", "")
+
+
+@given(st.lists(claims, min_size=1, max_size=4))
+@settings(max_examples=40)
+def test_a_replication_alone_is_the_replication_among_many_bit_for_bit(batches: list[list[dict[str, Any]]]) -> None:
+    both = Engine(link(parse(EVERY_DOMAIN)), replications=2)
+    alone = Engine(link(parse(EVERY_DOMAIN)), replications=1)
+    joint, single = both.start(Memory.empty()), alone.start(Memory.empty())
+    copies = [[dict(claim) for claim in batch if claim["rep"] == 0] for batch in batches]
+    for memory, own in zip(grown(batches), grown(copies), strict=True):
+        joint, single = both.scan(joint, memory).state, alone.scan(single, own).state
+        for name, signal in both.net.signals.items():
+            rows = {"run": [0, 1], "cell": memory.cells["rep"].to_list(), "writer": memory.writers["rep"].to_list(),
+                    "topic": joint.topics["rep"].to_list()}[signal.domain]  # fmt: skip
+            mine = joint.signals[name][np.array(rows, dtype=int) == 0]
+            np.testing.assert_array_equal(mine, single.signals[name])
+
+
+def test_a_scan_changes_nothing_it_was_given_and_goes_on_from_any_state() -> None:
+    memory = grown(
+        [[{"rep": 0, "writer": "ann", "kind": "obs", "title": "a", "body": "", "confidence": 0.3, "topics": ["x"]}]]
+    )[0]
+    engine = Engine(link(parse(EVERY_DOMAIN)))
+    first = engine.scan(engine.start(memory), memory)
+    kept = {name: value.copy() for name, value in first.state.signals.items()}
+    once, twice = engine.scan(first.state, first.memory), engine.scan(first.state, first.memory)
+    for name, value in kept.items():
+        np.testing.assert_array_equal(first.state.signals[name], value)
+        np.testing.assert_array_equal(once.state.signals[name], twice.state.signals[name])
+    assert not memory.cells["requires_review"].any()
+    assert once.memory.cells["requires_review"].all()
+
+
+ACTS = """\
+loadrt watch names=a,b
+loadrt watch names=each domain=cell
+net x clock.days > a.in b.in
+net on-a a.above > {0}
+net on-b b.above > {1}
+setp a.level 1.5
+setp b.level 2.5
+addf a tick
+addf b tick
+"""
+
+
+def acted(first: str, second: str, cells: str, *, rules: Rules | None = None) -> tuple[list[tuple[int, str]], Memory]:
+    loaded = load(cells + ACTS.format(first, second))
+    engine = Engine(loaded.net, rules=rules)
+    state, memory, events = engine.start(loaded.memory), loaded.memory, []
+    for day in [1, 2, 3, 3, 2, 1]:
+        scan = engine.scan(state, memory, {"clock.days": float(day)})
+        state, memory = scan.state, scan.memory
+        events += [(state.ticks, kind) for kind in scan.events["kind"].to_list()]
+    return events, memory
+
+
+def test_a_flag_follows_its_signal_where_it_changes() -> None:
+    events, memory = acted(
+        "dec_a3ee-flags-pinned", "dec_a3ee-flags-requires_review", 'dec_a3ee "a"\ndec_b3ee "b" pinned(1)\n'
+    )
+    assert events == [(2, "pinned"), (3, "flagged"), (5, "unflagged"), (6, "unpinned")]
+    assert memory.cells["pinned"].to_list() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "events"),
+    [
+        (
+            "annexed",
+            "locked",
+            [
+                (2, "annexed"),
+                (3, "locked"),
+                (3, "conflict"),
+                (3, "reinstated"),
+                (5, "unlocked"),
+                (5, "annexed"),
+                (6, "reinstated"),
+            ],
+        ),
+        ("pinned", "annexed", [(2, "pinned"), (3, "conflict"), (6, "unpinned")]),
+        ("annexed", "reinstated", [(2, "annexed"), (3, "conflict"), (6, "reinstated")]),
+        ("locked", "pinned", [(2, "locked"), (3, "pinned"), (5, "unpinned"), (6, "unlocked")]),
+    ],
+)
+def test_opposing_actuators_give_way_by_the_fixed_precedence(first: str, second: str, events: list[tuple[int, str]]) -> None:
+    assert acted(f"dec_a3ee-flags-{first}", f"dec_a3ee-flags-{second}", 'dec_a3ee "a"\n')[0] == events
+
+
+def test_locks_are_kept_by_actuators_too() -> None:
+    cells = 'dec_a3ee "a" locked(1)\nDEC_b3ee "b"\n'
+    events, memory = acted("cell-flags-annexed", "cell-flags-pinned", cells)
+    assert events == [(2, "refused"), (2, "refused"), (3, "refused"), (3, "pinned"), (3, "conflict"), (3, "conflict"),
+                      (5, "unpinned"), (5, "refused"), (5, "refused")]  # fmt: skip
+    assert memory.cells["status"].to_list() == ["active", "active"]
+    free, memory = acted("cell-flags-annexed", "cell-flags-requires_review", cells, rules=Rules().replace(locks="display"))
+    assert [kind for _, kind in free].count("annexed") == 2
+
+
+def test_webhooks_and_escalations_are_events_and_the_budget_is_an_output() -> None:
+    text = "loadrt watch\nsetp watch.level 1.5\nnet x clock.days > watch.in push.budget\n"
+    text += "net y watch.above > webhook.page escalation.case\naddf watch tick"
+    engine = Engine(link(parse(text)), replications=2)
+    state, memory = engine.start(Memory.empty()), Memory.empty()
+    seen = []
+    for day in ([1.0, 2.0], [2.0, 2.0], [1.0, 2.0]):
+        scan = engine.scan(state, memory, {"clock.days": day})
+        state = scan.state
+        seen.append((scan.outputs["push.budget"].tolist(), scan.events.select("rep", "kind", "subject").rows()))
+    assert seen == [
+        ([1.0, 2.0], [(1, "webhook", "page"), (1, "escalated", "case")]),
+        ([2.0, 2.0], [(0, "webhook", "page"), (0, "escalated", "case")]),
+        ([1.0, 2.0], []),
+    ]
+
+
+def test_an_op_over_a_series_shows_what_the_whole_series_comes_to() -> None:
+    cells = "".join(f'obs_000{n} "c{n}" conf({value})\nprop created {n}\n' for n, value in enumerate([0.2, 0.4, 0.6, 0.8]))
+    text = (
+        cells + "loadrt trend window=4\nnet s trend.in < series(cell-scores-conf)\nnet up trend.direction\naddf trend tick"
+    )
+    loaded = load(text)
+    engine = Engine(loaded.net)
+    state = engine.scan(engine.scan(engine.start(loaded.memory), loaded.memory).state, loaded.memory).state
+    assert state.signals["up"].tolist() == [1]
+    assert state.ops["trend"]["held"].tolist() == [4]
+
+
+def test_a_signal_begins_as_hal_says() -> None:
+    text = "loadrt latch\nloadrt not\nloadrt scale\nnet a latch.out-not > not.in\nnet b not.out\n"
+    text += "net free latch.reset\nfree = true\nnet seed scale.gain"
+    engine = Engine(link(parse(text)))
+    state = engine.start(Memory.empty())
+    assert isinstance(state, State)
+    assert {name: state.signals[name].tolist() for name in ("a", "b", "free", "seed")} == {
+        "a": [engine.net.instances["latch"].sheet.outs["out_not"].first], "b": [0.0], "free": [True],
+        "seed": [engine.net.instances["scale"].sheet.ins["gain"].first],
+    }  # fmt: skip
