@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from malsim.plot.answers import answers, turns
 from malsim.plot.trajectories import trajectories
 from malsim.plot.waterfall import waterfall
 from malsim.scenario.files import read
 from malsim.sim import bench
+from malsim.sim.bands import bands_of
 from malsim.sim.run import Run as BareRun
 from malsim.sim.script import Scenario
 
@@ -45,6 +48,22 @@ class Figures:
         """Currency over time, a panel an object."""
         return self._over_time("currency")
 
+    def answers(self) -> Sheet:
+        """The best true and the best false claim of each fact over time, with bands over replications."""
+        run = self._run
+        alone = run.scenario.replications == 1
+        changes = run.events.filter(pl.col("kind") == "changed") if alone else None
+        return answers(self._bands, title=run.scenario.why, changes=changes)
+
+    def turns(self) -> Sheet:
+        """The reader's turns over time: harm, refusals, what was opened."""
+        return turns(self._bands, title=self._run.scenario.why)
+
+    @cached_property
+    def _bands(self) -> pl.DataFrame:
+        run = self._run
+        return run.bands if run.bands.height else bands_of(run.signals)
+
     def waterfall(self, cell: str, t: float | None = None, rep: int = 0) -> Sheet:
         """One cell's effective at a time, term by term."""
         found = self._run.explain(cell, t, rep)
@@ -52,14 +71,22 @@ class Figures:
 
     def _over_time(self, column: str) -> Sheet:
         run = self._run
+        cells, events, title = run.cells, run.events, run.scenario.why
+        if run.scenario.writers and run.scenario.replications > 1:  # each life has cells of its own
+            first = pl.col("rep") == run.scenario.first
+            cells, events, title = cells.filter(first), events.filter(first), f"{title} (replication {run.scenario.first})"
         labels = run.memory.cells.select("rep", pl.col("handle").alias("cell"), "object", "title")
-        return trajectories(run.cells, run.events, labels, column=column, title=run.scenario.why)
+        labels = labels.filter(pl.col("object").is_not_null() | pl.lit(not run.scenario.facts))
+        return trajectories(cells, events, labels, column=column, title=title)
 
     def save(self, folder: Path) -> list[Path]:
         """Write the standard figures as PNG; returns the paths."""
         folder.mkdir(parents=True, exist_ok=True)
         paths = []
-        for name in ("effective", "currency"):
+        names = ["effective", "currency"] if self._run.cells.height else []
+        names += ["answers"] if (self._bands["signal"] == "right").any() else []
+        names += ["turns"] if (self._bands["signal"] == "words").any() else []
+        for name in names:
             paths.append(folder / f"{name}.png")
             getattr(self, name)().savefig(paths[-1])
         return paths

@@ -12,6 +12,7 @@ from malsim.errors import RulesError, ScenarioError
 from malsim.memory import Rules
 from malsim.memory.claims import as_claims, from_mappings
 from malsim.memory.screen import holds_secret
+from malsim.scenario.actors import actors
 from malsim.scenario.checks import checks_of
 from malsim.scenario.lines import line_of, lines_of
 from malsim.scenario.schema import scenario_schema
@@ -68,13 +69,15 @@ def parse(text: str, *, name: str = "scenario", where: str = "scenario") -> Scen
     except RulesError as error:
         raise ScenarioError(str(error), where=where) from error
     claims = [_claim(claim) for claim in table.get("claim", [])]
+    lines = lines_of(text)
     return Scenario(
         name=name,
         why=table["why"],
         seed=table.get("seed", 0),
         rules=rules,
         claims=as_claims(from_mappings(claims)),
-        checks=checks_of(table, lines_of(text), where),
+        checks=checks_of(table, lines, where),
+        **actors(table, lines, where),
         text=text,
         path=where,
         **settings,

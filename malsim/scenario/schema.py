@@ -9,6 +9,7 @@ from importlib import resources
 from typing import Any
 
 from malsim.memory import Rules
+from malsim.scenario.declared import declare
 
 __all__ = ["scenario_schema"]
 
@@ -20,6 +21,7 @@ def scenario_schema() -> dict[str, Any]:
     rules = {rule.name: _property(rule) for rule in dataclasses.fields(Rules) if rule.name != "effective"}
     preset = {"enum": ["default", "recall_v5"], "description": "the rules to start from; default default"}
     schema["$defs"]["rules"] = {"type": "object", "additionalProperties": False, "properties": {"preset": preset, **rules}}
+    declare(schema["$defs"])
     return schema
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from malsim.sim.occasion import Array
 
-__all__ = ["BANDS", "LEVELS", "Bands"]
+__all__ = ["BANDS", "LEVELS", "Bands", "bands_of"]
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 BANDS = {
@@ -45,6 +45,15 @@ class Bands:
         head = {"t": times, "row": pl.Series(rows, dtype=pl.String), "signal": pl.Series(signals, dtype=pl.String)}
         tail = dict(zip(list(BANDS)[3:], numbers.T, strict=True))
         return pl.DataFrame(head | tail).with_columns(pl.col("count").cast(pl.Int64))
+
+
+def bands_of(signals: pl.DataFrame) -> pl.DataFrame:
+    """The bands (columns of BANDS) of recorded signals: t, rep, row, signal, value."""
+    value = pl.col("value")
+    quantiles = [value.quantile(level, interpolation="linear").alias(f"q{int(100 * level):02d}") for level in LEVELS]
+    return signals.group_by("t", "row", "signal", maintain_order=True).agg(
+        pl.len().cast(pl.Int64).alias("count"), value.mean().alias("mean"), *quantiles
+    )
 
 
 def _summary(values: Array) -> Array:

@@ -67,7 +67,7 @@ class Bench:
             self.desk = Desk(scenario.reviewers, self.stage, who=self.cast.reviewers, form=1)
         self._scans = _scans(scenario)
         self._known_until = -1  # the changes of truth before this time are known to the recorder
-        self._settle(hooks.orient(Memory.empty(), scenario, self.stage.notes) if self.session else Memory.empty())
+        self._settle(hooks.orient(Memory.empty(), scenario, 0.0, self.stage.notes) if self.session else Memory.empty())
         self._scanned = self.calendar.event()
         for process in (self._script, self._populations, self._thread):
             self.calendar.process(process())
@@ -124,8 +124,10 @@ class Bench:
 
     def _catch_up(self, at: int) -> None:
         """After a gap the session begins again: what came in meanwhile is scanned before the first push."""
+        notes, now = self.stage.notes, days(at)
         self._scan(self.stand.memory, at, [])
-        self.recorder.notes.every("caught_up", days(at), "session", "one tick for the gap", "restart")
+        notes.every("caught_up", now, "session", "one tick for the whole gap", "restart")
+        hooks.orient(self.stand.memory, self.scenario, now, notes)
 
     def _scan(self, memory: Memory, at: int, own: list[Drafts]) -> None:
         """Read the inputs, recompute."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from malsim.memory.bootstrap import WRITER
 from malsim.memory.index import NONE
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["Catalogue"]
 
 CITES = ("supports", "depends_on", "derived_from")
-INIT = "bootstrap"
 LINE_WORDS = 10  # of a line: the handle, four scores, five flags
 
 
@@ -100,7 +100,7 @@ class Catalogue:
         new = {
             "rep": rep,
             "ordinal": self._counts[rep] + _places(rep),
-            "init": (cells["writer"] == INIT).to_numpy(),
+            "init": (cells["writer"] == WRITER).to_numpy(),
             "fact": fact.to_numpy(),
             "value": value.to_numpy(),
             "born": cells["created"].to_numpy(),

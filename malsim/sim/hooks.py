@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import admit
+from malsim.memory.bootstrap import MAP, ten_cells
 from malsim.memory.index import NONE
 
 if TYPE_CHECKING:
@@ -71,17 +72,13 @@ class Turn:
         return missing
 
 
-def orient(memory: Memory, scenario: Scenario, notes: Notes) -> Memory:
+def orient(memory: Memory, scenario: Scenario, now: float, notes: Notes) -> Memory:
     """Once a session, before its first turn: an empty graph gets its ten cells, and the reader the map and a digest."""
     if memory.cells.is_empty():
-        reps = pl.DataFrame(
-            {"rep": pl.arange(scenario.first, scenario.first + scenario.replications, dtype=pl.Int32, eager=True)}
-        )
-        cells = pl.DataFrame({"title": [f"cell {n}" for n in range(10)], "kind": "ref"}).join(reps, how="cross")
-        claims = cells.with_columns(writer=pl.lit("bootstrap"), body=pl.lit(""), confidence=pl.lit(0.7))
-        memory = admit(memory, claims, scenario.rules).memory
-        notes.every("bootstrapped", 0.0, "session", "ten cells", "the graph was empty")
-    notes.every("oriented", 0.0, "session", "the map cell and a digest", "a session begins")
+        reps = pl.DataFrame({"rep": pl.arange(scenario.first, scenario.first + scenario.replications, eager=True)})
+        memory = admit(memory, ten_cells(t=now).drop("rep").join(reps, how="cross"), scenario.rules).memory
+        notes.every("bootstrapped", now, MAP, "ten cells", "the graph was empty")
+    notes.every("oriented", now, MAP, "the map cell and a digest", "a session begins")
     return memory
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from malsim.memory import Rules
     from malsim.sim.script import Scenario
 
-__all__ = ["digest", "manifest"]
+__all__ = ["digest", "manifest", "versions"]
 
 _PACKAGES = ("malsim", "numpy", "polars", "scipy", "simpy")
 
@@ -29,6 +29,7 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
     return {
         "malsim": 1,
         "name": scenario.name,
+        "path": scenario.path,
         "scenario": redacted(scenario.text),
         "scenario_sha256": hashlib.sha256(scenario.text.encode()).hexdigest(),
         "rules": _constants(scenario.rules),
@@ -39,11 +40,16 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
         "first": scenario.first,
         "record": scenario.record,
         "record_every": scenario.record_every,
-        "versions": {name: _version(name) for name in _PACKAGES} | {"python": platform.python_version()},
+        "versions": versions(),
         "processor": platform.machine(),
         "rows": {name: frame.height for name, frame in frames.items()},
         "sha256": {name: digest(frame) for name, frame in frames.items()},
     }
+
+
+def versions() -> dict[str, str]:
+    """What the frames of a run depend on, by name."""
+    return {name: _version(name) for name in _PACKAGES} | {"python": platform.python_version()}
 
 
 def digest(frame: pl.DataFrame) -> str:

@@ -78,18 +78,25 @@ class Run:
 
     def __repr__(self) -> str:
         """A few lines a person reads: what ran, what happened."""
-        ticks = self.cells["t"].n_unique()
-        kinds = dict(self.events.group_by("kind", maintain_order=True).len().rows())
-        happened = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "nothing happened"
         scenario = self.scenario
+        frame = self.cells if self.cells.height else self.bands
+        kinds = dict(self.events.group_by("kind", maintain_order=True).len().rows())
+        happened = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "events were not recorded"
         times = f" × {scenario.replications} replications" if scenario.replications > 1 else ""
         lines = [
-            f"{scenario.name}: {scenario.days:g} days, {ticks} ticks recorded{times}, seed {scenario.seed}",
+            f"{scenario.name}: {scenario.days:g} days, {frame['t'].n_unique()} ticks recorded{times}, seed {scenario.seed}",
             f"  {happened}",
         ]
         if self.unseen:
             lines.append(f"  {self.unseen} claims came at or after the last tick and were never scanned")
-        return "\n".join([*lines, *self._ended()])
+        return "\n".join([*lines, *(self._measured() if scenario.facts else self._ended())])
+
+    def _measured(self) -> list[str]:
+        lines = []
+        for row in self.metrics().filter(pl.col("metric").is_in(SHOWN) & pl.col("value").is_not_null()).to_dicts():
+            interval = "" if row["low"] is None else f" [{row['low']:.3f}, {row['high']:.3f}]"
+            lines.append(f"  {row['metric']:<14} {row['value']:.3f}{interval}")
+        return lines
 
     def _ended(self) -> list[str]:
         ends = endings(self.cells)
@@ -110,4 +117,5 @@ class Run:
         return lines
 
 
+SHOWN = ("accuracy", "brier", "brier_stated", "auc", "auc_stated", "harm", "acted_share", "blocked_share", "cells")
 MOST_LINES = 12

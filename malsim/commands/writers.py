@@ -1,0 +1,54 @@
+"""List the behaviours of writers, readers and faults, with their equations and parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from malsim.sim.parameters import Param
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("name", nargs="?", help="only this behaviour of writers")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print each behaviour's sentence, equation and parameters."""
+    from malsim.sim.faults import BAD, NOISE
+    from malsim.sim.populations import HABITS
+    from malsim.sim.reader import PARAMS, TEMPERS
+    from malsim.sim.writers import behaviour, behaviours
+
+    for found in [behaviour(args.name)] if args.name else behaviours().values():
+        print(f"{found.name}: {found.sentence}")
+        print("".join(f"    {line}\n" if line else "\n" for line in found.equation.splitlines()), end="")
+        _print(found.params)
+        if found.habits:
+            print(f"    starts from {', '.join(f'{name} = {value}' for name, value in found.habits.items())}")
+        print()
+    if not args.name:
+        print("habits of every population:")
+        _print(HABITS)
+        print("\nthe reader's behaviours:")
+        for name, temper in TEMPERS.items():
+            print(f"    {name:<16} {temper.says}")
+        print("\nthe reader's parameters:")
+        _print(PARAMS)
+        print("\nnoise on a population's claims:")
+        _print(NOISE)
+        print("\nbad commands:")
+        _print(BAD)
+    return 0
+
+
+def _print(params: Mapping[str, Param]) -> None:
+    for name, param in params.items():
+        default = f"{param.default:g}" if isinstance(param.default, float) else repr(param.default)
+        bounds = "" if isinstance(param.default, str) else f", {param.bounds}"
+        print(f"    {name:<18} = {default:<6} [{param.unit}{bounds}] {param.meaning}")

@@ -1,0 +1,121 @@
+"""Making a recorded run again from its manifest, and telling whether it came out the same."""
+
+from __future__ import annotations
+
+import json
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import DataError
+from malsim.memory import Rules
+from malsim.scenario.files import parse
+from malsim.sim import bench
+from malsim.sim.manifest import digest, versions
+from malsim.sim.run import FRAMES
+
+if TYPE_CHECKING:
+    from malsim.sim.run import Run
+    from malsim.sim.script import Scenario
+
+__all__ = ["Rerun", "again", "rerun"]
+
+TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rerun:
+    """A run made again: whether frames were compared bit for bit (`exactly`) or as numbers, and what differed, by frame."""
+
+    run: Run
+    exactly: bool
+    differences: dict[str, str]
+
+    @property
+    def same(self) -> bool:
+        """Whether every frame came out the same."""
+        return not self.differences
+
+    def __str__(self) -> str:
+        """One sentence, and a line a difference."""
+        how = "bit for bit by their hashes" if self.exactly else f"numbers within {TOLERANCE:g}, everything else equal"
+        why = "same kind of processor, same versions" if self.exactly else "another kind of processor or other versions"
+        said = f"{len(FRAMES)} frames compared {how} ({why}): {'all the same' if self.same else 'not the same'}"
+        return "\n".join([said, *(f"  {name}: {what}" for name, what in self.differences.items())])
+
+
+def rerun(path: str | Path) -> Rerun:
+    """Make the run of a manifest again and compare its frames with those recorded.
+
+    On the same kind of processor and versions the hashes must be equal; elsewhere the Parquet files beside the manifest are
+    compared, numbers within 1e-12. Raises `DataError` for a file that is no manifest, or one that cannot be run again.
+    """
+    path = Path(path)
+    recorded = _read(path)
+    run = bench.run(again(recorded, where=str(path)))
+    exactly = recorded.get("versions") == versions() and recorded.get("processor") == platform.machine()
+    differences = {}
+    for name in FRAMES:
+        frame = getattr(run, name)
+        if exactly:
+            if digest(frame) != recorded["sha256"].get(name):
+                differences[name] = _difference(frame, path.parent / f"{name}.parquet") or "its hash is another"
+        elif said := _difference(frame, path.parent / f"{name}.parquet"):
+            differences[name] = said
+    return Rerun(run=run, exactly=exactly, differences=differences)
+
+
+def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
+    """The scenario that a manifest describes, with the rules, seed and replications it was run with."""
+    if not recorded.get("scenario"):
+        raise DataError("holds no scenario text", where=where, hint="only runs of scenario files can be made again")
+    rules = dict(recorded["rules"])
+    if rules.pop("effective", None) is not None:
+        raise DataError("was run with a formula of its user's own", where=where, hint="run it again from Python")
+    record = recorded["record"]
+    return parse(recorded["scenario"], name=recorded["name"], where=recorded.get("path") or recorded["name"]).replace(
+        rules=Rules.of({name: float(value) if value == "inf" else value for name, value in rules.items()}),
+        seed=recorded["seed"],
+        days=recorded["days"],
+        turn_every=recorded["turn_every_ms"],
+        replications=recorded["replications"],
+        first=recorded["first"],
+        record=tuple(record) if isinstance(record, list) else record,
+        record_every=recorded["record_every"],
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise DataError("no such manifest", given=str(path), hint="name the manifest.json that a run wrote")
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"not JSON: {error}", where=str(path)) from error
+    needed = {"malsim", "scenario", "rules", "seed", "days", "turn_every_ms", "replications", "first", "record", "sha256"}
+    if not isinstance(found, dict) or needed - found.keys():
+        raise DataError("not a manifest of a run", where=str(path), hint="name the manifest.json that a run wrote")
+    return found
+
+
+def _difference(frame: pl.DataFrame, recorded: Path) -> str:
+    """What sets a frame apart from the one in a Parquet file; empty if nothing does."""
+    if not recorded.is_file():
+        return f"{recorded.name} is not there to compare with"
+    other = pl.read_parquet(recorded)
+    if frame.schema != other.schema or frame.height != other.height:
+        return f"{frame.height} rows and {frame.width} columns, recorded {other.height} and {other.width}"
+    for name in frame.columns:
+        ours, theirs = frame[name], other[name]
+        if not ours.dtype.is_float():
+            if not ours.equals(theirs, null_equal=True):
+                return f"column {name} differs"
+        elif (ours.is_null() != theirs.is_null()).any():
+            return f"column {name} has values elsewhere"
+        elif (gap := np.abs(ours.drop_nulls().to_numpy() - theirs.drop_nulls().to_numpy()).max(initial=0.0)) > TOLERANCE:
+            return f"column {name} differs by up to {gap:.3g}"
+    return ""
