@@ -1,0 +1,174 @@
+"""Verdicts: what fails, what is an error, and that neither is ever taken for a pass, on the command line and in pytest."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from malsim.cli import main
+from malsim.errors import ScenarioError
+from malsim.scenario.files import parse, read
+from malsim.scenario.judge import goals, judge
+from malsim.scenario.limits import Limits
+
+CLAIM = (
+    '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\nverification = "external"\n'
+)
+HEAD = f'why = "x"\nseed = 3\n[run]\ndays = 4\n{CLAIM}'
+STANDS = '[[check]]\nname = "stands"\nproperty = "always (eff(obs_a1a1) >= 0.3)"\n'
+FALLS = '[[check]]\nname = "falls"\nproperty = "always[2d:4d] (eff(obs_a1a1) < 0.3)"\n'
+ERROR = '[[check]]\nname = "nowhere"\nproperty = "always (eff(obs_ffff) < 0.3)"\n'
+METRIC = '[[check]]\nname = "mean"\nmetric = "mean"\nof = "eff(obs_a1a1)"\nwithin = [0.6, inf]\n'
+
+
+def write(folder: Path, text: str, name: str = "x") -> str:
+    path = folder / f"{name}.toml"
+    path.write_text(HEAD + text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (STANDS, 0), (STANDS + FALLS, 1), (STANDS + METRIC, 1), (STANDS + ERROR, 2), (FALLS + ERROR, 2), ("", 2), ("[[check]]\n", 2),
+        (STANDS + STANDS, 2), ("[baseline]\n", 2), ('[[goal]]\nname = "g"\nsometimes = "eventually at event(admitted)"\n', 0),
+        ('[[goal]]\nname = "g"\nsometimes = "eventually at event(tripped)"\n', 1),
+    ],
+)  # fmt: skip
+def test_exit_codes_keep_failure_and_error_apart(text: str, code: int, tmp_path: Path) -> None:
+    assert main(["test", write(tmp_path, text)]) == code
+
+
+def test_a_failure_says_where_what_and_how_to_see_it_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, STANDS + FALLS)
+    assert main(["test", path, "--junit", str(tmp_path / "r.xml")]) == 1
+    said = capsys.readouterr().out
+    line = (HEAD + STANDS + FALLS).splitlines().index('property = "always[2d:4d] (eff(obs_a1a1) < 0.3)"') + 1
+    assert f"{path}:{line}: fail: falls: replication 0, day 2: expected" in said
+    for part in (
+        "margin: -0.2",
+        "clause: ",
+        "expected: ",
+        "got: ",
+        "seed: 3",
+        f"alone: malsim test {path} --check falls --seed 3",
+    ):
+        assert part in said
+    again = said.split("alone: malsim ")[1].splitlines()[0].split()
+    assert main(again) == 1
+    assert "0 passed, 1 failed" in capsys.readouterr().out
+
+
+def test_junit_keeps_failure_and_error_apart_and_holds_any_text(tmp_path: Path) -> None:
+    odd = FALLS.replace('"falls"', '"<&> \\u0001 ☂"')
+    write(tmp_path, STANDS + odd + ERROR, "a")
+    (tmp_path / "b.toml").write_text("not toml", encoding="utf-8")
+    assert main(["test", str(tmp_path), "--junit", str(tmp_path / "r.xml")]) == 2
+    root = ET.parse(tmp_path / "r.xml").getroot()  # noqa: S314  # written a line above
+    assert [root.get(key) for key in ("tests", "failures", "errors")] == ["4", "1", "2"]
+    failed = next(case for case in root.iter("testcase") if case.find("failure") is not None)
+    assert failed.get("name") == "<&>  ☂"
+    assert "seed: 3" in str(failed.findtext("failure"))
+
+
+def test_a_suite_runs_under_a_proposal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "candidate.rules").write_text("confidence_cap = 0.1\n", encoding="utf-8")
+    path = write(tmp_path, STANDS.replace("obs_a1a1", "obs_a1a1"))
+    text = Path(path).read_text(encoding="utf-8").replace('verification = "external"\n', "")
+    Path(path).write_text(text, encoding="utf-8")
+    assert main(["test", path, "--rules", str(tmp_path / "candidate.rules")]) == 1
+    assert f"--rules {tmp_path / 'candidate.rules'}" in capsys.readouterr().out
+
+
+def test_a_goal_is_met_by_any_scenario_of_the_suite() -> None:
+    goal = '[[goal]]\nname = "g"\nsometimes = "eventually at event(superseded)"\n'
+    again = (
+        CLAIM.replace("a1a1", "b2b2").replace('"t"', '"u"') + 'edges = [{ relation = "supersedes", target = "obs_a1a1" }]\n'
+    )
+    without, having = judge(parse(HEAD + goal)), judge(parse(HEAD + again + goal, name="has it"))
+    assert [outcome.status for _, outcome in goals([without])] == ["fail"]
+    for suite in ([without, having], [having, without]):
+        assert [(judged, outcome.status) for judged, outcome in goals(suite)] == [(having, "pass")]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[[check]]\nname = "n"\n', "asks one thing"),
+        (STANDS + 'metric = "mean"\n', "asks one thing"),
+        (STANDS + "within = [0, 1]\n", "'within' says nothing to a property"),
+        (METRIC.replace("mean", "meen"), "no such metric"),
+        (METRIC.replace("0.6, inf", "1, 0"), "bounds that keep"),
+        (METRIC.replace("0.6, inf", "-inf, inf"), "bounds that keep"),
+        (METRIC.replace("eff(obs_a1a1)", "eff(obs_a1a1) > 1"), r"check\[0\]\.of"),
+        ('[[check]]\nname = "n"\nalarm = "a.out"\n', "'expect' is missing"),
+        ('[baseline]\ncolumns = ["cells"]\n', "no such column"),
+        ('[baseline]\n[baseline.tubes."*"]\nabsolute = -1\n', "not what may stand here"),
+        ('[[goal]]\nname = "g"\nsometimes = "alwys x"\n', r"goal\[0\]\.sometimes"),
+        (STANDS + STANDS, "two checks of one name"),
+    ],
+)
+def test_a_check_that_says_nothing_is_refused_at_its_line(text: str, said: str) -> None:
+    with pytest.raises(ScenarioError, match=said) as refused:
+        parse(HEAD + text, where="s.toml")
+    assert str(refused.value).startswith("s.toml:")
+
+
+def test_an_alarm_must_be_in_the_states_expected() -> None:
+    check = '[[check]]\nname = "n"\nalarm = "obs_a1a1-locked"\nexpect = { "0..1" = "quiet", "2" = "STATE" }\n'
+    for state, status in (("quiet", "pass"), ("tripped", "fail"), ("asleep", "error")):
+        judged = judge(parse(HEAD + check.replace("STATE", state)))
+        assert [outcome.status for outcome in judged.outcomes] == [status]
+
+
+def test_what_asks_too_much_is_refused_before_it_runs_and_a_flag_allows_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, STANDS)
+    assert main(["test", path, "--most-ticks", "3"]) == 2
+    assert "too many ticks × replications; given: 4; allowed: 3" in capsys.readouterr().out
+    assert main(["test", path, "--most-ticks", "4"]) == 0
+    Limits().check(read(path))
+    with pytest.raises(ScenarioError, match="--most-ticks 2000000000"):
+        Limits().check(read(path).replace(days=20_000.0, replications=100_000))
+
+
+def pytest_of(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_pytest_collects_scenarios_and_tells_failures_from_errors(tmp_path: Path) -> None:
+    (tmp_path / "scenarios").mkdir()
+    goal = '[[goal]]\nname = "g"\nsometimes = "eventually at event(tripped)"\n'
+    path = write(tmp_path / "scenarios", STANDS + FALLS + ERROR + goal)
+    write(tmp_path / "scenarios", STANDS + goal, "y")
+    (tmp_path / "other.toml").write_text("a = 1\n", encoding="utf-8")
+    found = pytest_of(tmp_path, "-q", "--junitxml", "r.xml")
+    assert "2 failed, 2 passed, 1 error" in found.stdout
+    assert "scenarios/x.toml:17: fail: falls: replication 0, day 2" in found.stdout
+    assert "alone: malsim test scenarios/x.toml --check falls --seed 3 --replication 0" in found.stdout
+    assert "Traceback" not in found.stdout
+    assert "1 passed" in pytest_of(tmp_path, f"{path}::stands").stdout
+
+
+def test_pytest_refuses_a_scenario_that_cannot_be_read_or_checks_nothing(tmp_path: Path) -> None:
+    (tmp_path / "scenarios").mkdir()
+    write(tmp_path / "scenarios", "")
+    (tmp_path / "scenarios" / "y.toml").write_text("whi = 1\n", encoding="utf-8")
+    found = pytest_of(tmp_path)
+    assert "x.toml:1: nothing is checked" in found.stdout
+    assert "unknown key 'whi'" in found.stdout
+    assert found.returncode == 2
+
+
+def test_the_plugin_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, malsim.scenario.pytest_plugin; print(sorted({'numpy', 'polars', 'lark', 'scipy'} & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
