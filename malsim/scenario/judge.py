@@ -14,6 +14,7 @@ from malsim.scenario.properties import Property, Verdict, check
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.recording import against_baseline
 from malsim.sim import bench
+from malsim.sim.metrics import by_replication
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +87,7 @@ def judge_run(run: Run, *, limits: Limits | None = None) -> tuple[Outcome, ...]:
     if not wanted:
         return ()
     try:
-        trace = trace_of(run)
+        trace = trace_of(run, metrics=by_replication(run))
     except MalsimError as problem:
         return tuple(Outcome(check=each, status="error", said=str(problem)) for each in wanted)
     return tuple(_outcome(each, run, trace, limits or Limits()) for each in wanted)

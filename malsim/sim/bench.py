@@ -22,7 +22,7 @@ from malsim.sim.recorder import Recorder
 from malsim.sim.reviewers import Desk
 from malsim.sim.run import Run
 from malsim.sim.session import Session
-from malsim.sim.stage import Stage
+from malsim.sim.stage import Scene, Stage
 from malsim.sim.tally import Finals
 from malsim.sim.world import World
 
@@ -120,7 +120,8 @@ class Bench:
         if self.desk:
             self.desk.escalate(self.stand, at, now)
         self._follow(at)
-        self.recorder.tick(self.stand.memory, now, last=last, stand=self.stand, truth=self.truth, ledger=self.ledger)
+        scene = Scene(self.stand, self.truth, self.ledger, self.desk)
+        self.recorder.tick(self.stand.memory, now, last=last, scene=scene)
 
     def _catch_up(self, at: int) -> None:
         """After a gap the session begins again: what came in meanwhile is scanned before the first push."""

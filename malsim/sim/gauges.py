@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from malsim.memory.index import NONE
 
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
     from malsim.sim.ledger import Ledger
     from malsim.sim.occasion import Array, Bools, Ints
     from malsim.sim.push import Stand
+    from malsim.sim.reviewers import Desk
     from malsim.sim.world import Fact
 
-__all__ = ["OF_FACTS", "TURN", "answers", "cells_true", "of_turn"]
+__all__ = ["OF_FACTS", "TURN", "answers", "cells_true", "numbers", "of_turn", "truth_of_cells"]
 
 OF_FACTS = {
     "truth": "the fact's value",
@@ -35,6 +37,11 @@ def cells_true(stand: Stand, truth: Ints) -> Bools:
     true: Bools = (catalogue.value == truth[catalogue.fact, catalogue.rep]) & (catalogue.fact != NONE)
     known: Bools = true & (catalogue.value != NONE)
     return known
+
+
+def truth_of_cells(stand: Stand, truth: Ints) -> pl.Series:
+    """The same as a column, null for cells about no fact."""
+    return pl.Series("truth", cells_true(stand, truth)).set(pl.Series(stand.catalogue.fact == NONE), None)
 
 
 def answers(stand: Stand, truth: Ints, *, full: bool) -> dict[str, Array]:
@@ -76,9 +83,10 @@ def numbers(facts: Sequence[Fact], places: Array) -> Array:
     return np.stack([row[at] for row, at in zip(table, held, strict=True)]) if facts else places
 
 
-def of_turn(ledger: Ledger | None) -> dict[str, Array]:
-    """The reader's signals of a turn, one number a replication."""
-    return {name: ledger.turn[name] for name in TURN} if ledger else {}
+def of_turn(ledger: Ledger | None, desk: Desk | None) -> dict[str, Array]:
+    """The reader's signals of a turn and the reviewers' `waiting` cases, one number a replication."""
+    found = {name: ledger.turn[name] for name in TURN} if ledger else {}
+    return found | ({"waiting": desk.waiting.astype(np.float64)} if desk else {})
 
 
 def _earliest_is_true(tied: Ints, place: Ints, leads: Bools, true: Bools, size: int) -> Bools:

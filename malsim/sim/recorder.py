@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema
-from malsim.memory.index import NONE
 from malsim.sim import gauges
 from malsim.sim.bands import Bands
 from malsim.sim.notes import EVENTS, Notes
@@ -18,10 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.memory import Memory
-    from malsim.sim.ledger import Ledger
-    from malsim.sim.occasion import Array, Ints
-    from malsim.sim.push import Stand
+    from malsim.sim.occasion import Array
     from malsim.sim.script import Scenario
+    from malsim.sim.stage import Scene
 
 __all__ = ["CELLS", "EVENTS", "SIGNALS", "WRITERS", "Recorder"]
 
@@ -58,40 +56,28 @@ class Recorder:
         self._signals: list[pl.DataFrame] = []
         self._ticks = 0
 
-    def tick(
-        self,
-        memory: Memory,
-        t: float,
-        *,
-        last: bool,
-        stand: Stand | None = None,
-        truth: Ints | None = None,
-        ledger: Ledger | None = None,
-    ) -> None:
-        """Record the state after a tick at `t` days; `truth` has one row a fact, one column a replication."""
+    def tick(self, memory: Memory, t: float, *, last: bool, scene: Scene | None = None) -> None:
+        """Record the state after a tick at `t` days, and of a scene with facts what is made of them."""
         self._ticks += 1
-        bands = self.scenario.record == "bands"
-        answers = {}
-        if stand is not None and truth is not None and self._names:
-            answers = gauges.answers(stand, truth, full=not bands)
+        bands, about_facts = self.scenario.record == "bands", scene is not None and len(self._names) > 0
+        answers = gauges.answers(scene.stand, scene.truth, full=not bands) if scene and about_facts else {}
+        if answers:
             self.tally.add(answers)
         if not last and self._ticks % self.scenario.record_every:
             return
-        turn = gauges.of_turn(ledger)
+        turn = gauges.of_turn(scene.ledger, scene.desk) if scene else {}
         if bands:
             self.bands.add(t, answers, self._names)
             self.bands.add(t, turn, (None,))
             return
         self._signals += self._listed(t, answers, self._names) + self._listed(t, turn, (None,))
-        true = None
-        if stand is not None and truth is not None and self._names:
-            about = pl.Series(stand.catalogue.fact != NONE)
-            true = pl.Series(gauges.cells_true(stand, truth)).set(~about, None)
+        self._keep(memory, t, gauges.truth_of_cells(scene.stand, scene.truth) if scene and about_facts else None)
+
+    def _keep(self, memory: Memory, t: float, truth: pl.Series | None) -> None:
+        """Keep the wanted cells and writers."""
         cells = memory.cells.select("rep", pl.col("handle").alias("cell"), *_KEPT)
-        cells = cells.with_columns(
-            pl.lit(t).alias("t"), pl.lit(None, pl.Boolean).alias("truth") if true is None else true.alias("truth")
-        )
-        writers = memory.writers.with_columns(pl.lit(t).alias("t"))
+        cells = cells.with_columns(t=pl.lit(t), truth=pl.lit(None, pl.Boolean) if truth is None else truth)
+        writers = memory.writers.with_columns(t=pl.lit(t))
         if self._wanted is not None:
             cells = cells.filter(pl.col("cell").is_in(self._wanted))
             writers = writers.filter((pl.lit("writer(") + pl.col("writer") + ")").is_in(self._wanted))

@@ -62,7 +62,7 @@ class Desk:
     @property
     def waiting(self) -> Ints:
         """How many escalated cells of each replication are not yet reviewed."""
-        return np.bincount(self._rep, minlength=len(self._reps))
+        return np.bincount(self._rep, minlength=len(self._reps)).astype(np.int64)
 
     def escalate(self, stand: Stand, now: int, day: float) -> None:
         """Put every newly disputed cell on the desk, in the order of admission."""

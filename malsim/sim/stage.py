@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from malsim.sim.ledger import Ledger
     from malsim.sim.notes import Notes
     from malsim.sim.occasion import Ints
+    from malsim.sim.push import Stand
+    from malsim.sim.reviewers import Desk
     from malsim.sim.world import World
 
-__all__ = ["Stage"]
+__all__ = ["Scene", "Stage"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,3 +24,13 @@ class Stage:
     reps: Ints
     seed: int
     notes: Notes
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What stands after a tick, for whoever records it; `truth` has one row a fact, one column a replication."""
+
+    stand: Stand
+    truth: Ints
+    ledger: Ledger | None
+    desk: Desk | None
