@@ -381,3 +381,20 @@ def test_a_signal_begins_as_hal_says() -> None:
         "a": [engine.net.instances["latch"].sheet.outs["out_not"].first], "b": [0.0], "free": [True],
         "seed": [engine.net.instances["scale"].sheet.ins["gain"].first],
     }  # fmt: skip
+
+
+def test_standing_programs_run_with_the_scan_and_enter_the_gate_when_asked() -> None:
+    text = "addf watch tick [keys: dec_a3ee] [delta: 0.05] [concernTarget: dec_a3ee]"
+    memory = load('dec_a3ee "a" conf(.6)\n' + text).memory
+    silent, heard = Engine(link(parse(text))), Engine(link(parse(text)), derive=True)
+    lower = memory.with_cells(memory.cells.with_columns(effective=pl.lit(0.4)))
+    for engine, cells in ((silent, 1), (heard, 3)):
+        first = engine.scan(engine.start(memory), memory, now=1.0)
+        assert not first.ran[0].output.witness.any()
+        second = engine.scan(first.state, lower, now=2.0)
+        assert second.ran[0].output.said["change"].tolist() == pytest.approx([-0.2])
+        assert second.memory.cells.height == cells
+    written = second.memory.cells.row(2, named=True)
+    assert (written["kind"], written["stated"], written["created"]) == ("obs", 0.72, 2.0)
+    assert second.memory.edges["relation"].to_list() == ["derived_from", "concerns"]
+    assert tick(second.memory, 3.0).cells["effective"][0] < 0.5

@@ -16,6 +16,7 @@ from malsim.netlist.engine.rows import NO_TOPICS, Rows
 from malsim.netlist.engine.sources import Finder, many, reader
 from malsim.netlist.engine.steps import compiled, grown
 from malsim.netlist.lexicon import LOOP_WRITES
+from malsim.netlist.programs import Pass, programs, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,23 +24,27 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.netlist.engine.actuators import Happening
     from malsim.netlist.engine.steps import Step
+    from malsim.netlist.programs import Ran
+    from malsim.netlist.programs.operations import Output
     from malsim.netlist.wiring import Net, Signal
     from ops.pin import Array
     from ops.pin.state import State as OpState
 
 __all__ = ["Engine", "Scan", "State"]
 
+DAY = 8.64e7
 DTYPES = {"float": np.float64, "int": np.int64, "bit": np.bool_}
 
 
 @dataclass(frozen=True)
 class State:
-    """All that a net remembers between scans: every pin of every instance, every signal, what the actuators last did."""
+    """All that a net remembers: every pin, every signal, what the actuators last did, what the programs last said."""
 
     ticks: int = 0
     ops: Mapping[str, OpState] = field(default_factory=dict)
     signals: Mapping[str, Any] = field(default_factory=dict)
     driven: Mapping[str, Array] = field(default_factory=dict)
+    said: Mapping[str, Output] = field(default_factory=dict)
     heights: Mapping[str, int] = field(default_factory=dict)
     topics: pl.DataFrame = field(default_factory=lambda: NO_TOPICS)
 
@@ -48,13 +53,15 @@ class State:
 class Scan:
     """What one scan came to: the new state and memory, what the net wrote on the loop's pins, and what happened.
 
-    `outputs` has an array over replications for each pin of the loop that the net writes.
+    `outputs` has an array over replications for each pin of the loop that the net writes, `ran` what each standing program
+    came to.
     """
 
     state: State
     memory: Memory
     outputs: Mapping[str, Array]
     happened: tuple[Happening, ...] = ()
+    ran: tuple[Ran, ...] = ()
 
     @property
     def events(self) -> pl.DataFrame:
@@ -74,11 +81,23 @@ class Engine:
     tick
         Milliseconds between two scans.
     rules
-        Whose locks the actuators keep.
+        Whose locks the actuators keep, and whose gate the programs' witnesses pass.
+    derive
+        Whether standing programs propose what they find as claims.
     """
 
-    def __init__(self, net: Net, *, replications: int = 1, tick: float = 8.64e7, rules: Rules | None = None) -> None:
-        self.net, self.replications, self.rules = net, replications, rules or Rules()
+    def __init__(
+        self,
+        net: Net,
+        *,
+        replications: int = 1,
+        tick: float = 8.64e7,
+        rules: Rules | None = None,
+        derive: bool = False,
+    ) -> None:
+        self.net, self.replications, self.rules, self.derive = net, replications, rules or Rules(), derive
+        self.programs = programs(net)
+        self.tick = tick
         finder = Finder()
         on = {
             str(link.address): signal
@@ -108,7 +127,9 @@ class Engine:
         """The net before its first scan."""
         return self._fitted(State(), Rows(memory, self.replications))
 
-    def scan(self, state: State, memory: Memory, inputs: Mapping[str, Any] | None = None) -> Scan:
+    def scan(
+        self, state: State, memory: Memory, inputs: Mapping[str, Any] | None = None, *, now: float | None = None
+    ) -> Scan:
         """Run the net once on a memory that has just ticked.
 
         Parameters
@@ -119,11 +140,14 @@ class Engine:
             Its cells are read as they are; flags the net drives are set in the memory that is returned.
         inputs
             What the loop's own pins hold (`{"reviewer.ack": True}`): one value, or one a replication.
+        now
+            Days, for `clock.days` and for what programs write; by default as many ticks as were made.
         """
         rows = Rows(memory, self.replications, state.topics)
         state = self._fitted(state, rows)
         ticks = state.ticks + 1
-        values: dict[str, Any] = {**state.signals, **self._loop(inputs or {}, ticks)}
+        day = ticks * self.tick / DAY if now is None else now
+        values: dict[str, Any] = {**state.signals, **self._loop({"clock.tick": ticks, "clock.days": day, **(inputs or {})})}
         for name, read in self.readers.items():
             values[name] = read(rows)
         states = dict(state.ops)
@@ -135,8 +159,14 @@ class Engine:
                     for name in thread.functions:
                         states[name] = self._call(self.steps[name], states[name], values, rows)
         after, driven, happened = self.actuators.drive(memory, values, state.driven, rows)
-        made = State(ticks, states, values, driven, state.heights, state.topics)
-        return Scan(made, after, self.actuators.outputs(values), happened)
+        stood = Pass(after, (), state.said)
+        if self.programs:
+            stood = run(
+                self.programs, after, now=day, last=state.said, derive=self.derive, rules=self.rules,
+                replications=self.replications,
+            )  # fmt: skip
+        made = replace(state, ticks=ticks, ops=states, signals=values, driven=driven, said=stood.last)
+        return Scan(made, stood.memory, self.actuators.outputs(values), happened, stood.ran)
 
     def _call(self, step: Step, state: OpState, values: dict[str, Any], rows: Rows) -> OpState:
         made = step.called_over(values, rows) if step.series else step.called(state, values, rows)
@@ -153,9 +183,8 @@ class Engine:
             held = state[key] if row is None else state[key][row]
             values[signal.name] = many(where.reducer, held[members], groups, rows.count(signal.domain))
 
-    def _loop(self, inputs: Mapping[str, Any], ticks: int) -> dict[str, Array]:
+    def _loop(self, known: Mapping[str, Any]) -> dict[str, Array]:
         """What the loop's own pins put on signals."""
-        known = {"clock.tick": ticks, **inputs}
         made = {}
         for name, pin in self.loop_reads.items():
             dtype = DTYPES[self.net.signals[name].type]

@@ -88,6 +88,7 @@ class Net:
     signals: Mapping[str, Signal] = field(default_factory=dict)
     threads: tuple[Thread, ...] = ()
     programs: tuple[Schedule, ...] = ()
+    settings_of_programs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     initial: Mapping[str, float | bool] = field(default_factory=dict)
     flags: tuple[Set, ...] = ()
     documented: tuple[Wire, ...] = ()

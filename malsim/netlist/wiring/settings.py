@@ -18,7 +18,7 @@ from ops.pin import Out
 from ops.pin.binding import bind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from malsim.netlist.statements import Statement
     from malsim.netlist.wiring.net import Instance, Signal
@@ -30,7 +30,7 @@ _FLAGS = {(name,) for name in (*FLAGS, *FLAGS.values())}
 
 @dataclass(frozen=True)
 class Settings:
-    """Values by instance and pin, values by signal, and the flags to set."""
+    """Values by instance or standing program and pin, values by signal, and the flags to set."""
 
     pins: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     initial: dict[str, float | bool] = field(default_factory=dict)
@@ -41,13 +41,17 @@ def settings(
     statements: Iterable[Statement],
     instances: Mapping[str, Instance | None],
     signals: Mapping[str, Signal],
+    programs: Collection[str],
     faults: list[Fault],
 ) -> Settings:
-    """Gather every `set`; of one said twice the last stands."""
+    """Gather every `set`; of one said twice the last stands. What a program makes of its settings is its own business."""
     made = Settings()
     linked = {str(link.address): signal.name for signal in signals.values() for link in signal.links}
     for statement in statements:
-        if isinstance(statement, Set):
+        if isinstance(statement, Set) and statement.address.partition(".")[0] in programs:
+            name, _, setting = statement.address.partition(".")
+            made.pins[name][setting] = statement.value
+        elif isinstance(statement, Set):
             try:
                 _set(statement, instances, signals, linked, made)
             except (AddressError, OpError) as error:

@@ -1,0 +1,6 @@
+"""Standing programs: the reference's operations over chosen members, run each tick for all replications at once."""
+
+from malsim.netlist.programs.program import Program, programs
+from malsim.netlist.programs.run import Pass, Ran, run
+
+__all__ = ["Pass", "Program", "Ran", "programs", "run"]

@@ -1,0 +1,127 @@
+"""Whom a program looks at: cells by name, by its own edges, by topics, entities and kinds, or by words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory.index import NONE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.memory import Memory
+    from malsim.netlist.programs.program import Program
+    from ops.pin import Array
+
+    Ints = NDArray[np.int64]
+
+__all__ = ["Members", "members"]
+
+
+@dataclass(frozen=True)
+class Members:
+    """The chosen cells of every replication: their rows, replication by replication, each in the order of choice."""
+
+    memory: Memory
+    rows: Ints
+    reps: Ints
+    replications: int
+
+    def column(self, name: str) -> Array:
+        """A field of the members; NaN, 0 or false where it is null."""
+        values = self.memory.cells[name].gather(self.rows)
+        if values.null_count():
+            values = values.fill_null(np.nan if values.dtype == pl.Float64 else 0)
+        array: Array = values.to_numpy()
+        return array
+
+    @cached_property
+    def count(self) -> Ints:
+        """How many members each replication has."""
+        return np.bincount(self.reps, minlength=self.replications)
+
+    def mean(self, values: Array) -> Array:
+        """The mean of the members' values in each replication, 0 where there are none."""
+        total = np.bincount(self.reps, weights=values, minlength=self.replications)
+        made: Array = np.divide(total, self.count, out=np.zeros(self.replications), where=self.count > 0)
+        return made
+
+    def largest(self, values: Array) -> Array:
+        """The largest of the members' values in each replication, 0 where there are none."""
+        made = np.full(self.replications, -np.inf)
+        np.maximum.at(made, self.reps, values)
+        return np.where(self.count > 0, made, 0.0)
+
+    def keys(self) -> list[str]:
+        """The members' keys."""
+        return self.memory.cells["key"].gather(self.rows).to_list()
+
+
+def members(program: Program, memory: Memory, replications: int) -> Members:
+    """Choose: named cells first, then words, then what the program's own edges point at, then topics, entities and kinds.
+
+    A cell is taken once and only while it is active; the program itself never is. With nothing chosen and nothing to choose
+    by, every active cell that is no program.
+    """
+    cells = memory.cells.select(
+        pl.int_range(pl.len(), dtype=pl.Int64).alias("row"), pl.col("rep").cast(pl.Int64), "key", "kind", "status", "topics",
+        "entities", "title", "body",
+    )  # fmt: skip
+    active = cells.filter((pl.col("status") == "active") & (pl.col("key") != program.key))
+    plain = active.filter(pl.col("kind") != "prg")
+    found = [_named(program, memory, replications), _worded(program, plain), _pointed(program, memory, replications)]
+    if program.topics or program.entities or program.kinds:
+        found.append(_tagged(program, plain))
+    chosen = (
+        pl.concat(found).unique(maintain_order=True).join(active.select("row"), on="row", how="semi", maintain_order="left")
+    )
+    if chosen.is_empty() and not (program.keys or program.query or program.topics or program.entities or program.kinds):
+        chosen = plain.select("row", "rep")
+    chosen = chosen.sort("rep", maintain_order=True).filter(pl.int_range(pl.len()).over("rep") < program.limit)
+    return Members(memory, chosen["row"].to_numpy(), chosen["rep"].to_numpy(), replications)
+
+
+_NOBODY = pl.DataFrame(schema={"row": pl.Int64, "rep": pl.Int64})
+
+
+def _pairs(rows: Ints, reps: Ints) -> pl.DataFrame:
+    found = rows != NONE
+    return pl.DataFrame({"row": rows[found], "rep": reps[found]}, schema={"row": pl.Int64, "rep": pl.Int64})
+
+
+def _named(program: Program, memory: Memory, replications: int) -> pl.DataFrame:
+    reps = np.repeat(np.arange(replications), len(program.keys))
+    names = list(program.keys) * replications
+    return _pairs(memory.index.rows(reps.tolist(), names, height=memory.cells.height), reps)
+
+
+def _worded(program: Program, plain: pl.DataFrame) -> pl.DataFrame:
+    """Cells that hold any of the query's words."""
+    words = [word for word in program.query.lower().split() if len(word) > 1]
+    if not words:
+        return _NOBODY
+    text = pl.concat_str("title", "body", separator=" ").str.to_lowercase()
+    return plain.filter(pl.any_horizontal([text.str.contains(word, literal=True) for word in words])).select("row", "rep")
+
+
+def _pointed(program: Program, memory: Memory, replications: int) -> pl.DataFrame:
+    """What the program's own edges point at."""
+    reps = np.arange(replications)
+    own = memory.index.rows(reps.tolist(), [program.key] * replications, height=memory.cells.height)
+    targets = memory.edges.filter(pl.col("source").is_in(own[own != NONE]))["target"]
+    return pl.DataFrame([targets.alias("row"), memory.cells["rep"].gather(targets).cast(pl.Int64).alias("rep")])
+
+
+def _tagged(program: Program, plain: pl.DataFrame) -> pl.DataFrame:
+    wanted = plain
+    for name, values in (("topics", program.topics), ("entities", program.entities)):
+        if values:
+            wanted = wanted.filter(pl.col(name).list.eval(pl.element().is_in(list(values))).list.any())
+    if program.kinds:
+        wanted = wanted.filter(pl.col("kind").cast(pl.String).is_in(list(program.kinds)))
+    return wanted.select("row", "rep")

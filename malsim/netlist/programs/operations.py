@@ -1,0 +1,266 @@
+"""What each operation comes to, for all replications at once: numbers a replication, and what it says of each member.
+
+Every number is rounded to thousandths, halves up, as the reference does; a program's memory of itself is what it said last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import ops
+from malsim.memory.scores import thousandths
+from malsim.netlist.values import number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.netlist.programs.members import Members
+    from malsim.netlist.programs.program import Program
+    from ops.pin import Array
+
+__all__ = ["OPERATIONS", "Output"]
+
+DELTA = {"watch": 0.15, "drift": 0.15, "trend": 0.1}
+MOST_MOVERS = 5
+UNSIGNED = 2**32
+MEASURES = {
+    "conf": "stated", "uncertainty": "uncertainty", "concern": "concern", "sourceQuality": "source_quality",
+    "actorCalibration": "calibration", "effective": "effective", "currencyC0": "c0", "currency": "currency",
+    "salienceSeed": "salience_seed", "salience": "salience", "value": "value",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Output:
+    """`said` holds a value a replication (a list where it is one), `of_members` one a member; `witness`, who speaks up.
+
+    `kept` is what the next run reads besides `said`.
+    """
+
+    said: dict[str, Any]
+    witness: Array
+    of_members: dict[str, Array] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict)
+
+
+def watch(program: Program, members: Members, last: Output | None) -> Output:
+    """Whether the mean effective moved by `delta` since the last run."""
+    current = thousandths(members.mean(members.column("effective")))
+    previous = np.full(len(current), np.nan) if last is None else last.said["current"]
+    change = np.where(np.isnan(previous), 0.0, thousandths(current - previous))
+    delta = program.positive("delta", DELTA[program.operation])
+    tripped = ~np.isnan(previous) & (np.abs(change) >= delta)
+    said = {"current": current, "previous": previous, "change": change, "delta": delta, "tripped": tripped}
+    return Output(said, tripped)
+
+
+def drift(program: Program, members: Members, last: Output | None) -> Output:
+    """As `watch`, and which members moved, the farthest first, at most five."""
+    made = watch(program, members, last)
+    values = thousandths(members.column("effective"))
+    before = _by_row(members, last)
+    change = np.where(np.isnan(before), 0.0, thousandths(values - before))
+    moved = np.flatnonzero(change != 0)
+    order = moved[np.lexsort((-np.abs(change[moved]), members.reps[moved]))]
+    movers = np.zeros(len(values), dtype=np.int64)
+    movers[order] = _places(members.reps[order]) + 1
+    movers[movers > MOST_MOVERS] = 0
+    of_members = {"value": values, "previous": before, "change": change, "mover": movers}
+    held = np.full(members.memory.cells.height, np.nan)
+    held[members.rows] = values
+    return Output(made.said, made.witness, of_members, {"values": held})
+
+
+def _by_row(members: Members, last: Output | None) -> Array:
+    """What each member's value was at the last run, NaN for a new one."""
+    before = np.full(members.memory.cells.height, np.nan)
+    if last is not None:
+        before[: len(last.kept["values"])] = last.kept["values"]
+    return before[members.rows]
+
+
+def quorum(program: Program, members: Members, last: Output | None) -> Output:
+    """Whether members by `k` distinct writers reach `minEff`."""
+    del last
+    k = max(1, int(program.positive("k", 2)))
+    least = min(max(program.number("minEff", 0.7), 0.0), 1.0)
+    distinct = program.settings.get("distinctActors") is not False
+    effective = thousandths(members.column("effective"))
+    approves = effective >= least
+    who = members.column("author") if distinct else members.rows
+    pairs = np.unique(np.stack([members.reps[approves], who[approves].astype(np.int64)]), axis=1)
+    count = np.bincount(pairs[0], minlength=members.replications)
+    said = {
+        "k": k, "min_eff": least, "distinct_actors": distinct, "approver_count": count, "passed": count >= k,
+        "shortfall": np.maximum(0, k - count), "score": thousandths(np.minimum(1.0, count / k)),
+    }  # fmt: skip
+    return Output(
+        said,
+        np.ones(members.replications, dtype=bool),
+        {"approves": approves, "effective": np.where(approves, effective, np.nan)},
+    )
+
+
+def trend(program: Program, members: Members, last: Output | None) -> Output:
+    """Slope, streak and acceleration of a measure over the last runs."""
+    measure = program.settings.get("measure", "effective_confidence")
+    window = max(2, int(program.positive("window", 8)))
+    delta, threshold = program.positive("delta", DELTA["trend"]), max(1, int(program.positive("streak", 3)))
+    current = thousandths(_measured(str(measure), members))
+    series = np.vstack([current] if last is None else [last.kept["series"], current])[-window:]
+    count = len(series)
+    slope = _slope(series)
+    steps = thousandths(np.diff(series, axis=0))
+    streak = _streak(steps)
+    half = count // 2
+    acceleration = thousandths(_slope(series[half:]) - _slope(series[:half]))
+    tripped = (count > 1) & ((np.abs(slope) >= delta) | (np.abs(streak) >= threshold))
+    direction = np.array(["stable", "ascending", "descending"])[np.sign(slope).astype(int)]
+    said = {
+        "measure": measure, "current": current, "series": series, "slope": slope, "direction": direction, "streak": streak,
+        "streak_magnitude": np.abs(streak), "acceleration": acceleration, "delta": delta, "window": window,
+        "streak_threshold": threshold, "tripped": tripped,
+    }  # fmt: skip
+    return Output(said, tripped, kept={"series": series})
+
+
+def _slope(series: Array) -> Array:
+    """(last − first) / (n − 1), 0 below two values."""
+    if len(series) < 2:  # noqa: PLR2004 - two values make a slope
+        return np.zeros(series.shape[1])
+    made: Array = thousandths((series[-1] - series[0]) / (len(series) - 1))
+    return made
+
+
+def _streak(steps: Array) -> Array:
+    """How many of the last steps went the same way, signed; 0 if the last went nowhere."""
+    signs = np.sign(steps).astype(np.int64)
+    if not len(signs):
+        return np.zeros(steps.shape[1], dtype=np.int64)
+    same = np.logical_and.accumulate(signs[::-1] == signs[-1], axis=0).sum(axis=0)
+    made: Array = signs[-1] * same
+    return made
+
+
+def _measured(measure: str, members: Members) -> Array:
+    if measure == "member_count":
+        return members.count.astype(np.float64)
+    name = (
+        "effective" if measure == "effective_confidence" else MEASURES.get(measure.replace("-", ".").removeprefix("scores."))
+    )
+    if name is None:
+        return np.zeros(members.replications)
+    values = members.column(name)
+    known = ~np.isnan(values)
+    total = np.bincount(members.reps[known], weights=values[known], minlength=members.replications)
+    count = np.bincount(members.reps[known], minlength=members.replications)
+    made: Array = np.divide(total, count, out=np.zeros(members.replications), where=count > 0)
+    return made
+
+
+def score(program: Program, members: Members, last: Output | None) -> Output:
+    """One number: the mean effective and the least concern."""
+    del program, last
+    effective, concern = members.mean(members.column("effective")), members.largest(members.column("concern"))
+    said = {
+        "average_confidence": thousandths(members.mean(members.column("stated"))),
+        "average_effective": thousandths(effective),
+        "max_concern": thousandths(concern),
+        "score": thousandths((effective + (1.0 - concern)) / 2.0),
+    }
+    return Output(said, np.zeros(members.replications, dtype=bool))
+
+
+def reflex(program: Program, members: Members, last: Output | None) -> Output:
+    """Which members a 32-bit table of five questions picks: weak, stale, in review, pinned, annexed."""
+    del last
+    table = _unsigned(program.settings.get("personality", 0))
+    bits = np.stack(
+        [
+            members.column("effective") < 0.5,  # noqa: PLR2004 - the reference's half
+            members.column("currency") < 0.5,  # noqa: PLR2004
+            *(members.column(flag) for flag in ("requires_review", "pinned", "annexed")),
+        ]
+    ).astype(bool)
+    fired: Array = ops.load("reflex", inputs=5).function(bits, table=np.array([table]))["out"]
+    count = np.bincount(members.reps[fired], minlength=members.replications)
+    return Output({"personality": table, "fired_count": count}, count > 0, {"fired": fired})
+
+
+def _unsigned(given: object) -> int:
+    """A personality as 32 bits: numbers cut and wrapped, text read as a number, anything else 0."""
+    value = number(given) if isinstance(given, str) else given
+    return int(value) % UNSIGNED if isinstance(value, (int, float)) else 0
+
+
+def emit_witness(program: Program, members: Members, last: Output | None) -> Output:
+    """Speaks up each time."""
+    del program, last
+    return Output({}, np.ones(members.replications, dtype=bool))
+
+
+def tag_projection(program: Program, members: Members, last: Output | None) -> Output:
+    """The distinct tags of the members, sorted."""
+    del last
+    family = str(program.settings.get("family", "topics"))
+    cells = members.memory.cells
+    tags = cells[family].gather(members.rows).to_list() if family in {"topics", "entities"} else [[]] * len(members.rows)
+    found: list[set[str]] = [set() for _ in range(members.replications)]
+    for rep, own in zip(members.reps.tolist(), tags, strict=True):
+        found[rep].update(own)
+    said = {"family": family, "tags": [sorted(one) for one in found]}
+    return Output(said, np.zeros(members.replications, dtype=bool))
+
+
+WORK = {"impact": 0.5, "dependencyWeight": 0.5, "reversibility": 0.5, "novelty": 0.3, "cost": 0.5}
+CHEAPEST = 0.05
+
+
+def allocate(program: Program, members: Members, last: Output | None) -> Output:
+    """Members ranked by what attention to them would bring; speaks up where the chosen change.
+
+    impact · (uncertainty + concern + novelty) · (0.5 + dependency) · (0.5 + reversibility / 2) / cost. What is known of a
+    member's work is given as `settings["work"]`, by its key.
+    """
+    known = program.settings.get("work")
+    known = known if isinstance(known, Mapping) else {}
+    keys = members.keys()
+    plain = {name: np.full(len(keys), default) for name, default in WORK.items()}
+    plain |= {name: members.column(name).copy() for name in ("uncertainty", "concern")}
+    for name, values in plain.items():
+        for place, key in enumerate(keys):
+            values[place] = known.get(key, {}).get(name, values[place])
+        np.clip(values, CHEAPEST if name == "cost" else 0.0, None if name == "cost" else 1.0, out=values)
+    worth = plain["impact"] * (plain["uncertainty"] + plain["concern"] + plain["novelty"])
+    worth = worth * (0.5 + plain["dependencyWeight"]) * (0.5 + plain["reversibility"] / 2) / plain["cost"]
+    rank = thousandths(worth)
+    limit = max(1, int(program.positive("limit", 8)))
+    order = np.lexsort((np.array(keys, dtype=str), -rank, members.reps))
+    place = np.empty(len(keys), dtype=np.int64)
+    place[order] = _places(members.reps[order])
+    chosen = [
+        [keys[at] for at in order if members.reps[at] == rep and place[at] < limit] for rep in range(members.replications)
+    ]
+    changed = np.array([last is None or last.kept["chosen"][rep] != own for rep, own in enumerate(chosen)])
+    return Output(
+        {"limit": limit, "changed": changed},
+        changed,
+        {"score": rank, "rank": place, "selected": place < limit},
+        {"chosen": chosen},
+    )
+
+
+def _places(sorted_groups: Array) -> Array:
+    """0, 1, 2 … within each run of equal groups."""
+    first = np.searchsorted(sorted_groups, sorted_groups)
+    return np.arange(len(sorted_groups)) - first
+
+
+OPERATIONS: Mapping[str, Callable[[Program, Members, Output | None], Output]] = {
+    "watch": watch, "drift": drift, "quorum": quorum, "trend": trend, "score": score, "reflex": reflex,
+    "emit_witness": emit_witness, "tag_projection": tag_projection, "allocate": allocate,
+}  # fmt: skip

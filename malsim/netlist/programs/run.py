@@ -1,0 +1,180 @@
+"""One pass of the standing programs over a memory, and what they say entering it as claims where that is asked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.memory import admit
+from malsim.memory.index import NONE
+from malsim.netlist.programs.members import members
+from malsim.netlist.programs.operations import OPERATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from malsim.memory import Memory, Rules
+    from malsim.netlist.programs.members import Members
+    from malsim.netlist.programs.operations import Output
+    from malsim.netlist.programs.program import Program
+    from ops.pin import Array
+
+__all__ = ["Pass", "Ran", "run"]
+
+CONFIDENCE = 0.72
+CONCERN = -0.5
+CELL_CONFIDENCE = 0.6
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What one program came to: its members, what it said of them, and, where it spoke up, the gate's verdicts."""
+
+    program: Program
+    members: Members
+    output: Output
+    verdicts: pl.DataFrame | None = None
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What a pass came to: the memory with the witnesses, each program's result in turn, and what the next pass reads."""
+
+    memory: Memory
+    ran: tuple[Ran, ...]
+    last: Mapping[str, Output] = field(default_factory=dict)
+
+
+def run(
+    programs: Sequence[Program],
+    memory: Memory,
+    *,
+    now: float,
+    last: Mapping[str, Output] | None = None,
+    derive: bool = False,
+    rules: Rules | None = None,
+    replications: int = 1,
+) -> Pass:
+    """Run every program once, in turn; a later one sees the witnesses of those before it.
+
+    Parameters
+    ----------
+    programs
+        In the order of the pass.
+    memory
+        Of all replications.
+    now
+        Days; when witnesses are written.
+    last
+        What the last pass gave as `last`.
+    derive
+        Propose witnesses to the gate: confidence 0.72, verification checked, derived from the program, and where the program
+        names a `concernTarget`, concerning it. The same finding is not written twice while it stands.
+    """
+    results = []
+    said = dict(last or {})
+    for program in programs:
+        chosen = members(program, memory, replications)
+        output = OPERATIONS[program.operation](program, chosen, said.get(program.key))
+        verdicts = None
+        if derive and output.witness.any():
+            memory, verdicts = _derived(program, chosen, output, memory, now, rules)
+        said[program.key] = output
+        results.append(Ran(program, chosen, output, verdicts))
+    return Pass(memory, tuple(results), said)
+
+
+def _derived(
+    program: Program, chosen: Members, output: Output, memory: Memory, now: float, rules: Rules | None
+) -> tuple[Memory, pl.DataFrame | None]:
+    """Witnesses through the gate, from a program cell that is written first where there is none."""
+    reps = np.flatnonzero(output.witness)
+    cells = memory.index.rows(reps.tolist(), [program.key] * len(reps), height=memory.cells.height)
+    missing = [_cell(program, int(rep), now) for rep in reps[cells == NONE]]
+    if missing:
+        memory, _ = admit(memory, missing, rules)
+    claims = []
+    for rep in reps.tolist():
+        claim = _witness(program, chosen, output, rep, now)
+        standing = memory.index.rows([rep], [claim["key"]], height=memory.cells.height)[0]
+        if standing == NONE:
+            claims.append(claim)
+        elif memory.cells["status"][int(standing)] != "active":
+            claims.append(claim | {"key": f"{claim['key']}_{memory.cells.height}"})
+    # The reference's law fixes a factor at the gate, and its programs pass none.
+    plain = {f"program:{program.handle}": 1.0} if rules is not None and rules.recompute == "admit" else None
+    return admit(memory, claims, rules, factors=plain) if claims else (memory, None)
+
+
+def _cell(program: Program, rep: int, now: float) -> dict[str, Any]:
+    return {
+        "rep": rep,
+        "t": now,
+        "sequence": -1,
+        "key": program.key,
+        "handle": program.handle,
+        "kind": "prg",
+        "writer": "netlist",
+        "title": program.title,
+        "body": f"stands on the tick and does {program.operation}",
+        "confidence": CELL_CONFIDENCE,
+        "origin": "program",
+        "topics": list(program.topics),
+    }
+
+
+def _witness(program: Program, chosen: Members, output: Output, rep: int, now: float) -> dict[str, Any]:
+    """The claim a program makes of what it found: named by the finding, so that the same finding has the same name."""
+    finding = _finding(chosen, output, rep)
+    name = hashlib.sha256(json.dumps([program.key, finding], sort_keys=True).encode()).hexdigest()[:24]
+    target = program.settings.get("concernTarget")
+    edges: list[dict[str, Any]] = [{"relation": "derived_from", "target": program.key, "weight": 0.0}]
+    if isinstance(target, str):
+        edges.append({"relation": "concerns", "target": target, "weight": CONCERN})
+    numbers = ", ".join(f"{what} {value}" for what, value in finding["said"].items() if not isinstance(value, list))
+    return {
+        "rep": rep,
+        "t": now,
+        "sequence": 0,
+        "key": f"drv_program_run_{name}",
+        "kind": "ver" if program.operation == "quorum" else "obs",
+        "writer": f"program:{program.handle}",
+        "title": f"{program.title}: {program.operation} speaks up",
+        "body": f"{numbers or 'stands'}; over {int(chosen.count[rep])} cells; finding {name}",
+        "confidence": CONFIDENCE,
+        "verification": "checked",
+        "origin": "program",
+        "stability": "volatile",
+        "topics": ["program", program.operation],
+        "edges": edges,
+    }
+
+
+def _finding(chosen: Members, output: Output, rep: int) -> dict[str, Any]:
+    """What was said in one replication, and of each of its members, as plain numbers and texts."""
+    mine = chosen.reps == rep
+    keys = [key for key, own in zip(chosen.keys(), mine.tolist(), strict=True) if own]
+    said = {name: _plain(value, rep, chosen.replications) for name, value in output.said.items()}
+    return {
+        "members": keys,
+        "said": said,
+        "of_members": {name: _listed(values[mine]) for name, values in output.of_members.items()},
+    }
+
+
+def _plain(value: Any, rep: int, replications: int) -> Any:
+    if isinstance(value, np.ndarray):
+        return _listed(np.atleast_1d(value[..., rep])) if value.ndim > 1 else _listed(value[rep : rep + 1])[0]
+    return value[rep] if isinstance(value, list) and len(value) == replications else value
+
+
+def _listed(values: Array) -> list[Any]:
+    """Plain values, null where a number is unknown."""
+    return [None if isinstance(value, float) and math.isnan(value) else value for value in values.tolist()]
