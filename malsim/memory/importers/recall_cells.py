@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -86,7 +87,7 @@ def put(memory: Memory, rows: pl.DataFrame, edges: pl.DataFrame) -> Placed:
 def _row(cell: Mapping[str, Any], start: float) -> dict[str, Any]:
     part = {name: _table(cell, name) for name in ("scores", "flags", "provenance", "tags", "policy")}
     created = _day(cell.get("createdAt"), start) or 0.0
-    scores = {ours: _number(part["scores"].get(theirs), default) for ours, (theirs, default) in _SCORES.items()}
+    scores = {ours: _share(part["scores"].get(theirs), default) for ours, (theirs, default) in _SCORES.items()}
     words = {
         "kind": _word(cell.get("kind"), schema.KINDS, "obs"),
         "stability": _word(cell.get("stability"), schema.STABILITY, "stable"),
@@ -95,7 +96,7 @@ def _row(cell: Mapping[str, Any], start: float) -> dict[str, Any]:
         "origin": _word(part["provenance"].get("origin"), schema.ORIGIN, "llm"),
         "sensitivity": _word(part["policy"].get("sensitivity"), schema.SENSITIVITY, "private"),
     }
-    key = str(cell.get("key", ""))
+    key = _text(cell.get("key")) or ""
     return {
         **scores,
         **words,
@@ -107,8 +108,8 @@ def _row(cell: Mapping[str, Any], start: float) -> dict[str, Any]:
         "title": _text(cell.get("title")) or "",
         "body": _text(cell.get("body")) or "",
         "summary": _text(cell.get("summary")),
-        "value": _number(cell.get("value"), None),
-        "effective": _number(part["scores"].get("effective"), scores["stated"]),
+        "value": _number(cell.get("value")),
+        "effective": _share(part["scores"].get("effective"), scores["stated"]),
         "created": created,
         "touched": _day(cell.get("updatedAt"), start) or created,
         "read": _day(cell.get("lastSalientAt"), start),
@@ -127,15 +128,22 @@ def _table(cell: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    """A text, without halves of letters that UTF-8 cannot hold."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
 
 
 def _texts(value: object) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+    return [text for item in value if (text := _text(item)) is not None] if isinstance(value, list) else []
 
 
-def _number(value: object, default: float | None) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else default
+def _number(value: object) -> float | None:
+    good = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < math.inf
+    return float(value) if good else None  # type: ignore[arg-type]  # a number, as was just told
+
+
+def _share(value: object, default: float) -> float:
+    number = _number(value)
+    return number if number is not None and 0.0 <= number <= 1.0 else default
 
 
 def _word(value: object, words: Sequence[str], default: str) -> str:

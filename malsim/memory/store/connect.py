@@ -13,7 +13,7 @@ from malsim.memory.store.layout import APPLICATION, STATEMENTS, VERSION
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["blank", "connect", "refusing", "transaction"]
+__all__ = ["blank", "connect", "is_store", "refusing", "transaction"]
 
 MAGIC = b"SQLite format 3\0"
 HEADER = 100
@@ -56,6 +56,15 @@ def _read_only(path: Path, wait: float) -> sqlite3.Connection:
     raise StoreError(
         "cannot be opened in this folder", where=str(path), hint="copy it, with its -wal file, where you may write"
     )
+
+
+def is_store(path: Path) -> bool:
+    """Whether a file says that it is a store of malsim's."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        header = file.read(HEADER)
+    return header.startswith(MAGIC) and int.from_bytes(header[_PARTS[-1]], "big") == APPLICATION
 
 
 def blank() -> sqlite3.Connection:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
+
+import polars as pl
 
 from malsim.errors import StoreError
 from malsim.memory.admission import admit
 from malsim.memory.cells import Memory
+from malsim.memory.expand import expand
+from malsim.memory.push import Push, push
 from malsim.memory.store import read
 from malsim.memory.store.connect import connect, refusing, transaction
 from malsim.memory.store.write import extends, latest_day, log_verdicts, write
@@ -19,9 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import TracebackType
 
-    import polars as pl
-
     from malsim.memory.claims import Claims
+    from malsim.memory.expand import Expanded
     from malsim.memory.rules import Rules
 
 __all__ = ["Store"]
@@ -50,7 +53,7 @@ class Store:
     """
 
     def __init__(self, path: str | Path, *, write: bool = True, wait: float = 5.0) -> None:
-        self.path = Path(path)
+        self.path, self.write = Path(path), write
         self.connection: sqlite3.Connection = connect(self.path, write=write, wait=wait)
         self._held: tuple[int, Memory] | None = None
 
@@ -78,6 +81,12 @@ class Store:
         """The day of the last write; None of a store never written to."""
         with self._reading():
             return read.last_day(self.connection) if self._made() else None
+
+    @property
+    def start(self) -> str | None:
+        """The date of day 0, where one was given."""
+        with self._reading():
+            return read.start(self.connection) if self._made() else None
 
     @property
     def ticks(self) -> pl.DataFrame:
@@ -111,17 +120,38 @@ class Store:
         with self._changing() as old:
             return self._write(old, tick(old, now, rules), t=now, deed="tick")
 
-    def save(self, memory: Memory, *, t: float | None = None) -> None:
+    def mini_index(self, query: str = "", **options: Any) -> Push:
+        """The lines that a reader is pushed about a query, found by the file's own index; options as of `push.push`."""
+        with self._reading():
+            return push(self.connection, query, **options) if self._made() else Push([], pl.DataFrame())
+
+    def expand(self, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
+        """One cell, opened as of `now` (days; by default that of the last write); that it was read is kept.
+
+        In a store open for reading only, nothing is kept.
+        """
+        if not self.write:
+            return expand(self.memory, handle, now=self.day if now is None else now, rep=rep, rules=rules)
+        with self._changing() as old:
+            now = read.last_day(self.connection) if now is None else now
+            opened = expand(old, handle, now=now, rep=rep, rules=rules)
+            self._write(old, opened.memory, t=opened.explanation.t, deed="expand")
+        return opened
+
+    def save(self, memory: Memory, *, t: float | None = None, start: str | None = None) -> None:
         """Make the file hold this memory, as of day `t` (by default the latest day it knows of).
 
-        The memory must have grown from what the file holds. Raises `StoreError` where the file holds cells or edges that
-        this memory does not: another process wrote them, and they are not lost.
+        `start` is the date (ISO 8601) of day 0, where there is one. The memory must have grown from what the file holds.
+        Raises `StoreError` where the file holds cells or edges that this memory does not: another process wrote them, and
+        they are not lost.
         """
         with self._changing() as old:
             if not extends(memory, old):
                 hint = "open it again and work on that, or save to another file"
                 raise StoreError("holds what this memory does not", where=str(self.path), hint=hint)
             self._write(old, memory, t=latest_day(memory) if t is None else t, deed="save")
+            if start is not None:
+                self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
 
     @contextmanager
     def _changing(self) -> Iterator[Memory]:

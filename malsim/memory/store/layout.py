@@ -6,7 +6,7 @@ import polars as pl
 
 from malsim.memory import schema
 
-__all__ = ["APPLICATION", "CELLS", "MOVING", "RECORD", "STATEMENTS", "VERSION"]
+__all__ = ["APPLICATION", "CELLS", "INDEXES", "MOVING", "RECORD", "STATEMENTS", "VERSION"]
 
 APPLICATION = 0x6D616C73  # "mals", in the header of every store
 VERSION = 1
@@ -45,7 +45,9 @@ STATEMENTS = (
     """CREATE VIRTUAL TABLE words USING fts5 (handle, title, tags, summary, body, content='', detail=column,
         tokenize='porter unicode61')""",
     "INSERT INTO words (words, rank) VALUES ('rank', 'bm25(4.0, 3.0, 2.0, 1.0, 1.0)')",
-    "CREATE INDEX cells_by_handle ON cells (handle)",
-    "CREATE INDEX edges_by_source ON edges (source)",
-    "CREATE INDEX edges_by_target ON edges (target)",
+)
+INDEXES = (  # made once the first rows are in, which is faster than keeping them up row by row
+    "CREATE INDEX IF NOT EXISTS cells_by_handle ON cells (handle)",
+    "CREATE INDEX IF NOT EXISTS edges_by_source ON edges (source)",
+    "CREATE INDEX IF NOT EXISTS edges_by_target ON edges (target)",
 )

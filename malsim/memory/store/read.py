@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-__all__ = ["last_day", "past", "present", "ticks", "verdicts"]
+__all__ = ["last_day", "past", "present", "start", "ticks", "verdicts"]
 
 _TICKS: dict[str, pl.DataType | type[pl.DataType]] = {
     "row": pl.Int64, "t": pl.Float64, "deed": pl.String, "cells": pl.Int64, "edges": pl.Int64, "changed": pl.Int64,
@@ -60,6 +60,12 @@ def verdicts(connection: sqlite3.Connection) -> pl.DataFrame:
 def last_day(connection: sqlite3.Connection) -> float | None:
     """The day of the last write; None of a store never written to."""
     row = connection.execute('SELECT t FROM ticks ORDER BY "row" DESC LIMIT 1').fetchone()
+    return row[0] if row else None
+
+
+def start(connection: sqlite3.Connection) -> str | None:
+    """The date of day 0, where one was given."""
+    row = connection.execute("SELECT value FROM meta WHERE name = 'start'").fetchone()
     return row[0] if row else None
 
 

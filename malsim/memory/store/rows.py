@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Kinds = Mapping[str, pl.DataType | type[pl.DataType]]
 
-__all__ = ["columns_of", "insert", "select", "update"]
+__all__ = ["columns_of", "insert", "plain", "select", "update"]
 
 SLICE = 16_384
 
@@ -21,7 +21,7 @@ def insert(connection: sqlite3.Connection, table: str, frame: pl.DataFrame) -> N
     """Add a frame's rows to the table whose columns it names."""
     names = ", ".join(f'"{name}"' for name in frame.columns)
     statement = f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * frame.width)})"
-    for part in _plain(frame).iter_slices(SLICE):
+    for part in plain(frame).iter_slices(SLICE):
         connection.executemany(statement, part.rows())
 
 
@@ -30,7 +30,7 @@ def update(connection: sqlite3.Connection, table: str, frame: pl.DataFrame) -> N
     names = [name for name in frame.columns if name != "row"]
     settings = ", ".join(f'"{name}" = ?' for name in names)
     statement = f'UPDATE {table} SET {settings} WHERE "row" = ?'
-    for part in _plain(frame.select(*names, "row")).iter_slices(SLICE):
+    for part in plain(frame.select(*names, "row")).iter_slices(SLICE):
         connection.executemany(statement, part.rows())
 
 
@@ -63,7 +63,7 @@ def _series(name: str, values: tuple[object, ...], kind: pl.DataType | type[pl.D
     return pl.Series(name, values, dtype=kind)
 
 
-def _plain(frame: pl.DataFrame) -> pl.DataFrame:
+def plain(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with lists written as JSON, which is what SQLite can hold and a person can read."""
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
     return frame.with_columns(_json(name) for name in lists)

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema
-from malsim.memory.store.layout import CELLS, MOVING, RECORD
+from malsim.memory.store.layout import CELLS, INDEXES, MOVING, RECORD
 from malsim.memory.store.rows import insert, update
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def write(connection: sqlite3.Connection, old: Memory, new: Memory, *, t: float,
     first = old.edges.height
     insert(connection, "edges", new.edges.slice(first).with_row_index("row", offset=first))
     _rewrite_writers(connection, old.writers, new.writers, deeds)
+    for statement in INDEXES:
+        connection.execute(statement)
     row = (deeds, t, deed, new.cells.height, new.edges.height, changed)
     connection.execute("INSERT INTO ticks VALUES (?, ?, ?, ?, ?, ?)", row)
     connection.execute("INSERT OR REPLACE INTO meta VALUES ('scanned', ?)", (new.scanned,))
