@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.errors import ScenarioError
 from malsim.scenario.lines import line_of
-from malsim.scenario.metrics import METRICS
+from malsim.scenario.metrics import METRICS, STEPS
 from malsim.scenario.properties.formula import Compare, Number
 from malsim.scenario.properties.parse import parse
 from malsim.scenario.tubes import KEYS, Tube
@@ -129,6 +129,8 @@ def _metric(given: dict[str, Any], line: int, where: str) -> MetricCheck:
         raise ScenarioError(
             "bounds that keep nothing in or nothing out", where=f"{where}.within", given=[low, high], hint=hint
         )
+    if "final" in given and given["metric"] not in STEPS:
+        raise ScenarioError("only a step response has a final value", where=f"{where}.final", allowed=", ".join(STEPS))
     _told(value_of, given["of"], f"{where}.of")
     over = None
     if "over" in given:

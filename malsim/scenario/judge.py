@@ -165,7 +165,7 @@ def _said(verdict: Verdict) -> str:
     if len(margin.each) == 1:
         return str(margin.witness) if not verdict.passed else f"margin {margin.worst:.3g}"
     low, high = verdict.interval
-    share = f"holds in {verdict.held:.3g} of {len(margin.each)} replications [{low:.3g}, {high:.3g}]"
+    share = f"holds in {margin.holds.sum()} of {len(margin.each)} replications [{low:.3g}, {high:.3g}]"
     if verdict.passed:
         return f"{share}, worst margin {margin.worst:.3g}"
     return f"{share}, {verdict.share:g} asked; {margin.witness}"

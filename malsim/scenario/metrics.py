@@ -13,7 +13,7 @@ from malsim.errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["METRICS", "measure"]
+__all__ = ["METRICS", "STEPS", "measure"]
 
 Array: TypeAlias = NDArray[np.float64]
 RISE = (0.1, 0.9)
@@ -60,7 +60,7 @@ METRICS: dict[str, Callable[[Series], Array]] = {
     "mean": lambda series: np.nanmean(series.values, axis=0),
     "lowest": lambda series: np.nanmin(series.values, axis=0),
     "highest": lambda series: np.nanmax(series.values, axis=0),
-    "last": lambda series: series.values[-1],
+    "last": lambda series: series.final,
     "rise_time": _rise,
     "settling_time": _settling,
     "overshoot": lambda series: series.beyond(1),
@@ -85,7 +85,7 @@ def measure(metric: str, days: Array, values: Array, *, final: float | None = No
     days, values
         Shapes (T,) and (T, R); NaN where there is no value yet.
     final
-        What the series should settle at; default its last value.
+        What the series should settle at; default its last value, where there is one.
 
     Raises
     ------
@@ -95,9 +95,11 @@ def measure(metric: str, days: Array, values: Array, *, final: float | None = No
     >>> measure("overshoot", np.arange(4.0), np.array([[0.0], [1.5], [0.9], [1.0]])).tolist()
     [50.0]
     """
-    if np.isnan(values).all(axis=0).any() or np.isnan(values[-1:]).any() or not len(days):
-        raise ScenarioError("a replication has no value in the window, or none at its end", hint="move the window")
-    ends = np.full(values.shape[1], final) if final is not None else values[-1]
+    there = ~np.isnan(values)
+    if not there.any(axis=0).all():
+        raise ScenarioError("a replication has no value in the window", hint="move the window")
+    last = values[len(days) - 1 - there[::-1].argmax(axis=0), np.arange(values.shape[1])]
+    ends = np.full(values.shape[1], final) if final is not None else last
     if metric in STEPS and (ends == 0).any():
         raise ScenarioError(f"{metric} is a share of the final value, which is 0", hint="say final, or measure 1 - x")
     return METRICS[metric](Series(days - days[0], values, ends))

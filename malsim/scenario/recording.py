@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from malsim.errors import ScenarioError
 from malsim.scenario import baselines
-from malsim.scenario.tubes import KEYS, Comparison, compare
+from malsim.scenario.tube_series import series_label
+from malsim.scenario.tubes import KEYS, Comparison, Tube, compare, tube_of
+from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +20,12 @@ if TYPE_CHECKING:
     from malsim.scenario.checks import BaselineCheck
     from malsim.sim.run import Run
 
-__all__ = ["against_baseline", "kept", "place"]
+__all__ = ["LINES", "TUBES", "against_baseline", "kept", "place", "tube_frames"]
+
+LINES = {"panel": pl.String, "t": pl.Float64, "middle": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+TUBES = {"panel": pl.String, "t": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+MOST_SHOWN = 4
+MOST_SERIES = 200
 
 
 def place(run: Run) -> tuple[Path, str]:
@@ -61,3 +69,45 @@ def against_baseline(wanted: BaselineCheck, run: Run, *, largest: int = baseline
 
 def _names(frames: Mapping[str, pl.DataFrame]) -> str:
     return ", ".join(f"{name}.{column}" for name, frame in frames.items() for column in frame.columns)
+
+
+def tube_frames(wanted: BaselineCheck, run: Run, found: Comparison | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Lines (panel, t, middle, low, high) and tubes (panel, t, low, high) of a few series, those outside first."""
+    lines, tubes = pl.DataFrame(schema=LINES), pl.DataFrame(schema=TUBES)
+    if found is None:
+        return lines, tubes
+    then = baselines.read(*place(run))
+    for name, column, label, keys in _series(then, found)[:MOST_SHOWN]:
+        key = [pl.col(each).eq_missing(pl.lit(value)) for each, value in keys.items()]
+        recorded, now = then[name].filter(key).sort("t"), getattr(run, name).filter(key).sort("t")
+        panel = pl.lit(f"{column} of {name} {label}").alias("panel")
+        value = pl.col(column).cast(pl.Float64)
+        lines.extend(now.select(panel, "t", value.alias("middle"), value.alias("low"), value.alias("high")))
+        low, high = _tube(recorded.with_columns(value), column, tube_of(wanted.tubes, name, column, keys))
+        tubes.extend(recorded.select(panel, "t", low, high))
+    return lines, tubes
+
+
+def _series(then: Mapping[str, pl.DataFrame], found: Comparison) -> list[tuple[str, str, str, dict[str, object]]]:
+    """Frame, column, label and keys of each series of numbers recorded, those that left their tube first."""
+    outside = set(found.differences.select("frame", "series", "column").rows())
+    series = [
+        (name, column, series_label(keys), keys)
+        for name, frame in then.items()
+        for keys in frame.select(KEYS[name]).unique(maintain_order=True).head(MOST_SERIES).to_dicts()
+        for column in frame.columns
+        if column not in ("t", *KEYS[name]) and frame[column].dtype.is_numeric()
+    ]
+    return sorted(series, key=lambda each: (each[0], each[2], each[1]) not in outside)
+
+
+def _tube(recorded: pl.DataFrame, column: str, tube: Tube) -> tuple[pl.Series, pl.Series]:
+    """The lowest and highest value allowed at each recorded time."""
+    times = (recorded["t"] * DAY).round().cast(pl.Int64).to_numpy()
+    values = recorded[column].fill_null(float("nan")).to_numpy()
+    slack = tube.absolute + tube.relative * np.abs(values)
+    first = np.searchsorted(times, times - tube.behind, "left")
+    last = np.searchsorted(times, times + tube.ahead, "right")
+    spans = [slice(*ends) for ends in zip(first, last, strict=True)]
+    low = pl.Series("low", [float((values - slack)[span].min()) for span in spans], dtype=pl.Float64)
+    return low, pl.Series("high", [float((values + slack)[span].max()) for span in spans], dtype=pl.Float64)

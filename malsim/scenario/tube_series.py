@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.scenario.tubes import Tube
 
-__all__ = ["series_differences"]
+__all__ = ["series_differences", "series_label"]
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -69,7 +69,7 @@ def series_differences(
         for tube, numbers in members.items():
             band = Band(baseline.times, run.times, values[0][:, numbers], values[1][:, numbers], tube, words)
             for place in band.fails:
-                yield {"series": _label(names.row(numbers[place], named=True)), "column": column, **band.report(place)}
+                yield {"series": series_label(names.row(numbers[place], named=True)), "column": column, **band.report(place)}
 
 
 def _words(then: pl.Series, now: pl.Series) -> list[str] | None:
@@ -79,7 +79,8 @@ def _words(then: pl.Series, now: pl.Series) -> list[str] | None:
     return pl.concat([then.cast(pl.String), now.cast(pl.String)]).drop_nulls().unique(maintain_order=True).to_list()
 
 
-def _label(series: Mapping[str, Any]) -> str:
+def series_label(series: Mapping[str, Any]) -> str:
+    """What a series is called in a report."""
     name = series.get("cell") or series.get("writer") or series.get("signal")
     row = f"({series['row']})" if series.get("row") is not None else ""
     return f"{name}{row}, replication {series['rep']}"

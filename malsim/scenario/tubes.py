@@ -18,7 +18,7 @@ from malsim.sim.clock import span
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["KEYS", "Comparison", "Tube", "compare"]
+__all__ = ["KEYS", "Comparison", "Tube", "compare", "tube_of"]
 
 KEYS = {
     "cells": ("rep", "cell"),
@@ -134,7 +134,7 @@ def compare(
         now = _fitting(name, then, run)
         names |= _names(name, then, now)
         differences = event_differences if name == "events" else series_differences
-        found += [{"frame": name} | row for row in differences(then, now, KEYS[name], partial(_tube, tubes, name))]
+        found += [{"frame": name} | row for row in differences(then, now, KEYS[name], partial(tube_of, tubes, name))]
     for unused in sorted(set(tubes) - names):
         near = get_close_matches(unused, names, n=1)
         hint = f"did you mean {near[0]!r}?" if near else None
@@ -166,7 +166,7 @@ def _names(name: str, then: pl.DataFrame, now: pl.DataFrame) -> set[str]:
     return {*columns, *(f"{name}.{column}" for column in columns), *signals}
 
 
-def _tube(tubes: Mapping[str, Tube], name: str, column: str, series: Mapping[str, Any]) -> Tube:
+def tube_of(tubes: Mapping[str, Tube], name: str, column: str, series: Mapping[str, Any]) -> Tube:
     """The narrowest tube said: of the signal or the kind of event, the frame's column, the column, the rest."""
     own = series.get("signal", series.get("kind", ""))
     for key in (own, f"{name}.{column}", column, name, "*"):

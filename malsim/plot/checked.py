@@ -1,0 +1,106 @@
+"""What a scenario's checks saw: a panel each value, the regions it must keep to, tubes, and a lane each kind of event."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.plot.style import COLOURS, GREY, dress, sheet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from malsim.plot.style import Sheet
+
+__all__ = ["checked"]
+
+ASKED, BROKEN = COLOURS[2], COLOURS[5]
+MOST_MARKS = 400
+
+
+def checked(
+    lines: pl.DataFrame,
+    regions: pl.DataFrame,
+    tubes: pl.DataFrame,
+    events: pl.DataFrame,
+    witnesses: pl.DataFrame,
+    *,
+    title: str = "",
+) -> Sheet | None:
+    """Draw the values over time with what is asked of them; None if there is no value.
+
+    Parameters
+    ----------
+    lines
+        panel, t (days), middle, low, high: a line and a band.
+    regions
+        panel, begins, ends (days), low, high (null is open), passed: green where it is kept to, hatched where not.
+    tubes
+        panel, t, low, high: grey round a baseline.
+    events
+        t, kind: a lane each kind.
+    witnesses
+        panel, t: where a failure was decided.
+    """
+    names = lines["panel"].unique(maintain_order=True).to_list()
+    if not names:
+        return None
+    kinds = events["kind"].unique(maintain_order=True).to_list()
+    heights = [1.7] * len(names) + ([0.45 + 0.2 * len(kinds)] if kinds else [])
+    figure = sheet(8.6, 0.8 + sum(heights))
+    panels = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, name in zip(panels, names, strict=False):
+        here = pl.col("panel") == name
+        _panel(axes, lines.filter(here), tubes.filter(here))
+        _regions(axes, regions.filter(here))
+        for day in witnesses.filter(here)["t"]:
+            axes.axvline(day, color=BROKEN, linewidth=1.0, linestyle=(0, (2, 2)))
+        dress(axes, x="", y="")
+        axes.set_title(textwrap.shorten(name, 110, placeholder=" …"), loc="left", fontsize=9)
+    if kinds:
+        _lanes(panels[-1], events, kinds)
+    panels[-1].set_xlabel("time (days)")
+    figure.suptitle("\n".join(textwrap.wrap(title, 110)), fontsize=10, x=0.01, ha="left")
+    return figure
+
+
+def _panel(axes: Axes, line: pl.DataFrame, tube: pl.DataFrame) -> None:
+    if tube.height:
+        axes.fill_between(tube["t"], tube["low"], tube["high"], step="post", color=GREY, alpha=0.3, linewidth=0)
+    short = line.height < 2  # noqa: PLR2004  # a single tick has no line
+    look: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.4, "drawstyle": "steps-post"}
+    axes.plot(line["t"], line["middle"], marker="o" if short else None, **look)
+    if (line["low"] < line["high"]).any():
+        axes.fill_between(line["t"], line["low"], line["high"], step="post", color=COLOURS[0], alpha=0.18, linewidth=0)
+    axes.margins(y=0.15)
+
+
+def _regions(axes: Axes, regions: pl.DataFrame) -> None:
+    """Shade the values asked for; an end that is open goes to the panel's."""
+    bounds = [bound for name in ("low", "high") for bound in regions[name].drop_nulls()]
+    bottom, top = axes.get_ylim()
+    reach = 0.06 * (top - bottom)
+    axes.set_ylim(min([bottom, *(bound - reach for bound in bounds)]), max([top, *(bound + reach for bound in bounds)]))
+    bottom, top = axes.get_ylim()
+    for row in regions.to_dicts():
+        colour = ASKED if row["passed"] else BROKEN
+        low, high = (bottom if row["low"] is None else row["low"]), (top if row["high"] is None else row["high"])
+        ends = max(row["ends"], row["begins"] + 1e-6)
+        look: dict[str, Any] = {"color": colour, "alpha": 0.16, "linewidth": 0}
+        axes.fill_between([row["begins"], ends], low, high, hatch=None if row["passed"] else "//", **look)
+        for level in (row["low"], row["high"]):
+            if level is not None:
+                axes.hlines(level, row["begins"], ends, color=colour, linewidth=1.0)
+
+
+def _lanes(axes: Axes, events: pl.DataFrame, kinds: list[str]) -> None:
+    for lane, kind in enumerate(reversed(kinds)):
+        times = events.filter(pl.col("kind") == kind)["t"].unique().sort().to_numpy()
+        kept = times[np.linspace(0, len(times) - 1, min(len(times), MOST_MARKS)).astype(int)]
+        axes.plot(kept, np.full(len(kept), lane), "|", color="#222222", markersize=7)
+    dress(axes, x="", y="")
+    axes.set_yticks(range(len(kinds)), list(reversed(kinds)), fontsize=8)
+    axes.set_ylim(-0.6, len(kinds) - 0.4)

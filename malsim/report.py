@@ -1,0 +1,111 @@
+"""A judged suite as one HTML file that opens from a disk without a network: verdicts, margins, seeds, and a figure each."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from importlib import resources
+from string import Template
+from typing import TYPE_CHECKING
+
+from malsim.plot.checked import checked
+from malsim.scenario.picture import picture
+from malsim.scenario.verdicts import details
+
+if TYPE_CHECKING:
+    from malsim.scenario.judge import Judged, Outcome, Status
+    from malsim.scenario.verdicts import Suite
+
+__all__ = ["report"]
+
+RESOLUTION = 80
+MOST_FIGURES = 5 * 2**20 * 3 // 4 - 2**19
+WORDS: dict[Status, str] = {"pass": "passed", "fail": "failed", "error": "error"}
+
+
+def report(suite: Suite) -> str:
+    """The page. Figures are PNG inside it; beyond 4 MB of them, failing scenarios keep theirs and others go without."""
+    order = sorted(suite.judged, key=lambda judged: ("error", "fail", "pass").index(judged.status))
+    figures, left = dict[str, bytes](), MOST_FIGURES
+    for judged in order:
+        drawn = _figure(judged)
+        if drawn and len(drawn) <= left:
+            figures[judged.scenario.path or judged.scenario.name] = drawn
+            left -= len(drawn)
+    rows = list(suite.outcomes())
+    sections = [_section(judged, suite, rows, figures) for judged in suite.judged]
+    unread = [_failure("error", path, [problem]) for path, problem in suite.unread]
+    counts = " ".join(f'<span class="{status}">{suite.count(status)} {word}</span>' for status, word in WORDS.items())
+    page = Template(resources.files("malsim").joinpath("report.html").read_text(encoding="utf-8"))
+    links = "".join(
+        f"<li>{_mark(judged.status)} <a href='#{_anchor(judged)}'>{_text(judged.scenario.name)}</a></li>" for judged in order
+    )
+    return page.substitute(counts=counts, links=links, unread="\n".join(unread), sections="\n".join(sections))
+
+
+def _section(judged: Judged, suite: Suite, rows: list[tuple[Judged, Outcome]], figures: dict[str, bytes]) -> str:
+    scenario = judged.scenario
+    mine = [outcome for owner, outcome in rows if owner is judged]
+    table = "".join(_row(outcome) for outcome in mine)
+    failures = [
+        _failure(outcome.status, outcome.check.name, [outcome.said, *details(judged, outcome, suite.options)])
+        for outcome in mine
+        if outcome.status != "pass"
+    ]
+    if judged.error:
+        failures.append(_failure("error", scenario.name, [judged.error]))
+    drawn = figures.get(scenario.path or scenario.name)
+    image = ""
+    if drawn:
+        data = base64.b64encode(drawn).decode()
+        image = f'<img alt="the values checked over time" src="data:image/png;base64,{data}">'
+    last = scenario.first + scenario.replications - 1
+    facts = f"seed {scenario.seed}, {scenario.days:g} days, replications {scenario.first} to {last}"
+    head = "<tr><th></th><th>check</th><th>asked</th><th>margin</th><th>said</th></tr>"
+    return (
+        f'<section id="{_anchor(judged)}"><h2>{_mark(judged.status)} {_text(scenario.name)}</h2><p>{_text(scenario.why)}</p>'
+        f'<p class="facts">{_text(scenario.path)} · {_text(facts)}</p>'
+        f"<div class='wide'><table>{head}{table}</table></div>{''.join(failures)}{image}</section>"
+    )
+
+
+def _row(outcome: Outcome) -> str:
+    margin = "" if outcome.margin is None else f"{outcome.margin:.4g}"
+    said = outcome.said.partition("\n")[0]
+    cells = (
+        _mark(outcome.status),
+        _text(outcome.check.name),
+        f"<code>{_text(outcome.check.property)}</code>",
+        margin,
+        _text(said),
+    )
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def _failure(status: str, name: str, lines: list[str]) -> str:
+    return f'<div class="told {status}"><b>{_text(name)}</b><pre>{_text(chr(10).join(lines))}</pre></div>'
+
+
+def _figure(judged: Judged) -> bytes | None:
+    seen = picture(judged)
+    drawn = seen and checked(seen.lines, seen.regions, seen.tubes, seen.events, seen.witnesses)
+    if not drawn:
+        return None
+    held = io.BytesIO()
+    drawn.savefig(held, format="png", dpi=RESOLUTION)
+    return held.getvalue()
+
+
+def _anchor(judged: Judged) -> str:
+    return html.escape(
+        "".join(letter if letter.isalnum() else "-" for letter in judged.scenario.path or judged.scenario.name)
+    )
+
+
+def _mark(status: Status) -> str:
+    return f'<span class="{status}">{WORDS[status]}</span>'
+
+
+def _text(text: str) -> str:
+    return html.escape(text)

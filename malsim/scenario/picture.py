@@ -1,0 +1,115 @@
+"""What a figure of a judged scenario shows, as frames: the values its checks read, where each is asked what, and tubes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import MalsimError
+from malsim.scenario.checks import BaselineCheck, MetricCheck, value_of
+from malsim.scenario.properties import Property
+from malsim.scenario.properties.formula import Number
+from malsim.scenario.properties.frames import trace_of
+from malsim.scenario.properties.margins import Margins
+from malsim.scenario.properties.render import render
+from malsim.scenario.recording import LINES, TUBES, tube_frames
+from malsim.scenario.regions import Region, regions
+from malsim.sim.clock import DAY
+
+if TYPE_CHECKING:
+    from malsim.scenario.judge import Judged
+    from malsim.scenario.properties import Trace
+    from malsim.scenario.properties.formula import Value
+
+__all__ = ["Picture", "picture"]
+
+REGIONS = {
+    "panel": pl.String, "begins": pl.Float64, "ends": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+    "passed": pl.Boolean,
+}  # fmt: skip
+LEVELS = ("mean", "lowest", "highest", "last", "peak")
+MOST_PANELS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Picture:
+    """Frames of one figure.
+
+    Parameters
+    ----------
+    lines
+        panel, t (days), and over the replications the middle, 5 % and 95 %.
+    regions
+        panel, begins, ends (days), low, high (null is open), passed: where a check asks for values between low and high.
+    tubes
+        panel, t, low, high round a baseline.
+    events
+        t, kind.
+    witnesses
+        panel, t: where a failing check was decided.
+    """
+
+    lines: pl.DataFrame
+    regions: pl.DataFrame
+    tubes: pl.DataFrame
+    events: pl.DataFrame
+    witnesses: pl.DataFrame
+
+
+def picture(judged: Judged) -> Picture | None:
+    """What is to be seen of a scenario that ran; None of one that did not."""
+    if judged.run is None or judged.run.cells.is_empty():
+        return None
+    trace, tubes = trace_of(judged.run), []
+    asked, seen = [], []
+    for outcome in judged.outcomes:
+        passed, found = outcome.status == "pass", list[Region]()
+        if isinstance(outcome.check, BaselineCheck):
+            tubes.append(tube_frames(outcome.check, judged.run, outcome.comparison))
+        elif isinstance(outcome.check, MetricCheck):
+            found = [_of_metric(outcome.check, trace)]
+        elif outcome.verdict is not None:
+            found = regions(Property(outcome.check.property).formula, trace)
+            day = outcome.verdict.margin.witness.day
+            seen += [{"panel": region.panel, "t": day} for region in found if not passed and day is not None]
+        asked += [(region, passed) for region in found]
+    values = {region.panel: region.value for region, _ in asked}
+    drawn = {panel: line for panel in list(values)[:MOST_PANELS] if (line := _line(panel, trace, values[panel])) is not None}
+    rows = [_row(region, passed=passed) for region, passed in asked if region.panel in drawn]
+    return Picture(
+        lines=pl.concat([pl.DataFrame(schema=LINES), *drawn.values(), *(line for line, _ in tubes)]),
+        regions=pl.DataFrame(rows, schema=REGIONS, orient="row"),
+        tubes=pl.concat([pl.DataFrame(schema=TUBES), *(tube for _, tube in tubes)]),
+        events=judged.run.events.select("t", pl.col("kind").cast(pl.String)).unique(maintain_order=True),
+        witnesses=pl.DataFrame(seen, schema={"panel": pl.String, "t": pl.Float64}).unique(maintain_order=True),
+    )
+
+
+def _row(region: Region, *, passed: bool) -> tuple[str, float, float, float | None, float | None, bool]:
+    return (region.panel, region.begins / DAY, region.ends / DAY, region.low, region.high, passed)
+
+
+def _of_metric(wanted: MetricCheck, trace: Trace) -> Region:
+    begins, ends = wanted.over or (0, int(trace.times[-1]))
+    ends_at = [bound if np.isfinite(bound) and wanted.metric in LEVELS else None for bound in wanted.within]
+    value = value_of(wanted.of)
+    return Region(render(value), value, begins, ends, ends_at[0], ends_at[1])
+
+
+def _line(panel: str, trace: Trace, value: Value) -> pl.DataFrame | None:
+    """The middle and the band of a value over the replications; none of words or of what cannot be read."""
+    if isinstance(value, Number):
+        return None
+    try:
+        values = Margins(trace).value(value)
+    except MalsimError:
+        return None
+    if values.dtype == object or values.shape != (len(trace.times), len(trace.replications)):
+        return None
+    there = ~np.isnan(values).all(axis=1)
+    low, middle, high = np.nanquantile(values[there], (0.05, 0.5, 0.95), axis=1)
+    found = pl.DataFrame({"t": trace.times[there] / DAY, "middle": middle, "low": low, "high": high})
+    return found.select(pl.lit(panel).alias("panel"), "t", "middle", "low", "high")

@@ -1,0 +1,124 @@
+"""The report: one file that needs nothing else, holds every verdict and figure, and opens in a browser."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from matplotlib.image import imread
+
+from malsim.plot.checked import checked
+from malsim.report import report
+from malsim.scenario.files import parse
+from malsim.scenario.judge import judge
+from malsim.scenario.picture import picture
+from malsim.scenario.verdicts import Suite
+
+CLAIM = (
+    '[[claim]]\nat = "1d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\nverification = "external"\n'
+)
+CHECKS = """
+[[check]]
+name = "stands <b>&amp;"
+property = "always[2d:5d] not (eff(obs_a1a1) < 0.3)"
+[[check]]
+name = "falls"
+property = "eventually[3d:4d] (abs(eff(obs_a1a1) - 0.2) <= 0.1) and always (obs_a1a1-locked == 0)"
+[[check]]
+name = "word"
+property = 'always (obs_a1a1-status == "active")'
+[[check]]
+name = "mean"
+metric = "mean"
+of = "curr(obs_a1a1)"
+over = ["2d", "4d"]
+within = [0.9, inf]
+[[check]]
+name = "nowhere"
+property = "always (eff(obs_ffff) > 0)"
+"""
+BROWSER = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+
+
+def suite(count: int = 1) -> Suite:
+    judged = [
+        judge(parse(f'why = "w"\n[run]\ndays = 6\n{CLAIM}{CHECKS}', name=f"s{each}", where=f"s{each}.toml"))
+        for each in range(count)
+    ]
+    return Suite(tuple(judged), (("broken.toml", "not TOML <script>"),))
+
+
+def test_it_is_one_file_with_every_verdict_margin_and_seed() -> None:
+    page = report(suite())
+    assert not re.search(r"<script|<link|https?://|url\(|src=\"(?!data:)", page)
+    for said in (
+        "3 passed",
+        "1 failed",
+        "2 error",
+        "stands &lt;b&gt;&amp;amp;",
+        "not TOML &lt;script&gt;",
+        "margin: -0.2",
+        "seed 0",
+    ):
+        assert said in page
+    assert page.count("data:image/png;base64,") == 1
+
+
+def test_what_a_picture_shows_is_where_each_check_asks_for_what() -> None:
+    seen = picture(suite().judged[0])
+    assert seen is not None
+    assert seen.regions.rows() == [
+        ("eff(obs_a1a1)", 2.0, 5.0, 0.3, None, True),
+        ("eff(obs_a1a1)", 3.0, 4.0, 0.1, pytest.approx(0.3), False),
+        ("obs_a1a1-locked", 0.0, 6.0, 0.0, 0.0, False),
+        ("curr(obs_a1a1)", 2.0, 4.0, 0.9, None, True),
+    ]
+    assert seen.lines["panel"].unique(maintain_order=True).to_list() == [
+        "eff(obs_a1a1)",
+        "obs_a1a1-locked",
+        "curr(obs_a1a1)",
+    ]
+    assert seen.lines["t"].min() == 2.0  # admitted on day 1, so at the tick after
+    assert seen.witnesses["t"].unique().to_list() == [3.0]
+    assert picture(judge(parse('why = "w"'))) is None
+
+
+def test_a_figure_of_no_values_is_none() -> None:
+    empty = pl.DataFrame(schema={"panel": pl.String, "t": pl.Float64})
+    assert checked(empty, empty, empty, empty, empty) is None
+
+
+def test_thirty_scenarios_fit_in_five_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("malsim.report._figure", lambda _: bytes(200_000))
+    page = report(suite(30))
+    assert 4 * 2**20 < len(page.encode()) <= 5 * 2**20
+    assert page.count("<section") == 30
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+def test_a_browser_opens_it_and_shows_the_figure(tmp_path: Path) -> None:
+    path = tmp_path / "r.html"
+    path.write_text(report(suite()), encoding="utf-8")
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        f"--user-data-dir={tmp_path / 'profile'}",
+    ]
+    command = [
+        str(BROWSER),
+        *flags,
+        "--window-size=900,1600",
+        f"--screenshot={tmp_path / 'r.png'}",
+        "--dump-dom",
+        path.as_uri(),
+    ]
+    subprocess.run(command, capture_output=True, timeout=100, check=True)
+    shown = imread(tmp_path / "r.png")[..., :3]
+    assert shown.std() > 0.05  # something is drawn on it
+    assert (abs(shown - (0.0, 114 / 255, 178 / 255)).max(axis=2) < 0.1).sum() > 100  # among it the figure's blue line
