@@ -25,7 +25,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.memory.bootstrap import bootstrap, prime
     from malsim.memory.importers.recall import import_recall
     from malsim.memory.store import Store
-    from malsim.memory.store.connect import is_store
+    from malsim.memory.tables.connect import is_store
 
     if is_store(Path(args.source)):
         lender = Memory.open(args.source)

@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.memory.explain import Explanation, explain
 from malsim.memory.rules import Rules
-from malsim.memory.store.write import latest_day
+from malsim.memory.tables.write import latest_day
 from malsim.memory.updates import expanded
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from malsim.memory.bootstrap import MAP
 from malsim.memory.marks import marked
 from malsim.memory.ranking import foremost, fused
 from malsim.memory.rules import Rules
-from malsim.memory.store.connect import blank
-from malsim.memory.store.read import last_day
-from malsim.memory.store.search import candidates, stands
-from malsim.memory.store.write import latest_day, write
+from malsim.memory.tables.connect import blank
+from malsim.memory.tables.read import last_day
+from malsim.memory.tables.search import candidates, stands
+from malsim.memory.tables.write import latest_day, write
 
 if TYPE_CHECKING:
     import sqlite3

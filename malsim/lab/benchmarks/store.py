@@ -16,7 +16,7 @@ from malsim.lab.benchmarks.memory import WORDS, graph
 from malsim.memory import Memory
 from malsim.memory.push import POOL, push
 from malsim.memory.store import Store
-from malsim.memory.store.rows import plain
+from malsim.memory.tables.rows import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from malsim.errors import StoreError
 from malsim.memory.importers.dates import days
 from malsim.memory.importers.legacy import cell_of
 from malsim.memory.importers.recall_cells import EDGES
-from malsim.memory.store.connect import MAGIC, refusing
+from malsim.memory.tables.connect import MAGIC, refusing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -54,8 +54,8 @@ def verify(path: str | Path, *, rules: Rules | None = None) -> Verified:
     """Compute a Recall file's recorded scores anew under the preset (`Rules.recall_v5()`).
 
     Its life is lived again (`recall_replay.lived`); where no tick is on record, with as many at the last instant as fit
-    best. A score agrees within 1e-9 with that, or with one tick from the recorded state. The order in which a claim's edges were
-    written is not on record either, so an effective that lies between what other orders come to agrees too.
+    best. A score agrees within 1e-9 with that, or with one tick from the recorded state. The order in which a claim's edges
+    were written is not on record either, so an effective that lies between what other orders come to agrees too.
     """
     rules = rules or Rules.recall_v5()
     archive = read(path)
@@ -94,7 +94,7 @@ def _instants(cells: pl.DataFrame, rules: Rules) -> NDArray[np.float64]:
 
 
 def _as_recorded(memory: Memory, last: float, rules: Rules) -> pl.DataFrame:
-    """What one tick from the recorded state comes to, at the last instant; replaced cells faded until some day before."""
+    """What one tick from the recorded state comes to at the last instant; replaced cells faded until some day before."""
     cells, told = memory.cells, _instants(memory.cells, rules)
     awake = memory.with_cells(cells.with_columns(status=pl.lit("active", schema.CELLS["status"])))
     step = tick(awake, last, rules).cells.select("effective", "currency", "salience")

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema
-from malsim.memory.store.layout import CELLS, INDEXES, MOVING, RECORD
-from malsim.memory.store.rows import insert, update
+from malsim.memory.tables.layout import CELLS, INDEXES, MOVING, RECORD
+from malsim.memory.tables.rows import insert, update
 
 if TYPE_CHECKING:
     import sqlite3

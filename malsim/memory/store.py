@@ -13,9 +13,9 @@ from malsim.memory.admission import admit
 from malsim.memory.cells import Memory
 from malsim.memory.expand import expand
 from malsim.memory.push import Push, push
-from malsim.memory.store import read
-from malsim.memory.store.connect import connect, refusing, transaction
-from malsim.memory.store.write import extends, latest_day, log_verdicts, write
+from malsim.memory.tables import read
+from malsim.memory.tables.connect import connect, refusing, transaction
+from malsim.memory.tables.write import extends, latest_day, log_verdicts, write
 from malsim.memory.tick import tick
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.errors import StoreError
-from malsim.memory.store.layout import APPLICATION, STATEMENTS, VERSION
+from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.memory.cells import Memory
-from malsim.memory.store.layout import CELLS, MOVING, RECORD
-from malsim.memory.store.rows import select
+from malsim.memory.tables.layout import CELLS, MOVING, RECORD
+from malsim.memory.tables.rows import select
 from malsim.memory.texts import content_of, folded
 
 if TYPE_CHECKING:

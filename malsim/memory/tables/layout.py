@@ -42,8 +42,7 @@ STATEMENTS = (
         PRIMARY KEY (cell, until, field)) WITHOUT ROWID""",
     f"""CREATE TABLE records (writer INTEGER, until INTEGER, {_columns({name: schema.WRITERS[name] for name in RECORD})},
         PRIMARY KEY (writer, until)) WITHOUT ROWID""",
-    """CREATE VIRTUAL TABLE words USING fts5 (handle, title, tags, summary, body, content='', detail=column,
-        tokenize='porter unicode61')""",
+    "CREATE VIRTUAL TABLE words USING fts5 (handle, title, tags, summary, body, content='', tokenize='porter unicode61')",
     "INSERT INTO words (words, rank) VALUES ('rank', 'bm25(4.0, 3.0, 2.0, 1.0, 1.0)')",
 )
 INDEXES = (  # made once the first rows are in, which is faster than keeping them up row by row

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.memory.store.rows import select
+from malsim.memory.tables.rows import select
 
 if TYPE_CHECKING:
     import sqlite3

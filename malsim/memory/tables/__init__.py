@@ -1,0 +1,1 @@
+"""The tables that a store consists of: one SQLite file, or the same in working memory."""
