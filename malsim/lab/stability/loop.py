@@ -1,0 +1,136 @@
+"""The tick as a map of arrays: one step, and its slope at a point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from malsim.memory import Memory, Rules, tick
+from malsim.memory.scores import effective
+
+if TYPE_CHECKING:
+    from malsim.memory.rules import Formula
+
+__all__ = ["Array", "Loop", "along"]
+
+Array = NDArray[np.float64]
+NUDGE = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loop:
+    """What one tick does to the effective of every cell, with all else held.
+
+    e' = e + damping · (f(e) − e), f(e) = clamp01(stated · factor + a · tanh(S e) − b · tanh(C e)) on active cells.
+
+    `support` (S) and `challenge` (C) are sparse, targets by sources, weights ≥ 0; `start` is where cells begin, at
+    stated · factor. Writers' factors are held at what one tick of the memory gives them. Ceilings may pass the bound that
+    rules set them, and may be arrays: worth of shape (cells, n) is n loops at once, with n ceilings.
+    """
+
+    stated: Array
+    factor: Array
+    active: NDArray[np.bool_]
+    start: Array
+    support: sparse.csr_array
+    challenge: sparse.csr_array
+    support_ceiling: float | Array
+    challenge_ceiling: float | Array
+    damping: float
+    from_stated: bool
+    formula: Formula | None
+
+    @classmethod
+    def of(cls, memory: Memory, rules: Rules) -> Loop:
+        """The loop that a memory's tick closes."""
+        cells = memory.cells
+        active = cells["status"].to_physical().to_numpy() == 0
+        heard = active if rules.mass_neighbours == "active" else np.ones(len(active), dtype=bool)
+        fixed = rules.recompute == "admit" or cells.is_empty()
+        factor = (cells if fixed else tick(memory, 0.0, rules).cells)["calibration"].to_numpy()
+        stated = cells["stated"].to_numpy()
+        return cls(
+            stated=stated,
+            factor=factor,
+            active=active,
+            start=np.where(active, np.clip(stated * factor, 0.0, 1.0), cells["effective"].to_numpy()),
+            support=_from(memory.wiring.support, heard),
+            challenge=_from(memory.wiring.challenge, heard),
+            support_ceiling=rules.support_ceiling,
+            challenge_ceiling=rules.challenge_ceiling,
+            damping=rules.damping,
+            from_stated=rules.mass_from == "stated",
+            formula=rules.effective,
+        )
+
+    def masses(self, worth: Array) -> tuple[Array, Array]:
+        """Support and challenge mass, from effective or stated as the rules say."""
+        if self.from_stated:
+            worth = np.broadcast_to(along(self.stated, worth), worth.shape)
+        return self.support @ worth, self.challenge @ worth
+
+    def worth(self, support: Array, challenge: Array) -> Array:
+        """The formula, of all cells."""
+        anchor = along(self.stated, support), along(self.factor, support)
+        if self.formula is not None:
+            return np.clip(np.asarray(self.formula(*anchor, support, challenge), dtype=np.float64), 0.0, 1.0)
+        ceilings = {"support_ceiling": self.support_ceiling, "challenge_ceiling": self.challenge_ceiling}
+        return effective(*anchor, support, challenge, **ceilings)  # type: ignore[arg-type]  # ceilings broadcast
+
+    def step(self, worth: Array) -> Array:
+        """One tick without damping: f(e)."""
+        return self._where_active(self.worth(*self.masses(worth)), worth)
+
+    def tick(self, worth: Array) -> Array:
+        """One tick: e + damping · (f(e) − e)."""
+        fresh = self.step(worth)
+        return fresh if self.damping == 1.0 else worth + self.damping * (fresh - worth)
+
+    def slopes(self, worth: Array) -> tuple[Array, Array, Array]:
+        """The map at a point, f, and ∂f/∂support, ∂f/∂challenge: 0 where the clamp holds a cell or it is not active."""
+        support, challenge = self.masses(worth)
+        fresh = self._where_active(self.worth(support, challenge), worth)
+        free = along(self.active, fresh) & (fresh > 0.0) & (fresh < 1.0)
+        if self.from_stated:
+            free = np.zeros_like(free)
+        if self.formula is None:
+            up = self.support_ceiling * (1.0 - np.tanh(support) ** 2)
+            down = -self.challenge_ceiling * (1.0 - np.tanh(challenge) ** 2)
+        else:
+            up = (self.worth(support + NUDGE, challenge) - self.worth(support - NUDGE, challenge)) / (2 * NUDGE)
+            down = (self.worth(support, challenge + NUDGE) - self.worth(support, challenge - NUDGE)) / (2 * NUDGE)
+        return fresh, np.where(free, up, 0.0), np.where(free, down, 0.0)
+
+    def jacobian(self, worth: Array) -> sparse.csr_array:
+        """∂f/∂e at a point, sparse: diag(∂f/∂support) · S + diag(∂f/∂challenge) · C."""
+        _, up, down = self.slopes(worth)
+        made = sparse.csr_array(_scaled(self.support, up) + _scaled(self.challenge, down))
+        made.eliminate_zeros()
+        return made
+
+    def _where_active(self, fresh: Array, worth: Array) -> Array:
+        if bool(self.active.all()):
+            return fresh
+        return np.where(along(self.active, worth), fresh, worth)
+
+
+def along(value: NDArray[Any], like: Array) -> NDArray[Any]:
+    """One value a cell, shaped to go with worths of one column or of many."""
+    return value if like.ndim == 1 else value[:, None]
+
+
+def _from(matrix: sparse.csr_array, heard: NDArray[np.bool_]) -> sparse.csr_array:
+    """The matrix without the columns of sources that are not heard."""
+    if heard.all():
+        return matrix
+    return sparse.csr_array((matrix.data * heard[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _scaled(matrix: sparse.csr_array, rows: Array) -> sparse.csr_array:
+    """Each row times a number, entries of no slope left out."""
+    entries = matrix.data * np.repeat(rows, np.diff(matrix.indptr))
+    return sparse.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape)

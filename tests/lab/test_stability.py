@@ -1,0 +1,377 @@
+"""The loop's analysis: against the tick itself, against closed forms, and against simulated runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime, brentq
+
+import malsim as ms
+from malsim.cli import main
+from malsim.errors import MalsimError, UsageError
+from malsim.lab.stability.loop import Loop
+from malsim.lab.stability.simulate import measured_ceiling, rings
+from malsim.lab.stability.spectrum import spectrum
+from malsim.memory import Memory, Rules, admit, settle, tick
+from malsim.memory.edges import connect_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+PLAIN = Rules(calibration="none", edge_weight_max=10.0)
+
+
+def graph(stated: NDArray[np.float64], edges: list[tuple[int, int, float]], rules: Rules = PLAIN) -> Memory:
+    """Claims of one writer each with edges (source, target, signed weight) between them."""
+    claims = pl.DataFrame(
+        {
+            "writer": [f"w{number:05d}" for number in range(len(stated))],
+            "handle": [f"obs_{number:04x}" for number in range(len(stated))],
+            "title": [f"claim {number}" for number in range(len(stated))],
+            "confidence": stated,
+            "verification": ["external"] * len(stated),
+        }
+    )
+    memory, verdicts = admit(Memory.empty(), claims, rules)
+    assert verdicts["verdict"].unique().to_list() == ["admitted"]
+    if not edges:
+        return memory
+    source, target, weight = zip(*edges, strict=True)
+    frame = pl.DataFrame({"source": source, "target": target, "weight": weight}).with_columns(
+        relation=pl.when(pl.col("weight") > 0).then(pl.lit("supports")).otherwise(pl.lit("contradicts")),
+        writer=pl.lit("judge"),
+        t=pl.lit(0.0),
+        mutual=pl.lit(value=False),
+    )
+    return connect_rows(memory, frame, rules)
+
+
+def clique(size: int, weight: float = 1.0, first: int = 0) -> list[tuple[int, int, float]]:
+    return [(first + i, first + j, -weight) for i in range(size) for j in range(size) if i != j]
+
+
+def random_dispute(seed: int, size: int, degree: float, low: float, high: float, backed: float = 0.0) -> Memory:
+    draws = np.random.default_rng(seed)
+    pairs = {tuple(sorted(pair)) for pair in draws.integers(0, size, (int(size * degree / 2), 2)).tolist()}
+    edges = [(i, j, -1.0) for a, b in sorted(pairs) if a != b for i, j in ((a, b), (b, a))]
+    backs = {tuple(pair) for pair in draws.integers(0, size, (int(size * backed), 2)).tolist()}
+    taken = {(i, j) for i, j, _ in edges}
+    edges += [(i, j, 1.0) for i, j in sorted(backs) if i != j and (i, j) not in taken]
+    return graph(draws.uniform(low, high, size), edges)
+
+
+def closed_form(size: int, stated: float, weight: float) -> float:
+    """Where b·w·(n−1)·sech²(w·(n−1)·e) = 1 on e = stated − b·tanh(w·(n−1)·e), with u = w·(n−1)·e."""
+    total = weight * (size - 1)
+    u = brentq(lambda u: u + np.sinh(2 * u) / 2 - total * stated, 0.0, 30.0)
+    return float(np.cosh(u) ** 2 / total)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[Memory, Rules]:
+    size = draw(st.integers(1, 7))
+    stated = np.array(draw(st.lists(st.floats(0.05, 1.0), min_size=size, max_size=size)))
+    ends = st.integers(0, size - 1)
+    edges = draw(st.lists(st.tuples(ends, ends, st.sampled_from([-1.0, -0.5, -2.0, 1.0, 0.3])), max_size=16))
+    single = {(i, j): (i, j, weight) for i, j, weight in edges if i != j}
+    rules = PLAIN.replace(
+        damping=draw(st.sampled_from([1.0, 0.5])),
+        challenge_ceiling=draw(st.floats(0.0, 1.0)),
+        support_ceiling=draw(st.floats(0.0, 1.0)),
+        mass_from=draw(st.sampled_from(["effective", "effective", "stated"])),
+    )
+    return graph(stated, list(single.values()), rules), rules
+
+
+@given(graphs())
+def test_the_loop_is_the_tick(made: tuple[Memory, Rules]) -> None:
+    memory, rules = made
+    loop = Loop.of(memory, rules)
+    here = memory.cells["effective"].to_numpy()
+    np.testing.assert_allclose(loop.tick(here), tick(memory, 1.0, rules).cells["effective"].to_numpy(), atol=1e-15)
+
+
+@given(graphs())
+def test_the_fixed_point_stands_still_and_the_jacobian_is_the_slope_there(made: tuple[Memory, Rules]) -> None:
+    memory, rules = made
+    found = ms.stability(memory, rules)
+    at = found.fixed_point
+    assert np.abs(found.loop.step(at) - at).max() <= found.residual <= 1e-6
+    raw = found.loop.worth(*found.loop.masses(at))
+    if ((raw < 1e-4) | (raw > 1 - 1e-4)).any():
+        return  # the clamp's corner has no slope
+    numeric = np.atleast_2d(approx_fprime(at, found.loop.step, 1e-7))
+    np.testing.assert_allclose(found.loop.jacobian(at).toarray(), numeric, atol=1e-5)
+    whole = (1 - rules.damping) * np.eye(len(at)) + rules.damping * found.loop.jacobian(at).toarray()
+    assert found.spectral_radius == pytest.approx(np.abs(np.linalg.eigvals(whole)).max(), abs=1e-6)
+
+
+@given(graphs())
+def test_below_the_norm_bound_the_real_tick_settles(made: tuple[Memory, Rules]) -> None:
+    memory, rules = made
+    if ms.stability(memory, rules).bound < 0.97:
+        assert settle(memory, 1.0, rules.replace(settle_ticks=3000)).settled
+
+
+@given(graphs())
+def test_a_superseded_or_lone_cell_is_on_no_loop(made: tuple[Memory, Rules]) -> None:
+    memory, rules = made
+    gone = memory.with_cells(memory.cells.with_columns(status=pl.lit("superseded", memory.cells["status"].dtype)))
+    found = ms.stability(gone, rules.replace(damping=1.0))
+    assert found.spectral_radius == 0.0
+    assert found.verdict == "settled"
+
+
+def cliques() -> tuple[Memory, NDArray[np.int64], list[tuple[int, float, float]]]:
+    """Every clique of the grid in one graph, so that the real tick runs them all at once."""
+    cases = [(n, stated, w) for n in range(2, 13) for stated in (0.2, 0.4, 0.6, 0.8, 1.0) for w in (0.5, 0.75, 1.0, 2.0)]
+    edges: list[tuple[int, int, float]] = []
+    stated_all: list[float] = []
+    for n, stated, w in cases:
+        edges += clique(n, w, first=len(stated_all))
+        stated_all += [stated] * n
+    owner = np.repeat(np.arange(len(cases)), [n for n, _, _ in cases])
+    return graph(np.array(stated_all), edges), owner, cases
+
+
+def test_predicted_boundaries_of_cliques_agree_with_bisection_on_real_ticks() -> None:
+    memory, owner, cases = cliques()
+    predicted = np.array([closed_form(*case) for case in cases])
+    low, high = 0.5 * predicted, 1.5 * predicted
+    for _ in range(7):
+        middle = (low + high) / 2
+        ceilings = middle[owner]
+
+        def formula(
+            stated: NDArray[np.float64],
+            factor: NDArray[np.float64],
+            support: NDArray[np.float64],
+            challenge: NDArray[np.float64],
+            ceilings: NDArray[np.float64] = ceilings,
+        ) -> NDArray[np.float64]:
+            return np.clip(stated * factor + 0.15 * np.tanh(support) - ceilings * np.tanh(challenge), 0.0, 1.0)
+
+        rules = PLAIN.replace(effective=formula, settle_tolerance=0.0)
+        early = settle(memory, 1.0, rules.replace(settle_ticks=400)).memory
+        before = np.abs(tick(early, 1.0, rules).cells["effective"].to_numpy() - early.cells["effective"].to_numpy())
+        late = settle(early, 1.0, rules.replace(settle_ticks=400)).memory
+        after = np.abs(tick(late, 1.0, rules).cells["effective"].to_numpy() - late.cells["effective"].to_numpy())
+        first = np.flatnonzero(np.diff(owner, prepend=-1))
+        ringing = (after[first] > 1e-9) & (after[first] > 0.9 * before[first])
+        high, low = np.where(ringing, middle, high), np.where(ringing, low, middle)
+    np.testing.assert_allclose((low + high) / 2, predicted, rtol=0.01)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 8, 12])
+@pytest.mark.parametrize("stated", [0.2, 0.6, 1.0])
+@pytest.mark.parametrize("weight", [0.5, 1.0, 3.0])
+def test_the_critical_ceiling_of_a_clique_is_the_closed_form(size: int, stated: float, weight: float) -> None:
+    found = ms.stability(graph(np.full(size, stated), clique(size, weight)), PLAIN)
+    expected = closed_form(size, stated, weight)
+    if expected > 2.0:
+        assert found.critical_ceiling is None
+    else:
+        assert found.critical_ceiling == pytest.approx(expected, rel=1e-4)
+        assert found.criterion == "linear"
+        assert (found.gain_margin or 0.0) == pytest.approx(expected / 0.6, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("size", "stated", "level"),
+    [(2, 0.2, 0.125), (2, 0.3, 0.188), (2, 0.5, 0.316), (2, 0.7, 0.448), (3, 0.5, 0.236), (3, 0.7, 0.343), (4, 0.7, 0.284)],
+)
+def test_published_disputes_that_settle(size: int, stated: float, level: float) -> None:
+    found = ms.stability(graph(np.full(size, stated), clique(size)), PLAIN)
+    assert found.verdict == "settled"
+    assert found.spectral_radius < 1.0
+    np.testing.assert_allclose(found.fixed_point, level, atol=6e-4)
+
+
+@pytest.mark.parametrize(
+    ("size", "stated", "low", "high"),
+    [(3, 0.2, 0.0, 0.2), (3, 0.3, 0.0, 0.3), (4, 0.5, 0.0, 0.5), (6, 0.5, 0.0, 0.5), (6, 0.7, 0.139, 0.339)],
+)
+def test_published_disputes_that_flip(size: int, stated: float, low: float, high: float) -> None:
+    found = ms.stability(graph(np.full(size, stated), clique(size)), PLAIN)
+    assert found.verdict == "period-2"
+    assert found.spectral_radius > 1.0
+    assert found.gain_margin is not None
+    assert found.gain_margin < 1.0
+    np.testing.assert_allclose(found.ringing["amplitude"], high - low, atol=1e-3)
+    assert found.ringing.height == size
+
+
+@pytest.mark.parametrize("onset", [(0.2, 2), (0.4, 2), (0.5, 3), (0.6, 3), (0.7, 4)])
+def test_published_onset_in_degree(onset: tuple[float, int]) -> None:
+    stated, degree = onset
+    verdicts = {n: ms.stability(graph(np.full(n + 1, stated), clique(n + 1)), PLAIN).verdict for n in (degree - 1, degree)}
+    assert verdicts == {degree - 1: "settled", degree: "period-2"}
+
+
+def test_confident_disputes_never_flip() -> None:
+    assert all(ms.stability(graph(np.full(n, 0.85), clique(n)), PLAIN).verdict == "settled" for n in range(2, 13))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["dense", "even", "camps", "backed camps"])
+def test_predicted_boundaries_of_random_graphs_and_camps_agree_with_simulated_runs(kind: str, seed: int) -> None:
+    made = {
+        "dense": lambda: random_dispute(seed, 150, 12, 0.9, 1.0),
+        "even": lambda: random_dispute(seed, 150, 8, 0.6, 0.7),
+        "camps": lambda: camps(seed, 6, 5, 0.0),
+        "backed camps": lambda: camps(seed, 7, 4, 0.3),
+    }
+    memory = made[kind]()
+    found = ms.stability(memory, PLAIN)
+    measured = measured_ceiling(found.loop, high=2.0, ticks=3000)
+    assert measured is not None
+    assert found.critical_ceiling == pytest.approx(measured, rel=0.01)
+
+
+def camps(seed: int, left: int, right: int, backing: float) -> Memory:
+    """Two camps, each disputing all of the other; within a camp claims support each other by `backing`."""
+    draws = np.random.default_rng(seed)
+    size = left + right
+    camp = np.arange(size) < left
+    edges = [(i, j, -1.0 if camp[i] != camp[j] else backing) for i in range(size) for j in range(size) if i != j]
+    return graph(draws.uniform(0.5, 0.9, size), [edge for edge in edges if edge[2] != 0.0])
+
+
+def test_where_the_clamp_holds_cells_the_criterion_says_so_and_is_simulated() -> None:
+    memory = random_dispute(0, 200, 6, 0.1, 0.4)
+    found = ms.stability(memory, PLAIN)
+    assert found.criterion == "simulated"
+    assert found.clamped.any()
+    assert found.critical_ceiling is not None
+    below, above = (
+        settle(memory, 1.0, PLAIN.replace(challenge_ceiling=share * found.critical_ceiling, settle_ticks=8000)).settled
+        for share in (0.98, 1.02)
+    )
+    assert (below, above) == (True, False)
+    assert "clamp holds" in str(found)
+
+
+def test_the_spec_s_random_graph_rings_in_most_cells() -> None:
+    found = ms.stability(random_dispute(1, 2000, 4, 0.1, 0.4), PLAIN)
+    moving = found.ends.filter(pl.col("period") != 1).height / 2000
+    assert 0.6 < moving < 0.9
+    assert found.verdict == "period-2"
+    assert ms.stability(random_dispute(1, 2000, 4, 0.5, 1.0), PLAIN).verdict == "settled"
+
+
+def test_a_long_chain_without_a_loop_has_spectral_radius_zero() -> None:
+    chain = graph(np.full(60, 0.9), [(i, i + 1, -9.0) for i in range(59)])
+    assert ms.stability(chain, PLAIN).spectral_radius == 0.0
+
+
+@given(st.integers(0, 10_000), st.integers(2, 40), st.floats(0.02, 0.3), st.sampled_from([1.0, 0.4]))
+def test_the_spectrum_taken_apart_is_the_spectrum(seed: int, size: int, density: float, damping: float) -> None:
+    from scipy import sparse
+
+    draws = np.random.default_rng(seed)
+    dense = np.where(draws.random((size, size)) < density, draws.normal(size=(size, size)), 0.0)
+    found = spectrum(sparse.csr_array(dense), damping)
+    whole = (1 - damping) * np.eye(size) + damping * dense
+    loops = np.abs(found.value).max(initial=0.0)
+    # an eigenvalue of no loop is 1 − damping; of a nilpotent rest rounding shows up to the root of its length
+    assert max(loops, 1 - damping) == pytest.approx(np.abs(np.linalg.eigvals(whole)).max(), abs=1e-2)
+
+
+def test_a_large_loop_is_found_by_arnoldi_as_by_dense_algebra() -> None:
+    found = ms.stability(random_dispute(5, 600, 10, 0.9, 1.0), PLAIN)
+    dense = np.linalg.eigvals(found.loop.jacobian(found.fixed_point).toarray())
+    assert found.spectral_radius == pytest.approx(np.abs(dense).max(), rel=1e-3)
+
+
+def test_analysis_does_not_depend_on_the_order_of_cells() -> None:
+    draws = np.random.default_rng(3)
+    stated, edges = draws.uniform(0.3, 0.9, 30), [(i, (i * 7 + k) % 30, -1.0) for i in range(30) for k in (1, 4, 9)]
+    edges = [edge for edge in edges if edge[0] != edge[1]]
+    one = ms.stability(graph(stated, edges), PLAIN)
+    order = draws.permutation(30)
+    place = np.argsort(order)
+    other = ms.stability(graph(stated[order], [(int(place[i]), int(place[j]), w) for i, j, w in edges]), PLAIN)
+    np.testing.assert_allclose(other.fixed_point[place], one.fixed_point, atol=1e-9)
+    assert other.spectral_radius == pytest.approx(one.spectral_radius, rel=1e-6)
+    assert other.critical_ceiling == pytest.approx(one.critical_ceiling, rel=1e-5)
+
+
+def test_a_formula_of_one_s_own_is_analysed_by_its_slope() -> None:
+    def formula(
+        stated: NDArray[np.float64], factor: NDArray[np.float64], _: NDArray[np.float64], challenge: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        return np.clip(stated * factor - 0.6 * np.tanh(challenge), 0.0, 1.0)
+
+    memory = graph(np.full(3, 0.3), clique(3))
+    own, plain = (ms.stability(memory, rules) for rules in (PLAIN.replace(effective=formula), PLAIN))
+    assert own.spectral_radius == pytest.approx(plain.spectral_radius, rel=1e-6)
+    assert (own.critical_ceiling, own.criterion, own.summary()["bound"]) == (None, "none", None)
+
+
+def test_damping_and_stated_masses_are_in_the_numbers() -> None:
+    memory = graph(np.full(3, 0.3), clique(3))
+    damped = ms.stability(memory, PLAIN.replace(damping=0.5))
+    plain = ms.stability(memory, PLAIN).spectral_radius  # its λ is −ρ; the two other modes have λ = +ρ/2
+    assert damped.spectral_radius == pytest.approx(0.5 + 0.5 * plain / 2, rel=1e-4)
+    assert damped.verdict == "settled"
+    stated = ms.stability(memory, PLAIN.replace(mass_from="stated"))
+    assert (stated.spectral_radius, stated.bound, stated.verdict) == (0.0, 0.0, "settled")
+
+
+def test_rings_answers_for_each_ceiling() -> None:
+    loop = ms.stability(graph(np.full(3, 0.3), clique(3)), PLAIN).loop
+    assert rings(replace(loop, challenge_ceiling=np.array([0.1, 0.5, 0.56, 0.9]))).tolist() == [False, False, True, True]
+    assert measured_ceiling(loop, low=0.0, high=0.2) is None
+    with pytest.raises(UsageError, match="empty range"):
+        measured_ceiling(loop, low=0.5, high=0.2)
+
+
+def test_bad_input_is_refused() -> None:
+    with pytest.raises(UsageError, match="Run, Memory"):
+        ms.stability({"cells": 1})  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="without cells"):
+        ms.stability(Memory.empty())
+    found = ms.stability(graph(np.full(2, 0.3), clique(2)), PLAIN)
+    with pytest.raises(MalsimError, match="no such cell"):
+        found.plot.return_map("obs_nope")
+    with pytest.raises(UsageError, match="two different cells"):
+        found.plot.phase("obs_0000", "obs_0000")
+    with pytest.raises(UsageError, match="no such ceiling"):
+        found.plot.bifurcation(ceiling="roof")
+
+
+def test_the_command_says_why_the_shipped_dispute_rings(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["stability", "scenarios/mutual_dispute.toml", "--json", "-o", str(tmp_path)]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["verdict"] == "period-2"
+    assert said["spectral_radius"] > 1.0
+    assert said["critical_ceiling"] == pytest.approx(closed_form(3, 0.3, 1.0), rel=1e-4)
+    assert said["gain_margin"] == pytest.approx(said["critical_ceiling"] / 0.6)
+    assert said["ringing"] == ["obs_a1a1", "obs_b2b2", "obs_c3c3"]
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "return_map.png",
+        "bifurcation.png",
+        "stability_map.png",
+        "cells.parquet",
+    }
+    assert main(["stability", "scenarios/mutual_dispute.toml", "--set", "rules.challenge_ceiling=0.3"]) == 0
+    assert "verdict settled" in capsys.readouterr().out
+    assert main(["stability", "no_such.toml"]) == 2
+
+
+@pytest.mark.parametrize("name", ["return_map", "bifurcation", "stability_map"])
+def test_figures_carry_units(name: str) -> None:
+    found = ms.stability(graph(np.full(3, 0.3), clique(3)), PLAIN)
+    figure = getattr(found.plot, name)() if name != "stability_map" else found.plot.stability_map(points=5)
+    axes = figure.axes[0]
+    assert "0 to 1" in axes.get_xlabel()
+    assert "0 to 1" in axes.get_ylabel()
