@@ -18,6 +18,9 @@ from malsim.scenario.judge import judge
 from malsim.scenario.picture import picture
 from malsim.scenario.verdicts import Suite
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 CLAIM = (
     '[[claim]]\nat = "1d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\nverification = "external"\n'
 )
@@ -113,7 +116,7 @@ def test_a_browser_opens_it_and_shows_the_figure(tmp_path: Path) -> None:
     command = [
         str(BROWSER),
         *flags,
-        "--window-size=900,1600",
+        "--window-size=900,3000",
         f"--screenshot={tmp_path / 'r.png'}",
         "--dump-dom",
         path.as_uri(),
@@ -121,4 +124,4 @@ def test_a_browser_opens_it_and_shows_the_figure(tmp_path: Path) -> None:
     subprocess.run(command, capture_output=True, timeout=100, check=True)
     shown = imread(tmp_path / "r.png")[..., :3]
     assert shown.std() > 0.05  # something is drawn on it
-    assert (abs(shown - (0.0, 114 / 255, 178 / 255)).max(axis=2) < 0.1).sum() > 100  # among it the figure's blue line
+    assert (shown[..., 2] - shown[..., 0] > 0.2).sum() > 100  # among it the figure's blue line

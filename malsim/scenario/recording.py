@@ -47,7 +47,7 @@ def kept(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFrame]:
                 allowed = ", ".join(each for each in frame.columns if each not in ("t", *KEYS[name]))
                 raise ScenarioError("the run has no such column", given=f"{name}.{column}", allowed=allowed)
         if wanted:
-            found[name] = frame.select(dict.fromkeys(["t", *KEYS[name], *filter(None, wanted)]))
+            found[name] = frame.select(list(dict.fromkeys(["t", *KEYS[name], *filter(None, wanted)])))
     return found
 
 

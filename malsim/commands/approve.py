@@ -1,0 +1,106 @@
+"""Show what changed against a scenario's baseline, as a table and a plot, and record it anew on yes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from malsim.scenario.checks import BaselineCheck
+    from malsim.scenario.tubes import Comparison
+    from malsim.sim.run import Run
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file with a [baseline]")
+    parser.add_argument("--yes", action="store_true", help="record without asking")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="where the plot goes; default out/NAME/baseline.png")
+    parser.add_argument("--most-ticks", type=int, metavar="N", help="allow so many ticks × replications; default 1000000")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run, compare, ask, record; 1 if the answer was no."""
+    from malsim.scenario import baselines
+    from malsim.scenario.files import read
+    from malsim.scenario.limits import Limits
+    from malsim.scenario.recording import kept, place
+    from malsim.sim import bench
+
+    scenario = read(args.scenario)
+    wanted = _wanted(scenario.checks, args.scenario)
+    (Limits(ticks=args.most_ticks) if args.most_ticks else Limits()).check(scenario)
+    run = bench.run(scenario)
+    frames = kept(wanted.columns, run)
+    changed = _changed(wanted, run)
+    if changed is not None and changed.passed:
+        print(f"{args.scenario}: {changed}; nothing to approve")
+        return 0
+    if changed is not None:
+        _show(changed, wanted, run, args.plot or Path("out") / scenario.name / "baseline.png")
+    else:
+        print(f"{args.scenario}: nothing usable is recorded yet")
+    if not (args.yes or _agreed(f"record {', '.join(wanted.columns)} of {scenario.name}? [y/N] ")):
+        print("left as it was")
+        return 1
+    for path in baselines.write(*place(run), frames):
+        print(f"recorded {path}")
+    return 0
+
+
+def _wanted(checks: tuple[object, ...], path: str) -> BaselineCheck:
+    from malsim.errors import ScenarioError
+    from malsim.scenario.checks import BaselineCheck
+
+    found = next((check for check in checks if isinstance(check, BaselineCheck)), None)
+    if found is None:
+        raise ScenarioError(
+            "this scenario asks for no baseline", where=path, hint='add [baseline] columns = ["cells.effective"]'
+        )
+    return found
+
+
+def _changed(wanted: BaselineCheck, run: Run) -> Comparison | None:
+    """What left its tube; None, with the reason printed, where there is nothing to compare with."""
+    from malsim.errors import ScenarioError
+    from malsim.scenario.recording import against_baseline
+
+    try:
+        return against_baseline(wanted, run)
+    except ScenarioError as problem:
+        print(problem)
+        return None
+
+
+def _show(changed: Comparison, wanted: BaselineCheck, run: Run, path: Path) -> None:
+    """Print what changed as a table, and draw it."""
+    import polars as pl
+
+    from malsim.plot.checked import checked
+    from malsim.scenario.judge import Judged, Outcome
+    from malsim.scenario.picture import picture
+
+    with pl.Config(
+        tbl_rows=20, tbl_cols=9, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, fmt_str_lengths=40
+    ):
+        print(changed.differences)
+    print(f"{changed.differences.height} series left their tube")
+    outcome = Outcome(check=wanted, status="fail", said=str(changed), comparison=changed)
+    seen = picture(Judged(scenario=run.scenario, outcomes=(outcome,), run=run))
+    title = f"{run.scenario.name}: now (blue) and the baseline's tube (grey)"
+    drawn = seen and checked(seen.lines, seen.regions, seen.tubes, seen.events, seen.witnesses, title=title)
+    if drawn:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        drawn.savefig(path)
+        print(f"drawn in {path}")
+
+
+def _agreed(question: str) -> bool:
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    except EOFError:
+        return False

@@ -1,0 +1,89 @@
+"""Baselines of a scenario: recorded on yes, compared by `malsim test`, changed only by `malsim approve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from malsim.cli import main
+
+CLAIM = (
+    '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\nverification = "external"\n'
+)
+BASELINE = (
+    '[baseline]\ncolumns = ["cells.effective", "cells.status", "events"]\n[baseline.tubes.effective]\nabsolute = 0.1\n'
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    found = Path("x.toml")
+    found.write_text(f'why = "w"\n[run]\ndays = 5\n{CLAIM}{BASELINE}', encoding="utf-8")
+    return found
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+
+
+def test_what_is_approved_is_what_is_asked_from_then_on(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["test", str(path)]) == 2  # nothing is recorded: an error, never a pass
+    assert "no baseline is recorded" in capsys.readouterr().out
+    assert main(["approve", str(path), "--yes"]) == 0
+    assert sorted(each.name for each in path.parent.glob("x.*.csv")) == ["x.cells.csv", "x.events.csv"]
+    assert main(["test", str(path)]) == 0
+    assert main(["approve", str(path)]) == 0
+    assert "nothing to approve" in capsys.readouterr().out
+    edit(path, "confidence = 0.5", "confidence = 0.58")
+    assert main(["test", str(path)]) == 0  # inside its tube
+    edit(path, "confidence = 0.58", "confidence = 0.7")
+    capsys.readouterr()
+    assert main(["test", str(path)]) == 1
+    said = capsys.readouterr().out
+    assert (
+        "fail: baseline: cells obs_a1a1, replication 0: effective left its tube on day 1: expected 0.4 … 0.6, got 0.7"
+        in said
+    )
+
+
+def test_it_shows_what_changed_and_asks(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["approve", str(path), "--yes"]) == 0
+    before = Path("x.cells.csv").read_bytes()
+    edit(path, "confidence = 0.5", "confidence = 0.9")
+    for answer, code in (("", 1), ("no", 1), ("y", 0)):
+        monkeypatch.setattr("builtins.input", lambda _, answer=answer: answer)
+        assert main(["approve", str(path)]) == code
+        said = capsys.readouterr().out
+        assert "obs_a1a1, replication 0" in said
+        assert "1 series left their tube" in said
+        assert Path("out/x/baseline.png").read_bytes().startswith(b"\x89PNG")
+        assert (Path("x.cells.csv").read_bytes() == before) == (code == 1)
+    assert main(["test", str(path), "--html", "r.html"]) == 0
+    assert "data:image/png" in Path("r.html").read_text(encoding="utf-8")
+
+
+def test_one_replication_alone_is_compared_with_its_own(path: Path) -> None:
+    edit(path, "days = 5", "days = 5\nreplications = 3")
+    assert main(["approve", str(path), "--yes"]) == 0
+    assert main(["test", str(path), "--replication", "2"]) == 0
+    assert main(["test", str(path), "--replication", "7"]) == 2  # nothing of it is recorded
+
+
+def test_other_columns_than_recorded_are_an_error_and_a_large_file_needs_a_flag(path: Path) -> None:
+    assert main(["approve", str(path), "--yes"]) == 0
+    assert main(["test", str(path), "--largest-baseline", "10"]) == 2
+    edit(path, '"cells.status", ', "")
+    assert main(["test", str(path)]) == 2
+    edit(path, "cells.effective", "cells.efective")
+    assert main(["test", str(path)]) == 2
+    assert main(["approve", str(path), "--yes"]) == 2
+
+
+def test_a_scenario_without_a_baseline_has_nothing_to_approve(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    edit(path, BASELINE, "")
+    assert main(["approve", str(path), "--yes"]) == 2
+    assert "add [baseline]" in capsys.readouterr().err
