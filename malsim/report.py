@@ -49,7 +49,9 @@ def _section(judged: Judged, suite: Suite, rows: list[tuple[Judged, Outcome]], f
     mine = [outcome for owner, outcome in rows if owner is judged]
     table = "".join(_row(outcome) for outcome in mine)
     failures = [
-        _failure(outcome.status, outcome.check.name, [outcome.said, *details(judged, outcome, suite.options)])
+        _failure(
+            outcome.status, outcome.check.name, [outcome.said.partition("\n")[0], *details(judged, outcome, suite.options)]
+        )
         for outcome in mine
         if outcome.status != "pass"
     ]
