@@ -1,8 +1,12 @@
 """The netlist: a graph and its wiring as one text, read, checked, written back, loaded and run."""
 
+from malsim.netlist.diff import diff
 from malsim.netlist.faults import Fault, NetlistError
+from malsim.netlist.files import read
+from malsim.netlist.lint import lint
+from malsim.netlist.load import Loaded, load, save
 from malsim.netlist.parse import parse
 from malsim.netlist.render import fmt, render
 from malsim.netlist.statements import Document
 
-__all__ = ["Document", "Fault", "NetlistError", "fmt", "parse", "render"]
+__all__ = ["Document", "Fault", "Loaded", "NetlistError", "diff", "fmt", "lint", "load", "parse", "read", "render", "save"]

@@ -116,11 +116,13 @@ class Engine:
             for name, signal in net.signals.items()
             if signal.writer and str(signal.writer.address) in LOOP_WRITES
         }
+        self.free = {name for name, signal in net.signals.items() if signal.writer is None and signal.domain == "run"}
         self.followers: dict[str, list[tuple[Signal, Reduced]]] = defaultdict(list)
         for signal in net.signals.values():
             where = signal.writer.address if signal.writer else None
             if isinstance(where, Reduced) and isinstance(where.inner, Pin):
                 self.followers[where.inner.instance].append((signal, where))
+        self.series = {step.series[0][1] for step in self.steps.values() if step.series}
         self.actuators = Actuators(net, finder, self.rules)
 
     def start(self, memory: Memory) -> State:
@@ -139,7 +141,8 @@ class Engine:
         memory
             Its cells are read as they are; flags the net drives are set in the memory that is returned.
         inputs
-            What the loop's own pins hold (`{"reviewer.ack": True}`): one value, or one a replication.
+            What the loop's own pins hold (`{"reviewer.ack": True}`), and signals of the run that nothing writes: one value,
+            or one a replication.
         now
             Days, for `clock.days` and for what programs write; by default as many ticks as were made.
         """
@@ -184,11 +187,11 @@ class Engine:
             values[signal.name] = many(where.reducer, held[members], groups, rows.count(signal.domain))
 
     def _loop(self, known: Mapping[str, Any]) -> dict[str, Array]:
-        """What the loop's own pins put on signals."""
+        """What the loop's own pins, and whoever sets a signal that no pin writes, put on signals."""
         made = {}
-        for name, pin in self.loop_reads.items():
-            dtype = DTYPES[self.net.signals[name].type]
-            value = np.asarray(known.get(pin, 0), dtype)
+        for name in (*self.loop_reads, *(self.free & known.keys())):
+            given = known.get(self.loop_reads.get(name, name), 0)
+            value = np.asarray(given, DTYPES[self.net.signals[name].type])
             made[name] = value if value.shape == (self.replications,) else np.full(self.replications, value)
         return made
 

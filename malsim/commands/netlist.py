@@ -1,0 +1,231 @@
+"""Check, format, lint, compare, draw, load, render or run a netlist, or ask why one of its signals is what it is.
+
+malsim netlist check alarm.malnet                              every fault, with its place; .hal files too
+malsim netlist fmt --write alarm.malnet                        canonical text, in place
+malsim netlist lint alarm.malnet                               late reads, loops with their sign, what nobody reads
+malsim netlist diff old.malnet new.malnet                      what changed in meaning
+malsim netlist draw alarm.malnet -o alarm.svg --hal            boxes, wires, order; HAL's words beside
+malsim netlist load graph.malnet -o memory.sqlite              its cells and edges into a store
+malsim netlist render memory.sqlite                            a store's graph as text that loads back
+malsim netlist run alarm.malnet --on stream.csv --expect trips.csv
+malsim netlist why alarm.out alarm.malnet --on stream.csv --at 41
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from malsim.memory import Memory
+    from malsim.netlist import Document
+    from malsim.netlist.wiring import Net
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("action", choices=sorted(_ACTIONS), help="what to do")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="netlists; for why, the signal first")
+    parser.add_argument("--write", action="store_true", help="fmt: rewrite the files instead of printing")
+    parser.add_argument("-o", "--output", metavar="FILE", help="draw: .svg, .png; load: .sqlite; run: .csv, .parquet")
+    parser.add_argument("--hal", action="store_true", help="draw: HAL's words beside ours")
+    parser.add_argument("--into", metavar="STORE", help="a store whose memory the netlist is loaded into, or reads")
+    parser.add_argument("--on", metavar="STREAM", help="run, why: a row a tick, a column a signal (.csv, .parquet, .ndjson)")
+    parser.add_argument("--expect", metavar="FILE", help="run: columns that must come out; exit 1 where they do not")
+    parser.add_argument("--tick", default="1d", metavar="TIME", help="run, why: the time between two rows (1d)")
+    parser.add_argument("--at", type=float, metavar="DAY", help="why: the day asked about; default the last")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Do it; exit 1 where the answer is no: faults, differences, other text."""
+    return _ACTIONS[args.action](args)
+
+
+def _document(path: str) -> Document:
+    """A netlist with what it sources, or `.hal` text with its notes printed."""
+    import sys
+
+    from malsim.netlist import read
+    from malsim.netlist.hal import read_hal
+
+    if not path.endswith(".hal"):
+        return read(path)
+    told = read_hal(Path(path).read_bytes(), file=path)
+    for note in told.without:
+        print(note, file=sys.stderr)
+    return told.document
+
+
+def _memory(args: argparse.Namespace) -> Memory | None:
+    from malsim.memory import Memory
+
+    return Memory.open(args.into) if args.into else None
+
+
+def _check(args: argparse.Namespace) -> int:
+    """Read and link each file; with a store, load it there and keep nothing, so that every name is looked up too."""
+    from malsim.netlist import NetlistError, load
+    from malsim.netlist.graph.gather import gather
+    from malsim.netlist.wiring import linked
+
+    memory, bad = _memory(args), 0
+    for path in args.files:
+        try:
+            document = _document(path)
+            net, faults = linked(document)
+            faults += gather(document.statements).faults
+            if memory is not None and not faults:
+                load(document, memory)
+        except NetlistError as error:
+            faults = list(error.faults)
+        bad = bad or bool(faults)
+        print(*faults, sep="\n", end="\n" if faults else "")
+        if not faults:
+            print(f"{path}: {len(net.instances)} ops, {len(net.signals)} signals, {len(net.programs)} programs")
+    return int(bad)
+
+
+def _fmt(args: argparse.Namespace) -> int:
+    from malsim.netlist import fmt
+
+    for path in args.files:
+        text = fmt(Path(path).read_bytes(), file=path)
+        if args.write:
+            Path(path).write_text(text, encoding="utf-8")
+        else:
+            print(text, end="")
+    return 0
+
+
+def _lint(args: argparse.Namespace) -> int:
+    from malsim.netlist.lint import lint
+
+    notes = [note for path in args.files for note in lint(_document(path))]
+    print(*notes, sep="\n", end="\n" if notes else "")
+    return 1 if notes else 0
+
+
+def _diff(args: argparse.Namespace) -> int:
+    from malsim.netlist.diff import diff
+
+    before, after = map(_document, _exactly(args, 2, "the netlist before and the netlist after"))
+    changes = diff(before, after)
+    print(*changes, sep="\n", end="\n" if changes else "")
+    return 1 if changes else 0
+
+
+def _draw(args: argparse.Namespace) -> int:
+    from malsim.netlist.diagram import diagram
+    from malsim.netlist.wiring import link
+    from malsim.plot.netlist import netlist
+
+    (path,) = _exactly(args, 1, "one netlist")
+    laid = diagram(link(_document(path)), hal=args.hal)
+    output = Path(args.output or Path(path).with_suffix(".svg").name)
+    netlist(laid.boxes, laid.wires, title=Path(path).name).savefig(output)
+    print(f"{laid.boxes.height} boxes, {laid.wires.height} wires: {output}")
+    return 0
+
+
+def _load(args: argparse.Namespace) -> int:
+    from malsim.errors import UsageError
+    from malsim.memory import Memory
+    from malsim.netlist import load
+
+    if not args.output:
+        raise UsageError("a loaded graph goes into a store", hint="-o memory.sqlite")
+    memory = _memory(args) or Memory.empty()
+    for path in args.files:
+        memory = load(_document(path), memory).memory
+    memory.save(args.output)
+    print(f"{memory.cells.height} cells, {memory.edges.height} edges: {args.output}")
+    return 0
+
+
+def _render(args: argparse.Namespace) -> int:
+    from malsim.memory import Memory
+    from malsim.netlist import load, render
+
+    for path in args.files:
+        memory = load(_document(path), _memory(args)).memory if path.endswith((".malnet", ".hal")) else Memory.open(path)
+        print(render(memory), end="")
+    return 0
+
+
+def _run(args: argparse.Namespace) -> int:
+    from malsim.netlist.stream import difference
+
+    (path,) = _exactly(args, 1, "one netlist")
+    made = _ran(args, path)[1]
+    if args.output:
+        made.write_parquet(args.output) if args.output.endswith(".parquet") else made.write_csv(args.output)
+    if not args.expect:
+        print(made if args.output is None else f"{made.height} ticks: {args.output}")
+        return 0
+    apart = difference(made, _frame(args.expect))
+    if apart.height:
+        print(apart)
+    print(f"{made.height} ticks, {apart['row'].n_unique()} of them not as expected")
+    return 1 if apart.height else 0
+
+
+def _why(args: argparse.Namespace) -> int:
+    from malsim.netlist.why import why
+
+    signal, path = _exactly(args, 2, "a signal and a netlist")
+    net, made = _ran(args, path)
+    recorded = made.unpivot(index="t", variable_name="signal", value_name="value").with_columns(rep=0)
+    print(*why(signal, net, recorded, at=args.at), sep="\n  because ")
+    return 0
+
+
+def _ran(args: argparse.Namespace, path: str) -> tuple[Net, pl.DataFrame]:
+    """The net of a file and what its signals were over a stream."""
+    from malsim.errors import UsageError
+    from malsim.netlist import load
+    from malsim.netlist.stream import run
+    from ops.pin.units import number
+
+    if not args.on:
+        raise UsageError("a net runs on a stream", hint="--on stream.csv, a row a tick and a column a signal")
+    loaded = load(_document(path), _memory(args))
+    tick = number(args.tick, unit="ms", where="--tick")
+    return loaded.net, run(loaded.net, _frame(args.on), memory=loaded.memory, tick=tick)
+
+
+def _frame(path: str) -> pl.DataFrame:
+    import polars as pl
+
+    from malsim.errors import DataError
+
+    readers: dict[str, Callable[[str], pl.DataFrame]] = {
+        ".csv": pl.read_csv, ".parquet": pl.read_parquet, ".ndjson": pl.read_ndjson
+    }  # fmt: skip
+    reader = readers.get(Path(path).suffix)
+    if reader is None:
+        raise DataError("a stream of an unknown form", given=path, allowed=" ".join(readers))
+    try:
+        return reader(path)
+    except pl.exceptions.PolarsError as error:
+        raise DataError("a stream that cannot be read", where=path, given=str(error).split("\n", 1)[0]) from error
+
+
+def _exactly(args: argparse.Namespace, count: int, what: str) -> list[str]:
+    from malsim.errors import UsageError
+
+    if len(args.files) != count:
+        raise UsageError(f"netlist {args.action} takes {what}", given=" ".join(args.files))
+    return list(args.files)
+
+
+_ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "check": _check, "fmt": _fmt, "lint": _lint, "diff": _diff, "draw": _draw, "load": _load, "render": _render, "run": _run,
+    "why": _why,
+}  # fmt: skip

@@ -1,0 +1,132 @@
+"""Why a signal is what it is: back through the wires to what moved it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.errors import AddressError
+from malsim.netlist.values import short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.netlist.wiring import Net, Signal
+
+__all__ = ["Because", "why"]
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """One step back: a signal, its value and since when, what it was before, and what writes it."""
+
+    signal: str
+    value: float
+    since: float
+    before: float | None
+    writer: str
+    cause: str = ""
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        moved = "since the start" if self.before is None else f"since t = {short(self.since)}, before {short(self.before)}"
+        cause = f": {self.cause}" if self.cause else ""
+        return f"{self.signal} is {short(self.value)} {moved}, from {self.writer}{cause}"
+
+
+def why(
+    where: str,
+    net: Net,
+    signals: pl.DataFrame,
+    *,
+    at: float | None = None,
+    rep: int = 0,
+    moved: Callable[[str, float], str] | None = None,
+) -> list[Because]:
+    """Walk back from a signal, or the pin that writes or reads it, along whatever changed last before it.
+
+    Parameters
+    ----------
+    where
+        A signal's name or a pin's.
+    net
+        The wiring.
+    signals
+        What was recorded: t, rep, signal, value; rows of a domain are passed over.
+    at
+        Days; the last recorded tick by default.
+    rep
+        The replication.
+    moved
+        What moved a cell's field by a time, as a sentence, for wires that begin at a cell.
+
+    Returns
+    -------
+    list of Because
+        From the signal asked for to the first that nothing in the net moved.
+    """
+    named = {str(link.address): signal for signal in net.signals.values() for link in signal.links}
+    signal = net.signals.get(where) or named.get(where)
+    if signal is None:
+        raise AddressError("no such signal", given=where, allowed=" ".join(list(net.signals)[:40]))
+    own = (
+        signals.filter((pl.col("rep") == rep) & pl.col("row").is_null())
+        if "row" in signals.columns
+        else signals.filter(rep=rep)
+    )
+    own = own if at is None else own.filter(pl.col("t") <= at)
+    return _walk(signal, net, {name: group for (name,), group in own.group_by("signal", maintain_order=True)}, moved)
+
+
+def _walk(
+    signal: Signal, net: Net, recorded: dict[object, pl.DataFrame], moved: Callable[[str, float], str] | None
+) -> list[Because]:
+    steps: list[Because] = []
+    seen: set[str] = set()
+    by = float("inf")
+    current: Signal | None = signal
+    while current is not None and current.name not in seen and current.name in recorded:
+        seen.add(current.name)
+        step = _last(current, recorded[current.name].filter(pl.col("t") <= by), moved)
+        steps.append(step)
+        by = step.since
+        current = _moved_by(current, net, recorded, by)
+    if not steps:
+        raise AddressError("this signal was not recorded by then", given=signal.name)
+    return steps
+
+
+def _last(signal: Signal, history: pl.DataFrame, moved: Callable[[str, float], str] | None) -> Because:
+    """The signal's value at the end of its history, and when it came to be that."""
+    values = history["value"]
+    changes = (values.ne_missing(values.shift(1))).arg_true()
+    at = int(changes[-1]) if len(changes) else 0
+    since, value = float(history["t"][at]), float(values[at])
+    writer = signal.writer
+    pin = writer.pin if writer else None
+    cause = moved(writer.word, since) if moved and writer and pin is None else ""
+    before = float(values[at - 1]) if at else None
+    return Because(signal.name, value, since, before, writer.word if writer else "nothing that writes it", cause)
+
+
+def _moved_by(signal: Signal, net: Net, recorded: dict[object, pl.DataFrame], by: float) -> Signal | None:
+    """The input of the writing instance that changed last by a time; none where the memory or the loop writes."""
+    pin = signal.writer.pin if signal.writer else None
+    if pin is None or pin.instance not in net.instances:
+        return None
+    inputs = [
+        other
+        for other in net.signals.values()
+        if other.name in recorded and any(link.pin and link.pin.instance == pin.instance for link in other.readers)
+    ]
+    timed = [(_changed(recorded[other.name], by), place, other) for place, other in enumerate(inputs)]
+    return max(timed, key=lambda one: (one[0], -one[1]))[2] if timed else None
+
+
+def _changed(history: pl.DataFrame, by: float) -> float:
+    """When a history last changed by a time."""
+    known = history.filter(pl.col("t") <= by)
+    changes = known.filter(pl.col("value").ne_missing(pl.col("value").shift(1)))
+    return float(changes["t"][-1]) if changes.height else float("-inf")

@@ -1,0 +1,156 @@
+"""A stream through a net, why a signal is what it is, the net drawn, and the commands that do these."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from malsim.cli import main
+from malsim.errors import AddressError, DataError
+from malsim.netlist import load, parse, read
+from malsim.netlist.diagram import diagram
+from malsim.netlist.stream import difference, run
+from malsim.netlist.why import why
+from malsim.netlist.wiring import link
+from malsim.plot.netlist import netlist
+
+HERE = Path(__file__).parent
+TRIP = HERE / "trip.malnet"
+STREAM = pl.DataFrame(
+    {
+        "t": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+        "low": [0.7, 0.4, 0.6, 0.6, 0.6, 0.6],
+        "old": [0.9, 0.9, 0.9, 0.9, 0.3, 0.9],
+        "reviewer.ack": [False, False, False, True, False, False],
+    }
+)
+
+
+def test_a_stream_runs_through_a_net_row_by_row() -> None:
+    made = run(link(read(TRIP)), STREAM)
+    assert made["tripped"].to_list() == [False, True, True, False, True, True]
+    assert made["t"].to_list() == STREAM["t"].to_list()
+    assert difference(made, made).is_empty()
+    assert difference(made, made.select("tripped").with_columns(~pl.col("tripped"))).height == 6
+    assert difference(made, made[:5])["column"].to_list() == ["length"]
+
+
+@pytest.mark.parametrize(
+    ("stream", "told"),
+    [
+        (pl.DataFrame({"tripped": [1.0]}), "nothing in this net takes this column"),
+        (pl.DataFrame({"nope": [1.0]}), "nothing in this net takes this column"),
+        (pl.DataFrame({"low": ["high"]}), "does not fit its signal"),
+        (pl.DataFrame({"low": [None]}, schema={"low": pl.Float64}), "does not fit its signal"),
+        (pl.DataFrame({"reviewer.ack": [0.5]}), "does not fit its signal"),
+    ],
+)
+def test_a_stream_that_does_not_fit_is_refused(stream: pl.DataFrame, told: str) -> None:
+    with pytest.raises(DataError, match=told):
+        run(link(read(TRIP)), stream)
+
+
+def recorded(made: pl.DataFrame) -> pl.DataFrame:
+    return made.unpivot(index="t", variable_name="signal", value_name="value").with_columns(rep=0)
+
+
+def test_why_walks_back_through_the_wires_to_what_moved_it() -> None:
+    net = link(read(TRIP))
+    signals = recorded(run(net, STREAM))
+    steps = why("alarm.out", net, signals, at=3.5)
+    assert [(step.signal, step.since) for step in steps] == [("tripped", 2.0), ("bad", 2.0), ("is-weak", 2.0), ("low", 2.0)]
+    assert str(steps[0]) == "tripped is 1 since t = 2, before 0, from alarm.out"
+    assert [step.signal for step in why("tripped", net, signals)] == ["tripped", "bad", "is-stale", "old"]
+    assert [step.signal for step in why("tripped", net, signals, at=4.0)] == ["tripped", "ack"]
+    with pytest.raises(AddressError, match="no such signal"):
+        why("nope", net, signals)
+    with pytest.raises(AddressError, match="not recorded"):
+        why("tripped", net, signals, at=0.5)
+
+
+def test_why_ends_at_the_claim_where_a_wire_begins_at_a_cell() -> None:
+    loaded = load(
+        'dec_a3ee "a" conf(.4)\nloadrt watch\nnet x dec_a3ee-scores-eff > watch.in\nnet y watch.below\naddf watch tick'
+    )
+    signals = recorded(run(loaded.net, pl.DataFrame({"t": [1.0, 2.0]}), memory=loaded.memory))
+    steps = why("y", loaded.net, signals, moved=lambda where, t: f"{where} moved at {t}")
+    assert steps[-1].cause == "dec_a3ee-scores-eff moved at 1.0"
+
+
+def test_a_loop_of_signals_is_walked_once() -> None:
+    net = link(parse("loadrt not\nnet x not.out > not.in\naddf not tick"))
+    assert len(why("x", net, recorded(run(net, pl.DataFrame({"t": [1.0, 2.0, 3.0]}))))) == 1
+
+
+def test_a_diagram_runs_from_left_to_right_and_late_reads_run_back() -> None:
+    laid = diagram(link(read(TRIP)), hal=True)
+    layer = dict(laid.boxes.select("name", "layer").rows())
+    assert layer["weak"] < layer["either"] < layer["alarm"] < layer["severity"]
+    assert not laid.wires["late"].any()
+    assert "alarm: latch [flipflop]" in laid.boxes["title"].to_list()
+    swapped = TRIP.read_text(encoding="utf-8").replace(
+        "addf either tick\naddf alarm tick", "addf alarm tick\naddf either tick"
+    )
+    late = diagram(link(parse(swapped))).wires.filter("late")
+    assert late["signal"].to_list() == ["bad"]
+    assert len(netlist(laid.boxes, laid.wires, title="trip").axes[0].patches) >= laid.boxes.height
+    empty = diagram(link(parse("")))
+    assert netlist(empty.boxes, empty.wires).axes
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    code = main(["netlist", *arguments])
+    told = capsys.readouterr()
+    return code, told.out + told.err
+
+
+def test_the_commands_do_what_they_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad, trip = tmp_path / "bad.malnet", str(TRIP)
+    bad.write_text("net x\naddf waek tick\n", encoding="utf-8")
+    stream = tmp_path / "s.csv"
+    STREAM.with_columns(pl.col("reviewer.ack").cast(pl.Int8)).write_csv(stream)
+    expect = tmp_path / "e.csv"
+    pl.DataFrame({"tripped": [0, 1, 1, 0, 1, 1]}).write_csv(expect)
+    assert said(capsys, "check", trip) == (0, f"{trip}: 5 ops, 7 signals, 0 programs\n")
+    assert said(capsys, "check", trip, str(bad))[0] == 1
+    assert said(capsys, "fmt", trip) == (0, TRIP.read_text(encoding="utf-8"))
+    assert "nobody reads" in said(capsys, "lint", trip)[1]
+    assert said(capsys, "diff", trip, trip) == (0, "")
+    assert said(capsys, "diff", trip, str(HERE / "published.malnet"))[0] == 1
+    assert said(capsys, "run", trip, "--on", str(stream), "--expect", str(expect)) == (
+        0,
+        "6 ticks, 0 of them not as expected\n",
+    )
+    pl.DataFrame({"tripped": [0, 1, 1, 1, 1, 1]}).write_csv(expect)
+    assert said(capsys, "run", trip, "--on", str(stream), "--expect", str(expect), "-o", str(tmp_path / "o.csv"))[0] == 1
+    assert pl.read_csv(tmp_path / "o.csv").height == 6
+    assert "because low is 0.4 since t = 2" in said(capsys, "why", "alarm.out", trip, "--on", str(stream), "--at", "3")[1]
+    assert said(capsys, "draw", trip, "-o", str(tmp_path / "t.svg"), "--hal")[0] == 0
+    assert (tmp_path / "t.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_a_graph_goes_into_a_store_and_comes_out_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph, store = tmp_path / "g.malnet", str(tmp_path / "m.sqlite")
+    graph.write_text('dec_a3ee "a" conf(.7!)\ndec_b3ee "b" supports> dec_a3ee(.5)\n', encoding="utf-8")
+    assert said(capsys, "load", str(graph), "-o", store) == (0, f"2 cells, 1 edges: {store}\n")
+    code, text = said(capsys, "render", store)
+    assert code == 0
+    assert said(capsys, "render", str(graph)) == (0, text)
+    assert load(text).memory.cells.height == 2
+    more = tmp_path / "more.malnet"
+    more.write_text("net x dec_a3ee-scores-eff > watch.in\naddf watch tick\n", encoding="utf-8")
+    assert said(capsys, "check", str(more), "--into", store)[0] == 0
+    more.write_text("net x dec_ffff-scores-eff > watch.in\naddf watch tick\n", encoding="utf-8")
+    assert said(capsys, "check", str(more), "--into", store)[0] == 1
+
+
+def test_a_command_asked_wrongly_says_how(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["diff", str(TRIP)], ["run", str(TRIP)], ["load", str(TRIP)], ["fmt", "missing.malnet"], ["why", "x"]):
+        assert said(capsys, *arguments)[0] == 2
+    (tmp_path / "s.txt").write_text("x")
+    assert said(capsys, "run", str(TRIP), "--on", str(tmp_path / "s.txt"))[0] == 2
+    hal = tmp_path / "m.hal"
+    hal.write_text("loadrt lowpass\nloadusr x\naddf lowpass.0 tick\n")
+    assert "no counterpart" in said(capsys, "check", str(hal))[1]
