@@ -34,8 +34,9 @@ def write(folder: Path, text: str, name: str = "x") -> str:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        (STANDS, 0), (STANDS + FALLS, 1), (STANDS + METRIC, 1), (STANDS + ERROR, 2), (FALLS + ERROR, 2), ("", 2), ("[[check]]\n", 2),
-        (STANDS + STANDS, 2), ("[baseline]\n", 2), ('[[goal]]\nname = "g"\nsometimes = "eventually at event(admitted)"\n', 0),
+        (STANDS, 0), (STANDS + FALLS, 1), (STANDS + METRIC, 1), (STANDS + ERROR, 2), (FALLS + ERROR, 2), ("", 2),
+        ("[[check]]\n", 2), (STANDS + STANDS, 2), ("[baseline]\n", 2),
+        ('[[goal]]\nname = "g"\nsometimes = "eventually at event(admitted)"\n', 0),
         ('[[goal]]\nname = "g"\nsometimes = "eventually at event(tripped)"\n', 1),
     ],
 )  # fmt: skip
