@@ -50,7 +50,7 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
     never demote a cell. Raises `DataError` for unknown columns.
     """
     rules = rules or Rules()
-    frame = _typed(edges if isinstance(edges, pl.DataFrame) else pl.DataFrame(list(edges), infer_schema_length=None))
+    frame = _typed(edges if isinstance(edges, pl.DataFrame) else pl.DataFrame(list(edges), infer_schema_length=None), rules)
     issues = [edge_issues(frame, rules)]
     rows = {end: look_up(memory, frame["rep"], frame[end]) for end in ("source", "target")}
     said = {
@@ -81,7 +81,7 @@ def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
     return memory.with_cells(cells).with_edges(joined(memory.edges, fresh))
 
 
-def _typed(edges: pl.DataFrame) -> pl.DataFrame:
+def _typed(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     if unknown := set(edges.columns) - set(_COLUMNS):
         raise DataError("unknown column of edges", given=min(unknown), allowed=", ".join(_COLUMNS))
     columns = []
@@ -92,7 +92,7 @@ def _typed(edges: pl.DataFrame) -> pl.DataFrame:
         typed = edges.select(columns)
     except pl.exceptions.PolarsError as error:
         raise DataError("edges of the wrong type", given=str(edges.schema), allowed=", ".join(_COLUMNS)) from error
-    default_weight = pl.col("relation").replace_strict(schema.WEIGHTS, default=None, return_dtype=pl.Float64)
+    default_weight = pl.col("relation").replace_strict(rules.weights(), default=None, return_dtype=pl.Float64)
     typed = typed.with_columns(pl.col("weight").fill_null(default_weight)).sort("t", "writer", maintain_order=True)
     return typed.with_row_index("claim").with_columns(pl.lit(0).alias("place"))
 

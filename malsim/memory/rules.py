@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.errors import RulesError
+from malsim.memory import schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,6 +96,18 @@ class Rules:
     restated_edges: Restated = _choice("kept", Restated, "a restated claim's edges are kept as edges of their writer")
     restated_among: Candidates = _choice("all", Candidates, "which cells of one title a claim is compared with")
     edge_weight_max: float = _number(1.0, "1", 0, math.inf, "no single edge shouts", above=True)
+    weight_supports: float = _number(
+        1.0, "1", 0, math.inf, "weight of a supports edge whose writer names none", PUBLISHED, above=True
+    )
+    weight_contradicts: float = _number(
+        1.0,
+        "1",
+        0,
+        math.inf,
+        "size of the negative weight of a contradicts edge whose writer names none",
+        PUBLISHED,
+        above=True,
+    )
     supersede_by: SupersedeBy = _choice("any", SupersedeBy, "who may demote another's cell", PUBLISHED)
     supersede_name: SupersedeName = _choice("any", SupersedeName, "a supersedes edge may name a handle or a key")
     locks: Locks = _choice("enforced", Locks, "locked: no supersession, no annexing; immutable: no stored change")
@@ -211,6 +224,14 @@ class Rules:
         if not equals:
             raise RulesError("not an assignment", where="--set", given=text, allowed="rules.NAME=VALUE")
         return self.replace(where="--set", **{name.strip().removeprefix("rules."): _typed(value.strip())})
+
+    def weights(self) -> dict[str, float]:
+        """The weight of an edge whose writer names none, by relation.
+
+        >>> Rules(weight_contradicts=0.2).weights()["contradicts"]
+        -0.2
+        """
+        return schema.WEIGHTS | {"supports": self.weight_supports, "contradicts": -self.weight_contradicts}
 
     def tau(self) -> NDArray[np.float64]:
         """Time constants in days, in the order of `schema.STABILITY`."""

@@ -41,7 +41,7 @@ def validate(claims: pl.DataFrame, rules: Rules) -> Validated:
     if claims["kind"].null_count():
         claims = claims.with_columns(pl.col("kind").fill_null(kind_of(pl.col("handle"))))
     numbered = claims.with_row_index("claim")
-    edges = exploded(numbered)
+    edges = exploded(numbered, rules)
     found = [*_failures(numbered, _claim_checks()), *_failures(edges, _edge_checks(rules.edge_weight_max))]
     issues = pl.concat(found).unique(["claim", "path"], keep="first", maintain_order=True) if found else NO_ISSUES
     return Validated(numbered.with_columns(_features()), edges, issues, NO_NOTES)
@@ -69,7 +69,7 @@ def _features() -> list[pl.Expr]:
     return [title.alias("folded"), content.alias("content"), marked.alias("marked"), backed.alias("backed"), *words]
 
 
-def exploded(numbered: pl.DataFrame) -> pl.DataFrame:
+def exploded(numbered: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """The claims' edges, one row an edge, weights defaulted by relation."""
     lists = numbered["edges"]
     lengths = lists.list.len().fill_null(0).to_numpy()
@@ -83,14 +83,15 @@ def exploded(numbered: pl.DataFrame) -> pl.DataFrame:
         pl.Series("place", place, dtype=pl.Int64),
         "relation",
         "target",
-        *_edge_defaults(),
+        *_edge_defaults(tuple(rules.weights().values())),
     )
 
 
 @cache
-def _edge_defaults() -> list[pl.Expr]:
+def _edge_defaults(weights: tuple[float, ...]) -> list[pl.Expr]:
     relation = pl.col("relation")
-    default = relation.replace_strict(schema.WEIGHTS, default=None, return_dtype=pl.Float64)
+    by_relation = dict(zip(schema.RELATIONS, weights, strict=True))
+    default = relation.replace_strict(by_relation, default=None, return_dtype=pl.Float64)
     codes = {name: code for code, name in enumerate(schema.RELATIONS)}
     return [
         pl.col("weight").fill_null(default),

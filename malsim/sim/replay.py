@@ -127,7 +127,7 @@ class _Feed:
         self.stream, self.rules = stream, rules
         self.claims = _claims(stream, edges)
         self.later = edges.filter(pl.col("source") != pl.col("at")).with_columns(
-            weight=pl.when(pl.col("relation") == "supports").then(1.0).otherwise(-1.0)
+            weight=pl.col("relation").replace_strict(rules.weights(), return_dtype=pl.Float64)
         )
         self.memory = Memory.empty()
         self.row = np.full(stream.height, -1, dtype=np.int64)
