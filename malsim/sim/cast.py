@@ -47,7 +47,8 @@ class Cast:
             self._lines.append(Line.of(scenario.faults, population.name, stage, len(names)))
             self._crowds.append(crowd)
             names += crowd.names
-            forms += [Form(kind, population.verification, population.origin) for kind in (population.kind, "ver")]
+            common = (population.verification, population.origin)
+            forms += [Form(population.kind, *common), Form("ver", *common, about=False)]
         self.words = Words(stage.world.facts, names, forms, scenario.first)
         stage.notes.writers = self.words.writers
 
@@ -80,7 +81,7 @@ class Cast:
             member = drafts.who - crowd.first_writer
             own = (member >= 0) & (member < crowd.size) & (row != NONE) & (drafts.form == crowd.form)
             if own.any():
-                crowd.heard(drafts.rep[own], member[own], drafts.fact[own], row[own], drafts.value[own])
+                crowd.known.heard(drafts.rep[own], member[own], drafts.fact[own], row[own], drafts.value[own])
 
     def ordered(self, drafts: Drafts) -> Drafts:
         """Drafts in the order of the gate: time, writer, the writer's own count."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from malsim.sim.occasion import Bools, Ints
     from malsim.sim.world import Fact
 
-__all__ = ["Catalogue"]
+__all__ = ["Catalogue", "places_within"]
 
 CITES = ("supports", "depends_on", "derived_from")
 LINE_WORDS = 10  # of a line: the handle, four scores, five flags
@@ -99,7 +99,7 @@ class Catalogue:
         rep = cells["rep"].to_numpy() - self._first
         new = {
             "rep": rep,
-            "ordinal": self._counts[rep] + _places(rep),
+            "ordinal": self._counts[rep] + places_within(rep),
             "init": (cells["writer"] == WRITER).to_numpy(),
             "fact": fact.to_numpy(),
             "value": value.to_numpy(),
@@ -127,7 +127,7 @@ class Catalogue:
         pair = np.unique(row[topic != NONE] * len(self.topics) + topic[topic != NONE])
         row, topic = pair // len(self.topics), pair % len(self.topics)
         place = self.rep[row] * len(self.topics) + topic
-        nth = self._held[place] + _places(place)
+        nth = self._held[place] + places_within(place)
         if nth.size and nth.max() >= self._shelves.shape[1]:
             wider = np.zeros((len(self._held), max(int(nth.max()) + 1, 2 * self._shelves.shape[1])), dtype=np.int32)
             wider[:, : self._shelves.shape[1]] = self._shelves
@@ -136,7 +136,7 @@ class Catalogue:
         np.add.at(self._held, place, 1)
 
 
-def _places(group: NDArray[Any]) -> Ints:
+def places_within(group: NDArray[Any]) -> Ints:
     """How many earlier rows are of each row's group."""
     order = np.argsort(group, kind="stable")
     sorted_ = group[order]

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.errors import ScenarioError
-from malsim.memory.index import NONE
 from malsim.sim.clock import DAY, milliseconds
 from malsim.sim.drafts import Drafts
 from malsim.sim.draws import Draws
-from malsim.sim.occasion import Edge, Occasion, Own, Said
+from malsim.sim.habits import habitual
+from malsim.sim.known import Known
+from malsim.sim.occasion import Occasion, Said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -60,9 +61,7 @@ class Crowd:
         self._upto = np.cumsum(weight) / weight.sum()
         shape = (len(self._reps), self.size)
         self._turn = np.zeros(shape, dtype=np.int64)
-        self._own = np.full((*shape, len(world.facts)), NONE, dtype=np.int32)
-        self._own_value = np.full((*shape, len(world.facts)), NONE, dtype=np.int8)
-        self._first = np.full((len(self._reps), len(world.facts)), NONE, dtype=np.int32)
+        self.known = Known(*shape, len(world.facts))
         rep, member = (part.ravel() for part in np.indices(shape))
         start = np.full(len(rep), population.start)
         self._due = self._next(rep, member, start, start=True).reshape(shape)
@@ -105,29 +104,14 @@ class Crowd:
                 said.graded,
             )
         graded = np.zeros(len(wake.rep), dtype=bool) if said.graded is None else said.graded
-        edges = [*said.edges, *self._habits(occasion, said, graded)]
+        edges = [*said.edges, *habitual(self.population, occasion, said, ~graded)]
         drafts = Drafts.of(
             edges, rep=wake.rep, t=wake.t, who=self.first_writer + wake.member, turn=wake.turn, fact=wake.fact,
             value=said.value, stated=said.stated, form=np.where(graded, self.form + 1, self.form),
         )  # fmt: skip
         return drafts if said.speaks is None or said.speaks.all() else drafts.rows(np.flatnonzero(said.speaks))
 
-    def heard(self, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
-        """Learn from verdicts, in the order of the gate, which cells the members' claims became."""
-        self._own[rep, member, fact], self._own_value[rep, member, fact] = row, value
-        new = self._first[rep, fact] == NONE
-        self._first[rep[new][::-1], fact[new][::-1]] = row[new][::-1]  # of several, the first is written last
-
     def _occasion(self, wake: Wake, seen: Seen) -> Occasion:
-        own = self._own[wake.rep, wake.member, wake.fact].astype(np.int64)
-        peers = self._own[wake.rep, :, wake.fact].astype(np.int64)
-        peers[np.arange(len(own)), wake.member] = NONE
-        known = Own(
-            own,
-            self._own_value[wake.rep, wake.member, wake.fact].astype(np.int64),
-            self._first[wake.rep, wake.fact].astype(np.int64),
-            peers,
-        )
 
         def sense(accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
             return self._world.sense(
@@ -138,25 +122,8 @@ class Crowd:
 
         return Occasion(
             rep=self._reps[wake.rep], member=wake.member, turn=wake.turn, fact=wake.fact,
-            choices=self._world.choices[wake.fact], draws=self._draws, sense=sense, seen=seen, own=known,
+            choices=self._world.choices[wake.fact], draws=self._draws, sense=sense, seen=seen, own=self.known.own(wake),
         )  # fmt: skip
-
-    def _habits(self, occasion: Occasion, said: Said, graded: Bools) -> list[Edge]:
-        """The edges that the population's habits add: a dispute, a support, a revision of the writer's own."""
-        population, seen, edges = self.population, occasion.seen, []
-        known = (seen.value != NONE) & (seen.row != occasion.own.row[:, None])
-        agrees = seen.value == said.value[:, None]
-        if population.disputes:
-            rival = seen.pick(seen.row, seen.best(known & ~agrees))
-            chosen = (occasion.chance("disputes") < population.disputes) & ~graded
-            edges.append(Edge("contradicts", np.where(chosen, rival, NONE), mutual=population.mutual))
-        if population.supports:
-            friend = seen.pick(seen.row, seen.best(known & agrees))
-            chosen = (occasion.chance("supports") < population.supports) & ~graded
-            edges.append(Edge("supports", np.where(chosen, friend, NONE)))
-        if population.revises:
-            edges.append(Edge("supersedes", np.where(graded, NONE, occasion.own.row)))
-        return edges
 
     def _chosen(self, rep: Ints, member: Ints, turn: Ints) -> Ints:
         if self.script:

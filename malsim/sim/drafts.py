@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Drafts", "Form", "Words"]
 
+GRADE = "its claim holds"
+TEXTS = schema.CLAIMS["topics"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Drafts:
@@ -105,11 +108,12 @@ _OF_CLAIMS = tuple(part.name for part in fields(Drafts) if part.name not in (*_O
 
 @dataclass(frozen=True)
 class Form:
-    """What a population's claims have in common."""
+    """What a population's claims have in common; those not `about` a fact judge a claim, and nobody disputes them."""
 
     kind: str = "obs"
     verification: str = "unverified"
     origin: str = "llm"
+    about: bool = True
 
 
 class Words:
@@ -122,30 +126,23 @@ class Words:
         self.first = first
         self.writers = pl.Series("writer", writers, dtype=pl.String)
         self.rank = self.writers.rank("ordinal").to_numpy().astype(np.int64)
-        self._facts = pl.DataFrame(
-            {
-                "object": [fact.name for fact in facts],
-                "stability": [fact.stability for fact in facts],
-                "topics": [[fact.topic] for fact in facts],
-                "entities": [[fact.name] for fact in facts],
-            },
-            schema={
-                "object": pl.String,
-                "stability": pl.String,
-                "topics": schema.CLAIMS["topics"],
-                "entities": schema.CLAIMS["entities"],
-            },
-        )
-        self._starts = np.cumsum([0, *(len(fact.values) for fact in facts)])[:-1]
+        rows = [(fact.name, fact.stability, [fact.topic], [fact.name]) for fact in facts]
+        kinds = {"object": pl.String, "stability": pl.String, "topics": TEXTS, "entities": TEXTS}
+        self._facts = pl.DataFrame([*rows, (None, "stable", [], [])], schema=kinds, orient="row")
         said = [(f"{fact.name} is {fact.label(v)}", fact.number(v)) for fact in facts for v in range(len(fact.values))]
-        self._said = pl.DataFrame(said, schema={"title": pl.String, "value": pl.Float64}, orient="row")
+        self._said = pl.DataFrame([*said, (GRADE, None)], schema={"title": pl.String, "value": pl.Float64}, orient="row")
+        self._starts = np.cumsum([0, *(len(fact.values) for fact in facts)])
         columns = ("kind", "verification", "origin")
         self._forms = pl.DataFrame({name: [getattr(form, name) for form in forms] for name in columns})
+        self._about = np.array([form.about for form in forms])
         self._constant = as_claims([{"writer": "", "title": "", "confidence": 1.0}])
 
     def claims(self, drafts: Drafts, memory: Memory) -> pl.DataFrame:
         """Claims (columns of `schema.CLAIMS`) in the order of the gate; row n is draft n."""
         count = len(drafts)
+        about = self._about[drafts.form]
+        fact = np.where(about, drafts.fact, len(self._starts) - 1)
+        said = np.where(about, self._starts[fact] + drafts.value, self._starts[-1])
         writer = self.writers.gather(drafts.who)
         turn = pl.Series(drafts.turn)
         columns: dict[str, pl.Series | np.ndarray] = {
@@ -155,8 +152,8 @@ class Words:
             "sequence": turn,
             "body": writer + " #" + turn.cast(pl.String),
             "confidence": drafts.stated,
-            **self._facts.select(pl.all().gather(drafts.fact)).to_dict(),
-            **self._said.select(pl.all().gather(self._starts[drafts.fact] + drafts.value)).to_dict(),
+            **self._facts.select(pl.all().gather(fact)).to_dict(),
+            **self._said.select(pl.all().gather(said)).to_dict(),
             **self._forms.select(pl.all().gather(drafts.form)).to_dict(),
             "edges": self._edges(drafts, memory),
         }

@@ -31,8 +31,8 @@ class Turn:
     """One turn of every replication's reader, shape (replications,) or (replications, lines).
 
     `opened` marks the lines it opened; `first` and `acted` are the cells it trusted first and acted on in the end, `value`
-    what it took to be true (NONE: it declined); `learned` is the value of its lesson, NONE for none; `written` whether it
-    wrote that back. Only the stop hook sets `released`.
+    what it took to be true (NONE: it declined); `observed` is what it saw itself and `learned` the value of its lesson, NONE
+    for none; `written` whether it wrote that back. Only the stop hook sets `released`.
     """
 
     number: int
@@ -44,6 +44,7 @@ class Turn:
     first: Ints = field(init=False)
     acted: Ints = field(init=False)
     value: Ints = field(init=False)
+    observed: Ints = field(init=False)
     learned: Ints = field(init=False)
     written: Bools = field(init=False)
     released: Bools = field(init=False)
@@ -51,7 +52,8 @@ class Turn:
     def __post_init__(self) -> None:
         count = len(self.fact)
         self.opened = np.zeros(self.about.shape, dtype=bool)
-        self.first, self.acted, self.value, self.learned = (np.full(count, NONE, dtype=np.int64) for _ in range(4))
+        nothing = [np.full(count, NONE, dtype=np.int64) for _ in range(5)]
+        self.first, self.acted, self.value, self.observed, self.learned = nothing
         self.written, self.released = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
 
     @property

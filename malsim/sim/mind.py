@@ -37,6 +37,7 @@ class Mind:
         self._trust = np.where(self._stands & stand.active[row], trust, -1.0)
         self._sensed = session.senses(turn)
         self._known = session.known(turn)
+        self._dug = np.zeros(len(turn.fact), dtype=bool)
 
     def work(self) -> None:
         """Open, act, learn, write, as it does unasked."""
@@ -69,6 +70,7 @@ class Mind:
         at = np.maximum(column, 0)
         everyone = np.arange(len(at))
         doubtful = (column != NONE) & turn.pushed.marked[everyone, at] & turn.opened[everyone, at] & self.digs
+        self._dug = np.where(who, doubtful, self._dug)
         if doubtful.any():
             column = np.where(doubtful, self._choice(fits & (self._value == self._sensed[:, None])), column)
         acted = self._row(column)
@@ -88,14 +90,14 @@ class Mind:
 
     def _learn(self, who: Bools) -> None:
         """A lesson is an observation that differs from what was trusted first, unless its own standing claim says it."""
-        turn = self.turn
+        turn, sees = self.turn, who & (self.session.observes(self.turn) | self._dug)
         first = np.where(turn.first == NONE, NONE, self.stand.catalogue.value[turn.first])
         own = self.session.own(turn)
-        said = ((turn.pushed.row == own[:, None]) & (own != NONE)[:, None] & (self._value == self._sensed[:, None])).any(
-            axis=1
-        )
-        learns = who & self.session.observes(turn) & (first != self._sensed) & ~said
-        turn.learned = np.where(learns, self._sensed, np.where(who, NONE, turn.learned))
+        mine = (turn.pushed.row == own[:, None]) & (own != NONE)[:, None]
+        said = (mine & (self._value == self._sensed[:, None])).any(axis=1)
+        turn.observed = np.where(sees, self._sensed, np.where(who, NONE, turn.observed))
+        learned = np.where(sees & (first != self._sensed) & ~said, self._sensed, NONE)
+        turn.learned = np.where(who, learned, turn.learned)
 
     def _row(self, column: Ints) -> Ints:
         return np.where(column == NONE, NONE, self.turn.pushed.row[np.arange(len(column)), np.maximum(column, 0)])

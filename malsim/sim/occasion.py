@@ -68,13 +68,14 @@ class Own:
     """What the population was told by verdicts: rows of its cells about each claim's fact, NONE where there is none.
 
     `row` and `value` are the writer's own latest, `first` the population's first, `peers` each member's latest, shape
-    (claims, members), without the writer's own.
+    (claims, members), without the writer's own; `loose` are earlier ones of its own that nothing replaced yet.
     """
 
     row: Ints
     value: Ints
     first: Ints
     peers: Ints
+    loose: Ints
 
 
 @dataclass(frozen=True, kw_only=True)

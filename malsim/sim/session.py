@@ -134,8 +134,8 @@ class Session:
         }  # fmt: skip
         for name, count in counts.items():
             self.ledger.add(name, count)
-        seen = np.flatnonzero(learned)
-        self._known[seen, turn.fact[seen]] = turn.learned[seen]
+        seen = np.flatnonzero(turn.observed != NONE)
+        self._known[seen, turn.fact[seen]] = turn.observed[seen]
         self._notes.acted(turn, counts)
 
     def _write_back(self, stand: Stand, turn: Turn) -> Drafts:

@@ -1,9 +1,9 @@
 """Judges its own outcomes, and finds them good.
 
 claim n, where n mod (1 + grades) = 0: value = truth with probability accuracy; stated = confidence
-the others are grades: claims of kind ver that support its own latest about the fact
+the others are grades: claims of kind ver, about no fact, that support its own latest about the fact
 
-A grade counts as an outcome that nobody disputes: the share of its claims that are wrong shrinks by 1 / (1 + grades).
+A grade counts as an outcome, and nobody disputes it: the share of its outcomes that are wrong shrinks by 1 / (1 + grades).
 """
 
 import numpy as np
