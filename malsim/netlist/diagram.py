@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -54,7 +54,7 @@ def diagram(net: Net, *, hal: bool = False) -> Diagram:
     return Diagram(pl.DataFrame(boxes, schema=_BOX), pl.DataFrame(wires, schema=_WIRE))
 
 
-_BOX = {
+_BOX: dict[str, Any] = {
     "name": pl.String, "title": pl.String, "note": pl.String, "kind": pl.String, "layer": pl.Int64, "place": pl.Float64,
     "ins": pl.List(pl.String), "outs": pl.List(pl.String),
 }  # fmt: skip

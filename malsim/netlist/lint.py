@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from malsim.netlist.faults import Fault
 from malsim.netlist.lexicon import COMPILED
 from malsim.netlist.statements import Cell, Edges, Schedule
-from malsim.netlist.wiring import link
+from malsim.netlist.wiring.link import link
 from malsim.netlist.wiring.loops import loops
 
 if TYPE_CHECKING:

@@ -93,7 +93,7 @@ class Actuators:
         self, memory: Memory, values: Mapping[str, Array], driven: Mapping[str, Array], now: dict[str, Array], rows: Rows
     ) -> tuple[Memory, list[Happening]]:
         asked = {flag: self._asked(flag, values, rows) for flag in ACTUATORS if flag in self.flags}
-        events = []
+        events: list[Happening] = []
         for flag, bits in asked.items():
             against = [asked[other] for other in OPPOSED.get(flag, ()) if other in asked]
             barred = np.logical_or.reduce(against) & bits if against else np.zeros_like(bits)

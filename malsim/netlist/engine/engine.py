@@ -191,7 +191,7 @@ class Engine:
         made = {}
         for name in (*self.loop_reads, *(self.free & known.keys())):
             given = known.get(self.loop_reads.get(name, name), 0)
-            value = np.asarray(given, DTYPES[self.net.signals[name].type])
+            value: Array = np.asarray(given, DTYPES[self.net.signals[name].type])
             made[name] = value if value.shape == (self.replications,) else np.full(self.replications, value)
         return made
 
@@ -206,7 +206,7 @@ class Engine:
             states[name] = grown(states[name], fresh) if name in states else fresh
         for name, signal in self.net.signals.items():
             if name not in self.readers and name not in self.loop_reads:
-                first = np.full(heights[signal.domain], self._first(signal), DTYPES[signal.type])
+                first: Array = np.full(heights[signal.domain], self._first(signal), DTYPES[signal.type])
                 held = values.get(name, first[:0])
                 values[name] = np.concatenate([held, first[len(held) :]])
         return replace(

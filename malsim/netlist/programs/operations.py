@@ -232,8 +232,8 @@ def allocate(program: Program, members: Members, last: Output | None) -> Output:
     plain = {name: np.full(len(keys), default) for name, default in WORK.items()}
     plain |= {name: members.column(name).copy() for name in ("uncertainty", "concern")}
     for name, values in plain.items():
-        for place, key in enumerate(keys):
-            values[place] = known.get(key, {}).get(name, values[place])
+        for member, key in enumerate(keys):
+            values[member] = known.get(key, {}).get(name, values[member])
         np.clip(values, CHEAPEST if name == "cost" else 0.0, None if name == "cost" else 1.0, out=values)
     worth = plain["impact"] * (plain["uncertainty"] + plain["concern"] + plain["novelty"])
     worth = worth * (0.5 + plain["dependencyWeight"]) * (0.5 + plain["reversibility"] / 2) / plain["cost"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from malsim.netlist.values import number
 
@@ -68,7 +68,7 @@ def programs(net: Net) -> tuple[Program, ...]:
     made: dict[str, Program] = {}
     for statement in net.programs:
         given: dict[str, object] = {}
-        chosen: dict[str, tuple[str, ...]] = {}
+        chosen: dict[str, Any] = {}
         for option in statement.options:
             if option.key in _CHOOSE:
                 chosen[option.key] = option.values
