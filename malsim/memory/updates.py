@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from malsim.errors import UsageError
 from malsim.memory import schema
 from malsim.memory.building import refreshed
 from malsim.memory.rules import Rules
+from malsim.memory.texts import content_of, folded
 
 if TYPE_CHECKING:
     from malsim.memory.cells import Memory
@@ -61,15 +63,18 @@ def update(memory: Memory, handle: str, *, now: float, rep: int = 0, rules: Rule
     for name in fields:
         if name not in _MAY_CHANGE:
             raise UsageError("cannot be rewritten", where=handle, given=name, allowed=", ".join(_MAY_CHANGE))
-    row = int(np.flatnonzero(here)[0])
-    changed = {name: value for name, value in fields.items() if memory.cells[name][row] != value}
+    stored = memory.cells.row(int(np.flatnonzero(here)[0]), named=True)
+    changed = {name: value for name, value in fields.items() if stored[name] != value}
     cells = memory.cells.with_columns(
         pl.when(pl.Series(here)).then(pl.lit(value, schema.CELLS[name])).otherwise(name).alias(name)
         for name, value in changed.items()
     )
     if changed and rules.reinforced_by != "nothing":
         cells = refreshed(cells, np.where(here, now, -np.inf), rules)
-    return memory.with_cells(cells)
+    if "body" not in changed:
+        return memory.with_cells(cells)
+    content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content")
+    return replace(memory, cells=cells.with_columns(content))  # what restates it is another text now: a new index
 
 
 def expanded(memory: Memory, rows: Bools, now: float, rules: Rules) -> Memory:

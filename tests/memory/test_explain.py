@@ -137,3 +137,17 @@ def test_edges_of_their_own_are_judged_one_by_one_and_never_demote() -> None:
     assert after.edges.height == 3
     assert after.cells["status"].to_list() == ["active", "active"]
     assert connect(after, edges).memory.edges.height == 3
+
+
+def test_a_rewritten_body_is_what_a_restatement_meets() -> None:
+    memory, _ = admit(Memory.empty(), [claim("dec_aaaa", 0.7, body="old")])
+    after = update(memory, "dec_aaaa", now=1.0, body="new")
+    again = [claim("dec_aaaa", 0.7, body=body) | {"handle": None, "kind": "dec"} for body in ("new", "old")]
+    assert admit(after, again).verdicts["verdict"].to_list() == ["deduplicated", "admitted"]
+
+
+def test_a_list_is_rewritten_only_where_it_differs() -> None:
+    memory, _ = admit(Memory.empty(), [claim("dec_aaaa", 0.7, topics=["a"])])
+    assert update(memory, "dec_aaaa", now=5.0, topics=["a"]).cells["touched"][0] == 0.0
+    after = update(memory, "dec_aaaa", now=5.0, topics=["a", "b"])
+    assert (after.cells["topics"][0].to_list(), after.cells["touched"][0]) == (["a", "b"], 5.0)

@@ -1,0 +1,191 @@
+"""A store gives back what it was given, now and as of any day, and refuses what it cannot be sure of."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from malsim.errors import StoreError
+from malsim.memory import Memory, Rules, admit
+from malsim.memory.edges import connect
+from malsim.memory.store import Store
+from malsim.memory.tables.layout import APPLICATION, VERSION
+from malsim.memory.updates import annex, update
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def claim(name: str, **more: Any) -> dict[str, Any]:
+    return {"handle": f"obs_{name}", "writer": "ann", "title": f"claim {name}", "confidence": 0.9, **more}
+
+
+def same(ours: Memory, theirs: Memory) -> None:
+    assert_frame_equal(ours.cells, theirs.cells)
+    assert_frame_equal(ours.edges, theirs.edges)
+    assert_frame_equal(ours.writers, theirs.writers)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.sqlite"
+
+
+def lives(store: Store) -> Iterator[tuple[float, Memory]]:
+    """Everything that can happen to a memory, a day each."""
+    store.admit([claim("aaaa", t=0.0), claim("bbbb", t=0.0, edges=[{"relation": "contradicts", "target": "obs_aaaa"}])])
+    yield 0.0, store.memory
+    yield 1.0, store.tick(1.0)
+    store.admit([claim("cccc", t=2.0, edges=[{"relation": "supersedes", "target": "obs_aaaa"}])])
+    yield 2.0, store.memory
+    store.expand("obs_cccc", now=3.0)
+    yield 3.0, store.memory
+    store.save(annex(store.memory, "obs_bbbb"), t=4.0)
+    yield 4.0, store.memory
+    store.save(update(store.memory, "obs_cccc", now=5.0, body="told anew", topics=["pump"], verification="tested"), t=5.0)
+    yield 5.0, store.memory
+    edge = {"source": "obs_cccc", "relation": "supports", "target": "obs_bbbb", "writer": "ben", "t": 6.0}
+    store.save(connect(store.memory, [edge]).memory, t=6.0)
+    yield 6.0, store.memory
+    yield 7.0, store.tick(7.0)
+
+
+def test_every_kind_of_change_is_kept_and_its_past_stays_readable(path: Path) -> None:
+    with Store(path) as store:
+        lived = list(lives(store))
+    with Store(path, write=False) as store:
+        for day, then in lived:
+            same(store.at(day), then)
+        assert store.ticks["deed"].to_list() == ["admit", "tick", "admit", "expand", "save", "save", "save", "tick"]
+        assert store.day == 7.0
+        same(store.memory, lived[-1][1])
+        assert store.memory.cells["body"].to_list()[2] == "told anew"
+        assert store.mini_index("pump").cells["handle"].to_list() == ["obs_cccc"]
+
+
+def test_before_the_first_write_what_had_been_created_by_then_is_told(path: Path) -> None:
+    memory = admit(
+        Memory.empty(),
+        [claim("aaaa", t=1.0), claim("bbbb", t=5.0, edges=[{"relation": "supersedes", "target": "obs_aaaa"}])],
+    ).memory
+    memory.save(path, t=10.0)
+    assert Memory.open(path, at=0.5).cells.is_empty()
+    early = Memory.open(path, at=2.0)
+    assert early.cells.select("handle", "status").rows() == [("obs_aaaa", "active")]
+    assert early.edges.is_empty()
+    assert Memory.open(path, at=5.0).cells["status"].to_list() == ["superseded", "active"]
+
+
+def test_every_verdict_is_kept_those_of_refused_claims_too(path: Path) -> None:
+    with Store(path) as store:
+        told = [
+            store.admit([claim("aaaa"), claim("bbbb", confidence=7)]),
+            store.admit([claim("cccc", title="claim aaaa"), {}]),
+        ]
+        assert_frame_equal(store.verdicts, pl.concat(told))
+        assert store.memory.cells.height == 1
+
+
+def test_a_store_works_on_what_another_process_left(path: Path) -> None:
+    with Store(path) as ours, Store(path) as theirs:
+        for name in ("aaaa", "bbbb", "cccc", "dddd"):
+            (ours if name in ("aaaa", "cccc") else theirs).admit([claim(name)])
+        assert ours.memory.cells.height == theirs.memory.cells.height == 4
+
+
+def test_a_failed_change_leaves_everything_as_it_was(path: Path) -> None:
+    with Store(path) as store:
+        store.admit([claim("aaaa")])
+        before = store.memory
+        with pytest.raises(ZeroDivisionError):
+            store.admit([claim("bbbb")], Rules(effective=lambda *_: 1 / 0), factors=Exploding())
+        same(store.memory, before)
+        store.admit([claim("cccc")])
+    assert Memory.open(path).cells["handle"].to_list() == ["obs_aaaa", "obs_cccc"]
+
+
+class Exploding(dict[str, float]):
+    def items(self) -> Any:
+        raise ZeroDivisionError
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def spoiled(path: Path, kind: str) -> None:
+    """A file that is no whole store of ours."""
+    admit(Memory.empty(), [claim(f"{i:04x}", title=f"claim {i}", body="x" * 500) for i in range(100)]).memory.save(path)
+    whole = path.read_bytes()
+    page = int.from_bytes(whole[16:18], "big")
+    match kind:
+        case "newer":
+            connection = sqlite3.connect(path)
+            connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+            connection.close()
+        case "foreign":
+            path.unlink()
+            connection = sqlite3.connect(path)
+            connection.execute("CREATE TABLE cells (a)")
+            connection.close()
+        case "half":
+            path.write_bytes(whole[: len(whole) // 2])
+        case "last page":
+            path.write_bytes(whole[:-page])
+        case "part of its header":
+            path.write_bytes(whole[:50])
+        case "torn":
+            path.write_bytes(whole[:page] + b"\xff" * (len(whole) - page))
+        case "text":
+            path.write_text("not a store at all, only a letter\n" * 10)
+        case "noise":
+            path.write_bytes(hashlib.sha512(b"noise").digest() * 100)
+
+
+KINDS = ("newer", "foreign", "half", "last page", "part of its header", "torn", "text", "noise")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_whole_store_is_refused_and_left_untouched(path: Path, kind: str) -> None:
+    spoiled(path, kind)
+    before = path.read_bytes()
+    with pytest.raises(StoreError) as caught:
+        Memory.open(path)
+    assert str(path) in str(caught.value)
+    with pytest.raises(StoreError):
+        Memory.empty().save(path)
+    assert path.read_bytes() == before
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def test_where_there_is_no_store_reading_says_so_and_makes_none(path: Path) -> None:
+    with pytest.raises(StoreError, match="no such store"):
+        Memory.open(path)
+    with pytest.raises(StoreError, match="a folder"):
+        Memory.open(path.parent)
+    assert not path.exists()
+
+
+def test_an_empty_file_becomes_a_store_when_something_is_saved(path: Path) -> None:
+    path.touch()
+    assert Memory.open(path).cells.is_empty()
+    admit(Memory.empty(), [claim("aaaa")]).memory.save(path)
+    assert Memory.open(path).cells.height == 1
+
+
+def test_the_file_says_whose_it_is_and_a_person_can_ask_it(path: Path) -> None:
+    with Store(path) as store:
+        list(lives(store))
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    asked = "SELECT handle, status, topics FROM cells WHERE status = 'active'"
+    assert connection.execute(asked).fetchall() == [("obs_cccc", "active", '["pump"]')]
+    connection.close()
