@@ -33,9 +33,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.memory import Rules
     from malsim.memory.store import Store
 
-    rules = Rules.read(args.rules or "default")
-    for assignment in args.set:
-        rules = rules.set(assignment)
+    rules = Rules.read(args.rules or "default").set(*args.set)
     with Store(args.store, write=False) as store:
         asked = {"rep": args.rep, "rules": rules, "now": store.day if args.at is None else args.at}
         push = {"budget_words": args.budget, "limit": args.limit, **asked}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,9 +38,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.sim.claim_files import read_claims, read_truth
     from malsim.sim.replay import replay
 
-    rules = Rules.read(args.rules)
-    for assignment in args.set:
-        rules = rules.set(assignment)
+    rules = Rules.read(args.rules).set(*args.set)
     found = read_claims(args.claims, on_bad_rows=args.on_bad_rows)
     truth = read_truth(args.truth, epoch=found.epoch) if args.truth else None
     if found.bad.height:
@@ -75,7 +74,7 @@ def _figures(result: Replay) -> dict[str, Any]:
 
 
 def _finite(value: float) -> float | None:
-    return value if value == value else None  # noqa: PLR0124  # JSON has no NaN
+    return None if math.isnan(value) else value  # JSON has no NaN
 
 
 def _table(result: Replay, claims: int, contradictions: str) -> str:

@@ -31,9 +31,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.memory import Rules
 
     scenario = api.read(args.scenario)
-    rules = Rules.read(args.rules) if args.rules else scenario.rules
-    for assignment in args.set:
-        rules = rules.set(assignment)
+    rules = (Rules.read(args.rules) if args.rules else scenario.rules).set(*args.set)
     changes = {name: getattr(args, name) for name in ("replications", "seed") if getattr(args, name) is not None}
     if args.replication is not None:
         changes |= {"first": args.replication, "replications": 1}

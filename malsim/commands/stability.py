@@ -34,9 +34,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.workbench import stability
 
     scenario = api.read(args.scenario)
-    rules = Rules.read(args.rules) if args.rules else scenario.rules
-    for assignment in args.set:
-        rules = rules.set(assignment)
+    rules = (Rules.read(args.rules) if args.rules else scenario.rules).set(*args.set)
     found = stability(api.run(scenario.replace(rules=rules)))
     written = _write(found, args.output) if args.output else []
     if args.json:

@@ -214,16 +214,19 @@ class Rules:
                 raise RulesError("unknown rule", where=where, given=name, hint=f"try {' or '.join(near)}")
         return replace(self, **changes)  # type: ignore[arg-type]  # each value is checked against its field below
 
-    def set(self, text: str) -> Rules:
-        """The same rules but for one assignment as typed on a command line.
+    def set(self, *assignments: str) -> Rules:
+        """The same rules but for assignments as typed on a command line, one after the other.
 
         >>> Rules().set("rules.challenge_ceiling=0.45").challenge_ceiling
         0.45
         """
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise RulesError("not an assignment", where="--set", given=text, allowed="rules.NAME=VALUE")
-        return self.replace(where="--set", **{name.strip().removeprefix("rules."): _typed(value.strip())})
+        rules = self
+        for text in assignments:
+            name, equals, value = text.partition("=")
+            if not equals:
+                raise RulesError("not an assignment", where="--set", given=text, allowed="rules.NAME=VALUE")
+            rules = rules.replace(where="--set", **{name.strip().removeprefix("rules."): _typed(value.strip())})
+        return rules
 
     def weights(self) -> dict[str, float]:
         """The weight of an edge whose writer names none, by relation.

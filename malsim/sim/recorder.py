@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema
+from malsim.memory.wording import worded
 from malsim.sim import gauges
 from malsim.sim.bands import Bands
 from malsim.sim.notes import EVENTS, Notes
@@ -127,11 +128,11 @@ def _verdict_events(verdicts: pl.DataFrame) -> pl.DataFrame:
     """One event a claim: admitted, deduplicated or rejected; and one more for each that was attenuated."""
     said = (
         pl.col("issues")
-        .list.eval(pl.format("{}: {}", pl.element().struct["path"], pl.element().struct["message"]))
+        .list.eval(worded("{}: {}", pl.element().struct["path"], pl.element().struct["message"]))
         .list.join("; ")
     )
-    by = pl.format("by {}", pl.col("writer").fill_null("?"))
-    claim = pl.format("claim {} of {}", "sequence", pl.col("writer").fill_null("?"))
+    by = worded("by {}", pl.col("writer").fill_null("?"))
+    claim = worded("claim {} of {}", "sequence", pl.col("writer").fill_null("?"))
     words = {"admitted": "admitted", "deduplicated": "deduplicated", "refused": "rejected"}
     events = verdicts.select(
         "t",
@@ -147,7 +148,7 @@ def _verdict_events(verdicts: pl.DataFrame) -> pl.DataFrame:
         pl.lit("attenuated").alias("kind"),
         pl.col("handle").alias("subject"),
         pl.concat_list(
-            "notes", pl.when(pl.col("calibration") < 1.0).then(pl.format("calibration × {}", pl.col("calibration").round(3)))
+            "notes", pl.when(pl.col("calibration") < 1.0).then(worded("calibration × {}", pl.col("calibration").round(3)))
         ).list.drop_nulls().list.join("; ").alias("detail"),
         claim.alias("cause"),
     )  # fmt: skip
@@ -172,7 +173,7 @@ def _replacements(before: Memory, after: Memory) -> pl.DataFrame:
             gone["rep"],
             pl.Series("kind", ["superseded"] * gone.height),
             gone["handle"].alias("subject"),
-            pl.select(pl.format("by {} of {}", cells["handle"].gather(heir), cells["writer"].gather(heir)))
+            pl.select(worded("by {} of {}", pl.lit(cells["handle"].gather(heir)), pl.lit(cells["writer"].gather(heir))))
             .to_series()
             .alias("detail"),
             cells["handle"].gather(heir).alias("cause"),

@@ -14,6 +14,7 @@ from malsim.memory.answers import answers
 from malsim.memory.claims import as_claims
 from malsim.memory.edges import connect_rows
 from malsim.memory.handles import scattered
+from malsim.memory.wording import worded
 from malsim.sim.disputes import disputes
 from malsim.sim.scoring import Score, score
 
@@ -186,10 +187,12 @@ class _Feed:
         return settled
 
 
+_HANDLE = pl.lit("obs_") + pl.col("arrival").cast(pl.String).str.zfill(6)
+
+
 def _claims(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
     """The stream as claims for the gate; the edges a claim brings are those written at its own arrival."""
-    handle = pl.format("obs_{}", pl.col("arrival").cast(pl.String).str.zfill(6))
-    name = stream.select(handle).to_series()
+    name = stream.select(_HANDLE).to_series()
     own = edges.filter(pl.col("source") == pl.col("at")).select(
         arrival="source",
         edge=pl.struct("relation", target=name.gather(pl.Series(edges.filter(pl.col("source") == pl.col("at"))["target"]))),
@@ -198,9 +201,9 @@ def _claims(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
     claims = stream.join(listed, on="arrival", how="left", maintain_order="left").select(
         "t", "writer", "object",
         sequence="arrival",
-        handle=handle,
-        title=pl.format("{} is {}", "object", "value"),
-        body=pl.format("{}, line {}", "writer", "line"),
+        handle=_HANDLE,
+        title=worded("{} is {}", "object", "value"),
+        body=worded("{}, line {}", "writer", "line"),
         confidence="confidence",
         verification=pl.lit("external"),
         edges="edges",
@@ -217,8 +220,7 @@ def _most_contested(stream: pl.DataFrame) -> pl.DataFrame:
     votes = stream.group_by("object", "value").agg(pl.len().alias("votes"), pl.col("arrival").min())
     runner_up = votes.group_by("object").agg(pl.col("votes").sort(descending=True).get(1, null_on_oob=True).alias("second"))
     objects = runner_up.drop_nulls().sort(["second", "object"], descending=[True, False]).head(SHOWN)["object"]
-    cell = pl.format("obs_{}", pl.col("arrival").cast(pl.String).str.zfill(6))
-    return votes.filter(pl.col("object").is_in(objects.implode())).sort("object", "arrival").with_columns(cell=cell)
+    return votes.filter(pl.col("object").is_in(objects.implode())).sort("object", "arrival").with_columns(cell=_HANDLE)
 
 
 def _asked(feed: _Feed, asked: float | None) -> pl.DataFrame:
