@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.scenario.limits import Limits
+
 if TYPE_CHECKING:
     import argparse
 
@@ -20,23 +22,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file with a [baseline]")
     parser.add_argument("--yes", action="store_true", help="record without asking")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="where the plot goes; default out/NAME/baseline.png")
-    parser.add_argument("--most-ticks", type=int, metavar="N", help="allow so many ticks × replications; default 1000000")
+    Limits.options(parser.add_argument)
 
 
 def main(args: argparse.Namespace) -> int:
     """Run, compare, ask, record; 1 if the answer was no."""
     from malsim.scenario import baselines
     from malsim.scenario.files import read
-    from malsim.scenario.limits import Limits
     from malsim.scenario.recording import kept, place
     from malsim.sim import bench
 
     scenario = read(args.scenario)
     wanted = _wanted(scenario.checks, args.scenario)
-    (Limits(ticks=args.most_ticks) if args.most_ticks else Limits()).check(scenario)
+    limits = Limits.of(args)
+    limits.check(scenario)
     run = bench.run(scenario)
     frames = kept(wanted.columns, run)
-    changed = _changed(wanted, run)
+    changed = _changed(wanted, run, limits)
     if changed is not None and changed.passed:
         print(f"{args.scenario}: {changed}; nothing to approve")
         return 0
@@ -64,13 +66,13 @@ def _wanted(checks: tuple[object, ...], path: str) -> BaselineCheck:
     return found
 
 
-def _changed(wanted: BaselineCheck, run: Run) -> Comparison | None:
+def _changed(wanted: BaselineCheck, run: Run, limits: Limits) -> Comparison | None:
     """What left its tube; None, with the reason printed, where there is nothing to compare with."""
     from malsim.errors import ScenarioError
     from malsim.scenario.recording import against_baseline
 
     try:
-        return against_baseline(wanted, run)
+        return against_baseline(wanted, run, limits=limits)
     except ScenarioError as problem:
         print(problem)
         return None

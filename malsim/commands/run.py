@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.scenario.limits import Limits
+
 if TYPE_CHECKING:
     import argparse
 
@@ -23,6 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replication", type=int, metavar="K", help="live only the life of this number")
     parser.add_argument("--seed", type=int, metavar="N", help="another seed")
     parser.add_argument("--no-plots", action="store_true", help="write frames only")
+    Limits.options(parser.add_argument)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -35,7 +38,9 @@ def main(args: argparse.Namespace) -> int:
     changes = {name: getattr(args, name) for name in ("replications", "seed") if getattr(args, name) is not None}
     if args.replication is not None:
         changes |= {"first": args.replication, "replications": 1}
-    run = api.run(scenario.replace(rules=rules, **changes))
+    scenario = scenario.replace(rules=rules, **changes)
+    Limits.of(args).check(scenario)
+    run = api.run(scenario)
     folder = args.output or Path("out") / scenario.name
     written = run.write(folder)
     if not args.no_plots:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.scenario.limits import Limits
+
 if TYPE_CHECKING:
     import argparse
 
@@ -25,6 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="also write the figures and the cells' frame there")
+    Limits.options(parser.add_argument)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -35,7 +38,9 @@ def main(args: argparse.Namespace) -> int:
 
     scenario = api.read(args.scenario)
     rules = (Rules.read(args.rules) if args.rules else scenario.rules).set(*args.set)
-    found = stability(api.run(scenario.replace(rules=rules)))
+    scenario = scenario.replace(rules=rules)
+    Limits.of(args).check(scenario)
+    found = stability(api.run(scenario))
     written = _write(found, args.output) if args.output else []
     if args.json:
         print(json.dumps(found.summary(), indent=1))

@@ -6,6 +6,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.scenario.limits import Limits
+
 if TYPE_CHECKING:
     import argparse
 
@@ -28,8 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replication", type=int, metavar="K", help="judge this one life alone")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML, failures and errors apart")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one HTML file with a picture of each check")
-    parser.add_argument("--most-ticks", type=int, metavar="N", help="allow so many ticks × replications; default 1000000")
-    parser.add_argument("--largest-baseline", type=int, metavar="BYTES", help="allow so large a baseline; default 104857600")
+    Limits.options(parser.add_argument)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -56,12 +57,10 @@ def _suite(args: argparse.Namespace) -> Suite:
     from malsim.memory import Rules
     from malsim.scenario.files import read
     from malsim.scenario.judge import judge
-    from malsim.scenario.limits import Limits
     from malsim.scenario.verdicts import Suite
 
     rules = Rules.read(args.rules) if args.rules else None
-    given = {"ticks": args.most_ticks, "baseline": args.largest_baseline}
-    limits = Limits(**{name: number for name, number in given.items() if number is not None})
+    limits = Limits.of(args)
     judged, unread = [], []
     for path in _files(args.paths):
         try:
@@ -70,7 +69,8 @@ def _suite(args: argparse.Namespace) -> Suite:
                 judged.append(judge(scenario, limits=limits))
         except MalsimError as problem:
             unread.append((str(path), str(problem)))
-    return Suite(tuple(judged), tuple(unread), f" --rules {shlex.quote(args.rules)}" if args.rules else "")
+    options = f" --rules {shlex.quote(args.rules)}" if args.rules else ""
+    return Suite(tuple(judged), tuple(unread), options + limits.flags)
 
 
 def _files(paths: list[Path]) -> list[Path]:

@@ -11,6 +11,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from malsim.errors import ScenarioError
+from malsim.scenario.limits import Limits
 from malsim.scenario.tubes import KEYS
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ __all__ = ["read", "write"]
 
 VERSION = "1"
 LARGEST_TEXT = 2**20
-LARGEST = 100 * 2**20
-MOST_VALUES = 100_000_000
 _HEAD = re.compile(r"# malsim baseline (\w+): (\w+=\w+(?: \w+=\w+)*)\n")
 _MARK = "malsim.baseline"
 _INTEGERS = (pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt64, pl.UInt32, pl.UInt16, pl.UInt8)
@@ -59,15 +58,15 @@ def write(folder: Path, name: str, frames: Mapping[str, pl.DataFrame]) -> list[P
     return written
 
 
-def read(folder: Path, name: str, *, largest: int = LARGEST, most_values: int = MOST_VALUES) -> dict[str, pl.DataFrame]:
+def read(folder: Path, name: str, *, limits: Limits | None = None) -> dict[str, pl.DataFrame]:
     """The frames recorded under a name.
 
     Parameters
     ----------
     folder, name
         As they were written.
-    largest, most_values
-        Bytes of a file, and rows × columns of a frame, above which it is refused unread.
+    limits
+        The bytes of a file, and the rows × columns of a frame, above which it is refused unread.
 
     Raises
     ------
@@ -80,7 +79,7 @@ def read(folder: Path, name: str, *, largest: int = LARGEST, most_values: int = 
         if len(paths) > 1:
             raise ScenarioError("two baselines of one frame", given=str(paths[0]), hint=f"delete it or {paths[1].name}")
         if paths:
-            found[frame] = _read(paths[0], largest, most_values)
+            found[frame] = _read(paths[0], limits or Limits())
     if not found:
         raise ScenarioError("no baseline is recorded", given=str(folder / f"{name}.cells.csv"), hint="record one first")
     return found
@@ -111,14 +110,14 @@ def _text(rows: pl.DataFrame) -> bytes:
     return f"{head}\n{rows.with_columns(**digits).write_csv()}".encode()
 
 
-def _read(path: Path, largest: int, most_values: int) -> pl.DataFrame:
+def _read(path: Path, limits: Limits) -> pl.DataFrame:
     size = path.stat().st_size
     if path.is_symlink() or not path.is_file():
         raise ScenarioError("a baseline is a plain file", given=str(path), hint="record it again")
-    if size > largest:
-        raise ScenarioError("this baseline is too large", given=f"{size} bytes", allowed=f"{largest}", where=str(path))
+    if size > limits.baseline:
+        raise _too_large(path, size, limits)
     try:
-        return _from_text(path) if path.suffix == ".csv" else _from_parquet(path, most_values)
+        return _from_text(path) if path.suffix == ".csv" else _from_parquet(path, limits)
     except (PolarsError, UnicodeDecodeError, OSError) as error:
         raise ScenarioError("this baseline cannot be read", where=str(path), hint="record it again") from error
 
@@ -142,11 +141,17 @@ def _from_text(path: Path) -> pl.DataFrame:
     return rows
 
 
-def _from_parquet(path: Path, most_values: int) -> pl.DataFrame:
+def _from_parquet(path: Path, limits: Limits) -> pl.DataFrame:
     if pl.read_parquet_metadata(path).get(_MARK) != VERSION:
         raise ScenarioError("a baseline of another version", where=str(path), hint="record it again")
     lazy = pl.scan_parquet(path)
     values = lazy.select(pl.len()).collect().item() * len(lazy.collect_schema())
-    if values > most_values:
-        raise ScenarioError("this baseline has too many values", where=str(path), given=values, allowed=f"{most_values}")
+    if values > limits.baseline:
+        raise _too_large(path, values, limits)
     return pl.read_parquet(path)
+
+
+def _too_large(path: Path, size: int, limits: Limits) -> ScenarioError:
+    hint = f"record fewer columns or days, or allow it: {limits.prefix}largest-baseline {size}"
+    said = "this baseline has too many bytes or values"
+    return ScenarioError(said, where=str(path), given=size, allowed=f"{limits.baseline}", hint=hint)

@@ -155,7 +155,7 @@ def _alarm(wanted: AlarmCheck, trace: Trace) -> Outcome:
 
 
 def _baseline(wanted: BaselineCheck, run: Run, limits: Limits) -> Outcome:
-    found = against_baseline(wanted, run, largest=limits.baseline)
+    found = against_baseline(wanted, run, limits=limits)
     status: Status = "pass" if found.passed else "fail"
     return Outcome(check=wanted, status=status, said=str(found), comparison=found)
 

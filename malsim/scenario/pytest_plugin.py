@@ -6,9 +6,12 @@ A `.toml` file is collected if it is named on the command line, or lies under a 
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
+
+from malsim.scenario.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["CheckItem", "GoalItem", "ScenarioFile"]
 
 FOLDERS = "malsim_scenarios"
+PREFIX = "--malsim-"
 GOALS = pytest.StashKey[dict[str, list["ScenarioFile"]]]()
 
 
@@ -35,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a project name the folders its scenarios lie in, and a command line the rules they run under."""
     parser.addini(FOLDERS, "folders whose .toml files are malsim scenarios", type="args", default=["scenarios"])
     parser.addoption("--malsim-rules", metavar="FILE", help="judge scenarios under these rules: a TOML file or a preset")
+    Limits.options(parser.addoption, prefix=PREFIX)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
@@ -90,7 +95,7 @@ class ScenarioFile(pytest.File):
         from malsim.scenario.judge import judge
 
         if self._judged is None:
-            self._judged = judge(self.scenario())
+            self._judged = judge(self.scenario(), limits=Limits.of(self.config.option, prefix=PREFIX))
         return self._judged
 
 
@@ -122,7 +127,8 @@ class CheckItem(pytest.Item):
         judged, outcome = self.found
         if outcome is not None and outcome.status == "fail":
             rules = self.config.getoption("malsim_rules")
-            lines = details(judged, outcome, f" --rules {rules}" if rules else "")
+            options = f" --rules {shlex.quote(rules)}" if rules else ""
+            lines = details(judged, outcome, options + Limits.of(self.config.option, prefix=PREFIX).flags)
             raise Failed("\n".join([headline(judged, outcome), *lines]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002  # pytest passes it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import polars as pl
 
 from malsim.errors import ScenarioError
 from malsim.scenario import baselines
+from malsim.scenario.limits import Limits
 from malsim.scenario.tube_series import series_label
 from malsim.scenario.tubes import KEYS, Comparison, Tube, compare, tube_of
 from malsim.sim.clock import DAY
@@ -51,7 +53,7 @@ def kept(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFrame]:
     return found
 
 
-def against_baseline(wanted: BaselineCheck, run: Run, *, largest: int = baselines.LARGEST) -> Comparison:
+def against_baseline(wanted: BaselineCheck, run: Run, *, limits: Limits | None = None) -> Comparison:
     """Compare a run with what was recorded, in the replications it has.
 
     Raises
@@ -59,7 +61,7 @@ def against_baseline(wanted: BaselineCheck, run: Run, *, largest: int = baseline
     ScenarioError
         If nothing is recorded, or not the columns now asked for, or for none of these replications.
     """
-    then, now = baselines.read(*place(run), largest=largest), kept(wanted.columns, run)
+    then, now = baselines.read(*place(run), limits=limits), kept(wanted.columns, run)
     hint = f"record it: malsim approve {run.scenario.path}"
     if {name: frame.columns for name, frame in then.items()} != {name: frame.columns for name, frame in now.items()}:
         raise ScenarioError("the baseline holds other columns than are asked for", allowed=_names(then), hint=hint)
@@ -76,7 +78,7 @@ def tube_frames(wanted: BaselineCheck, run: Run, found: Comparison | None) -> tu
     lines, tubes = pl.DataFrame(schema=LINES), pl.DataFrame(schema=TUBES)
     if found is None:
         return lines, tubes
-    then = baselines.read(*place(run))
+    then = baselines.read(*place(run), limits=Limits(baseline=sys.maxsize))  # it was within its limits when judged
     for name, column, label, keys in _series(then, found)[:MOST_SHOWN]:
         key = [pl.col(each).eq_missing(pl.lit(value)) for each, value in keys.items()]
         recorded, now = then[name].filter(key).sort("t"), getattr(run, name).filter(key).sort("t")

@@ -14,6 +14,7 @@ import polars as pl
 from malsim.errors import DataError
 from malsim.memory import Rules
 from malsim.scenario.files import parse
+from malsim.scenario.limits import Limits
 from malsim.sim import bench
 from malsim.sim.manifest import digest, versions
 from malsim.sim.run import FRAMES
@@ -48,15 +49,18 @@ class Rerun:
         return "\n".join([said, *(f"  {name}: {what}" for name, what in self.differences.items())])
 
 
-def rerun(path: str | Path) -> Rerun:
+def rerun(path: str | Path, *, limits: Limits | None = None) -> Rerun:
     """Make the run of a manifest again and compare its frames with those recorded.
 
     On the same kind of processor and versions the hashes must be equal; elsewhere the Parquet files beside the manifest are
-    compared, numbers within 1e-12. Raises `DataError` for a file that is no manifest, or one that cannot be run again.
+    compared, numbers within 1e-12. Raises `DataError` for a file that is no manifest, or one that cannot be run again,
+    and `ScenarioError` for one that asks for more than the `limits`.
     """
     path = Path(path)
     recorded = _read(path)
-    run = bench.run(again(recorded, where=str(path)))
+    scenario = again(recorded, where=str(path))
+    (limits or Limits()).check(scenario)
+    run = bench.run(scenario)
     exactly = recorded.get("versions") == versions() and recorded.get("processor") == platform.machine()
     differences = {}
     for name in FRAMES:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Check", "Scenario"]
 
-MOST_REPLICATIONS = 100_000
 LAST_REPLICATION = 2**31 - 1
 
 
@@ -73,7 +72,7 @@ class Scenario:
         checks = (
             ("days", self.days > 0, "above 0"),
             ("turn_every", 0 < self.turn_every <= self.days * DAY, f"above 0 and at most the run's {self.days:g}d"),
-            ("replications", 1 <= self.replications <= MOST_REPLICATIONS, f"1 to {MOST_REPLICATIONS}"),
+            ("replications", 1 <= self.replications <= LAST_REPLICATION, f"1 to {LAST_REPLICATION}"),
             ("first", 0 <= self.first <= LAST_REPLICATION - self.replications, f"0 to {LAST_REPLICATION}"),
             ("record_every", self.record_every >= 1, "1 or more"),
             ("seed", 0 <= self.seed < 2**63, "0 to 2^63 - 1"),

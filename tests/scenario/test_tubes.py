@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from malsim.errors import ScenarioError
 from malsim.scenario.baselines import read, write
+from malsim.scenario.limits import Limits
 from malsim.scenario.tube_events import unmatched
 from malsim.scenario.tubes import Comparison, Tube, compare
 
@@ -261,8 +262,8 @@ def test_baselines_of_strangers_are_read_with_care(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="cannot be read"):
         read(tmp_path, "x")
     path.write_text(text)
-    with pytest.raises(ScenarioError, match="too large"):
-        read(tmp_path, "x", largest=10)
+    with pytest.raises(ScenarioError, match=r"too many bytes.*allow it: --largest-baseline \d+"):
+        read(tmp_path, "x", limits=Limits(baseline=10))
     cells([0.5]).write_parquet(tmp_path / "x.cells.parquet")
     with pytest.raises(ScenarioError, match="two baselines"):
         read(tmp_path, "x")
@@ -279,9 +280,10 @@ def test_baselines_of_strangers_are_read_with_care(tmp_path: Path) -> None:
 
 
 def test_a_large_frame_is_refused_by_its_size_before_it_is_read(tmp_path: Path) -> None:
-    write(tmp_path, "x", {"cells": cells(np.random.default_rng(1).random(60_000))})
-    with pytest.raises(ScenarioError, match="too many values"):
-        read(tmp_path, "x", most_values=1000)
+    [path] = write(tmp_path, "x", {"cells": cells(np.full(60_000, 0.5))})
+    assert path.stat().st_size < 200_000 < 60_000 * 4
+    with pytest.raises(ScenarioError, match="bytes or values; given: 240000; allowed: 200000"):
+        read(tmp_path, "x", limits=Limits(baseline=200_000))
 
 
 def test_what_a_baseline_cannot_hold_is_refused(tmp_path: Path) -> None:

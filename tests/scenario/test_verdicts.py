@@ -11,9 +11,8 @@ import pytest
 
 from malsim.cli import main
 from malsim.errors import ScenarioError
-from malsim.scenario.files import parse, read
+from malsim.scenario.files import parse
 from malsim.scenario.judge import goals, judge
-from malsim.scenario.limits import Limits
 
 CLAIM = (
     '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\nverification = "external"\n'
@@ -124,18 +123,6 @@ def test_an_alarm_must_be_in_the_states_expected() -> None:
     for state, status in (("quiet", "pass"), ("tripped", "fail"), ("asleep", "error")):
         judged = judge(parse(HEAD + check.replace("STATE", state)))
         assert [outcome.status for outcome in judged.outcomes] == [status]
-
-
-def test_what_asks_too_much_is_refused_before_it_runs_and_a_flag_allows_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = write(tmp_path, STANDS)
-    assert main(["test", path, "--most-ticks", "3"]) == 2
-    assert "too many ticks × replications; given: 4; allowed: 3" in capsys.readouterr().out
-    assert main(["test", path, "--most-ticks", "4"]) == 0
-    Limits().check(read(path))
-    with pytest.raises(ScenarioError, match="--most-ticks 2000000000"):
-        Limits().check(read(path).replace(days=20_000.0, replications=100_000))
 
 
 def pytest_of(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

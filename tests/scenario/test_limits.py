@@ -1,0 +1,116 @@
+"""What a stranger's file may ask for: a bomb is refused before it runs, by limits that each command and pytest raise."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from argparse import ArgumentParser
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import pytest
+
+from malsim.cli import main
+from malsim.errors import ScenarioError
+from malsim.scenario.files import parse, read
+from malsim.scenario.limits import Limits
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CLAIM = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\n'
+CHECK = '[[check]]\nname = "stands"\nproperty = "always (eff(obs_a1a1) >= 0.3)"\n'
+SCENARIO = f'why = "x"\n[run]\ndays = 4\nreplications = 3\n{CLAIM}{CHECK}[baseline]\n'
+ASKED = {"most-replications": 3, "most-ticks": 12, "most-cells": 12}
+LIMITS = pytest.mark.parametrize(("flag", "asked"), ASKED.items())
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.toml").write_text(SCENARIO, encoding="utf-8")
+    assert main(["approve", "x.toml", "--yes"]) == 0
+    return "x.toml"
+
+
+@LIMITS
+@pytest.mark.parametrize(
+    "command", [["test"], ["run", "--no-plots"], ["approve", "--yes"], ["stability"]], ids=lambda command: command[0]
+)
+def test_a_command_refuses_what_asks_too_much_and_a_flag_allows_it(
+    command: list[str], flag: str, asked: int, path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for allowed, code in ((asked - 1, 2), (asked, 0)):
+        assert main([*command, path, f"--{flag}", str(allowed)]) == code
+        said = "".join(capsys.readouterr())
+        assert (f"x.toml: too many {said_of(flag)}; given: {asked}; allowed: {allowed}" in said) == (code == 2)
+        assert (f"or allow it: --{flag} {asked}" in said) == (code == 2)
+
+
+def said_of(flag: str) -> str:
+    return next(str(limit.metadata["says"]) for limit in fields(Limits) if limit.metadata.get("flag") == flag)
+
+
+def test_a_manifest_asks_for_no_more_than_a_file(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", path, "--no-plots"]) == 0
+    assert main(["rerun", "out/x/manifest.json", "--most-ticks", "11"]) == 2
+    assert "too many ticks" in capsys.readouterr().err
+    assert main(["rerun", "out/x/manifest.json", "--most-ticks", "12"]) == 0
+
+
+def test_a_large_baseline_is_refused_unread_and_a_flag_allows_it(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    held = tmp_path / "x.cells.csv"
+    with held.open("r+b") as baseline:
+        baseline.truncate(10 * 2**30)  # ten gigabytes of nothing, of which the disk holds none
+    assert main(["test", path]) == 2
+    said = capsys.readouterr().out
+    assert "x.cells.csv: this baseline has too many bytes or values; given: 10737418240; allowed: 104857600" in said
+    assert "--largest-baseline 10737418240" in said
+    (tmp_path / "x.cells.csv").unlink()
+    assert main(["approve", path, "--yes"]) == 0
+    size = held.stat().st_size
+    assert main(["test", path, "--largest-baseline", str(size - 1)]) == 2
+    assert main(["test", path, "--largest-baseline", str(size), "--html", "r.html"]) == 0
+
+
+def test_bombs_are_refused_by_default() -> None:
+    world = '[[facts]]\nname = "a"\n[[writers]]\nbehaviour = "honest"\n'
+    for run, writers, said in (
+        ("replications = 1000000", "", "--most-replications 1000000"),
+        ("days = 100000\nreplications = 50", "", "--most-ticks 5000000"),
+        ("days = 100", "count = 100000\nrate = 1.0", "--most-cells 1000000000"),
+        ("days = 1000", 'every = "1ms"', "--most-cells"),
+    ):
+        with pytest.raises(ScenarioError, match=said):
+            Limits().check(parse(f'why = "x"\n[run]\n{run}\n{world}{writers}\n'))
+    Limits().check(parse(SCENARIO))
+
+
+def test_reproducing_takes_the_limits_along(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    held = tmp_path / path
+    held.write_text(held.read_text().replace(">= 0.3", ">= 0.8"), encoding="utf-8")
+    assert main(["test", path, "--most-ticks", "2000000"]) == 1
+    assert "--most-ticks 2000000" in capsys.readouterr().out.split("alone: ")[1]
+    assert read(held).replications == 3
+
+
+def test_pytest_refuses_the_same_by_options_of_its_own(path: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest"]
+    given = ["--malsim-most-ticks", "99", "--malsim-most-cells", "11", "--malsim-most-replications", "3"]
+    found = subprocess.run([*command, path, *given], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "2 errors" in found.stdout
+    assert "too many ticks × cells" in found.stdout
+    assert "allow it: --malsim-most-cells 12" in found.stdout
+
+
+def test_every_limit_has_a_flag_and_the_flags_say_the_limits() -> None:
+    parser = ArgumentParser()
+    Limits.options(parser.add_argument, prefix="--malsim-")
+    flags = [f"--malsim-{limit.metadata['flag']}" for limit in fields(Limits) if limit.metadata]
+    assert Limits.of(parser.parse_args([]), prefix="--malsim-") == Limits(prefix="--malsim-")
+    asked = [word for number, flag in enumerate(flags) for word in (flag, str(number))]
+    raised = Limits.of(parser.parse_args(asked), prefix="--malsim-")
+    assert [getattr(raised, limit.name) for limit in fields(Limits) if limit.metadata] == [0, 1, 2, 3]
+    assert raised.flags.split() == [word.replace("--malsim-", "--") for word in asked]
