@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from malsim.api import Run, read, run
     from malsim.memory import Memory, Rules
     from malsim.sim.script import Scenario
-    from malsim.workbench import stability
+    from malsim.workbench import Capture, Trigger, scope, stability
 
-__all__ = ["Memory", "Rules", "Run", "Scenario", "read", "run", "stability"]
+__all__ = ["Capture", "Memory", "Rules", "Run", "Scenario", "Trigger", "read", "run", "scope", "stability"]
 
 _HOMES = {
     "malsim.api": ("Run", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
     "malsim.sim.script": ("Scenario",),
-    "malsim.workbench": ("stability",),
+    "malsim.workbench": ("Capture", "Trigger", "scope", "stability"),
 }
 
 

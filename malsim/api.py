@@ -18,9 +18,11 @@ from malsim.sim.run import Run as BareRun
 from malsim.sim.script import Scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from malsim.plot.style import Sheet
+    from malsim.workbench import Capture, Channel
 
 __all__ = ["Figures", "Run", "read", "run"]
 
@@ -32,6 +34,12 @@ class Run(BareRun):
     def plot(self) -> Figures:
         """The figures of this run."""
         return Figures(self)
+
+    def scope(self, channels: Sequence[str | Channel], **options: Any) -> Capture:
+        """Capture signals or addresses as an oscilloscope does; options as of `malsim.lab.scope.scope`."""
+        from malsim.workbench import scope
+
+        return scope(self, channels, **options)
 
 
 class Figures:

@@ -1,0 +1,105 @@
+"""Look at a run as through an oscilloscope: channels, a trigger, cursors; captures are saved and opened again.
+
+malsim scope scenarios/mutual_dispute.toml -c obs_a1a1-scores-eff -c obs_d4d4-scores-eff -o scope.png
+malsim scope out/mutual_dispute -c obs_a1a1-scores-eff --trigger obs_a1a1-scores-eff --level .1 --record 12 --position .25
+malsim scope out/mutual_dispute -c "obs_a1a1-scores-eff gain=2 offset=-.5" --cursor 10 --cursor 11 --save ring.parquet
+malsim scope ring.parquet -o scope.png
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+
+    from malsim.lab.scope import Recording
+    from malsim.workbench import Capture
+
+__all__ = ["arguments", "main"]
+
+MOST = 4
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("run", metavar="RUN", help="a scenario, the folder of a run, or a saved capture (.parquet)")
+    parser.add_argument(
+        "-c", "--channel", action="append", default=[], metavar="WORDS",
+        help='a signal or an address, with "gain=2 offset=.5 digital=yes label=a" after it; repeat',
+    )  # fmt: skip
+    parser.add_argument("--trigger", metavar="ADDRESS", help="what the trigger watches")
+    parser.add_argument("--level", type=float, default=0.5, help="where it fires (0.5)")
+    parser.add_argument("--edge", choices=("rising", "falling"), default="rising", help="which way (rising)")
+    parser.add_argument("--position", type=float, default=0.5, help="share of the record before the trigger (0.5)")
+    parser.add_argument("--number", type=int, default=1, metavar="N", help="take its Nth firing (1)")
+    parser.add_argument("--record", type=int, metavar="TICKS", help="length of the record; default all")
+    parser.add_argument("--cursor", type=float, action="append", default=[], metavar="DAY", help="read off here; repeat")
+    parser.add_argument("--events", metavar="KIND,KIND", help="kinds to mark; default those of the channels' cells")
+    parser.add_argument("--replication", type=int, metavar="K", help="which life; default the first")
+    parser.add_argument("--save", metavar="FILE", help="keep the capture, as .parquet")
+    parser.add_argument("-o", "--output", metavar="FILE", help="draw it, as .png or .svg; otherwise it is shown in letters")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Capture or open, then draw, keep, or show."""
+    from malsim.workbench import Capture
+
+    captured = Capture.open(args.run) if Path(args.run).is_file() and args.run.endswith(".parquet") else _captured(args)
+    if args.save:
+        print(f"kept {captured.save(args.save)}")
+    if args.output:
+        captured.figure.savefig(args.output)
+        print(f"wrote {args.output}")
+    if not args.save and not args.output:
+        print(captured)
+    return 0
+
+
+def _captured(args: argparse.Namespace) -> Capture:
+    from malsim.lab.scope import Trigger
+    from malsim.workbench import capture
+
+    recording, why = _recorded(args)
+    options: dict[str, Any] = {"record": args.record, "cursors": args.cursor, "title": why}
+    if args.trigger:
+        options["trigger"] = Trigger(
+            on=args.trigger, level=args.level, edge=args.edge, position=args.position, number=args.number
+        )
+    if args.events is not None:
+        options["events"] = [kind for kind in args.events.split(",") if kind]
+    return capture(recording, args.channel or _liveliest(recording), **options)
+
+
+def _recorded(args: argparse.Namespace) -> tuple[Recording, str]:
+    """The recording of a scenario run now, or of the frames a run left in a folder; and what it is about."""
+    import json
+
+    import polars as pl
+
+    from malsim import api
+    from malsim.lab.scope import Recording
+
+    path = Path(args.run)
+    if not path.is_dir():
+        run = api.run(api.read(path))
+        return Recording.of(run, args.replication), run.scenario.why
+    frames = [pl.read_parquet(path / f"{name}.parquet") for name in ("cells", "signals", "writers", "events")]
+    about = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+    rep = about.get("first", 0) if args.replication is None else args.replication
+    return Recording.made(*frames, rep=rep), str(about.get("why", path.name))
+
+
+def _liveliest(recording: Recording) -> list[str]:
+    """The cells whose effective moves most, where no channel is asked for."""
+    import polars as pl
+
+    moved = recording.frames.cells.group_by("cell").agg(pl.col("effective").max() - pl.col("effective").min())
+    cells = moved.sort(["effective", "cell"], descending=[True, False])["cell"].head(MOST)
+    if cells.is_empty():
+        signals = recording.frames.signals
+        return (
+            [] if signals is None else signals.filter(pl.col("row").is_null())["signal"].unique().sort().head(MOST).to_list()
+        )
+    return [f"{cell}-scores-eff" for cell in cells]

@@ -1,0 +1,8 @@
+"""An oscilloscope for recorded frames, after LinuxCNC's halscope: channels, a trigger, cursors, captures."""
+
+from malsim.lab.scope.capture import Capture
+from malsim.lab.scope.channels import Channel, Recording
+from malsim.lab.scope.record import scope
+from malsim.lab.scope.trigger import Trigger
+
+__all__ = ["Capture", "Channel", "Recording", "Trigger", "scope"]

@@ -1,0 +1,119 @@
+"""A capture: the samples of a record and how they are shown, in one file that opens again as it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.errors import DataError
+from malsim.lab.scope.trigger import Trigger
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["CHANNELS", "EVENTS", "SAMPLES", "Capture"]
+
+SAMPLES = {"t": pl.Float64, "channel": pl.String, "value": pl.Float64}
+CHANNELS = {
+    "channel": pl.String, "address": pl.String, "gain": pl.Float64, "offset": pl.Float64, "digital": pl.Boolean,
+}  # fmt: skip
+EVENTS = {"t": pl.Float64, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String}
+KEY = "malsim.scope"
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Capture:
+    """What a scope captured; values are as recorded, in days and in each value's own unit.
+
+    `samples` (t, channel, value) has a row a tick and channel, null where there is no value, `channels` (channel, address, gain,
+    offset, digital) how each is shown, `events` (t, kind, subject, detail, cause) what is marked; `triggered` is the day the
+    trigger fired.
+    """
+
+    samples: pl.DataFrame
+    channels: pl.DataFrame
+    events: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EVENTS))
+    trigger: Trigger | None = None
+    triggered: float | None = None
+    cursors: tuple[float, ...] = ()
+    title: str = ""
+
+    @property
+    def readings(self) -> pl.DataFrame:
+        """Every channel read off at every cursor: cursor, channel, t of the tick that holds there, value.
+
+        Between ticks stands the value of the tick before; before a channel's first tick there is none.
+        """
+        found = [pl.DataFrame(schema={"cursor": pl.Float64, **SAMPLES})]
+        for day in self.cursors:
+            past = self.samples.filter(pl.col("t") <= day).group_by("channel", maintain_order=True).last().drop_nulls()
+            found.append(past.select(pl.lit(day).alias("cursor"), "t", "channel", "value"))
+        names = self.channels["channel"].to_list()
+        return (
+            pl.concat(found)
+            .select("cursor", "channel", "t", "value")
+            .sort("cursor", pl.col("channel").cast(pl.Enum(names)), maintain_order=True)
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as one Parquet file: the samples, and all else beside them as its metadata."""
+        path = Path(path)
+        about = {
+            "channels": self.channels.to_dicts(), "events": self.events.to_dicts(),
+            "trigger": asdict(self.trigger) if self.trigger else None, "triggered": self.triggered,
+            "cursors": self.cursors, "title": self.title,
+        }  # fmt: skip
+        self.samples.write_parquet(path, metadata={KEY: json.dumps(about, ensure_ascii=False)})
+        return path
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Open a capture that `save` wrote."""
+        if not Path(path).is_file():
+            raise DataError("no such file", where=str(path), hint="check the path")
+        try:
+            about = json.loads(pl.read_parquet_metadata(path)[KEY])
+            samples = pl.read_parquet(path)
+        except (pl.exceptions.PolarsError, OSError, KeyError) as error:
+            hint = "a capture is what malsim scope --save, or Capture.save, wrote"
+            raise DataError("this is no capture", where=str(path), hint=hint) from error
+        return cls(
+            samples=samples, channels=pl.DataFrame(about["channels"], schema=CHANNELS),
+            events=pl.DataFrame(about["events"], schema=EVENTS),
+            trigger=Trigger(**about["trigger"]) if about["trigger"] else None, triggered=about["triggered"],
+            cursors=tuple(about["cursors"]), title=about["title"],
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        """The screen in letters: a line a channel, a mark a tick, for terminals without pictures."""
+        ticks = self.samples["t"].unique().sort()
+        wide = max((len(name) for name in self.channels["channel"]), default=0)
+        lines = [self.title] if self.title else []
+        lines += [f"{row['channel']:<{wide}}  {_trace(self.samples, row, ticks)}" for row in self.channels.to_dicts()]
+        if self.triggered is not None:
+            lines.append(" " * (wide + 2 + int((ticks < self.triggered).sum())) + f"^ trigger, day {self.triggered:g}")
+        if ticks.len():
+            lines.append(f"{'':<{wide}}  day {ticks[0]:g} to {ticks[-1]:g}, {ticks.len()} ticks")
+        for row in self.readings.to_dicts():
+            lines.append(f"at {row['cursor']:g}: {row['channel']} {row['value']:.7g}")
+        return "\n".join(lines)
+
+
+def _trace(samples: pl.DataFrame, channel: dict[str, object], ticks: pl.Series) -> str:
+    """A mark a tick between the channel's least and most, a blank where it had no value, and the range."""
+    own = samples.filter(pl.col("channel") == channel["channel"])
+    found = pl.DataFrame({"t": ticks}).join(own, on="t", how="left", maintain_order="left")["value"]
+    known = found.filter(found.is_finite())
+    if known.is_empty():
+        return "no finite value"
+    low, high = float(known.min()), float(known.max())  # type: ignore[arg-type]  # polars types the least of any column
+    marks = "▁▇" if channel["digital"] else _BARS
+    place = ((found.clip(low, high) - low) / ((high - low) or 1.0) * len(marks)).clip(upper_bound=len(marks) - 1)
+    trace = "".join(" " if at is None or isnan(at) else marks[int(at)] for at in place.to_list())
+    return trace if channel["digital"] else f"{trace}  {low:.7g} to {high:.7g}"

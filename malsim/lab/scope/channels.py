@@ -1,0 +1,126 @@
+"""Channels: what a scope looks at, by signal or address, and how each is scaled on the screen."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.errors import AddressError, UsageError
+from malsim.netlist.evaluate import Frames, evaluate
+from malsim.netlist.values import bit, number
+
+if TYPE_CHECKING:
+    from malsim.memory import Memory
+    from malsim.sim.run import Run
+
+__all__ = ["Channel", "Recording"]
+
+_ROW = re.compile(r"([^()\s]+)\(([^()]*)\)")
+_SETTINGS = {"gain": number, "offset": number, "digital": bit, "label": str}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Channel:
+    """One channel: shown is gain · value + offset, or, where `digital`, a lane that is up or down.
+
+    `digital` None asks the values: bits, and signals that were never anything but 0 and 1, are lanes.
+    """
+
+    address: str
+    gain: float = 1.0
+    offset: float = 0.0
+    digital: bool | None = None
+    label: str = ""
+
+    @classmethod
+    def read(cls, text: str) -> Channel:
+        """A channel from words: an address, then settings.
+
+        >>> Channel.read("obs_a1a1-scores-eff gain=2 offset=-.5").offset
+        -0.5
+        """
+        address, *words = text.split()
+        given = {}
+        for word in words:
+            name, _, value = word.partition("=")
+            known = _SETTINGS.get(name, lambda _: None)(value)
+            if known is None:
+                allowed = "gain=NUMBER offset=NUMBER digital=BIT label=WORD"
+                raise UsageError("a channel has no such setting", where=address, given=word, allowed=allowed)
+            given[name] = known
+        return cls(address=address, **given)
+
+    @property
+    def name(self) -> str:
+        """What its line is called."""
+        return self.label or self.address
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What was recorded of one life: frames to look addresses up in, the days of its ticks, and its events."""
+
+    frames: Frames
+    days: pl.Series
+    events: pl.DataFrame
+    rep: int
+
+    @classmethod
+    def of(cls, run: Run, rep: int | None = None) -> Recording:
+        """The recording that a run made of one replication, its first if None."""
+        rep = run.scenario.first if rep is None else rep
+        return cls.made(run.cells, run.signals, run.writers, run.events, rep=rep, memory=run.memory)
+
+    @classmethod
+    def made(
+        cls,
+        cells: pl.DataFrame,
+        signals: pl.DataFrame,
+        writers: pl.DataFrame,
+        events: pl.DataFrame,
+        *,
+        rep: int,
+        memory: Memory | None = None,
+    ) -> Recording:
+        """A recording from a run's frames; without its memory, addresses that cross edges reach nothing."""
+        own = [frame.filter(pl.col("rep") == rep) for frame in (cells, signals, writers, events)]
+        days = pl.concat([frame["t"] for frame in own[:3]]).unique().sort()
+        if days.is_empty():
+            known = pl.concat([frame["rep"] for frame in (cells, signals, writers)]).unique().sort().head(8).to_list()
+            hint = "a run of bands keeps no lives; record cells or addresses" if not known else None
+            allowed = ", ".join(map(str, known))
+            raise AddressError("nothing was recorded of this replication", given=rep, allowed=allowed or None, hint=hint)
+        edges = Frames.of(memory).edges.filter(pl.col("rep") == rep) if memory is not None else _no_edges()
+        return cls(Frames(own[0], edges, own[2], own[1]), days, own[3], rep)
+
+    def values(self, address: str) -> pl.Series:
+        """A channel's value at each tick, null where it had none."""
+        found = self._found(address)
+        if "row" in found.columns:
+            rows = found["row"].unique().sort().head(6).to_list()
+            hint = f"name one, as {address.partition('-')[0]}({rows[0]}), or reduce them, as mean(…)" if rows else None
+            raise AddressError("many values stand at this address", given=address, allowed=", ".join(rows), hint=hint)
+        if not (found["value"].dtype.is_numeric() or found["value"].dtype in {pl.Boolean, pl.Null}):
+            raise AddressError("a scope shows numbers and bits", given=address, hint="name a field: …-scores-eff")
+        ticks = pl.DataFrame({"t": self.days})
+        return ticks.join(found.select("t", "value"), on="t", how="left", maintain_order="left")["value"]
+
+    def _found(self, address: str) -> pl.DataFrame:
+        """What stands at an address; `right(pump)` is the row `pump` of the signal `right`."""
+        row, signals = _ROW.fullmatch(address), self.frames.signals
+        if row is not None and signals is not None and (signals["signal"] == row[1]).any():
+            found = signals.filter((pl.col("signal") == row[1]) & (pl.col("row") == row[2]))
+            if found.is_empty():
+                known = signals.filter(pl.col("signal") == row[1])["row"].unique().sort().head(8).to_list()
+                raise AddressError("the signal has no such row", given=address, allowed=", ".join(map(str, known)))
+            return found.select("t", "value")
+        return evaluate(address, self.frames)
+
+
+def _no_edges() -> pl.DataFrame:
+    return pl.DataFrame(
+        schema={"source": pl.String, "relation": pl.String, "target": pl.String, "weight": pl.Float64, "t": pl.Float64}
+    )
