@@ -31,9 +31,9 @@ _BARS = "▁▂▃▄▅▆▇█"
 class Capture:
     """What a scope captured; values are as recorded, in days and in each value's own unit.
 
-    `samples` (t, channel, value) has a row a tick and channel, null where there is no value, `channels` (channel, address, gain,
-    offset, digital) how each is shown, `events` (t, kind, subject, detail, cause) what is marked; `triggered` is the day the
-    trigger fired.
+    `samples` (t, channel, value) has a row a tick and channel, null where there is no value, `channels` (channel, address,
+    gain, offset, digital) how each is shown, `events` (t, kind, subject, detail, cause) what is marked, `triggered` the
+    day the trigger fired.
     """
 
     samples: pl.DataFrame

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -13,13 +13,15 @@ from malsim.netlist.evaluate import Frames, evaluate
 from malsim.netlist.values import bit, number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from malsim.memory import Memory
     from malsim.sim.run import Run
 
 __all__ = ["Channel", "Recording"]
 
 _ROW = re.compile(r"([^()\s]+)\(([^()]*)\)")
-_SETTINGS = {"gain": number, "offset": number, "digital": bit, "label": str}
+_SETTINGS: dict[str, Callable[[str], Any]] = {"gain": number, "offset": number, "digital": bit, "label": str}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +45,10 @@ class Channel:
         -0.5
         """
         address, *words = text.split()
-        given = {}
+        given: dict[str, Any] = {}
         for word in words:
             name, _, value = word.partition("=")
-            known = _SETTINGS.get(name, lambda _: None)(value)
+            known = _SETTINGS[name](value) if name in _SETTINGS else None
             if known is None:
                 allowed = "gain=NUMBER offset=NUMBER digital=BIT label=WORD"
                 raise UsageError("a channel has no such setting", where=address, given=word, allowed=allowed)
