@@ -1,0 +1,220 @@
+"""All a Boolean part can do: equal to brute-force runs of the engine on random nets, and each defect named with its line."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malsim.errors import UsageError
+from malsim.lab.tripwire import Part, explore, part_of, statics
+from malsim.lab.tripwire.card import card
+from malsim.lab.tripwire.coverage import coverage
+from malsim.lab.tripwire.statics import of_explored
+from malsim.memory import Memory
+from malsim.netlist import parse
+from malsim.netlist.engine import Engine
+from malsim.netlist.wiring import link
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TRIP = (Path(__file__).parent.parent / "netlist" / "trip.malnet").read_text(encoding="utf-8")
+PINS = {
+    "and2": ("in-0", "in-1"), "or2": ("in-0", "in-1"), "xor2": ("in-0", "in-1"), "not": ("in",), "latch": ("set", "reset"),
+    "oneshot": ("in", "reset"), "ladder": ("bit-0", "bit-1"), "toggle": ("in",), "fanout": ("in", "bit-0"),
+}  # fmt: skip
+OUTS = {"ladder": "out-0", "fanout": "out-1"}
+LOADS = {"ladder": " outputs=2", "fanout": " type=bit bits=1 outputs=2"}
+
+
+@st.composite
+def nets(draw: st.DrawFn) -> str:
+    """One to four ops of the Boolean palette, wired to two free bits or to each other in any order, loops too."""
+    ops = draw(st.lists(st.sampled_from(sorted(PINS)), min_size=1, max_size=4))
+    sources = ["p", "q", *(f"s{number}" for number in range(len(ops)))]
+    readers: dict[str, list[str]] = {name: [] for name in sources}
+    lines = []
+    for number, op in enumerate(ops):
+        lines.append(f"loadrt {op} names=o{number}{LOADS.get(op, '')}")
+        if op == "oneshot":
+            lines.append(f"setp o{number}.width {draw(st.integers(1, 3))}d")
+        for pin in PINS[op]:
+            readers[draw(st.sampled_from([*sources, "p", "q"]))].append(f"o{number}.{pin}")
+    lines += [f"net {name} {' '.join(readers[name])}" for name in ("p", "q") if readers[name]]
+    for number, op in enumerate(ops):
+        onto = " ".join(readers[f"s{number}"])
+        lines.append(f"net s{number} o{number}.{OUTS.get(op, 'out')}{' > ' + onto if onto else ''}")
+    lines += [f"addf o{number} tick" for number in draw(st.permutations(range(len(ops))))]
+    return "\n".join(lines)
+
+
+def every(length: int, inputs: int) -> np.ndarray[Any, Any]:
+    """All streams of so many bits: streams × ticks × inputs."""
+    made = list(itertools.product([False, True], repeat=length * inputs))
+    return np.array(made, dtype=bool).reshape(len(made), length, inputs)
+
+
+def brute(text: str, names: list[str], inputs: Sequence[str], length: int) -> np.ndarray[Any, Any]:
+    """Every stream of so many ticks through the real engine, one a replication: ticks × streams × signals."""
+    streams = every(length, len(inputs))
+    engine = Engine(link(parse(text)), replications=len(streams))
+    memory = Memory.empty()
+    state, seen = engine.start(memory), []
+    for tick in range(length):
+        given = {name: streams[:, tick, place] for place, name in enumerate(inputs)}
+        state = engine.scan(state, memory, given).state
+        seen.append([np.broadcast_to(state.signals[name], len(streams)) for name in names])
+    return np.array(seen).transpose(0, 2, 1)
+
+
+@given(nets())
+@settings(max_examples=30, deadline=None)
+def test_exploring_equals_running_every_stream_through_the_engine(text: str) -> None:
+    part = part_of(link(parse(text)))
+    inputs = sorted(part.inputs)
+    length = 5
+    seen = explore(part)
+    names = sorted(seen.signals)
+    told = brute(text, names, inputs, length)
+    at = {tuple(row): place for place, row in enumerate(seen.inputs.tolist())}
+    order = [inputs.index(name) for name in part.inputs]
+    for number, stream in enumerate(itertools.product([False, True], repeat=length * len(inputs))):
+        state = 0
+        for tick in range(length):
+            given = stream[tick * len(inputs) : (tick + 1) * len(inputs)]
+            valuation = at[tuple(given[place] for place in order)]
+            assert [bool(seen.signals[name][state, valuation]) for name in names] == told[tick, number].tolist()
+            state = int(seen.after[state, valuation])
+
+
+@given(nets())
+@settings(max_examples=30, deadline=None)
+def test_what_is_said_of_dead_masked_and_stuck_bits_is_what_brute_force_finds(text: str) -> None:
+    part = part_of(link(parse(text)))
+    if not part.net.instances:
+        return
+    seen, length = explore(part), 5
+    said = {(finding.kind, finding.name) for finding in of_explored(seen)}
+    inputs, names = sorted(part.inputs), sorted(seen.signals)
+    told, streams = brute(text, names, inputs, length), every(length, len(inputs))
+    outputs = [names.index(name) for name in part.outputs]
+    for place, name in enumerate(names):
+        changes = told[:, :, place].min() != told[:, :, place].max()
+        assert not (changes and ("dead", name) in said)
+        assert changes or ("dead", name) in said or len(seen.states) > length
+        for_ever = told[1, :, place] & _all_continuations(told[2:, :, place], 2 * len(inputs))
+        assert (
+            not for_ever.any() or len(seen.states) > 3 or {("stuck", name), ("dead", name)} & said or not _holds(part, name)
+        )
+        assert for_ever.any() or len(seen.states) > 2 or ("stuck", name) not in said
+    weights = 1 << np.arange(length * len(inputs))[::-1]
+    for place, name in enumerate(inputs):
+        low = streams.copy()
+        low[:, :, place] = False
+        twin = low.reshape(len(streams), -1) @ weights
+        differs = (told[:, :, outputs] != told[:, twin][:, :, outputs]).any()
+        assert not (differs and ("masked", name) in said)
+        assert differs or ("masked", name) in said or seen.classes.max() > 0
+
+
+def _all_continuations(on: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
+    """Whether a bit is on in all later ticks of every stream that begins alike, in its first `bits` bits."""
+    alike = np.asarray(on.all(axis=0)).reshape(2**bits, -1).all(axis=1)
+    return np.repeat(alike, on.shape[1] >> bits)
+
+
+def _holds(part: Part, name: str) -> bool:
+    """Whether an op with a memory writes the signal."""
+    writer = part.net.signals[name].writer
+    assert writer is not None
+    assert writer.pin is not None
+    return bool(part.net.instances[writer.pin.instance].sheet.state)
+
+
+def found(text: str) -> set[tuple[str, str, int]]:
+    return {(one.kind, one.name, one.fault.line) for one in statics(parse(text)) if one.kind != "wiring"}
+
+
+def test_the_published_tripwire_has_nothing_to_say() -> None:
+    assert found(TRIP) == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("net ack reviewer.ack > alarm.reset\n", "", ("stuck", "tripped", 11)),
+        ("net is-stale stale.below > either.in-1\n", "", ("unwired", "either.in-1", 3)),
+        ("addf either tick\naddf alarm tick\n", "addf alarm tick\naddf either tick\n", ("race", "bad", 17)),
+        (
+            "loadrt or2 names=either",
+            "loadrt reflex names=either inputs=2\nsetp either.table 0xa",
+            ("masked", "is-stale", 10),
+        ),
+        ("loadrt or2 names=either", "loadrt reflex names=either inputs=2\nsetp either.table 0", ("dead", "bad", 11)),
+        (
+            "net ack reviewer.ack > alarm.reset\n",
+            "loadrt and2 names=both\nnet good alarm.out-not > both.in-1\nnet ack reviewer.ack > both.in-0\n\
+net clears both.out > alarm.reset\naddf both tick\n",
+            ("stuck", "tripped", 16),
+        ),
+    ],
+)
+def test_a_defect_is_named_with_its_line(old: str, new: str, says: tuple[str, str, int]) -> None:
+    assert old in TRIP
+    assert says in found(TRIP.replace(old, new))
+
+
+def test_an_acknowledgement_that_works_only_while_the_cause_stands_clears_nothing() -> None:
+    text = TRIP.replace("net is-weak weak.below > either.in-0", "net is-weak weak.below > either.in-0 both.in-1")
+    text = text.replace(
+        "net ack reviewer.ack > alarm.reset", "net ack reviewer.ack > both.in-0\nnet go both.out > alarm.reset"
+    )
+    assert found("loadrt and2 names=both\naddf both tick\n" + text) == {("unacknowledgeable", "tripped", 15)}
+
+
+def test_a_pulse_lasts_as_long_as_the_tick_says() -> None:
+    text = "loadrt oneshot\nsetp oneshot.width 2d\nnet a oneshot.in\nnet b oneshot.out\naddf oneshot tick"
+    part = part_of(link(parse(text)))
+    assert len(explore(part).states) > len(explore(part, tick=30 * 8.64e7).states)
+
+
+def test_a_part_too_large_is_refused_and_an_empty_one_is_empty() -> None:
+    bits = "\n".join(f"net s{n} o{n // 5}.in-{n % 5}" for n in range(15))
+    text = "\n".join(f"loadrt or5 names=o{n}\naddf o{n} tick" for n in range(3)) + "\n" + bits
+    with pytest.raises(UsageError, match="too many inputs"):
+        statics(parse(text))
+    assert statics(parse("")) == []
+    assert part_of(link(parse("loadrt watch\naddf watch tick"))).net.instances == {}
+
+
+def test_the_card_marks_what_decides_and_shares_rows_of_states_nobody_can_tell_apart() -> None:
+    shown = card(explore(part_of(link(parse(TRIP)))))
+    assert shown.before == ("alarm.out",)
+    assert shown.inputs == ("is-weak", "is-stale", "ack")
+    assert shown.outputs == ("tripped",)
+    assert shown.rows.height == 16
+    rows = {tuple(row[:-1]): row[-1] for row in shown.rows.rows()}
+    assert rows[0, 0, 0, 0, 0] == ["is-weak", "is-stale"]
+    assert rows[0, 1, 0, 0, 1] == ["is-weak", "ack"]
+    assert rows[1, 0, 0, 0, 1] == ["ack"]
+    assert rows[1, 1, 1, 1, 0] == ["ack"]
+
+
+def test_coverage_wants_each_input_alone() -> None:
+    part = part_of(link(parse(TRIP)))
+    quiet = {name: np.zeros((4, 1), dtype=bool) for name in part.inputs}
+    nothing = coverage(part, quiet)
+    assert not nothing["shown"].any()
+    bits = {name: quiet[name].copy() for name in quiet}
+    bits["is-weak"][1], bits["ack"][3] = True, True
+    half = dict(coverage(part, bits).select("name", "shown").rows())
+    assert half == {
+        "either.in-0": True, "either.in-1": False, "either.out": True, "alarm.set": True, "alarm.reset": True,
+        "alarm.out": True, "severity.bit-0": True,
+    }  # fmt: skip
