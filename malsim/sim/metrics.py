@@ -11,13 +11,13 @@ from malsim.sim.draws import Draws
 from malsim.sim.scoring import BINS, CLIPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from malsim.sim.occasion import Array, Bools, Ints
     from malsim.sim.run import Run
     from malsim.sim.tally import Finals
 
-__all__ = ["METRICS", "by_replication", "metrics"]
+__all__ = ["METRICS", "by_replication", "calibration_errors", "metrics"]
 
 METRICS = {
     "accuracy": "share of answers, over facts and ticks, that were the truth",
@@ -77,6 +77,21 @@ def by_replication(run: Run) -> dict[str, Array]:
         found |= {f"lessons_{name}": count[name] for name in ("learned", "written", "lost")}
         found["init_share"] = _share(count["acted_init"], acted)
     return {name: found[name] for name in METRICS if name in found}
+
+
+def calibration_errors(run: Run) -> dict[str, Array]:
+    """The calibration errors of each replication's own claims, NaN where it has none; none at all without facts.
+
+    Binned from fewer claims they lie above those of `metrics`, which pools the replications.
+    """
+    finals = run.finals
+    if finals is None or not run.scenario.facts:
+        return {}
+    found = {}
+    for name, (probability, form) in _errors(finals).items():
+        gaps, counts = _bins(finals.rep, probability, finals.true, len(finals.cells))
+        found[name] = np.where(counts.sum(axis=1) > 0, form(gaps, counts), np.nan)
+    return found
 
 
 def metrics(run: Run) -> pl.DataFrame:
@@ -164,15 +179,17 @@ def _pooled(finals: Finals, seed: int) -> dict[str, tuple[float, float, float, i
     bits = Draws(seed, "bootstrap").bits("resample", rep=np.arange(RESAMPLES)[:, None], turn=np.arange(size)[None, :])
     weight = np.zeros((RESAMPLES, size))
     np.add.at(weight, (np.arange(RESAMPLES)[:, None], (bits % np.uint64(size)).astype(np.int64)), 1.0)
-    for name, probability, form in (
-        ("ece", finals.effective, _ece), ("ece_stated", finals.claimed, _ece), ("rmse_bins", finals.effective, _rmse),
-    ):  # fmt: skip
+    for name, (probability, form) in _errors(finals).items():
         gaps, counts = _bins(finals.rep, probability, finals.true, size)
         value = float(form(gaps.sum(axis=0)[None], counts.sum(axis=0)[None])[0])
         spread = form(weight @ gaps, weight @ counts)
         low, high = np.quantile(spread, [0.025, 0.975]) if size > 1 else (np.nan, np.nan)
         found[name] = (value, float(low), float(high), size)
     return found
+
+
+def _errors(finals: Finals) -> dict[str, tuple[Array, Callable[[Array, Array], Array]]]:
+    return {"ece": (finals.effective, _ece), "ece_stated": (finals.claimed, _ece), "rmse_bins": (finals.effective, _rmse)}
 
 
 def _bins(rep: Ints, probability: Array, true: Bools, size: int) -> tuple[Array, Array]:

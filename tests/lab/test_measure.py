@@ -1,0 +1,197 @@
+"""One number a replication: against the run's own figures, closed forms and scikit-learn; and what has none."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn import metrics as sklearn_metrics
+
+import malsim as ms
+from malsim.errors import MalsimError, UsageError
+from malsim.lab.measure import Estimate, estimate, interval, is_better_high, measured, measured_by_running
+from malsim.lab.warmup import mser5, steady_mean
+from malsim.scenario.files import parse
+from malsim.sim import bench
+from malsim.sim.metrics import METRICS
+
+if TYPE_CHECKING:
+    from malsim.sim.run import Run
+
+WORLD = """
+why = "two facts, a few writers who are mostly right, and one reader"
+seed = 5
+
+[run]
+days = 12
+replications = 6
+
+[[facts]]
+name = "pump"
+hazard = 0.05
+
+[[facts]]
+name = "valve"
+hazard = 0.05
+
+[[writers]]
+behaviour = "honest"
+count = 3
+rate = 0.6
+accuracy = 0.8
+
+[reader]
+"""
+
+
+@pytest.fixture(scope="module")
+def world() -> ms.Scenario:
+    return parse(WORLD)
+
+
+@pytest.fixture(scope="module")
+def run(world: ms.Scenario) -> Run:
+    return bench.run(world)
+
+
+def test_every_figure_of_a_run_is_a_measure_whose_mean_is_the_figure(run: Run) -> None:
+    figures = {row["metric"]: row["value"] for row in run.metrics().to_dicts()}
+    for name, value in figures.items():
+        each = measured(run, name)
+        assert each.shape == (6,)
+        if name not in {"ece", "ece_stated", "rmse_bins"}:  # those of the run pool its replications
+            assert math.isclose(np.nanmean(each), value, rel_tol=1e-12, abs_tol=1e-15)
+
+
+def test_figures_against_truth_are_those_of_scikit_learn(run: Run) -> None:
+    last = run.cells.filter((pl.col("t") == 12.0) & pl.col("truth").is_not_null() & (pl.col("status") == "active"))
+    oracles = {
+        "brier": sklearn_metrics.brier_score_loss,
+        "auc": sklearn_metrics.roc_auc_score,
+        "log_loss": lambda true, worth: sklearn_metrics.log_loss(true, np.clip(worth, 1e-6, 1 - 1e-6), labels=[False, True]),
+    }
+    for name, oracle in oracles.items():
+        each = measured(run, name)
+        for (number,), cells in last.group_by("rep"):
+            true, worth = cells["truth"].to_numpy(), cells["effective"].to_numpy()
+            if name == "auc" and true.all():
+                assert np.isnan(each[number])
+            else:
+                assert math.isclose(each[number], oracle(true, worth), rel_tol=1e-12)
+
+
+def test_a_calibration_error_is_that_of_a_replication_alone(world: ms.Scenario, run: Run) -> None:
+    alone = bench.run(world.replace(replications=1, first=4)).metrics()
+    for name in ("ece", "ece_stated", "rmse_bins"):
+        assert measured(run, name)[4] == alone.filter(pl.col("metric") == name)["value"][0]
+
+
+def test_figures_need_no_record_and_are_the_same_without(world: ms.Scenario, run: Run) -> None:
+    names = ["brier", "accuracy", "false_acted", "words_per_turn"]
+    for name, each in zip(names, measured_by_running(world, names), strict=True):
+        assert np.array_equal(each, measured(run, name), equal_nan=True)
+
+
+def test_a_margin_a_series_and_a_function_measure_too(world: ms.Scenario, run: Run) -> None:
+    taken = measured_by_running(world, ["accuracy >= 0", "mean of words", "always (words >= 0)"])
+    assert np.array_equal(taken[0], measured(run, "accuracy"))
+    words = run.signals.filter(pl.col("signal") == "words").group_by("rep", maintain_order=True).agg(pl.col("value"))
+    assert np.allclose(taken[1], [np.mean(values) for values in words["value"].to_list()], rtol=1e-12)
+    assert np.allclose(taken[2], [min(values) for values in words["value"].to_list()], rtol=1e-12)
+    assert measured(run, lambda _: np.arange(6.0)).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ("acuracy", "try accuracy"),
+        ("", "neither a figure nor a property"),
+        ("mean of", "neither a figure nor a property"),
+        ("mean of wards", "wards"),
+        ("always (eff(obs_0000) >", "neither a figure nor a property"),
+        (lambda _: np.zeros(5), "one number a replication"),
+        (lambda _: np.zeros((6, 1)), "one number a replication"),
+        ("steady of words", "20 ticks or more"),
+    ],
+)
+def test_what_measures_nothing_is_told(run: Run, wanted: Any, said: str) -> None:
+    with pytest.raises(MalsimError, match=said):
+        measured(run, wanted)
+
+
+def test_no_truth_given_is_told(run: Run) -> None:
+    scripted = bench.run(ms.read("scenarios/worked_example.toml"))
+    for name in ("brier", "accuracy", "ece", "auc"):
+        with pytest.raises(UsageError, match=r"no truth given.*add \[\[facts\]\]"):
+            measured(scripted, name)
+    with pytest.raises(UsageError, match=r"add a \[reader\]"):
+        measured(bench.run(run.scenario.replace(reader=None, replications=1)), "false_acted")
+
+
+def test_what_no_run_has_is_refused_before_one_is_made(world: ms.Scenario) -> None:
+    endless = world.replace(days=1e9, replications=100_000)
+    with pytest.raises(UsageError, match="no such figure"):
+        measured_by_running(endless, ["accuracy", "acuracy"])
+
+
+def test_which_way_is_better() -> None:
+    assert [name for name in METRICS if is_better_high(name)] == [
+        "accuracy", "answered", "auc", "auc_stated", "acted_share", "lessons_written", "grounded_share",
+    ]  # fmt: skip
+    assert is_better_high("always (eff(obs_a1a1) >= 0.5)")
+    assert not is_better_high("mean of words")
+    assert not is_better_high(lambda _: 0.0)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30))
+def test_an_interval_is_students(values: list[float]) -> None:
+    each = np.array(values)
+    mean, low, high = interval(np.append(each, np.nan))
+    reach = stats.t.ppf(0.975, len(each) - 1) * stats.sem(each)
+    assert np.allclose([mean, low, high], [each.mean(), each.mean() - reach, each.mean() + reach], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("each", [[], [1.0], [math.nan, 1.0, math.nan], [0.5, 0.5, 0.5], [0.0, -0.0]])
+def test_an_interval_that_would_say_nothing_is_an_error(each: list[float]) -> None:
+    with pytest.raises(UsageError, match=r"two replications with a value|the same in every replication"):
+        estimate(np.array(each), "brier")
+
+
+def test_an_estimate_counts_what_has_a_value() -> None:
+    found = estimate(np.array([1.0, math.nan, 2.0]), "delay")
+    assert isinstance(found, Estimate)
+    assert (found.replications, found.value) == (2, 1.5)
+    assert math.isclose(found.high - found.value, found.half_width)
+
+
+def brute(series: np.ndarray[Any, np.dtype[np.float64]]) -> int:
+    means = [float(np.mean(series[5 * k : 5 * k + 5])) for k in range(len(series) // 5)]
+    errors = [
+        np.sum((np.array(means[d:]) - np.mean(means[d:])) ** 2) / (len(means) - d) ** 2 for d in range(len(means) // 2 + 1)
+    ]
+    return 5 * int(np.argmin(errors))
+
+
+@given(st.integers(20, 90), st.integers(0, 30), st.floats(-50.0, 50.0), st.integers(0, 2**32))
+def test_a_warm_up_is_what_the_definition_says(length: int, ramp: int, height: float, seed: int) -> None:
+    series = np.random.default_rng(seed).normal(size=length)
+    series[:ramp] += height * (1.0 - np.arange(min(ramp, length)) / max(ramp, 1))
+    found = int(mser5(series))
+    assert found == brute(series)
+    assert mser5(np.stack([series, series[::-1]], axis=1)).tolist() == [found, brute(series[::-1])]
+
+
+def test_a_steady_mean_leaves_the_warm_up_out() -> None:
+    settled = np.r_[np.linspace(9.0, 1.0, 30), np.tile([0.9, 1.1], 60)]
+    late = np.r_[np.full(7, np.nan), settled]
+    assert np.allclose(steady_mean(np.stack([np.r_[settled, [0.9, 1.1] * 3, 0.9], late], axis=1)), 1.0, atol=0.02)
+    with pytest.raises(UsageError, match="a value at every tick"):
+        steady_mean(np.r_[settled, np.nan, settled][:, None])
+    with pytest.raises(UsageError, match="20 ticks or more"):
+        steady_mean(np.full((40, 1), np.nan))
