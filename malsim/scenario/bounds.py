@@ -1,4 +1,4 @@
-"""A metric's mean over the replications, with its interval, and whether it lies between its bounds."""
+"""A metric's mean over the replications, with its interval, and whether all of that lies between its bounds."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Estimate:
-    """What a metric came to: the numbers of each replication, and the bounds of their mean.
+    """What a metric came to: the numbers of each replication, and the bounds that their mean must be shown to keep.
 
-    The interval is Student's, at 95 %; of one replication, or where a number is infinite, there is none.
+    The interval is Student's, at 95 %. Of one replication, or where a number is infinite, there is none; then every number
+    itself must lie between the bounds, and what is said of it says so.
     """
 
     what: str
@@ -53,26 +54,40 @@ class Estimate:
         return self.mean - float(reach), self.mean + float(reach)
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """What must lie between the bounds: the interval's ends, or without one the least and the greatest number."""
+        return self.interval or (float(self.each.min()), float(self.each.max()))
+
+    @property
     def margin(self) -> float:
-        """How far inside its bounds the mean is."""
-        return min(self.mean - self.within[0], self.within[1] - self.mean)
+        """How far inside its bounds the nearer of the two ends is."""
+        return min(_gap(self.within[0], self.ends[0]), _gap(self.ends[1], self.within[1]))
 
     @property
     def passed(self) -> bool:
-        """Whether the mean lies between its bounds, both included."""
-        return self.within[0] <= self.mean <= self.within[1]
+        """Whether both ends lie between the bounds, these included."""
+        return self.margin >= 0
 
     @property
     def farthest(self) -> int:
-        """The replication whose number is farthest on the side where the mean left its bounds."""
-        low = self.mean < self.within[0]
+        """The replication whose number is farthest on the side where an end left its bounds the more."""
+        low = _gap(self.within[0], self.ends[0]) <= _gap(self.ends[1], self.within[1])
         return int(self.replications[self.each.argmin() if low else self.each.argmax()])
 
     def __str__(self) -> str:
-        """Say it in one line."""
-        interval = f" [{self.interval[0]:.6g}, {self.interval[1]:.6g}]" if self.interval else ""
-        expected = "" if self.passed else f"expected {self.within[0]:g} … {self.within[1]:g}, got "
-        return f"{expected}{self.what} = {self.mean:.6g}{interval}"
+        """Say it in one line, and never that a single life has an interval."""
+        count = len(self.each)
+        how = f" [{self.ends[0]:.6g}, {self.ends[1]:.6g}]" if self.interval else " (no interval: one of them is infinite)"
+        said = f"{self.what} = {self.mean:.6g}{how if count > 1 else ' (one replication, so no interval)'}"
+        if self.passed:
+            return said
+        inside = self.interval and self.within[0] <= self.mean <= self.within[1]
+        hint = "; the mean is inside, its interval is not: more replications narrow it" if inside else ""
+        return f"expected {self.within[0]:g} … {self.within[1]:g}, got {said}{hint}"
+
+
+def _gap(lower: float, upper: float) -> float:
+    return 0.0 if lower == upper else upper - lower
 
 
 def estimate(wanted: MetricCheck, trace: Trace) -> Estimate:

@@ -32,7 +32,10 @@ Lines = dict[tuple[str | int, ...], int]
 
 @dataclass(frozen=True, kw_only=True)
 class MetricCheck(Check):
-    """A metric of a value, its mean over the replications between two bounds; `over` is a window in milliseconds."""
+    """A metric of a value, between two bounds with the whole interval of its mean over the replications.
+
+    `over` is a window in milliseconds; see `bounds.Estimate` for what one replication is asked.
+    """
 
     metric: str
     of: str

@@ -143,8 +143,7 @@ def _property(wanted: Check, trace: Trace) -> Outcome:
 def _metric(wanted: MetricCheck, trace: Trace) -> Outcome:
     found = estimate(wanted, trace)
     status: Status = "pass" if found.passed else "fail"
-    worst = None if found.passed else found.farthest
-    return Outcome(check=wanted, status=status, said=str(found), replication=worst, estimate=found)
+    return Outcome(check=wanted, status=status, said=str(found), estimate=found)
 
 
 def _alarm(wanted: AlarmCheck, trace: Trace) -> Outcome:

@@ -99,14 +99,17 @@ def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
         day = "none" if seen.day is None else f"{seen.day:.6g}"
         lines.append(f"replication: {seen.replication}; day: {day}; reads: {', '.join(seen.addresses)}")
         lines += [f"clause: {seen.clause}", f"expected: {seen.expected}", f"got: {seen.got}"]
+    if outcome.estimate is not None and not outcome.estimate.passed:
+        lines.append(f"replication: {outcome.estimate.farthest} is the farthest out")
     lines += outcome.said.splitlines()[1:]
     return [*lines, f"seed: {judged.scenario.seed}", f"alone: {command(judged, outcome, options)}"]
 
 
 def command(judged: Judged, outcome: Outcome, options: str = "") -> str:
-    """The one command that makes a check again alone, in the replication to look at."""
+    """The one command that makes a check again alone, in the replication to look at, or in all that decided it together."""
     scenario = judged.scenario
-    alone = "" if outcome.replication is None else f" --replication {outcome.replication}"
+    single = scenario.first if scenario.replications == 1 else outcome.replication
+    alone = f" --replications {scenario.replications}" if single is None else f" --replication {single}"
     path, name = shlex.quote(scenario.path or scenario.name), shlex.quote(outcome.check.name)
     return f"malsim test {path} --check {name} --seed {scenario.seed}{alone}{options}"
 

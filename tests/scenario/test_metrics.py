@@ -42,9 +42,38 @@ def test_what_never_happens_is_infinite_and_passes_no_bound() -> None:
 def test_a_mean_has_an_interval_and_a_margin() -> None:
     trace = Trace.of_arrays(range(2), {"x": np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])})
     found = estimate(MetricCheck(name="n", property="p", metric="last", of="2 * x", within=(1.0, 3.0)), trace)
-    assert (found.mean, found.margin, found.passed, found.farthest) == (4.0, -1.0, False, 2)
+    assert (found.mean, found.passed, found.farthest) == (4.0, False, 2)
     assert found.interval == pytest.approx((4 - 4.9683, 4 + 4.9683), abs=1e-3)  # t(0.975, 2) · 2 / √3
+    assert found.margin == pytest.approx(-5.9683, abs=1e-3)
     assert str(found) == "expected 1 … 3, got last = 4 [-0.968275, 8.96828]"
+
+
+def test_a_mean_inside_is_not_enough_where_its_interval_reaches_out() -> None:
+    trace = Trace.of_arrays(range(2), {"x": np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])})
+    found = estimate(MetricCheck(name="n", property="p", metric="last", of="x", within=(1.5, 5.0)), trace)
+    assert (found.mean, found.passed, found.farthest) == (2.0, False, 0)
+    assert str(found).endswith("; the mean is inside, its interval is not: more replications narrow it")
+
+
+def test_one_replication_has_no_interval_and_says_so() -> None:
+    trace = Trace.of_arrays(range(2), {"x": np.array([[0.0], [0.5]])})
+    for high, passed in ((0.5, True), (0.4, False)):
+        found = estimate(MetricCheck(name="n", property="p", metric="last", of="x", within=(0.0, high)), trace)
+        assert (found.passed, found.interval) == (passed, None)
+        assert str(found).endswith("last = 0.5 (one replication, so no interval)")
+
+
+@given(arrays(float, st.integers(1, 9), elements=LEVELS), LEVELS, LEVELS)
+def test_a_metric_passes_exactly_where_both_ends_are_inside_and_its_margin_says_so(
+    values: Array, one: float, other: float
+) -> None:
+    trace = Trace.of_arrays(range(2), {"x": np.stack([values, values])})
+    within = min(one, other), max(one, other)
+    found = estimate(MetricCheck(name="n", property="p", metric="mean", of="x", within=within), trace)
+    low, high = found.interval or (values[0], values[0])
+    assert found.passed == (within[0] <= low and high <= within[1]) == (found.margin >= 0)
+    wider = MetricCheck(name="n", property="p", metric="mean", of="x", within=(within[0] - 1, np.inf))
+    assert estimate(wider, trace).margin >= found.margin
 
 
 @pytest.mark.parametrize("metric", METRICS)
