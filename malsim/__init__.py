@@ -15,14 +15,29 @@ if TYPE_CHECKING:
     from malsim.api import Run, read, run
     from malsim.memory import Memory, Rules
     from malsim.sim.script import Scenario
+    from malsim.tuning import fit_decay, histories
     from malsim.workbench import Capture, Trigger, scope, stability
 
-__all__ = ["Capture", "Memory", "Rules", "Run", "Scenario", "Trigger", "read", "run", "scope", "stability"]
+__all__ = [
+    "Capture",
+    "Memory",
+    "Rules",
+    "Run",
+    "Scenario",
+    "Trigger",
+    "fit_decay",
+    "histories",
+    "read",
+    "run",
+    "scope",
+    "stability",
+]
 
 _HOMES = {
     "malsim.api": ("Run", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
     "malsim.sim.script": ("Scenario",),
+    "malsim.tuning": ("fit_decay", "histories"),
     "malsim.workbench": ("Capture", "Trigger", "scope", "stability"),
 }
 
