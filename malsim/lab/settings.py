@@ -16,7 +16,7 @@ from malsim.sim.faults import BAD, NOISE
 from malsim.sim.populations import HABITS, MOST_MEMBERS
 from malsim.sim.reader import PARAMS, TEMPERS, Trust
 from malsim.sim.reviewers import MOST as MOST_REVIEWERS
-from malsim.sim.script import LAST_REPLICATION, MOST_REPLICATIONS, Scenario
+from malsim.sim.script import LAST_REPLICATION, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -161,7 +161,7 @@ def _run(scenario: Scenario) -> Iterator[Setting]:
     yield Setting(name="seed", value=scenario.seed, low=0, high=2**63 - 1, whole=True)
     yield Setting(name="run.days", value=scenario.days, unit="d", low=0, above=True)
     yield Setting(name="run.turn_every", value=scenario.turn_every / DAY, unit="d", low=0, above=True)
-    yield Setting(name="run.replications", value=scenario.replications, low=1, high=MOST_REPLICATIONS, whole=True)
+    yield Setting(name="run.replications", value=scenario.replications, low=1, high=LAST_REPLICATION, whole=True)
     yield Setting(name="run.first", value=scenario.first, low=0, high=LAST_REPLICATION, whole=True)
 
 
