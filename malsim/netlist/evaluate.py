@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,6 +13,8 @@ from malsim.netlist.lexicon import FLAGS, SCORES
 from malsim.netlist.versions import at_version
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from malsim.memory import Memory
     from malsim.netlist.address import Address, Hop
 
@@ -27,13 +29,14 @@ class Frames:
 
     `cells` has one row per t, rep and cell (its handle) with the fields as columns; `edges` names source and target by
     handle, with relation, weight and the time t it was written, and rep where replications differ; `writers` has one row
-    per t, rep and writer; `signals` one per t, rep, signal and row, with its value.
+    per t, rep and writer; `signals` one per t, rep, signal and row, with its value; `pins` says which signal is on a pin.
     """
 
     cells: pl.DataFrame
     edges: pl.DataFrame
     writers: pl.DataFrame | None = None
     signals: pl.DataFrame | None = None
+    pins: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, memory: Memory, *, t: float = 0.0) -> Frames:
@@ -66,7 +69,7 @@ def evaluate(where: Address | str, frames: Frames, *, at: float | None = None) -
     -------
     pl.DataFrame
         `t`, `rep`, `value`, one row an instant; with many values a column `row` says whose each one is. A hop reaches
-        the active cells that an edge written by then leads to.
+        the active cells that an edge written by then leads to; a reducer over cells takes the active ones.
 
     Raises
     ------
@@ -139,12 +142,11 @@ def _across(reached: pl.DataFrame, hop: Hop, frames: Frames) -> pl.DataFrame:
         edges = edges.filter(pl.col("relation").cast(pl.String) == hop.relation)
     crossed = reached.join(edges, on=["cell", *replicated]).filter(pl.col("written") <= pl.col("t"))
     ends = crossed.select(*_INSTANT, pl.col("other").alias("cell")).unique()
-    active = (
-        frames.cells.filter(pl.col("status").cast(pl.String) == "active")
-        if "status" in frames.cells.columns
-        else frames.cells
-    )
-    return active.select(*_INSTANT, "cell").join(ends, on=[*_INSTANT, "cell"], how="semi")
+    return _active(frames.cells).select(*_INSTANT, "cell").join(ends, on=[*_INSTANT, "cell"], how="semi")
+
+
+def _active(cells: pl.DataFrame) -> pl.DataFrame:
+    return cells.filter(pl.col("status").cast(pl.String) == "active") if "status" in cells.columns else cells
 
 
 def _one(found: pl.DataFrame, point: Path) -> pl.DataFrame:
@@ -159,7 +161,8 @@ def _reduced(point: Reduced, frames: Frames) -> pl.DataFrame:
     if isinstance(inner, Pin):
         many = _signal(inner, frames)
     else:
-        many = _path(inner, frames) if isinstance(inner, Path) else _rows(inner, frames)
+        live = replace(frames, cells=_active(frames.cells))
+        many = _path(inner, frames) if isinstance(inner, Path) else _rows(inner, live)
     number = pl.col("value").cast(pl.Float64)
     how = {
         "mean": number.mean(), "sum": number.sum(), "max": number.max(), "min": number.min(),
@@ -187,7 +190,7 @@ def _rows(point: Row, frames: Frames) -> pl.DataFrame:
 def _signal(point: Pin | Name, frames: Frames) -> pl.DataFrame:
     if frames.signals is None:
         raise AddressError("nothing here has signals", given=str(point), hint="run a scenario with a netlist")
-    found = frames.signals.filter(pl.col("signal") == str(point))
+    found = frames.signals.filter(pl.col("signal") == frames.pins.get(str(point), str(point)))
     if found.is_empty():
         known = frames.signals["signal"].unique().sort().head(12).to_list()
         raise AddressError("no such signal", given=str(point), allowed=" ".join(known))

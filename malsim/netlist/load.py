@@ -24,7 +24,7 @@ from malsim.netlist.values import bit
 from malsim.netlist.wiring import Net, linked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from ops import Sheet
 
@@ -50,6 +50,7 @@ def load(
     now: float = 0.0,
     rep: int = 0,
     admit: bool = False,
+    expected: Collection[str] = (),
 ) -> Loaded:
     """Put a netlist's cells and edges into a memory, screened and else as they stand, and link its wiring.
 
@@ -69,6 +70,8 @@ def load(
         The replication they belong to.
     admit
         Propose every cell to the gate as a claim instead, so that the memory computes what the text shows.
+    expected
+        Handles of cells that are not there yet; wires may begin at them, and read nothing until they come.
 
     Raises
     ------
@@ -86,7 +89,7 @@ def load(
     faults += wrong
     if not faults:
         after, faults = _flagged(after, net, rules, rep)
-        faults += _strangers(after, net, rep)
+        faults += _strangers(after, net, rep, expected)
     if faults:
         raise NetlistError(
             sorted(faults, key=lambda fault: (fault.file != document.name, fault.file, fault.line, fault.column))
@@ -94,14 +97,14 @@ def load(
     return Loaded(after, net)
 
 
-def _strangers(memory: Memory, net: Net, rep: int) -> list[Fault]:
-    """A fault for every wire that begins at a cell the memory does not hold."""
+def _strangers(memory: Memory, net: Net, rep: int, expected: Collection[str]) -> list[Fault]:
+    """A fault for every wire that begins at a cell the memory does not hold, nor will."""
     ends = net.paths
     rows = _rows(memory, [where.handle for _, where in ends], rep)
     return [
         Fault.at(end.statement, end.word, "no such cell", hint=LOST)
-        for (end, _), row in zip(ends, rows, strict=True)
-        if row == NONE
+        for (end, where), row in zip(ends, rows, strict=True)
+        if row == NONE and where.handle not in expected
     ]
 
 

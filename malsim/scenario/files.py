@@ -16,6 +16,7 @@ from malsim.scenario.actors import actors
 from malsim.scenario.checks import checks_of
 from malsim.scenario.lines import line_of, lines_of
 from malsim.scenario.schema import scenario_schema
+from malsim.scenario.wires import wires_of
 from malsim.sim.clock import DAY, days, span
 from malsim.sim.script import Scenario
 
@@ -48,8 +49,11 @@ def read(path: str | Path) -> Scenario:
     return parse(text, name=path.stem, where=str(path))
 
 
-def parse(text: str, *, name: str = "scenario", where: str = "scenario") -> Scenario:
-    """Make a Scenario from TOML text; `where` stands in messages for the file."""
+def parse(text: str, *, name: str = "scenario", where: str = "scenario", netlist: str | None = None) -> Scenario:
+    """Make a Scenario from TOML text; `where` stands in messages for the file.
+
+    `netlist`, where given, is read instead of the file that the text names.
+    """
     try:
         table = json.loads(json.dumps(tomllib.loads(text), default=str))
     except tomllib.TOMLDecodeError as error:
@@ -78,6 +82,7 @@ def parse(text: str, *, name: str = "scenario", where: str = "scenario") -> Scen
         claims=as_claims(from_mappings(claims)),
         checks=checks_of(table, lines, where),
         **actors(table, lines, where),
+        netlist=wires_of(table, text, where, recorded=netlist),
         text=text,
         path=where,
         **settings,

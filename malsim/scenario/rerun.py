@@ -81,7 +81,9 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
     if rules.pop("effective", None) is not None:
         raise DataError("was run with a formula of its user's own", where=where, hint="run it again from Python")
     record = recorded["record"]
-    return parse(recorded["scenario"], name=recorded["name"], where=recorded.get("path") or recorded["name"]).replace(
+    wired = (recorded.get("netlist") or {}).get("text")
+    where = recorded.get("path") or recorded["name"]
+    return parse(recorded["scenario"], name=recorded["name"], where=where, netlist=wired).replace(
         rules=Rules.of({name: float(value) if value == "inf" else value for name, value in rules.items()}),
         seed=recorded["seed"],
         days=recorded["days"],

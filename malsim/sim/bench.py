@@ -24,6 +24,7 @@ from malsim.sim.run import Run
 from malsim.sim.session import Session
 from malsim.sim.stage import Scene, Stage
 from malsim.sim.tally import Finals
+from malsim.sim.thread import Thread
 from malsim.sim.world import World
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ class Bench:
             self.desk = Desk(scenario.reviewers, self.stage, who=self.cast.reviewers, form=1)
         self._scans = _scans(scenario)
         self._known_until = -1  # the changes of truth before this time are known to the recorder
-        self._settle(hooks.orient(Memory.empty(), scenario, 0.0, self.stage.notes) if self.session else Memory.empty())
+        self.thread = Thread(scenario.netlist, scenario, self.stage) if scenario.netlist else None
+        memory = self.thread.put(Memory.empty()) if self.thread else Memory.empty()
+        self._settle(hooks.orient(memory, scenario, 0.0, self.stage.notes) if self.session else memory)
         self._scanned = self.calendar.event()
         for process in (self._script, self._populations, self._thread):
             self.calendar.process(process())
@@ -114,13 +117,15 @@ class Bench:
 
     def _turn(self, number: int, at: int, *, last: bool) -> None:
         now = days(at)
-        memory, own = self.session.live(self.stand, number, now) if self.session else (self.stand.memory, Drafts.none())
+        memory, own = self.stand.memory, Drafts.none()
+        if self.session:
+            memory, own = self.session.live(self.stand, number, now, self.thread.budget if self.thread else None)
         reviews = self.desk.reviewed(self.stand, at) if self.desk else Drafts.none()
         self._scan(memory, at, [own, reviews])
         if self.desk:
             self.desk.escalate(self.stand, at, now)
         self._follow(at)
-        scene = Scene(self.stand, self.truth, self.ledger, self.desk)
+        scene = Scene(self.stand, self.truth, self.ledger, self.desk, self.thread)
         self.recorder.tick(self.stand.memory, now, last=last, scene=scene)
 
     def _catch_up(self, at: int) -> None:
@@ -137,7 +142,10 @@ class Bench:
         drafts = self.cast.ordered(Drafts.joined([drafts, *own]))
         if len(drafts) or waiting.height:
             memory = self._admitted(memory, drafts, waiting)
-        self._settle(tick(memory, now, rules))
+        memory = tick(memory, now, rules)
+        if self.thread:
+            memory = self.thread.scan(memory, at, self.ledger, self.desk, self.recorder.admitted)
+        self._settle(memory)
 
     def _admitted(self, memory: Memory, drafts: Drafts, scripted: pl.DataFrame) -> Memory:
         claims = self.cast.words.claims(drafts, memory)

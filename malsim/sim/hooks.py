@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.sim.ledger import Ledger
     from malsim.sim.notes import Notes
-    from malsim.sim.occasion import Bools, Ints
+    from malsim.sim.occasion import Array, Bools, Ints
     from malsim.sim.push import Pushed, Stand
     from malsim.sim.reader import Reader
     from malsim.sim.script import Scenario
@@ -84,14 +84,22 @@ def orient(memory: Memory, scenario: Scenario, now: float, notes: Notes) -> Memo
     return memory
 
 
-def push(stand: Stand, reader: Reader, fact: Ints, number: int, now: float, ledger: Ledger, notes: Notes) -> Turn:
-    """Before work: compile each reader's mini-index about its fact, within the budget, and mark what must be opened."""
+def push(
+    stand: Stand, reader: Reader, fact: Ints, number: int, now: float, ledger: Ledger, notes: Notes,
+    budget: Array | None = None,
+) -> Turn:  # fmt: skip
+    """Before work: compile each reader's mini-index about its fact, within the budget, and mark what must be opened.
+
+    `budget` is the words each may be shown; where there is none, or NaN, the reader's own stands.
+    """
     rep = np.arange(len(fact))
-    pushed = stand.push(rep, fact, now, limit=int(reader.limit), budget=int(reader.budget_words))
+    words = reader.budget_words if budget is None else np.where(np.isnan(budget), reader.budget_words, budget)
+    pushed = stand.push(rep, fact, now, limit=int(reader.limit), budget=words)
     about = (pushed.row != NONE) & (stand.catalogue.fact[pushed.row] == fact[:, None])
     turn = Turn(number, now, fact, pushed, about)
     ledger.begin()
     ledger.add("words", pushed.words)
+    ledger.add("demand", pushed.demand)
     notes.pushed(turn)
     return turn
 

@@ -24,6 +24,7 @@ COUNTS = {
     "blocked": "turns refused at least once",
     "expanded": "cells opened",
     "words": "words pushed",
+    "demand": "words that would have been pushed without a budget",
     "learned": "lessons: observations that differ from what was acted on",
     "written": "lessons written back",
     "lost": "lessons never written back",

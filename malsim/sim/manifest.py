@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.memory import Rules
     from malsim.sim.script import Scenario
+    from malsim.sim.wires import Wires
 
 __all__ = ["digest", "manifest", "versions"]
 
@@ -32,6 +33,7 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
         "path": scenario.path,
         "scenario": redacted(scenario.text),
         "scenario_sha256": hashlib.sha256(scenario.text.encode()).hexdigest(),
+        "netlist": _netlist(scenario.netlist),
         "rules": _constants(scenario.rules),
         "seed": scenario.seed,
         "days": scenario.days,
@@ -45,6 +47,14 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
         "rows": {name: frame.height for name, frame in frames.items()},
         "sha256": {name: digest(frame) for name, frame in frames.items()},
     }
+
+
+def _netlist(wires: Wires | None) -> dict[str, Any] | None:
+    """The text of the netlist with all it sources, and its hash."""
+    if wires is None:
+        return None
+    digest_of = hashlib.sha256(wires.text.encode()).hexdigest()
+    return {"name": wires.document.name, "text": redacted(wires.text), "sha256": digest_of}
 
 
 def versions() -> dict[str, str]:

@@ -28,11 +28,15 @@ LIMIT = 10
 
 @dataclass(frozen=True)
 class Pushed:
-    """The lines of each reader's mini-index, best first, shape (readers, lines): `row` is the cell, NONE for no line."""
+    """The lines of each reader's mini-index, best first, shape (readers, lines): `row` is the cell, NONE for no line.
+
+    `words` counts those of the lines, `demand` those there would be without a budget.
+    """
 
     row: Ints
     marked: Bools
     words: Ints
+    demand: Ints
 
 
 class Stand:
@@ -68,11 +72,19 @@ class Stand:
         return found
 
     def push(
-        self, rep: Ints, fact: Ints, now: float, *, limit: int = LIMIT, budget: int = BUDGET_WORDS, marks: bool = True
+        self,
+        rep: Ints,
+        fact: Ints,
+        now: float,
+        *,
+        limit: int = LIMIT,
+        budget: Array | float = BUDGET_WORDS,
+        marks: bool = True,
     ) -> Pushed:
         """Mini-indexes about a fact each, for readers of replications `rep` (places), at `now` days.
 
-        A candidate's text match is 1 for the fact's topic and 1 more for the fact itself; `ranking.fused` does the rest.
+        `budget` is one number of words, or one a reader. A candidate's text match is 1 for the fact's topic and 1 more for
+        the fact itself; `ranking.fused` does the rest.
         """
         catalogue = self.catalogue
         asks, cell = catalogue.shelf(rep, catalogue.topic_of[fact])
@@ -88,9 +100,10 @@ class Stand:
         row = np.full((len(rep), limit), NONE, dtype=np.int64)
         row[reader, line] = cell[best]
         words = np.where(row == NONE, 0, catalogue.words[row]).cumsum(axis=1)
-        within = (words <= budget) & (row != NONE)
+        within = (words <= np.reshape(budget, (-1, 1))) & (row != NONE)
         row = np.where(within, row, NONE)
-        return Pushed(row, self._marks(row, now) if marks else within, np.where(within, words, 0).max(axis=1, initial=0))
+        pushed, demand = np.where(within, words, 0).max(axis=1, initial=0), words.max(axis=1, initial=0)
+        return Pushed(row, self._marks(row, now) if marks else within, pushed, demand)
 
     def seen(self, rep: Ints, fact: Ints, now: float) -> Seen:
         """What a push about its fact shows each writer of that fact: rows about nothing else, in the push's order."""

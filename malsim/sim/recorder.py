@@ -56,6 +56,10 @@ class Recorder:
         self._writers: list[pl.DataFrame] = []
         self._signals: list[pl.DataFrame] = []
         self._ticks = 0
+        self._named = pl.lit(value=True)
+        if self._wanted is not None:
+            address = pl.when(pl.col("row").is_null()).then("signal").otherwise(worded("{}({})", "signal", "row"))
+            self._named = pl.col("signal").is_in(self._wanted) | address.is_in(self._wanted)
 
     def tick(self, memory: Memory, t: float, *, last: bool, scene: Scene | None = None) -> None:
         """Record the state after a tick at `t` days, and of a scene with facts what is made of them."""
@@ -67,10 +71,12 @@ class Recorder:
         if not last and self._ticks % self.scenario.record_every:
             return
         turn = gauges.of_turn(scene.ledger, scene.desk) if scene else {}
+        thread = scene.thread if scene else None
         if bands:
             self.bands.add(t, answers, self._names)
-            self.bands.add(t, turn, (None,))
+            self.bands.add(t, turn | (thread.of_runs() if thread else {}), (None,))
             return
+        self._signals += [frame.filter(self._named) for frame in thread.recorded(t)] if thread else []
         self._signals += self._listed(t, answers, self._names) + self._listed(t, turn, (None,))
         self._keep(memory, t, gauges.truth_of_cells(scene.stand, scene.truth) if scene and about_facts else None)
 

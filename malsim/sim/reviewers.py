@@ -47,7 +47,8 @@ class Desk:
     """Escalated cells of every replication, first come first served.
 
     A cell is escalated once: at the first tick after which an active cell contradicts it. A reviewer looks at the world and
-    writes a claim of kind ver, verification external: it supports the cell if it agrees, else it contradicts it.
+    writes a claim of kind ver, verification external: it supports the cell if it agrees, else it contradicts it. A netlist
+    may put its alarms on the desk too; `acknowledged` says where one of these was looked at since the scan before.
     """
 
     def __init__(self, reviewers: Reviewers, stage: Stage, *, who: int, form: int) -> None:
@@ -58,6 +59,7 @@ class Desk:
         self._escalated = np.zeros(0, dtype=bool)
         self._free_at = np.zeros((len(reps), reviewers.count), dtype=np.int64)
         self._row, self._rep, self._due = (np.zeros(0, dtype=np.int64) for _ in range(3))
+        self.acknowledged: Bools = np.zeros(len(reps), dtype=bool)
 
     @property
     def waiting(self) -> Ints:
@@ -77,19 +79,28 @@ class Desk:
             return
         self._escalated[row] = True
         rep = catalogue.rep[row].astype(np.int64)
-        self._row, self._rep = np.append(self._row, row), np.append(self._rep, rep)
-        self._due = np.append(self._due, self._served(rep, now))
+        self._queue(row, rep, now)
         handles = self._notes.handles.gather(row)
         self._notes.note("escalated", day, rep, subject=handles, detail="an active cell contradicts it", cause="dispute")
 
+    def summon(self, rep: Ints, now: int) -> None:
+        """Put an alarm of each of these replications on the desk."""
+        self._queue(np.full(len(rep), NONE, dtype=np.int64), rep, now)
+
+    def _queue(self, row: Ints, rep: Ints, now: int) -> None:
+        self._row, self._rep = np.append(self._row, row), np.append(self._rep, rep)
+        self._due = np.append(self._due, self._served(rep, now))
+
     def reviewed(self, stand: Stand, before: int) -> Drafts:
         """The verdicts of reviews that end before a time, as claims."""
-        done = np.flatnonzero(self._due < before)
+        over = self._due < before
+        alarm = over & (self._row == NONE)
+        self.acknowledged = np.bincount(self._rep[alarm], minlength=len(self._reps)) > 0
+        done = np.flatnonzero(over & ~alarm)
+        row, rep, due = self._row[done], self._rep[done], self._due[done]
+        self._row, self._rep, self._due = self._row[~over], self._rep[~over], self._due[~over]
         if not done.size:
             return Drafts.none()
-        row, rep, due = self._row[done], self._rep[done], self._due[done]
-        keep = self._due >= before
-        self._row, self._rep, self._due = self._row[keep], self._rep[keep], self._due[keep]
         catalogue = stand.catalogue
         fact, nth = catalogue.fact[row].astype(np.int64), catalogue.ordinal[row].astype(np.int64)
         value = self._world.sense(

@@ -9,6 +9,7 @@ from malsim.errors import ScenarioError
 from malsim.memory.claims import as_claims
 from malsim.memory.rules import Rules
 from malsim.sim.clock import DAY
+from malsim.sim.wires import Wires
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -43,7 +44,7 @@ class Scenario:
     `claims` are scripted, one row a claim (columns of `memory.schema.CLAIMS`, times in days); they happen in every
     replication. `turn_every` is the thread's period in milliseconds. `record` is "all", "bands", or the handles to keep;
     every `record_every`-th tick is kept, and the last. Replications are numbered from `first`, and the life of a number is
-    the same whichever run it is part of. `path` is the file it was read from.
+    the same whichever run it is part of. `netlist` runs inside the tick. `path` is the file it was read from.
     """
 
     name: str = "scenario"
@@ -64,6 +65,7 @@ class Scenario:
     faults: tuple[Fault, ...] = ()
     reviewers: Reviewers | None = None
     gaps: tuple[tuple[int, int], ...] = ()
+    netlist: Wires | None = None
     checks: tuple[Check, ...] = ()
     text: str = ""
     path: str = ""
@@ -88,12 +90,14 @@ class Scenario:
                     "two facts of one name", where=f"{self.name}: facts", given=name, hint="name one otherwise"
                 )
         for key in ("writers", "reader", "reviewers"):
-            if getattr(self, key) and not names:
+            if getattr(self, key) and not names and not (key == "reviewers" and self.netlist):
                 raise ScenarioError("there is nothing to write about", where=f"{self.name}: {key}", hint="add [[facts]]")
 
     def replace(self, **changes: Any) -> Scenario:
-        """The same scenario but for `changes`; `rules` may be a Rules or a dict of the rules that differ."""
-        rules = changes.get("rules")
+        """The same scenario but for `changes`; `rules` may be a dict of the rules that differ, `netlist` a text."""
+        rules, netlist = changes.get("rules"), changes.get("netlist")
         if isinstance(rules, dict):
             changes["rules"] = self.rules.replace(**rules)
+        if isinstance(netlist, str):
+            changes["netlist"] = Wires.of(netlist)
         return replace(self, **changes)

@@ -42,11 +42,14 @@ class Session:
         self._own = np.full((len(reps), len(world.facts)), NONE, dtype=np.int64)
         self._anchor = 1
 
-    def live(self, stand: Stand, number: int, now: float) -> tuple[Memory, Drafts]:
-        """One turn up to its write-back: the memory with what was opened, and the claims that go to the gate."""
+    def live(self, stand: Stand, number: int, now: float, budget: Array | None = None) -> tuple[Memory, Drafts]:
+        """One turn up to its write-back: the memory with what was opened, and the claims that go to the gate.
+
+        `budget` is the words each reader may be pushed, where something sets it.
+        """
         self._begin(number, now)
         fact = np.searchsorted(self._upto, self._uniform("fact", number), side="right").clip(max=len(self._upto) - 1)
-        turn = hooks.push(stand, self.reader, fact, number, now, self.ledger, self._notes)
+        turn = hooks.push(stand, self.reader, fact, number, now, self.ledger, self._notes, budget)
         mind = Mind(self, stand, turn)
         try:
             mind.work()

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from malsim.sim.occasion import Ints
     from malsim.sim.push import Stand
     from malsim.sim.reviewers import Desk
+    from malsim.sim.thread import Thread
     from malsim.sim.world import World
 
 __all__ = ["Scene", "Stage"]
@@ -34,3 +35,4 @@ class Scene:
     truth: Ints
     ledger: Ledger | None
     desk: Desk | None
+    thread: Thread | None = None

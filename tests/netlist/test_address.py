@@ -130,7 +130,7 @@ FRAMES = Frames(CELLS, EDGES, WRITERS, SIGNALS)
         ("max(dec_0000.~*-scores-eff)", [0.4, 0.9]),
         ("min(dec_0000.~*-scores-eff)", [0.2, 0.6]),
         ("share(dec_0000.~supports.*-flags-locked)", [0.5, 1.0]),
-        ("share(cell-flags-locked)", [0.5, 0.6]),
+        ("share(cell-flags-locked)", [0.5, 0.75]),
         ("sum(writer-claims)", [8, 0]),
         ("writer(bob)-claims", [5]),
         ("low", [0.0, 1.0]),

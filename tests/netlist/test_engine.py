@@ -208,9 +208,8 @@ def test_what_a_net_reads_equals_the_addresses_evaluated_on_the_frames(batches: 
     for memory in memories:
         state = engine.scan(state, memory).state
         frames = Frames.of(memory, t=99.0)
-        active = Frames(frames.cells.filter(pl.col("status") == "active"), frames.edges, frames.writers)
         for name, where in points.items():
-            told = evaluate(where, active if "cell-" in where else frames)
+            told = evaluate(where, frames)
             want = {rep: value for _, rep, value in told.rows()}
             for rep, value in enumerate(state.signals[name].tolist()):
                 other = want.get(rep)

@@ -125,7 +125,7 @@ class Actuators:
             if isinstance(where, Row):
                 bits |= value if signal.domain == "cell" else value[rows.rep_of("cell")]
             else:
-                cells = self.finder.rows(rows.memory, where.handle, rows.replications)
+                cells = self.finder.rows(rows, where.handle)
                 known = cells != NONE
                 bits[cells[known]] |= value[known]
         return bits

@@ -78,6 +78,8 @@ class Engine:
         What `malsim.netlist.wiring.link` gave.
     replications
         Rows of the domain `run`.
+    first
+        The number of the first replication.
     tick
         Milliseconds between two scans.
     rules
@@ -91,11 +93,12 @@ class Engine:
         net: Net,
         *,
         replications: int = 1,
+        first: int = 0,
         tick: float = 8.64e7,
         rules: Rules | None = None,
         derive: bool = False,
     ) -> None:
-        self.net, self.replications, self.rules, self.derive = net, replications, rules or Rules(), derive
+        self.net, self.replications, self.first, self.rules, self.derive = net, replications, first, rules or Rules(), derive
         self.programs = programs(net)
         self.tick = tick
         finder = Finder()
@@ -127,7 +130,7 @@ class Engine:
 
     def start(self, memory: Memory) -> State:
         """The net before its first scan."""
-        return self._fitted(State(), Rows(memory, self.replications))
+        return self._fitted(State(), Rows(memory, self.replications, first=self.first))
 
     def scan(
         self, state: State, memory: Memory, inputs: Mapping[str, Any] | None = None, *, now: float | None = None
@@ -146,7 +149,7 @@ class Engine:
         now
             Days, for `clock.days` and for what programs write; by default as many ticks as were made.
         """
-        rows = Rows(memory, self.replications, state.topics)
+        rows = Rows(memory, self.replications, state.topics, first=self.first)
         state = self._fitted(state, rows)
         ticks = state.ticks + 1
         day = ticks * self.tick / DAY if now is None else now
@@ -166,7 +169,7 @@ class Engine:
         if self.programs:
             stood = run(
                 self.programs, after, now=day, last=state.said, derive=self.derive, rules=self.rules,
-                replications=self.replications,
+                replications=self.replications, first=self.first,
             )  # fmt: skip
         made = replace(state, ticks=ticks, ops=states, signals=values, driven=driven, said=stood.last)
         return Scan(made, stood.memory, self.actuators.outputs(values), happened, stood.ran)

@@ -31,10 +31,12 @@ class Rows:
         How many rows the domain `run` has.
     topics
         The topics known so far, (rep, topic) in the order they came up; new ones are put after them.
+    first
+        The number of the first replication.
     """
 
-    def __init__(self, memory: Memory, replications: int, topics: pl.DataFrame = NO_TOPICS) -> None:
-        self.memory, self.replications, self.known = memory, replications, topics
+    def __init__(self, memory: Memory, replications: int, topics: pl.DataFrame = NO_TOPICS, *, first: int = 0) -> None:
+        self.memory, self.replications, self.known, self.first = memory, replications, topics, first
 
     def count(self, domain: str) -> int:
         """How many rows a domain has."""
@@ -45,11 +47,15 @@ class Rows:
         return (self.memory.cells if domain == "cell" else self.memory.writers).height
 
     def rep_of(self, domain: str) -> Ints:
-        """The replication of each row of a domain."""
+        """The place of each row's replication among the run's."""
         if domain == "run":
             return np.arange(self.replications)
         frame = {"cell": self.memory.cells, "writer": self.memory.writers}.get(domain)
-        return (self.topics if frame is None else frame)["rep"].to_numpy().astype(np.int64)
+        return (self.topics if frame is None else frame)["rep"].to_numpy().astype(np.int64) - self.first
+
+    def named(self, handle: str) -> tuple[list[int], list[str]]:
+        """A cell's name in every replication, as the memory's index is asked for it."""
+        return list(range(self.first, self.first + self.replications)), [handle] * self.replications
 
     def labels(self, domain: str) -> pl.Series:
         """What each row is called; null for the run itself."""

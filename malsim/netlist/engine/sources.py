@@ -43,20 +43,20 @@ class Finder:
     def __init__(self) -> None:
         self.index: Index | None = None
         self.height = NONE
-        self.found: dict[tuple[str, int], Ints] = {}
+        self.found: dict[str, Ints] = {}
 
-    def rows(self, memory: Memory, handle: str, replications: int) -> Ints:
+    def rows(self, rows: Rows, handle: str) -> Ints:
         """One row a replication, NONE where it has no such cell."""
+        memory = rows.memory
         if memory.index is not self.index or memory.cells.height != self.height:
             self.index, self.height, self.found = memory.index, memory.cells.height, {}
-        key = (handle, replications)
-        if key not in self.found:
+        if handle not in self.found:
+            reps, names = rows.named(handle)
             if "@" in handle:
-                self.found[key] = np.array([_version(memory, handle, rep) for rep in range(replications)])
+                self.found[handle] = np.array([_version(memory, handle, rep) for rep in reps])
             else:
-                reps = list(range(replications))
-                self.found[key] = memory.index.rows(reps, [handle] * replications, height=self.height)
-        return self.found[key]
+                self.found[handle] = memory.index.rows(reps, names, height=self.height)
+        return self.found[handle]
 
 
 def _version(memory: Memory, handle: str, rep: int) -> int:
@@ -130,7 +130,7 @@ def _path(where: Path, finder: Finder) -> Reader:
 
     def read(rows: Rows) -> Array:
         values = column(rows.memory.cells, name)
-        found = finder.rows(rows.memory, handle, rows.replications)
+        found = finder.rows(rows, handle)
         if where.hops:
             cells, groups = _reached(rows, found, where.hops)
             alone = np.bincount(groups, minlength=rows.replications) == 1  # of several none is the one
@@ -158,7 +158,7 @@ def _reduced_path(reducer: str, where: Path, finder: Finder) -> Reader:
     handle = where.handle if where.version is None else f"{where.handle}@v{where.version}"
 
     def read(rows: Rows) -> Array | Series:
-        found = finder.rows(rows.memory, handle, rows.replications)
+        found = finder.rows(rows, handle)
         cells, groups = _reached(rows, found, where.hops)
         return many(reducer, column(rows.memory.cells, name)[cells], groups, rows.replications)
 

@@ -27,10 +27,11 @@ _SHARES = (
 
 def cell_faults(cells: pl.DataFrame, gathered: Gathered, memory: Memory, rules: Rules) -> list[Fault]:
     """Faults of completed cells: kinds, titles, writers, bounds, names taken, what the screen finds."""
-    handle_stands = pl.col("handle").is_in(memory.cells["handle"].implode())
+    taken = memory.cells.select("rep", "key", "handle").filter(pl.col("rep").is_in(cells["rep"].unique().implode()))
+    handle_stands = pl.col("handle").is_in(taken["handle"].implode())
     if rules.reused_keys != "refused":
         handle_stands = pl.lit(value=False)
-    key_stands = pl.col("key").is_in(memory.cells["key"].implode()) & ~handle_stands
+    key_stands = pl.col("key").is_in(taken["key"].implode()) & ~handle_stands
     elsewhere = "load it elsewhere, or name it otherwise"
     checks = [
         ("handle", pl.col("kind").is_null(), "this handle names no kind", "add: prop kind dec"),

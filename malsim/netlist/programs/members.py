@@ -31,6 +31,7 @@ class Members:
     rows: Ints
     reps: Ints
     replications: int
+    first: int = 0
 
     def column(self, name: str) -> Array:
         """A field of the members; NaN, 0 or false where it is null."""
@@ -62,19 +63,20 @@ class Members:
         return self.memory.cells["key"].gather(self.rows).to_list()
 
 
-def members(program: Program, memory: Memory, replications: int) -> Members:
+def members(program: Program, memory: Memory, replications: int, *, first: int = 0) -> Members:
     """Choose: named cells first, then words, then what the program's own edges point at, then topics, entities and kinds.
 
     A cell is taken once and only while it is active; the program itself never is. With nothing chosen and nothing to choose
     by, every active cell that is no program.
     """
     cells = memory.cells.select(
-        pl.int_range(pl.len(), dtype=pl.Int64).alias("row"), pl.col("rep").cast(pl.Int64), "key", "kind", "status", "topics",
-        "entities", "title", "body",
+        pl.int_range(pl.len(), dtype=pl.Int64).alias("row"), pl.col("rep").cast(pl.Int64) - first, "key", "kind", "status",
+        "topics", "entities", "title", "body",
     )  # fmt: skip
     active = cells.filter((pl.col("status") == "active") & (pl.col("key") != program.key))
     plain = active.filter(pl.col("kind") != "prg")
-    found = [_named(program, memory, replications), _worded(program, plain), _pointed(program, memory, replications)]
+    numbers = np.arange(first, first + replications)
+    found = [_named(program, memory, numbers), _worded(program, plain), _pointed(program, memory, numbers)]
     if program.topics or program.entities or program.kinds:
         found.append(_tagged(program, plain))
     chosen = (
@@ -83,7 +85,7 @@ def members(program: Program, memory: Memory, replications: int) -> Members:
     if chosen.is_empty() and not (program.keys or program.query or program.topics or program.entities or program.kinds):
         chosen = plain.select("row", "rep")
     chosen = chosen.sort("rep", maintain_order=True).filter(pl.int_range(pl.len()).over("rep") < program.limit)
-    return Members(memory, chosen["row"].to_numpy(), chosen["rep"].to_numpy(), replications)
+    return Members(memory, chosen["row"].to_numpy(), chosen["rep"].to_numpy(), replications, first)
 
 
 _NOBODY = pl.DataFrame(schema={"row": pl.Int64, "rep": pl.Int64})
@@ -94,10 +96,10 @@ def _pairs(rows: Ints, reps: Ints) -> pl.DataFrame:
     return pl.DataFrame({"row": rows[found], "rep": reps[found]}, schema={"row": pl.Int64, "rep": pl.Int64})
 
 
-def _named(program: Program, memory: Memory, replications: int) -> pl.DataFrame:
-    reps = np.repeat(np.arange(replications), len(program.keys))
-    names = list(program.keys) * replications
-    return _pairs(memory.index.rows(reps.tolist(), names, height=memory.cells.height), reps)
+def _named(program: Program, memory: Memory, numbers: Ints) -> pl.DataFrame:
+    reps = np.repeat(numbers, len(program.keys))
+    names = list(program.keys) * len(numbers)
+    return _pairs(memory.index.rows(reps.tolist(), names, height=memory.cells.height), reps - numbers[0])
 
 
 def _worded(program: Program, plain: pl.DataFrame) -> pl.DataFrame:
@@ -109,12 +111,13 @@ def _worded(program: Program, plain: pl.DataFrame) -> pl.DataFrame:
     return plain.filter(pl.any_horizontal([text.str.contains(word, literal=True) for word in words])).select("row", "rep")
 
 
-def _pointed(program: Program, memory: Memory, replications: int) -> pl.DataFrame:
+def _pointed(program: Program, memory: Memory, numbers: Ints) -> pl.DataFrame:
     """What the program's own edges point at."""
-    reps = np.arange(replications)
-    own = memory.index.rows(reps.tolist(), [program.key] * replications, height=memory.cells.height)
+    own = memory.index.rows(numbers.tolist(), [program.key] * len(numbers), height=memory.cells.height)
     targets = memory.edges.filter(pl.col("source").is_in(own[own != NONE]))["target"]
-    return pl.DataFrame([targets.alias("row"), memory.cells["rep"].gather(targets).cast(pl.Int64).alias("rep")])
+    return pl.DataFrame(
+        [targets.alias("row"), memory.cells["rep"].gather(targets).cast(pl.Int64).alias("rep") - int(numbers[0])]
+    )
 
 
 def _tagged(program: Program, plain: pl.DataFrame) -> pl.DataFrame:

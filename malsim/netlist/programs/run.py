@@ -61,6 +61,7 @@ def run(
     derive: bool = False,
     rules: Rules | None = None,
     replications: int = 1,
+    first: int = 0,
 ) -> Pass:
     """Run every program once, in turn; a later one sees the witnesses of those before it.
 
@@ -74,6 +75,8 @@ def run(
         Days; when witnesses are written.
     last
         What the last pass gave as `last`.
+    first
+        The number of the first of the replications.
     derive
         Propose witnesses to the gate: confidence 0.72, verification checked, derived from the program, and where the program
         names a `concernTarget`, concerning it. The same finding is not written twice while it stands.
@@ -81,7 +84,7 @@ def run(
     results = []
     said = dict(last or {})
     for program in programs:
-        chosen = members(program, memory, replications)
+        chosen = members(program, memory, replications, first=first)
         output = OPERATIONS[program.operation](program, chosen, said.get(program.key))
         verdicts = None
         if derive and output.witness.any():
@@ -96,14 +99,14 @@ def _derived(
 ) -> tuple[Memory, pl.DataFrame | None]:
     """Witnesses through the gate, from a program cell that is written first where there is none."""
     reps = np.flatnonzero(output.witness)
-    cells = memory.index.rows(reps.tolist(), [program.key] * len(reps), height=memory.cells.height)
-    missing = [_cell(program, int(rep), now) for rep in reps[cells == NONE]]
+    cells = memory.index.rows((reps + chosen.first).tolist(), [program.key] * len(reps), height=memory.cells.height)
+    missing = [_cell(program, int(rep) + chosen.first, now) for rep in reps[cells == NONE]]
     if missing:
         memory, _ = admit(memory, missing, rules)
     claims = []
     for rep in reps.tolist():
         claim = _witness(program, chosen, output, rep, now)
-        standing = memory.index.rows([rep], [claim["key"]], height=memory.cells.height)[0]
+        standing = memory.index.rows([rep + chosen.first], [claim["key"]], height=memory.cells.height)[0]
         if standing == NONE:
             claims.append(claim)
         elif memory.cells["status"][int(standing)] != "active":
@@ -140,7 +143,7 @@ def _witness(program: Program, chosen: Members, output: Output, rep: int, now: f
         edges.append({"relation": "concerns", "target": target, "weight": CONCERN})
     numbers = ", ".join(f"{what} {value}" for what, value in finding["said"].items() if not isinstance(value, list))
     return {
-        "rep": rep,
+        "rep": rep + chosen.first,
         "t": now,
         "sequence": 0,
         "key": f"drv_program_run_{name}",

@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.errors import ScenarioError
 from malsim.memory.schema import FLAGS
-from malsim.scenario.properties.build import REDUCERS
+from malsim.scenario.properties.addresses import crosses, evaluated, pins_of
 from malsim.scenario.properties.trace import Trace, unknown
 from malsim.sim.clock import DAY
 
@@ -89,14 +89,14 @@ def trace_of(run: Frames, *, metrics: Mapping[str, NDArray[Any]] | None = None) 
 class FrameReader:
     """Reads a run's frames by address into arrays of ticks × replications, each once.
 
-    A field is named in full or as in netlists; truth values read 1 and 0; words are strings. Where a cell, a signal or
-    a writer has no row, or null, there is no value. A name that is nowhere in the run, a field that is null throughout,
-    NaN, or two rows for one tick and replication is a ScenarioError.
+    A field is named in full or as in netlists, a signal by its name or a pin it is on; truth values read 1 and 0; words are
+    strings. Where a cell, a signal or a writer has no row, or null, there is no value. A name that is nowhere in the run, a
+    field that is null throughout, NaN, or two rows for one tick and replication is a ScenarioError.
     """
 
     def __init__(self, run: Frames, metrics: Mapping[str, NDArray[Any]]) -> None:
         self._frames = {name: _checked(name, getattr(run, name)) for name in ("cells", "signals", "events", "writers")}
-        self._metrics = metrics
+        self._metrics, self._run, self._pins = metrics, run, pins_of(run)
         self._kept: dict[str, NDArray[Any]] = {}
         ticked = [_unique(self._frames[name], "t") for name in ("cells", "signals", "writers")]
         self.times = np.unique(_milliseconds(np.concatenate(ticked)))
@@ -130,6 +130,7 @@ class FrameReader:
     def _look_up(self, address: str) -> NDArray[Any]:
         if address in self._metrics:
             return np.broadcast_to(np.asarray(self._metrics[address], dtype=float), self._shape)
+        address = self._pins.get(address, address)
         if address in _names(self._frames["signals"], "signal"):
             rows = self._frames["signals"].filter(pl.col("signal") == address, pl.col("row").is_null())
             if not rows.height:
@@ -137,10 +138,12 @@ class FrameReader:
             return self._array(rows, address, "value")
         if found := re.fullmatch(r"writer\(([^()]+)\)-(\w+)", address):
             return self._instance("writers", "writer", found[1], address, found[2])
-        if found := re.fullmatch(r"([^()]+)\(([^()]+)\)", address):
+        if not crosses(address) and (found := re.fullmatch(r"([^()]+)\(([^()]+)\)", address)):
             return self._row_signal(address, found[1], found[2])
         handle, _, field = address.partition("-")
-        if not field or re.search(r"[.*@~()]", handle):
+        if crosses(address):
+            return self._array(evaluated(address, self._run, self._frames), address, "value")
+        if not field or re.search(r"[.()]", handle):
             raise self._nowhere(address)
         return self._instance("cells", "cell", handle, address, _column(field))
 
@@ -158,15 +161,13 @@ class FrameReader:
     def _row_signal(self, address: str, signal: str, row: str) -> NDArray[Any]:
         signals = self._frames["signals"]
         if signal not in (names := _names(signals, "signal")):
-            raise self._nowhere(address) if signal in REDUCERS else unknown("signal", signal, names)
+            raise unknown("signal", signal, names)
         rows = signals.filter(pl.col("signal") == signal, pl.col("row").cast(pl.String) == row)
         if not rows.height:
             raise unknown(f"row of {signal}", row, _names(signals.filter(pl.col("signal") == signal), "row"))
         return self._array(rows, address, "value")
 
     def _nowhere(self, address: str) -> ScenarioError:
-        if re.search(r"[*@~]", address) or address.partition("(")[0] in REDUCERS:
-            return ScenarioError("frames hold no edges to follow", given=address, hint="read it through a netlist signal")
         names = [*_names(self._frames["signals"], "signal"), *self._metrics, *_names(self._frames["cells"], "cell")]
         return unknown("signal, metric or cell field", address, names)
 

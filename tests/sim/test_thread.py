@@ -1,0 +1,299 @@
+"""A netlist inside the tick: what it reads, what it drives, what a run keeps of it, and what a file may not say."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from malsim.errors import MalsimError, ScenarioError
+from malsim.scenario.files import parse, read
+from malsim.scenario.judge import judge, judge_run
+from malsim.scenario.rerun import rerun
+from malsim.sim.bench import run
+from malsim.sim.run import FRAMES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TRIP = """\
+loadrt watch names=weak
+loadrt latch names=alarm
+net low weak.in < dec_a3ee-scores-eff
+net is-weak weak.below > alarm.set
+net ack reviewer.ack > alarm.reset
+net tripped alarm.out > dec_a3ee-flags-requires_review
+setp weak.level 0.5
+addf weak tick
+addf alarm tick
+"""
+CLAIMS = """
+[[claim]]
+at = "0d"
+writer = "ann"
+handle = "dec_a3ee"
+title = "use SQLite"
+confidence = 0.9
+verification = "external"
+
+[[claim]]
+at = "3d"
+writer = "bob"
+handle = "obs_b0b1"
+title = "it locked"
+confidence = 1.0
+verification = "external"
+edges = [{ relation = "contradicts", target = "dec_a3ee" }]
+"""
+WORLD = """
+[[facts]]
+name = "host"
+count = 3
+hazard = 0.1
+
+[[writers]]
+behaviour = "honest"
+count = 3
+rate = 0.5
+
+[reader]
+"""
+
+
+def scenario(wires: str = TRIP, more: str = "", *, run: str = "", claims: str = CLAIMS, netlist: str = "") -> str:
+    settings = f"[run]\ndays = 10\n{run}\n[rules]\ncalibration = 'none'\n"
+    return f"why = 'x'\n{settings}{claims}\n[netlist]\n{netlist}\ntext = '''\n{wires}'''\n{more}"
+
+
+ACK = '[[netlist.input]]\nsignal = "reviewer.ack"\nat = "7d"\nvalue = true\n'
+
+
+def test_a_wire_reads_what_has_ticked_and_drives_the_memory_of_the_next_turn() -> None:
+    held = ACK.replace("7d", "2d") + ACK.replace("7d", "9d").replace("true", "false")
+    made = run(parse(scenario(TRIP.replace("0.5", "0.45"), held)))
+    seen = made.signals.pivot(on="signal", index="t", values="value")
+    eff = made.cells.filter(cell="dec_a3ee")["effective"].to_list()
+    assert seen["low"].to_list() == eff
+    assert seen["tripped"].to_list() == [0.0] * 8 + [1.0] * 2  # reset is held from day 2, and wins, until day 9
+    assert seen["is-weak"].to_list() == [float(value < 0.45) for value in eff]
+    without = run(parse(scenario(TRIP)))
+    flag = without.cells.filter(cell="dec_a3ee")["requires_review"].to_list()
+    assert flag == [t >= 4 for t in range(1, 11)]
+    happened = without.events.filter(pl.col("kind").is_in(["tripped", "flagged"]))
+    assert happened.select("t", "kind", "subject", "cause").rows() == [(4.0, "tripped", "tripped", "alarm.out"),
+                                                                      (4.0, "flagged", "dec_a3ee", "tripped")]  # fmt: skip
+
+
+def test_an_alarm_put_on_the_reviewers_desk_is_acknowledged_when_one_has_looked() -> None:
+    wires = TRIP.replace("dec_a3ee-flags-requires_review", "escalation.weak")
+    made = run(parse(scenario(wires, '[reviewers]\neach = "60h"')))
+    assert made.events.filter(kind="escalated")["t"].to_list() == [4.0, 8.0]
+    assert made.signals.filter(signal="ack", value=1.0)["t"].to_list() == [
+        7.0,
+    ]
+    assert made.signals.filter(signal="tripped", value=1.0)["t"].to_list() == [4.0, 5.0, 6.0, 8.0, 9.0, 10.0]
+
+
+BUDGET = """\
+net budget push.budget
+net demand reader.demand
+net pushed reader.pushed
+"""
+
+
+@pytest.mark.parametrize(("words", "most"), [(40.0, 40.0), (-5.0, 0.0), (1e9, 1e9)])
+def test_the_push_keeps_to_the_budget_that_the_net_writes(words: float, most: float) -> None:
+    made = run(parse(scenario(BUDGET + f"budget = {words}\n", run="replications = 2", claims=WORLD)))
+    pushed, demand = (
+        made.signals.filter(
+            signal=name,
+        )
+        .filter(pl.col("t") > 1)["value"]
+        .to_numpy()
+        for name in ("pushed", "demand")
+    )
+    assert (pushed <= most).all()
+    assert (pushed <= demand).all()
+    assert demand.max() > 40
+    assert (pushed == demand).all() == (words == 1e9)
+
+
+EVERYWHERE = """\
+loadrt watch names=each domain=cell
+loadrt smooth names=calm domain=writer
+loadrt smooth names=about domain=topic
+loadrt latch names=alarm
+net eff each.in < cell-scores-eff
+net low each.below > cell-flags-pinned
+net share-low alarm.set
+net trust calm.in < mean(cell-scores-eff)
+net calm calm.out
+net topic-eff about.in < mean(cell-scores-eff)
+net tripped alarm.out > webhook.page escalation.case
+setp each.level 0.4
+addf each tick
+addf calm tick
+addf about tick
+addf alarm tick
+addf watch tick [delta: 0.01]
+addf quorum tick [k: 2] [minEff: 0.3]
+""".replace("net share-low alarm.set\n", "net ack reviewer.ack > alarm.set\n")
+
+
+@pytest.mark.parametrize("derive", ["false", "true"])
+def test_a_life_alone_is_the_same_life_among_many(derive: str) -> None:
+    text = scenario(EVERYWHERE, "[reviewers]", run="replications = 4", claims=WORLD, netlist=f"derive = {derive}")
+    many = run(parse(text))
+    alone = run(parse(text).replace(first=2, replications=1))
+    for name in ("cells", "signals", "events", "writers"):
+        assert_frame_equal(getattr(many, name).filter(rep=2), getattr(alone, name))
+    assert ("drv_program" in " ".join(many.memory.cells["key"])) == (derive == "true")
+
+
+def test_what_is_recorded_follows_record() -> None:
+    listed = run(
+        parse(
+            scenario(EVERYWHERE, run='replications = 2\nrecord = ["tripped", "low(obs_)", "calm(honest-1)"]', claims=WORLD)
+        )
+    )
+    assert set(listed.signals.select("signal", "row").unique().rows()) == {("tripped", None), ("calm", "honest-1")}
+    bands = run(parse(scenario(EVERYWHERE, run='replications = 2\nrecord = "bands"', claims=WORLD)))
+    assert bands.signals.is_empty()
+    assert {"tripped", "ack"} <= set(bands.bands["signal"])
+
+
+def test_a_run_is_made_again_from_its_manifest_alone(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "trip.malnet").write_text(TRIP)
+    (tmp_path / "all.malnet").write_text("source parts/trip.malnet\nnet day clock.days\n")
+    (tmp_path / "it.toml").write_text(scenario("", ACK).replace("text = '''\n'''", 'file = "all.malnet"'))
+    made = run(read(tmp_path / "it.toml"))
+    made.write(tmp_path / "out")
+    for name in ("parts/trip.malnet", "all.malnet", "it.toml"):
+        (tmp_path / name).unlink()
+    assert rerun(tmp_path / "out" / "manifest.json").same
+    kept = json.loads((tmp_path / "out" / "manifest.json").read_text())["netlist"]
+    assert "net day clock.days" in kept["text"]
+    assert len(kept["sha256"]) == 64
+
+
+def test_cells_of_the_text_stand_in_every_life_before_the_first_turn() -> None:
+    made = run(
+        parse(
+            scenario(
+                'dec_c4ee "from the text" conf(.8!)\ndec_c4ee supports> dec_c5ee(.5)\ndec_c5ee "too" conf(.3!)\n' + TRIP,
+                run="replications = 3",
+            )
+        )
+    )
+    first = made.cells.filter(pl.col("t") == 1.0).sort("rep")
+    assert first.group_by("rep").len()["len"].to_list() == [3, 3, 3]
+    assert first.filter(cell="dec_c5ee")["support_mass"].n_unique() == 1
+    assert first.filter(cell="dec_c5ee")["support_mass"][0] > 0
+
+
+def said(text: str) -> str:
+    with pytest.raises(MalsimError) as caught:
+        run(parse(text, where="it.toml"))
+    return str(caught.value)
+
+
+def line(text: str, words: str) -> int:
+    return next(number for number, found in enumerate(text.splitlines(), 1) if words in found)
+
+
+@pytest.mark.parametrize(
+    ("wires", "where", "problem"),
+    [
+        ("net x nobody.in < dec_a3ee-scores-eff\n", "net x", "no such instance"),
+        ("bla bla bla\n", "bla", ""),
+        (TRIP.replace("dec_a3ee-scores", "dec_ffff-scores"), "net low", "no such cell"),
+        ("net words clock.days\n", "net words", "this name is taken"),
+        ('dec_a3ef "a" nonsense(3)\n', "nonsense", "field"),
+    ],
+)
+def test_faults_of_the_netlist_name_the_line_of_the_file(wires: str, where: str, problem: str) -> None:
+    text = scenario(wires)
+    assert f"it.toml:{line(text, where)}" in (found := said(text))
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    ("more", "where", "problem"),
+    [
+        (ACK.replace("reviewer.ack", "reviewer.ak"), "reviewer.ak", "nothing in the netlist takes this input"),
+        (ACK.replace("reviewer.ack", "low"), '"low"', "nothing in the netlist takes this input"),
+        (ACK.replace("true", "0.5"), "0.5", "not a value of this signal"),
+        (ACK.replace("7d", "7 suns"), "suns", "10min"),
+    ],
+)
+def test_inputs_are_checked_at_their_line(more: str, where: str, problem: str) -> None:
+    text = scenario(TRIP.replace("0.5", ".45"), more)
+    assert f"it.toml:{line(text, where)}" in (found := said(text))
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ('file = "../out.malnet"', "outside its scenario's folder"),
+        ('file = "/etc/hostname"', "outside its scenario's folder"),
+        ('file = "none.malnet"', "no such file"),
+        ('file = "a.malnet"\ntext = "x"', "a file or a text"),
+        ("derive = true", "a file or a text"),
+        ('file = "a.malnet"\nfiel = 1', "unknown key"),
+    ],
+)
+def test_a_netlist_lies_in_the_scenarios_folder(keys: str, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "out.malnet").write_text(TRIP)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "it.toml").write_text(f"why = 'x'\n[netlist]\n{keys}\n")
+    with pytest.raises(ScenarioError, match=problem):
+        read(tmp_path / "in" / "it.toml")
+
+
+def test_faults_of_a_netlist_file_name_that_file(tmp_path: Path) -> None:
+    (tmp_path / "it.malnet").write_text(TRIP + "net low again.in\n")
+    (tmp_path / "it.toml").write_text("why = 'x'\n[netlist]\nfile = \"it.malnet\"\n")
+    with pytest.raises(ScenarioError, match=r"it\.malnet:10"):
+        read(tmp_path / "it.toml")
+
+
+CHECKED: dict[str, Any] = {
+    "eventually tripped": "pass",
+    "eventually alarm.out": "pass",
+    "always (weak.in == eff(dec_a3ee))": "pass",
+    "always (mean(dec_a3ee.~contradicts.*-scores-eff) == 1)": "pass",
+    "always (mean(eff(dec_a3ee.~contradicts.*)) <= 0.5)": "fail",
+    "always (dec_a3ee.~contradicts-scores-eff > 0.9)": "pass",
+    "always (dec_a3ee@v1-scores-eff == eff(dec_a3ee))": "pass",
+    "always[4d:] (count(cell-scores-eff) == 2)": "pass",
+    "eventually at event(tripped)": "pass",
+    "eventually triped": "error",
+    "always (dec_a3ee@v3-scores-eff > 0)": "error",
+    "always (dec_a3ee.~contradicts.*-scores-eff > 0)": "error",
+    "always (mean(dec_ffff.~contradicts.*-scores-eff) > 0)": "error",
+    "always (share(weak.abov) <= 1)": "error",
+}
+
+
+def test_checks_read_signals_pins_and_every_address() -> None:
+    more = "".join(f"[[check]]\nname = '{number}'\nproperty = '{text}'\n" for number, text in enumerate(CHECKED))
+    outcomes = judge_run(run(parse(scenario(TRIP, more, run="replications = 2"))))
+    assert {outcome.check.property: outcome.status for outcome in outcomes} == CHECKED
+
+
+def test_a_broken_netlist_is_an_error_of_the_scenario_and_not_a_failed_check() -> None:
+    text = scenario(
+        TRIP.replace("dec_a3ee-scores", "dec_ffff-scores"), "[[check]]\nname = 'a'\nproperty = 'eventually tripped'\n"
+    )
+    assert judge(parse(text)).status == "error"
+
+
+def test_a_scenario_takes_another_netlist_as_text() -> None:
+    made = run(parse(scenario(TRIP)).replace(netlist=TRIP.replace("addf alarm tick\n", "")))
+    assert made.signals.filter(signal="tripped")["value"].max() == 0.0
+    assert set(FRAMES) == {"cells", "signals", "events", "writers", "bands"}
