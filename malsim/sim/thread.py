@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -100,9 +100,9 @@ class Thread:
             return self._labels.cells.select("rep", "handle")
         return self._labels.writers.select("rep", "writer")
 
-    def _inputs(self, at: int, ledger: Ledger | None, desk: Desk | None) -> dict[str, Array | float]:
+    def _inputs(self, at: int, ledger: Ledger | None, desk: Desk | None) -> dict[str, Any]:
         """What the loop's own pins hold at a scan, and what was fed in from outside by then."""
-        known: dict[str, Array | float] = {}
+        known: dict[str, Any] = {}
         if ledger:
             turn = ledger.turn
             known |= {"reader.demand": turn["demand"], "reader.pushed": turn["words"], "reader.expanded": turn["expanded"],
