@@ -1,0 +1,188 @@
+"""Run lengths and rates of an alarm: the published oracle, censoring, and every figure against a loop spelled out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from malsim.errors import DataError
+from malsim.lab.tripwire.detectors import cusum, ewma
+from malsim.lab.tripwire.intervals import blocks, median_length, rate, run_length, share
+from malsim.lab.tripwire.replay import opened, replay
+from malsim.lab.tripwire.scores import MEANINGS, onsets, scores, waits
+from malsim.netlist import parse
+from malsim.netlist.wiring import link
+from malsim.sim.draws import Draws
+
+REPS = np.arange(400)
+
+
+def normal(seed: int, ticks: int) -> np.ndarray[Any, Any]:
+    draws = Draws(seed, "stream")
+    return np.stack([draws.normal("x", rep=REPS, turn=tick) for tick in range(ticks)])
+
+
+@pytest.mark.parametrize(
+    ("net", "arl0", "arl1", "ticks"),
+    [(cusum(threshold=4.0), 167.7, 8.38, 1400), (cusum(threshold=5.0), 465.4, 10.38, 1800), (ewma(), 500.0, 10.3, 1800)],
+    ids=["cusum-4", "cusum-5", "ewma"],
+)
+def test_the_scorecard_reproduces_published_run_lengths_within_its_own_intervals(
+    net: Any, arl0: float, arl1: float, ticks: int
+) -> None:
+    quiet, shifted = normal(3, ticks), 1.0 + normal(4, 80)
+    for values, name, published in ((quiet, "arl0", arl0), (shifted, "arl1", arl1)):
+        alarm = replay(net, {"x": values}, ["alarm"])["alarm"]
+        truth = np.full_like(alarm, name == "arl1")
+        found = scores(alarm, truth).row(by_predicate=_metric(name), named=True)
+        assert found["low"] <= published <= found["high"], found
+        assert found["high"] - found["low"] < 0.25 * published
+
+
+def _metric(name: str) -> Any:
+    import polars as pl
+
+    return pl.col("metric") == name
+
+
+bits = st.tuples(st.integers(1, 12), st.integers(1, 3)).flatmap(
+    lambda shape: st.tuples(arrays(bool, shape), arrays(bool, shape))
+)
+
+
+@given(bits)
+@settings(max_examples=60, deadline=None)
+def test_every_figure_is_what_a_loop_over_ticks_counts(drawn: tuple[Any, Any]) -> None:
+    alarm, truth = drawn
+    ticks, reps = alarm.shape
+    false = quiet_watch = standing = quiet = missed = fresh = 0
+    lengths: list[tuple[float, bool]] = []
+    for rep in range(reps):
+        inside = counted = seen = False
+        length = 0
+        for tick in range(ticks):
+            before = tick > 0 and bool(alarm[tick - 1, rep])
+            on, true = bool(alarm[tick, rep]), bool(truth[tick, rep])
+            quiet += not true
+            standing += on and not true
+            quiet_watch += not true and not before
+            false += on and not before and not true
+            if true and not inside:
+                inside, counted, seen, length = True, tick == 0 or not before, False, 0
+            if inside and not true:
+                inside = False
+                if counted and not seen:
+                    lengths.append((length, False))
+                    missed, fresh = missed + 1, fresh + 1
+            if inside and counted and not seen:
+                length += 1
+                if on:
+                    seen = True
+                    lengths.append((length, True))
+                    fresh += 1
+        if inside and counted and not seen:
+            lengths.append((length, False))
+            missed, fresh = missed + 1, fresh + 1
+    found = {row["metric"]: row for row in scores(alarm, truth).to_dicts()}
+    assert set(found) == set(MEANINGS)
+    told, ended = waits(alarm, truth, skip=False)
+    assert sorted(zip(told.tolist(), ended.tolist(), strict=True)) == sorted(lengths)
+    assert found["false alarms"]["value"] == (pytest.approx(1000 * false / quiet_watch) if quiet_watch else None)
+    assert found["standing"]["value"] == (pytest.approx(standing / quiet) if quiet else None)
+    assert found["missed"]["value"] == (pytest.approx(missed / fresh) if fresh else None)
+    for row in found.values():
+        if row["value"] is not None:
+            assert row["low"] is not None
+            assert row["low"] <= row["value"] + 1e-12
+            assert row["high"] >= row["value"] - 1e-12
+            assert row["high"] > row["low"], row
+
+
+def test_runs_cut_off_are_never_counted_as_ended() -> None:
+    """Lengths of a geometric law, watched for a third of their mean: the naive mean is far off, the estimate is not."""
+    rng = np.random.default_rng(5)
+    covered = 0
+    for _ in range(200):
+        true = rng.geometric(1 / 300, size=60).astype(float)
+        length, ended = np.minimum(true, 100.0), true <= 100
+        found = run_length(length, ended)
+        assert length.mean() < 100
+        assert "cut off" in found.how
+        covered += found.low <= 300 <= found.high
+    assert 0.9 <= covered / 200 <= 1.0
+    none = run_length(np.full(5, 100.0), np.zeros(5, bool))
+    assert np.isnan(none.value)
+    assert none.low > 100
+    assert none.high == np.inf
+    assert np.isnan(median_length(np.full(5, 100.0), np.zeros(5, bool)).value)
+
+
+def test_the_median_is_kaplan_and_meiers() -> None:
+    """Their curve by hand: at risk 6, 5, 3, 2; deaths at 1, 3, 5, 8."""
+    length = np.array([1.0, 3.0, 4.0, 5.0, 8.0, 10.0])
+    ended = np.array([True, True, False, True, True, False])
+    found = median_length(length, ended)
+    assert found.value == 5.0  # 5/6 · 4/5 · 2/3 = 0.444
+    assert found.how == "Kaplan–Meier, 2 of 6 cut off"
+
+
+def test_a_figure_of_nothing_still_has_its_interval() -> None:
+    quiet = np.zeros((50, 4), dtype=bool)
+    found = {row["metric"]: row for row in scores(quiet, quiet).to_dicts()}
+    assert found["arl0"]["value"] is None
+    assert found["arl0"]["low"] == pytest.approx(200 / 3.688879, rel=1e-6)
+    assert found["false alarms"]["high"] == pytest.approx(1000 * 3.688879 / 200, rel=1e-6)
+    assert found["missed"]["value"] is None
+    assert found["missed"]["count"] == 0
+    assert found["standing"]["low"] == 0.0
+    assert found["standing"]["high"] > 0.0
+
+
+def test_intervals_widen_where_alarms_come_in_clusters() -> None:
+    exposure = np.full(40, 100.0)
+    even, lumped = rate(np.full(40, 2.0), exposure), rate(np.repeat([8.0, 0.0], [10, 30]), exposure)
+    assert even.value == lumped.value
+    assert lumped.high - lumped.low > 1.5 * (even.high - even.low)
+    calm, moody = share(np.tile([45.0, 55.0], 20), exposure), share(np.repeat([100.0, 0.0], 20), exposure)
+    assert moody.high - moody.low > 3 * (calm.high - calm.low)
+
+
+def test_few_replications_are_cut_into_batches() -> None:
+    counted = np.ones((100, 3), dtype=bool)
+    assert blocks(counted).sum() == 300
+    assert len(blocks(counted)) == 21
+    assert len(blocks(np.ones((5, 400), dtype=bool))) == 400
+    assert blocks(np.ones((1, 1), dtype=bool)).tolist() == [1.0]
+
+
+def test_chatter_and_flood_are_what_their_definitions_say() -> None:
+    alarm = np.array([[0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 1]], dtype=bool).T
+    found = {row["metric"]: row for row in scores(alarm, np.zeros_like(alarm)).to_dicts()}
+    assert onsets(alarm).sum() == 5
+    assert found["chatter"]["value"] == pytest.approx(3 / 5)
+    assert found["flood"]["value"] == pytest.approx(5 / 13)
+
+
+def test_a_stream_that_does_not_fit_is_refused() -> None:
+    net = cusum()
+    with pytest.raises(DataError, match="no such signal"):
+        replay(net, {"y": np.zeros((3, 2))}, ["alarm"])
+    with pytest.raises(DataError, match="one shape"):
+        replay(net, {"x": np.zeros(3)}, ["alarm"])
+    with pytest.raises(DataError, match="one shape"):
+        scores(np.zeros((3, 2), bool), np.zeros((2, 2), bool))
+
+
+def test_an_opened_net_takes_from_outside_what_cells_and_the_loop_gave_it() -> None:
+    text = "loadrt watch\nloadrt latch\nnet eff watch.in < mean(cell-scores-eff)\nnet low watch.below > latch.set\n"
+    text += "net ack reviewer.ack > latch.reset\nnet out latch.out > webhook.page\naddf watch tick\naddf latch tick\n"
+    net = opened(link(parse("setp watch.level 0.5\n" + text)))
+    stream = {"eff": np.array([[0.9, 0.2], [0.4, 0.6]]), "ack": np.array([[False, False], [False, True]])}
+    made = replay(net, stream, ["low", "out"])
+    assert made["low"].tolist() == [[False, True], [True, False]]
+    assert made["out"].tolist() == [[False, True], [True, False]]
