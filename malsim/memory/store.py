@@ -6,15 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-import polars as pl
-
 from malsim.errors import StoreError
 from malsim.memory.admission import admit
-from malsim.memory.cells import Memory
 from malsim.memory.expand import expand
 from malsim.memory.push import Push, push
 from malsim.memory.tables import read
-from malsim.memory.tables.connect import connect, refusing, transaction
+from malsim.memory.tables.connect import blank, connect, is_made, refusing, transaction
 from malsim.memory.tables.write import extends, latest_day, log_verdicts, write
 from malsim.memory.tick import tick
 
@@ -23,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import TracebackType
 
+    import polars as pl
+
+    from malsim.memory.cells import Memory
     from malsim.memory.claims import Claims
     from malsim.memory.expand import Expanded
     from malsim.memory.rules import Rules
@@ -70,40 +70,40 @@ class Store:
     @property
     def memory(self) -> Memory:
         """The memory as it stands in the file now."""
-        with self._reading():
+        with self._reading() as file:
             version = self._version()
             if self._held is None or self._held[0] != version:
-                self._held = (version, read.present(self.connection) if self._made() else Memory.empty())
+                self._held = (version, read.present(file))
             return self._held[1]
 
     @property
     def day(self) -> float | None:
         """The day of the last write; None of a store never written to."""
-        with self._reading():
-            return read.last_day(self.connection) if self._made() else None
+        with self._reading() as file:
+            return read.last_day(file)
 
     @property
     def start(self) -> str | None:
         """The date of day 0, where one was given."""
-        with self._reading():
-            return read.start(self.connection) if self._made() else None
+        with self._reading() as file:
+            return read.start(file)
 
     @property
     def ticks(self) -> pl.DataFrame:
         """Every write on record."""
-        with self._reading():
-            return read.ticks(self.connection)
+        with self._reading() as file:
+            return read.ticks(file)
 
     @property
     def verdicts(self) -> pl.DataFrame:
         """Every verdict on record, those of refused claims included."""
-        with self._reading():
-            return read.verdicts(self.connection)
+        with self._reading() as file:
+            return read.verdicts(file)
 
     def at(self, day: float) -> Memory:
         """The memory as the last write up to a day left it."""
-        with self._reading():
-            return read.past(self.connection, day)
+        with self._reading() as file:
+            return read.past(file, day)
 
     def admit(
         self, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None
@@ -122,8 +122,8 @@ class Store:
 
     def mini_index(self, query: str = "", **options: Any) -> Push:
         """The lines that a reader is pushed about a query, found by the file's own index; options as of `push.push`."""
-        with self._reading():
-            return push(self.connection, query, **options) if self._made() else Push([], pl.DataFrame())
+        with self._reading() as file:
+            return push(file, query, **options)
 
     def expand(self, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
         """One cell, opened as of `now` (days; by default that of the last write); that it was read is kept.
@@ -141,14 +141,11 @@ class Store:
     def save(self, memory: Memory, *, t: float | None = None, start: str | None = None) -> None:
         """Make the file hold this memory, as of day `t` (by default the latest day it knows of).
 
-        `start` is the date (ISO 8601) of day 0, where there is one. The memory must have grown from what the file holds.
-        Raises `StoreError` where the file holds cells or edges that this memory does not: another process wrote them, and
-        they are not lost.
+        `start` is the date (ISO 8601) of day 0, where there is one. The memory must have grown from what the file holds;
+        scores and flags become what they are in it. Raises `StoreError` where the file holds cells, edges or touches that
+        this memory does not: another process wrote them, and they are not lost.
         """
         with self._changing() as old:
-            if not extends(memory, old):
-                hint = "open it again and work on that, or save to another file"
-                raise StoreError("holds what this memory does not", where=str(self.path), hint=hint)
             self._write(old, memory, t=latest_day(memory) if t is None else t, deed="save")
             if start is not None:
                 self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
@@ -165,6 +162,10 @@ class Store:
             raise
 
     def _write(self, old: Memory, new: Memory, *, t: float, deed: str) -> Memory:
+        """Keep what changed. Nothing that a file holds is dropped, whatever rules say of keys used again."""
+        if not extends(new, old):
+            hint = "open it again and work on that, or save to another file"
+            raise StoreError("holds what this memory does not", where=str(self.path), hint=hint)
         write(self.connection, old, new, t=t, deed=deed)
         self._held = (self._version(), new)
         return new
@@ -173,18 +174,15 @@ class Store:
         """A number that moves when another process writes."""
         return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
 
-    def _made(self) -> bool:
-        return bool(self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone())
-
     @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """One snapshot for all that is read inside."""
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """One snapshot for all that is read inside; of a file in which nothing was made yet, an empty store."""
         with refusing(self.path):
             if self.connection.in_transaction:
-                yield
+                yield self.connection
                 return
             self.connection.execute("BEGIN")
             try:
-                yield
+                yield self.connection if is_made(self.connection) else blank()
             finally:
                 self.connection.execute("ROLLBACK")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
@@ -124,9 +125,9 @@ def spoiled(path: Path, kind: str) -> None:
     whole = path.read_bytes()
     page = int.from_bytes(whole[16:18], "big")
     match kind:
-        case "newer":
+        case "newer" | "older":
             connection = sqlite3.connect(path)
-            connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+            connection.execute(f"PRAGMA user_version = {VERSION + (1 if kind == 'newer' else -1)}")
             connection.close()
         case "foreign":
             path.unlink()
@@ -147,19 +148,30 @@ def spoiled(path: Path, kind: str) -> None:
             path.write_bytes(hashlib.sha512(b"noise").digest() * 100)
 
 
-KINDS = ("newer", "foreign", "half", "last page", "part of its header", "torn", "text", "noise")
+KINDS = {
+    "newer": "a store of a newer malsim",
+    "older": "a store of an older malsim",
+    "foreign": "an SQLite file, but no store of malsim's",
+    "half": "cut short",
+    "last page": "cut short",
+    "part of its header": "cut short",
+    "torn": "damaged",
+    "text": "not an SQLite file",
+    "noise": "not an SQLite file",
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_no_whole_store_is_refused_and_left_untouched(path: Path, kind: str) -> None:
     spoiled(path, kind)
-    before = path.read_bytes()
-    with pytest.raises(StoreError) as caught:
+    before, written = path.read_bytes(), path.stat().st_mtime_ns
+    with pytest.raises(StoreError, match=KINDS[kind]) as caught:
         Memory.open(path)
     assert str(path) in str(caught.value)
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError, match=KINDS[kind]):
         Memory.empty().save(path)
     assert path.read_bytes() == before
+    assert path.stat().st_mtime_ns == written
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
@@ -169,11 +181,20 @@ def test_where_there_is_no_store_reading_says_so_and_makes_none(path: Path) -> N
     with pytest.raises(StoreError, match="a folder"):
         Memory.open(path.parent)
     assert not path.exists()
+    os.mkfifo(path)
+    with pytest.raises(StoreError, match="no plain file"):
+        Store(path)
 
 
 def test_an_empty_file_becomes_a_store_when_something_is_saved(path: Path) -> None:
     path.touch()
     assert Memory.open(path).cells.is_empty()
+    with Store(path, write=False) as store:
+        assert (store.day, store.start, str(store.mini_index("pump"))) == (None, None, "")
+        assert store.ticks.is_empty()
+        assert store.verdicts.is_empty()
+        assert store.at(3.0).cells.is_empty()
+    assert path.stat().st_size == 0
     admit(Memory.empty(), [claim("aaaa")]).memory.save(path)
     assert Memory.open(path).cells.height == 1
 

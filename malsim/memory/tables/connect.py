@@ -13,7 +13,7 @@ from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["blank", "connect", "is_store", "refusing", "transaction"]
+__all__ = ["blank", "connect", "is_made", "is_store", "refusing", "transaction"]
 
 MAGIC = b"SQLite format 3\0"
 HEADER = 100
@@ -76,16 +76,25 @@ def blank() -> sqlite3.Connection:
 
 
 def _make(connection: sqlite3.Connection) -> None:
-    """Tables, where there are none yet; the file says whose it is before anything else is in it."""
+    """Tables, where there are none yet; the file says whose it is before anything else is in it, in one step.
+
+    A store that is made already is opened without waiting for whoever is writing.
+    """
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        with transaction(connection):
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
-    with transaction(connection):
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-            for statement in STATEMENTS:
+    if not is_made(connection):
+        with transaction(connection):
+            for statement in () if is_made(connection) else STATEMENTS:  # another process may have been first
                 connection.execute(statement)
+
+
+def is_made(connection: sqlite3.Connection) -> bool:
+    """Whether the tables are there: they came all at once."""
+    return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone())
 
 
 @contextmanager
@@ -123,8 +132,8 @@ def _log(path: Path) -> bool:
 
 def _check(path: Path) -> None:
     """Refuse what is no store, from the file's first bytes alone."""
-    if path.is_dir():
-        raise StoreError("a folder, not a store", where=str(path))
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{'a folder' if path.is_dir() else 'no plain file'}, not a store", where=str(path))
     if not path.exists() or path.stat().st_size == 0:
         return
     with path.open("rb") as file:
@@ -136,8 +145,8 @@ def _check(path: Path) -> None:
     page, pages, version, application = (int.from_bytes(header[part], "big") for part in _PARTS)
     if application != APPLICATION:
         raise StoreError("an SQLite file, but no store of malsim's", where=str(path), hint="try malsim import")
-    if version > VERSION:
-        allowed = f"version {VERSION} and older"
-        raise StoreError("a store of a newer malsim", where=str(path), given=version, allowed=allowed)
+    if version != VERSION:
+        age = "a newer" if version > VERSION else "an older"
+        raise StoreError(f"a store of {age} malsim", where=str(path), given=f"version {version}", allowed=str(VERSION))
     if path.stat().st_size < (LARGEST_PAGE if page == 1 else page) * pages and not _log(path):
         raise StoreError("cut short: pages are missing at its end", where=str(path), hint="restore a copy")

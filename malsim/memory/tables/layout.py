@@ -6,10 +6,10 @@ import polars as pl
 
 from malsim.memory import schema
 
-__all__ = ["APPLICATION", "CELLS", "INDEXES", "MOVING", "RECORD", "STATEMENTS", "VERSION"]
+__all__ = ["APPLICATION", "CELLS", "INDEXES", "MOVING", "RECORD", "STATEMENTS", "TICKS", "VERSION"]
 
 APPLICATION = 0x6D616C73  # "mals", in the header of every store
-VERSION = 1
+VERSION = 2
 
 CELLS = {name: kind for name, kind in schema.CELLS.items() if name != "content"}  # that hash is made anew on reading
 MOVING = (
@@ -17,6 +17,9 @@ MOVING = (
     *schema.FLAGS, "status", "version", "successor", "touched", "read",
 )  # fmt: skip
 RECORD = ("claims", "contradicted", "calibration")
+TICKS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "t": pl.Float64, "deed": pl.String, "cells": pl.Int64, "edges": pl.Int64, "scanned": pl.Int64, "changed": pl.Int64,
+}  # fmt: skip
 
 
 def _type(kind: object) -> str:
@@ -35,7 +38,7 @@ STATEMENTS = (
     f'CREATE TABLE edges ("row" INTEGER PRIMARY KEY, {_columns(schema.EDGES)})',
     f'CREATE TABLE writers ("row" INTEGER PRIMARY KEY, {_columns(schema.WRITERS)})',
     f'CREATE TABLE verdicts ("row" INTEGER PRIMARY KEY, {_columns(schema.VERDICTS)})',
-    'CREATE TABLE ticks ("row" INTEGER PRIMARY KEY, t REAL, deed TEXT, cells INTEGER, edges INTEGER, changed INTEGER)',
+    f'CREATE TABLE ticks ("row" INTEGER PRIMARY KEY, {_columns(TICKS)})',
     f"""CREATE TABLE past (cell INTEGER, until INTEGER, {_columns({name: CELLS[name] for name in MOVING})},
         PRIMARY KEY (cell, until)) WITHOUT ROWID""",
     """CREATE TABLE rewritten (cell INTEGER, until INTEGER, field TEXT, value TEXT,

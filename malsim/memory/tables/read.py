@@ -8,7 +8,7 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.memory.cells import Memory
-from malsim.memory.tables.layout import CELLS, MOVING, RECORD
+from malsim.memory.tables.layout import CELLS, MOVING, RECORD, TICKS
 from malsim.memory.tables.rows import select
 from malsim.memory.texts import content_of, folded
 
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["last_day", "past", "present", "start", "ticks", "verdicts"]
 
-_TICKS: dict[str, pl.DataType | type[pl.DataType]] = {
-    "row": pl.Int64, "t": pl.Float64, "deed": pl.String, "cells": pl.Int64, "edges": pl.Int64, "changed": pl.Int64,
-}  # fmt: skip
-
 
 def present(connection: sqlite3.Connection) -> Memory:
     """The memory as the last write left it."""
@@ -29,7 +25,7 @@ def present(connection: sqlite3.Connection) -> Memory:
     edges = select(connection, f'SELECT {_names(schema.EDGES)} FROM edges ORDER BY "row"', schema.EDGES)
     names = _names(schema.WRITERS)
     writers = select(connection, f'SELECT {names} FROM writers ORDER BY "row"', schema.WRITERS)
-    scanned = connection.execute("SELECT value FROM meta WHERE name = 'scanned'").fetchone()
+    scanned = connection.execute('SELECT scanned FROM ticks ORDER BY "row" DESC LIMIT 1').fetchone()
     return Memory(_whole(cells), edges, writers, scanned[0] if scanned else 0)
 
 
@@ -41,14 +37,16 @@ def past(connection: sqlite3.Connection, day: float) -> Memory:
         return Memory.empty()
     now, deed = present(connection), (upto.row(-1, named=True) if upto.height else deeds.row(0, named=True))
     cells = _as_of(connection, now.cells.head(deed["cells"]), deed["row"])
-    writers = _records_as_of(connection, now.writers, deed["row"])
-    then = Memory(_whole(cells), now.edges.head(deed["edges"]), writers, min(now.scanned, deed["edges"]))
+    known = now.writers.head(cells["author"].n_unique())  # each came with a first cell
+    writers = _records_as_of(connection, known, deed["row"])
+    then = Memory(_whole(cells), now.edges.head(deed["edges"]), writers, deed["scanned"])
     return then if upto.height else _created_by(then, day)
 
 
 def ticks(connection: sqlite3.Connection) -> pl.DataFrame:
-    """Every write on record: row, t (days), deed, the cells and edges there were after it, how many cells it changed."""
-    return select(connection, f'SELECT {_names(_TICKS)} FROM ticks ORDER BY "row"', _TICKS)
+    """Every write on record: row, t (days), deed, the cells, edges and scanned edges after it, how many cells changed."""
+    kinds = {"row": pl.Int64, **TICKS}
+    return select(connection, f'SELECT {_names(kinds)} FROM ticks ORDER BY "row"', kinds)
 
 
 def verdicts(connection: sqlite3.Connection) -> pl.DataFrame:

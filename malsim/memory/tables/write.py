@@ -9,6 +9,7 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.memory.tables.layout import CELLS, INDEXES, MOVING, RECORD
+from malsim.memory.tables.read import last_day
 from malsim.memory.tables.rows import insert, update
 
 if TYPE_CHECKING:
@@ -20,19 +21,25 @@ if TYPE_CHECKING:
 
 __all__ = ["extends", "latest_day", "log_verdicts", "write"]
 
+CLAIMED = ("rep", "key", "handle", "kind", "writer", "author", "object", "title", "value", "claimed", "created")
+
 
 def extends(new: Memory, old: Memory) -> bool:
-    """Whether `new` holds every cell, edge and writer of `old`, in the same rows."""
-    pairs = ((new.cells, old.cells, ("rep", "key")), (new.edges, old.edges, ("source", "relation", "target")),
+    """Whether `new` holds every cell, edge and writer of `old`, in the same rows, and no cell as it was before a change."""
+    pairs = ((new.cells, old.cells, CLAIMED), (new.edges, old.edges, tuple(schema.EDGES)),
              (new.writers, old.writers, ("rep", "writer")))  # fmt: skip
-    return all(
+    held = all(
         ours.height >= theirs.height and ours.head(theirs.height).select(names).equals(theirs.select(names))
         for ours, theirs, names in pairs
     )
+    return held and bool((new.cells["touched"].head(old.cells.height) >= old.cells["touched"]).all())
 
 
 def write(connection: sqlite3.Connection, old: Memory, new: Memory, *, t: float, deed: str) -> None:
-    """Turn the tables from `old` into `new`, as of day `t`; the values replaced are kept as valid until then."""
+    """Turn the tables from `old` into `new`, as of day `t`, or of the last write where that came later.
+
+    The values replaced are kept as valid until then.
+    """
     deeds = connection.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()[0] + 1
     changed = _rewrite_cells(connection, old.cells, new.cells.head(old.cells.height), deeds)
     first = old.cells.height
@@ -43,9 +50,8 @@ def write(connection: sqlite3.Connection, old: Memory, new: Memory, *, t: float,
     _rewrite_writers(connection, old.writers, new.writers, deeds)
     for statement in INDEXES:
         connection.execute(statement)
-    row = (deeds, t, deed, new.cells.height, new.edges.height, changed)
-    connection.execute("INSERT INTO ticks VALUES (?, ?, ?, ?, ?, ?)", row)
-    connection.execute("INSERT OR REPLACE INTO meta VALUES ('scanned', ?)", (new.scanned,))
+    row = (deeds, max(t, last_day(connection) or t), deed, new.cells.height, new.edges.height, new.scanned, changed)
+    connection.execute("INSERT INTO ticks VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def latest_day(memory: Memory) -> float:

@@ -1,0 +1,57 @@
+"""A process that writes into stores: for each line "NAME WAIT DEEDS PATH" that it reads it forks a writer.
+
+Forking after the imports, before any thread runs, makes a writer cheap. A line "NAME N" is printed when the Nth deed of a
+writer has returned, "NAME busy" for each that was refused, "NAME is PID" at its birth and "NAME ended" at its end.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+
+from malsim.errors import StoreError
+from malsim.memory.store import Store
+
+
+def say(line: str) -> None:
+    os.write(1, f"{line}\n".encode())
+
+
+def write(name: str, wait: float, deeds: int, path: str) -> None:
+    """Admit a claim, tick, admit the next …, each a deed on a day of its own."""
+    with Store(path, wait=wait) as store:
+        for deed in range(deeds):
+            day = (store.day or 0.0) + 1.0
+            title = f"{name} ({os.getpid()}) says {deed}"
+            claim = {"writer": name, "kind": "obs", "title": title, "body": "x" * 300, "confidence": 0.6, "t": day}
+            try:
+                _ = store.tick(day) if deed % 2 else store.admit([claim])
+            except StoreError as error:
+                say(f"{name} {'busy' if 'busy' in str(error) else error}")
+            else:
+                say(f"{name} {deed}")
+
+
+def buried(name: str, child: int) -> None:
+    os.waitpid(child, 0)
+    say(f"{name} ended")
+
+
+def main() -> None:
+    for line in sys.stdin:
+        name, wait, deeds, path = line.rstrip("\n").split(" ", 3)
+        child = os.fork()
+        if not child:
+            try:
+                write(name, float(wait), int(deeds), path)
+            except StoreError as error:
+                say(f"{name} {'busy' if 'busy' in str(error) else error}")
+            finally:
+                os._exit(0)
+        say(f"{name} is {child}")
+        threading.Thread(target=buried, args=(name, child)).start()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,231 @@
+"""A store through kills, busy times, other hands, and any day of its past."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from malsim.errors import StoreError
+from malsim.memory import Memory, Rules, admit, tick
+from malsim.memory.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KILLS = 50
+
+
+def claim(name: str, **more: Any) -> dict[str, Any]:
+    return {"handle": f"obs_{name}", "writer": "ann", "title": f"claim {name}", "confidence": 0.9, **more}
+
+
+def same(ours: Memory, theirs: Memory) -> None:
+    assert_frame_equal(ours.cells, theirs.cells)
+    assert_frame_equal(ours.edges, theirs.edges)
+    assert_frame_equal(ours.writers, theirs.writers)
+    assert ours.scanned == theirs.scanned
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.sqlite"
+
+
+HANDLES = [f"obs_{i:04x}" for i in range(5)]
+edges = st.fixed_dictionaries(
+    {
+        "relation": st.sampled_from(["supports", "contradicts", "supersedes"]),
+        "target": st.sampled_from(HANDLES),
+    }
+)
+claims = st.lists(
+    st.fixed_dictionaries(
+        {
+            "writer": st.sampled_from(["ann", "ben", "Ünal \U0001f600"]),
+            "title": st.text(min_size=1, max_size=12),
+            "body": st.text(max_size=20),
+            "confidence": st.floats(0.01, 1.0),
+            "topics": st.lists(st.text(min_size=1, max_size=5), max_size=2),
+            "edges": st.lists(edges, max_size=1),
+        }
+    ),
+    max_size=4,
+)
+
+
+def numbered(batches: list[Any]) -> Iterator[list[Any]]:
+    """Each batch with its day, its first claims under the handles that edges name."""
+    handles = iter(HANDLES)
+    for day, batch in enumerate(batches):
+        yield [one | {"t": float(day)} | ({"handle": name} if (name := next(handles, None)) else {}) for one in batch]
+
+
+@settings(max_examples=20)
+@given(st.lists(claims, min_size=1, max_size=3))
+def test_what_is_saved_is_what_is_opened_and_every_day_of_it(batches: list[Any]) -> None:
+    memory, lived = Memory.empty(), []
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "memory.sqlite"
+        for day, batch in enumerate(numbered(batches)):
+            memory = tick(admit(memory, batch).memory, day + 0.5)
+            memory.save(path, t=day + 0.5)
+            lived.append((day + 0.5, memory))
+        opened = Memory.open(path)
+        same(opened, memory)
+        same(tick(opened, 99.0), tick(memory, 99.0))
+        for at, then in lived:
+            same(Memory.open(path, at=at + 0.25), then)
+
+
+def test_a_write_stands_on_no_day_before_the_last(path: Path) -> None:
+    with Store(path) as store:
+        store.admit([claim("aaaa", t=5.0)])
+        store.tick(7.0)
+        store.admit([claim("bbbb", t=6.0)])
+        assert store.ticks["t"].to_list() == [5.0, 7.0, 7.0]
+        assert store.at(6.5).cells["handle"].to_list() == ["obs_aaaa"]
+        assert store.memory.cells["created"].to_list() == [5.0, 6.0]
+
+
+def test_a_busy_store_says_so_and_one_that_waits_gets_its_turn(path: Path) -> None:
+    Memory.empty().save(path)
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    with Store(path, wait=0.05) as store, pytest.raises(StoreError, match="busy"):
+        store.admit([claim("aaaa")])
+    assert Memory.open(path).cells.is_empty()  # reading goes on
+    turn = threading.Timer(0.2, lambda: other.execute("ROLLBACK"))
+    turn.start()
+    with Store(path, wait=30.0) as store:
+        store.admit([claim("aaaa")])
+    turn.join()
+    other.close()
+    assert Memory.open(path).cells.height == 1
+
+
+def test_a_memory_that_has_not_grown_from_the_file_is_not_written_over_it(path: Path) -> None:
+    admit(Memory.empty(), [claim("aaaa")]).memory.save(path)
+    one, other = Memory.open(path), Memory.open(path)
+    admit(one, [claim("bbbb")]).memory.save(path)
+    with pytest.raises(StoreError, match="holds what this memory does not"):
+        admit(other, [claim("cccc")]).memory.save(path)
+    with pytest.raises(StoreError, match="holds what this memory does not"):
+        Memory.empty().save(path)
+    assert Memory.open(path).cells["handle"].to_list() == ["obs_aaaa", "obs_bbbb"]
+
+
+def test_keys_used_again_overwrite_nothing_in_a_file(path: Path) -> None:
+    rules = Rules(reused_keys="accepted")
+    with Store(path) as store:
+        store.admit([claim("aaaa", key="k1")], rules)
+        with pytest.raises(StoreError, match="holds what this memory does not"):
+            store.admit([claim("bbbb", key="k1")], rules)
+        assert store.memory.cells["handle"].to_list() == ["obs_aaaa"]
+
+
+class Writers:
+    """Processes that write into stores, and what they said; see `store_writer.py`."""
+
+    def __init__(self) -> None:
+        program = [sys.executable, str(Path(__file__).with_name("store_writer.py"))]
+        self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def begin(self, name: str, path: Path, *, deeds: int, wait: float = 30.0) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(f"{name} {wait} {deeds} {path}\n")
+        self.process.stdin.flush()
+
+    def line(self) -> tuple[str, str]:
+        assert self.process.stdout
+        name, _, said = self.process.stdout.readline().rstrip("\n").partition(" ")
+        return name, said
+
+    def pid(self) -> int:
+        return int(self.line()[1].removeprefix("is "))
+
+    def until_end(self, writers: int = 1) -> list[tuple[str, str]]:
+        lines: list[tuple[str, str]] = []
+        while sum(said == "ended" for _, said in lines) < writers:
+            lines.append(self.line())
+        return [(name, said) for name, said in lines if said != "ended" and not said.startswith("is ")]
+
+
+@pytest.fixture(scope="module")
+def writers() -> Iterator[Writers]:
+    made = Writers()
+    yield made
+    assert made.process.stdin
+    assert made.process.stdout
+    made.process.stdin.close()
+    made.process.stdout.close()
+    assert made.process.wait(10) == 0
+
+
+def whole(path: Path) -> Store:
+    """The store, after everything in it was found to agree with everything else."""
+    store = Store(path, write=False)
+    with store._reading() as file:
+        (verdict,) = file.execute("PRAGMA integrity_check").fetchone()
+        (words,) = file.execute("SELECT count(*) FROM words").fetchone()
+    last = store.ticks.tail(1).to_dicts()
+    cells = store.memory.cells.height
+    assert verdict == "ok"
+    assert words == cells == (last[0]["cells"] if last else 0) == store.verdicts.height
+    return store
+
+
+def test_killed_fifty_times_at_random_it_lost_nothing_committed_and_is_whole(tmp_path: Path, writers: Writers) -> None:
+    moments, done = random.Random(7), dict[Path, int]()  # noqa: S311  # moments, not secrets
+    for kill in range(KILLS):
+        begins = kill % 3 == 2  # every third is killed while its store is being made, or soon after
+        path = tmp_path / (f"new{kill}.sqlite" if begins else f"{kill % 3}.sqlite")
+        writers.begin("ann", path, deeds=10_000)
+        pid, committed = writers.pid(), 0
+        if not begins:
+            committed += writers.line()[1].isdecimal()
+        time.sleep(moments.uniform(0.0, 0.08))
+        os.kill(pid, signal.SIGKILL)
+        committed += sum(said.isdecimal() for _, said in writers.until_end())
+        if path.exists():
+            with whole(path) as found:
+                assert 0 <= found.ticks.height - done.get(path, 0) - committed <= 1
+        else:
+            assert committed == 0
+        with Store(path) as again:
+            again.admit([claim(f"{kill:04x}", t=again.day or 0.0)])
+            done[path] = again.ticks.height
+    assert done[tmp_path / "0.sqlite"] > KILLS // 3
+
+
+def test_two_processes_writing_at_once_wait_for_each_other(path: Path, writers: Writers) -> None:
+    for name in ("ann", "ben"):
+        writers.begin(name, path, deeds=12)
+    said = writers.until_end(2)
+    assert sorted(said) == sorted((name, str(deed)) for name in ("ann", "ben") for deed in range(12))
+    with whole(path) as store:
+        assert store.ticks.height == 24
+        assert store.memory.cells["writer"].value_counts(sort=True)["count"].to_list() == [6, 6]
+        assert store.memory.writers["writer"].sort().to_list() == ["ann", "ben"]
+
+
+def test_two_processes_that_will_not_wait_are_told_busy_and_nothing_is_torn(path: Path, writers: Writers) -> None:
+    for name in ("ann", "ben", "cyd"):
+        writers.begin(name, path, deeds=12, wait=0.0)
+    said = [word for _, word in writers.until_end(3)]
+    assert {word for word in said if not word.isdecimal()} <= {"busy"}
+    with whole(path) as store:
+        assert store.ticks.height == sum(word.isdecimal() for word in said)
