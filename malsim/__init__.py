@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from malsim.api import Run, read, run
     from malsim.memory import Memory, Rules
     from malsim.sim.script import Scenario
+    from malsim.studies import compare, replicate
     from malsim.tuning import fit_decay, histories
     from malsim.workbench import Capture, Trigger, scope, stability
 
@@ -25,9 +26,11 @@ __all__ = [
     "Run",
     "Scenario",
     "Trigger",
+    "compare",
     "fit_decay",
     "histories",
     "read",
+    "replicate",
     "run",
     "scope",
     "stability",
@@ -37,6 +40,7 @@ _HOMES = {
     "malsim.api": ("Run", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
     "malsim.sim.script": ("Scenario",),
+    "malsim.studies": ("compare", "replicate"),
     "malsim.tuning": ("fit_decay", "histories"),
     "malsim.workbench": ("Capture", "Trigger", "scope", "stability"),
 }

@@ -28,7 +28,17 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.script import Scenario
 
-__all__ = ["Estimate", "Measure", "estimate", "interval", "is_better_high", "measured", "measured_by_running", "name_of"]
+__all__ = [
+    "Estimate",
+    "Measure",
+    "estimate",
+    "interval",
+    "is_better_high",
+    "label_of",
+    "measured",
+    "measured_by_running",
+    "name_of",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 Measure: TypeAlias = "str | Callable[[Run], Array | float]"
@@ -36,6 +46,11 @@ Measure: TypeAlias = "str | Callable[[Run], Array | float]"
 CONFIDENCE = 0.95
 HIGH = ("accuracy", "answered", "auc", "auc_stated", "acted_share", "lessons_written", "grounded_share")
 STEADY = "steady"
+UNITS = {
+    "expanded_per_turn": "cells/turn", "words_per_turn": "words/turn", "lessons_learned": "observations",
+    "lessons_written": "observations", "lessons_lost": "observations", "cells": "cells",
+    "rise_time": "d", "settling_time": "d", "peak_time": "d", "overshoot": "%", "undershoot": "%",
+}  # fmt: skip
 OF_SERIES = re.compile(rf"({'|'.join((*SERIES, STEADY))}) of (.+)")
 
 
@@ -95,6 +110,20 @@ def is_better_high(wanted: Measure) -> bool:
 def name_of(wanted: Measure) -> str:
     """What a measure is called in frames and figures."""
     return wanted if isinstance(wanted, str) else getattr(wanted, "__name__", "measure")
+
+
+def label_of(metric: str) -> str:
+    """A metric's name with its unit, for an axis.
+
+    >>> label_of("brier"), label_of("settling_time of eff(obs_a1a1)"), label_of("mean of belief(pump)")
+    ('brier (1)', 'settling_time of eff(obs_a1a1) (d)', "mean of belief(pump) (the value's unit)")
+    """
+    series = OF_SERIES.fullmatch(metric)
+    if metric in METRICS or (series and series[1] in UNITS):
+        return f"{metric} ({UNITS.get(series[1] if series else metric, '1')})"
+    if series or metric.isidentifier():
+        return f"{metric} (the value's unit)"
+    return f"margin of {metric} (units compared)"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,178 @@
+"""Sequential stopping and paired comparison: the law on numbers whose truth is known, then on runs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import malsim as ms
+from malsim.errors import MalsimError, UsageError
+from malsim.lab.replications import sequential
+from malsim.scenario.files import parse
+from malsim.sim.draws import Draws
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from malsim.sim.run import Run
+
+SMALL = """
+why = "one fact, two writers"
+seed = 3
+
+[run]
+days = 6
+
+[[facts]]
+name = "pump"
+
+[[writers]]
+behaviour = "honest"
+count = 2
+rate = 1.0
+accuracy = 0.7
+"""
+
+
+@pytest.fixture(scope="module")
+def small() -> ms.Scenario:
+    return parse(SMALL)
+
+
+def normal(seed: int, spread: float = 1.0) -> Callable[[int, int], list[NDArray[np.float64]]]:
+    draws = Draws(seed, "test")
+    return lambda start, count: [0.5 + spread * draws.normal("x", rep=start + np.arange(count))]
+
+
+def test_it_stops_when_narrow_and_not_before() -> None:
+    found = sequential(normal(1, 0.2), {"x": 0.05})
+    looks = found.rounds
+    assert found.reached
+    assert looks["replications"].to_list() == [16, 24, 36, 54, 81][: looks.height]
+    halves = ((looks["high"] - looks["low"]) / 2).to_list()
+    assert halves[-1] <= 0.05 < min(halves[:-1])
+    need = (1.96 * 0.2 / 0.05) ** 2
+    assert need / 2 < found.replications < 2 * need
+
+
+def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
+    held = [sequential(normal(seed, 0.2), {"x": 0.05})["x"] for seed in range(1000)]
+    covered = np.mean([one.low <= 0.5 <= one.high for one in held])
+    low, _ = stats.binomtest(int(1000 * covered), 1000).proportion_ci(0.999)
+    assert covered > 0.92
+    assert low < 0.95  # were it wider than it says, it would waste runs
+
+
+def test_the_first_replications_are_the_same_however_many_follow(small: ms.Scenario) -> None:
+    few = ms.replicate(small, metric=["brier", "accuracy"], half_width=0.1)
+    many = ms.replicate(small, metric=["accuracy", "brier"], half_width={"accuracy": 0.03, "brier": 0.1})
+    assert many.replications > few.replications
+    assert many.each.head(few.replications).select("rep", "brier", "accuracy").equals(few.each)
+    at_once = ms.run(small, replications=few.replications).metrics()
+    row = at_once.filter(metric="brier").row(0, named=True)
+    assert math.isclose(few["brier"].value, row["value"], rel_tol=1e-12)
+    assert math.isclose(few["brier"].low, row["low"], rel_tol=1e-9)
+
+
+def test_the_most_is_kept_to_and_told(small: ms.Scenario) -> None:
+    found = ms.replicate(small, metric="accuracy", half_width=1e-6, most=20)
+    assert (found.replications, found.reached) == (20, False)
+    assert "not reached" in repr(found)
+    assert found.frame["reached"].to_list() == [False]
+
+
+def test_numbering_goes_on_from_the_scenarios_first(small: ms.Scenario) -> None:
+    found = ms.replicate(small.replace(first=10), metric="brier", half_width=0.2, first=4)
+    assert found.each["rep"].to_list()[:4] == [10, 11, 12, 13]
+    assert found.each["brier"][0] == ms.run(small, first=10).metrics().filter(metric="brier")["value"][0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"half_width": 0.0}, "above 0"),
+        ({"half_width": math.nan}, "above 0"),
+        ({"half_width": {"accuracy": 0.1}}, "no half-width for this metric"),
+        ({"first": 1}, "two replications or more"),
+        ({"first": 30, "most": 20}, "two replications or more"),
+        ({"metric": []}, "no metric named"),
+        ({"metric": "briar"}, "try brier"),
+        ({"metric": "cells >= 0 and nothing"}, "nothing"),
+    ],
+)
+def test_what_cannot_be_replicated_is_told(small: ms.Scenario, settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(MalsimError, match=said):
+        ms.replicate(small, **{"metric": "brier", "first": 2, **settings})
+
+
+def test_a_metric_that_never_varies_is_refused_and_one_that_varies_late_is_not() -> None:
+    with pytest.raises(UsageError, match="the same in every replication"):
+        sequential(lambda _, count: [np.full(count, 0.25)], {"x": 0.1})
+    with pytest.raises(UsageError, match="two replications with a value"):
+        sequential(lambda _, count: [np.full(count, np.nan)], {"x": 0.1})
+    rare = sequential(lambda start, count: [np.equal(start + np.arange(count), 20).astype(float)], {"x": 0.5})
+    assert rare.replications == 24
+
+
+def test_no_truth_given_is_told() -> None:
+    with pytest.raises(UsageError, match="no truth given"):
+        ms.replicate("scenarios/worked_example.toml", metric="brier")
+
+
+def test_a_pair_lives_on_the_same_numbers(small: ms.Scenario) -> None:
+    other = small.replace(rules={"challenge_ceiling": 0.3}, seed=99)
+    found = ms.compare(small, other, metric="brier", replications=30)
+    one = ms.run(small, replications=30)
+    two = ms.run(other, replications=30, seed=small.seed)
+    left, right = (run.metrics().filter(metric="brier")["value"][0] for run in (one, two))
+    assert math.isclose(found.difference.value, right - left, abs_tol=1e-12)
+    held = found.each.drop_nulls()
+    oracle = stats.ttest_rel(held["b"].to_numpy(), held["a"].to_numpy()).confidence_interval()
+    assert np.allclose([found.difference.low, found.difference.high], oracle, rtol=1e-9)
+    apart = stats.ttest_ind(held["b"].to_numpy(), held["a"].to_numpy(), equal_var=False).confidence_interval()
+    assert np.allclose(found.unpaired, apart, rtol=1e-9)
+    assert found.saved > 2
+    assert found.unpaired[0] < found.difference.low < found.difference.high < found.unpaired[1]
+
+
+def test_turning_a_comparison_round_turns_its_sign(small: ms.Scenario) -> None:
+    other = small.replace(rules={"weight_contradicts": 0.2})
+    one, two = (
+        ms.compare(small, other, metric="brier", replications=20),
+        ms.compare(other, small, metric="brier", replications=20),
+    )
+    assert math.isclose(one.difference.value, -two.difference.value, rel_tol=1e-12)
+    assert math.isclose(one.difference.low, -two.difference.high, rel_tol=1e-12)
+    assert one.differs == two.differs
+
+
+def test_a_comparison_goes_on_until_it_knows(small: ms.Scenario) -> None:
+    other = small.replace(rules={"challenge_ceiling": 0.3})
+    wide = ms.compare(small, other, metric="brier", replications=16)
+    found = ms.compare(small, other, metric="brier", half_width=0.7 * wide.difference.half_width)
+    assert found.difference.half_width <= 0.7 * wide.difference.half_width
+    assert found.each.head(16).equals(wide.each)
+    assert found.each.height > 16
+
+
+def test_two_scenarios_that_are_one_have_no_interval(small: ms.Scenario) -> None:
+    with pytest.raises(UsageError, match="brier, b − a: the metric is the same in every replication"):
+        ms.compare(small, small, metric="brier", replications=5)
+    with pytest.raises(UsageError, match="two replications"):
+        ms.compare(small, small, metric="brier", replications=1)
+
+
+def test_what_is_found_is_drawn_with_units(small: ms.Scenario) -> None:
+    def late(run: Run) -> NDArray[np.float64]:
+        return np.arange(run.scenario.replications, dtype=float)
+
+    narrowed = ms.replicate(small, metric=["brier", late], half_width=3.0, first=4).plot("small")
+    assert [axes.get_ylabel() for axes in narrowed.axes] == ["brier (1)", "late (the value's unit)"]
+    pairs = ms.compare(small, small.replace(rules={"damping": 0.5}), metric="accuracy", replications=16)
+    assert "accuracy (1)" in pairs.plot().axes[0].get_xlabel()
