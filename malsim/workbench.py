@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.plot.style import Sheet
     from malsim.sim.run import Run
 
-__all__ = ["Capture", "Channel", "Portraits", "Stability", "Trigger", "capture", "scope", "stability"]
+__all__ = ["Capture", "Channel", "Portraits", "Stability", "Trigger", "capture", "scope", "shown", "stability"]
 
 
 class Stability(lab_stability.Stability):
@@ -129,5 +129,9 @@ def scope(
 
 def capture(recording: Recording, channels: Sequence[str | Channel], **options: Any) -> Capture:
     """Capture from a recording; options as of `malsim.lab.scope.scope`."""
-    made = lab_scope.scope(recording, channels, **options)
+    return shown(lab_scope.scope(recording, channels, **options))
+
+
+def shown(made: lab_scope.Capture) -> Capture:
+    """A capture with its picture at hand."""
     return Capture(**{part.name: getattr(made, part.name) for part in fields(made)})

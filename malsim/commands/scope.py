@@ -11,6 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from malsim.scenario.limits import Limits
+
 if TYPE_CHECKING:
     import argparse
 
@@ -40,6 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replication", type=int, metavar="K", help="which life; default the first")
     parser.add_argument("--save", metavar="FILE", help="keep the capture, as .parquet")
     parser.add_argument("-o", "--output", metavar="FILE", help="draw it, as .png or .svg; otherwise it is shown in letters")
+    Limits.options(parser.add_argument)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -83,7 +86,9 @@ def _recorded(args: argparse.Namespace) -> tuple[Recording, str]:
 
     path = Path(args.run)
     if not path.is_dir():
-        run = api.run(api.read(path))
+        scenario = api.read(path)
+        Limits.of(args).check(scenario)
+        run = api.run(scenario)
         return Recording.of(run, args.replication), run.scenario.why
     frames = [pl.read_parquet(path / f"{name}.parquet") for name in ("cells", "signals", "writers", "events")]
     about = json.loads((path / "manifest.json").read_text(encoding="utf-8"))

@@ -1,0 +1,86 @@
+"""A shell over a live graph and its wiring, after LinuxCNC's halcmd, on a store, a netlist or the end of a run.
+
+malsim hal memory.sqlite                       a store's memory; nothing is written to it until you say save
+malsim hal alarm.malnet                        a netlist's graph and wiring
+malsim hal scenarios/mutual_dispute.toml       the memory a run ended with, under its rules
+malsim hal alarm.malnet -f drill.hal -k        a script, to its end whatever fails; exit 1 if a line failed
+malsim hal alarm.malnet -c "step 3" -c "getp alarm.out"
+
+In the shell: help, and the Tab key.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from malsim.scenario.limits import Limits
+
+if TYPE_CHECKING:
+    import argparse
+
+    from malsim.lab.scope import Capture
+    from malsim.lab.shell.files import Opened
+
+__all__ = ["arguments", "main", "opened", "targets"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    targets(parser)
+    parser.add_argument(
+        "-f", "--file", metavar="SCRIPT", help="run the commands of a file, and stop at the first that fails"
+    )
+    parser.add_argument("-k", "--keep-going", action="store_true", help="with -f: go on after a line that failed")
+    parser.add_argument("-c", dest="lines", action="append", default=[], metavar="LINE", help="run this command; repeat")
+
+
+def targets(parser: argparse.ArgumentParser) -> None:
+    """Declare what a session is opened on."""
+    parser.add_argument("target", nargs="?", metavar="TARGET", help="a store, a netlist, or a scenario; empty if not given")
+    parser.add_argument("--tick", default="1d", metavar="TIME", help="the time between two ticks (1d; a run keeps its own)")
+    parser.add_argument("--rules", metavar="FILE", help="tick under these rules: a TOML file, default or recall_v5")
+    Limits.options(parser.add_argument)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Open, then run the script, the commands, or ask for them."""
+    import sys
+
+    from malsim.lab.shell import Console
+
+    console = Console(opened(args), draw=_draw)
+    if args.file:
+        return console.script(Path(args.file).read_bytes(), args.file, keep_going=args.keep_going)
+    if args.lines:
+        return console.script("\n".join(args.lines), "-c", keep_going=args.keep_going)
+    if not sys.stdin.isatty():
+        return console.script(sys.stdin.read(), "stdin", keep_going=args.keep_going)
+    try:
+        console.cmdloop()
+    except KeyboardInterrupt:
+        print()
+    return 0
+
+
+def opened(args: argparse.Namespace) -> Opened:
+    """The session a command line asks for."""
+    from malsim.lab.shell.files import of_run, open_session
+    from malsim.memory import Rules
+    from ops.pin.units import number
+
+    rules = Rules.read(args.rules) if args.rules else None
+    if args.target is not None and args.target.endswith(".toml"):
+        from malsim import api
+
+        scenario = api.read(args.target).replace(replications=1, first=0)
+        scenario = scenario if rules is None else scenario.replace(rules=rules)
+        Limits.of(args).check(scenario)
+        return of_run(api.run(scenario))
+    return open_session(args.target, rules=rules, tick=number(args.tick, unit="ms", where="--tick"))
+
+
+def _draw(capture: Capture, path: str) -> None:
+    from malsim.workbench import shown
+
+    shown(capture).figure.savefig(path)

@@ -1,0 +1,226 @@
+"""The commands of the shell: every word of halcmd that has a meaning here, under its own name."""
+
+from __future__ import annotations
+
+import cmd
+import shlex
+import time
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from malsim.errors import UsageError
+from malsim.lab.shell import edits, files, listing
+from malsim.lab.shell.looking import captured
+from malsim.netlist import parse
+from malsim.netlist.faults import nearest
+from malsim.netlist.lexicon import LOOP_WRITES
+from malsim.netlist.values import bit, number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.lab.scope import Capture
+    from malsim.lab.shell.files import Opened
+
+__all__ = ["Commands"]
+
+MOST_STEPS = 100_000
+RATE = 10.0
+
+
+class Commands(cmd.Cmd):
+    """What can be said in the shell, a method a command; a docstring's first line is its help."""
+
+    def __init__(
+        self,
+        opened: Opened,
+        *,
+        draw: Callable[[Capture, str], None] | None = None,
+        stdout: IO[str] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(stdout=stdout)
+        self.session, self.home, self.draw, self.clock = opened.session, opened.home, draw, clock
+        self.metered: list[str] = []
+        self.running: tuple[float, float] | None = None
+        self.failed = 0
+        for fault in opened.without:
+            self.say(fault)
+
+    def say(self, what: object) -> None:
+        """Print an answer."""
+        print(what, file=self.stdout)
+
+    def do_loadrt(self, line: str) -> None:
+        """Load instances of an op: loadrt OP [names=A,B | count=N] [domain=cell] [inputs=N]."""
+        self._sentence("loadrt", line)
+
+    def do_net(self, line: str) -> None:
+        """Put pins, fields or addresses on a signal, > or < between writer and readers: net SIGNAL PIN…."""
+        self._sentence("net", line)
+
+    def do_thread(self, line: str) -> None:
+        """Make a thread that runs at every Nth tick: thread NAME every N."""
+        self._sentence("thread", line)
+
+    def do_addf(self, line: str) -> None:
+        """Run an instance on a thread, such as tick: addf FUNCTION THREAD [POSITION]."""
+        self._sentence("addf", line)
+
+    def do_setp(self, line: str) -> None:
+        """Set a parameter, an unlinked input, or a pin of the loop such as reviewer.ack: setp PIN VALUE."""
+        words = line.replace("=", " ").split()
+        if len(words) == 2 and words[0] in LOOP_WRITES:  # noqa: PLR2004  # a pin and a value
+            kind = LOOP_WRITES[words[0]][0]
+            value = bit(words[1]) if kind == "bit" else number(words[1])
+            if value is None:
+                raise UsageError(f"this is no {kind}", where=words[0], given=words[1])
+            self.session = self.session.hold(words[0], value)
+            return
+        self._sentence("setp", line)
+
+    def do_getp(self, line: str) -> None:
+        """Print a pin, a parameter, or an address of the graph such as dec_a3ee-scores-eff: getp PIN."""
+        self.say(listing.read(self.session, *_words("getp", line, "PIN")))
+
+    def do_sets(self, line: str) -> None:
+        """Set a signal that no pin writes: sets SIGNAL VALUE."""
+        signal, value = _words("sets", line, "SIGNAL", "VALUE")
+        if signal not in self.session.net.signals:
+            hint = nearest(signal, self.session.net.signals)
+            raise UsageError("no such signal", given=signal, hint=hint or None)
+        session = self.session.told(parse(f"{signal} = {value}", file="line").statements)
+        self.session = session.put(signal, session.net.initial[signal])
+
+    def do_gets(self, line: str) -> None:
+        """Print a signal: gets SIGNAL."""
+        (signal,) = _words("gets", line, "SIGNAL")
+        if signal not in self.session.net.signals:
+            hint = nearest(signal, self.session.net.signals)
+            raise UsageError("no such signal", given=signal, hint=hint or None)
+        self.say(listing.read(self.session, signal))
+
+    def do_ptype(self, line: str) -> None:
+        """Print the type of a pin, parameter or signal: ptype PIN."""
+        self.say(listing.typed(self.session, *_words("ptype", line, "PIN")))
+
+    do_stype = do_ptype
+
+    def do_delf(self, line: str) -> None:
+        """Take a function off its thread: delf FUNCTION [THREAD]."""
+        words = line.split()
+        self.session = edits.delf(self.session, *(words if len(words) > 1 else [*_words("delf", line, "FUNCTION"), "tick"]))
+
+    def do_unlinkp(self, line: str) -> None:
+        """Take a pin off its signal: unlinkp PIN."""
+        self.session = edits.unlinkp(self.session, *_words("unlinkp", line, "PIN"))
+
+    def do_show(self, line: str) -> None:
+        """Tables of what there is: show [comp|pin|param|sig|funct|thread|cell [PATTERN]]."""
+        kind, pattern = [*line.split(), "", ""][:2]
+        for one in [kind] if kind else listing.KINDS:
+            if not kind:
+                self.say(f"-- {one}: {listing.KINDS[one]}")
+            self.say(listing.show(self.session, one, pattern))
+
+    def do_list(self, line: str) -> None:
+        """Names only: list comp|pin|param|sig|funct|thread|cell [PATTERN]."""
+        kind, pattern = [*line.split(), "", ""][:2]
+        self.say(" ".join(listing.names(self.session, kind, pattern)))
+
+    def do_source(self, line: str) -> None:
+        """Read a netlist (.malnet) or HAL's text (.hal), all of it or nothing: source FILE."""
+        said, without = files.document(*_words("source", line, "FILE"))
+        for fault in without:
+            self.say(fault)
+        self.session = self.session.told(said.statements)
+
+    def do_save(self, line: str) -> None:
+        """Write to where it was opened, or to FILE (.malnet, .sqlite); save - prints the text: save [FILE]."""
+        target = line.strip()
+        if target == "-":
+            self.say(files.text(self.session).rstrip("\n"))
+            return
+        if not target and self.home is None:
+            raise UsageError("this session has no file yet", hint="save FILE.malnet, or save - to print it")
+        self.say(files.write(self.session, Path(target) if target else self.home or Path()))
+
+    def do_step(self, line: str) -> None:
+        """Make N ticks, one if not said: step [N]."""
+        count = int(line) if line.strip().isdecimal() else 1 if not line.strip() else 0
+        if not 1 <= count <= MOST_STEPS:
+            raise UsageError("so many ticks are not made", given=line, allowed=f"1 to {MOST_STEPS}")
+        self._step(count)
+
+    def do_start(self, line: str) -> None:
+        """Make RATE ticks a second (10) from now on; those due are made before each command: start [RATE]."""
+        rate = number(line) if line.strip() else RATE
+        if rate is None or rate <= 0:
+            raise UsageError("this is no rate", given=line, allowed="ticks a second, more than 0")
+        self.running = (rate, self.clock())
+
+    def do_stop(self, line: str) -> None:
+        """Make no further ticks by themselves; everything keeps its state: stop."""
+        del line
+        self.running = None
+
+    def do_meter(self, line: str) -> None:
+        """Show pins, signals or addresses now and after every step; meter alone stops it: meter NAME…."""
+        words = line.split()
+        for name in words:
+            listing.read(self.session, name)
+        self.metered = words
+        self._meter()
+
+    def do_scope(self, line: str) -> None:
+        """Look back over the ticks: scope NAME… [trigger=NAME level=V edge=falling position=.5 record=N] [out=FILE.png]."""
+        capture, out = captured(self.session, shlex.split(line))
+        if out and self.draw:
+            self.draw(capture, out)
+            self.say(f"wrote {out}")
+        else:
+            self.say(capture)
+
+    def do_quit(self, line: str) -> bool:
+        """Leave; what was not saved is gone: quit."""
+        del line
+        return True
+
+    do_exit = do_quit
+
+    def do_help(self, line: str) -> None:
+        """One line a command: help [COMMAND]."""
+        for name in [line.strip()] if line.strip() else self.names():
+            method = getattr(self, f"do_{name}", None)
+            if method is None:
+                raise UsageError("unknown command", given=name, hint="help lists them")
+            self.say(f"{name:<8} {(method.__doc__ or '').rstrip('.')}")
+
+    def do_EOF(self, line: str) -> bool:  # noqa: N802 - what cmd calls the end of its input
+        """Ctrl-D: leave, as quit does."""
+        del line
+        self.say("")
+        return True
+
+    def names(self) -> list[str]:
+        """The commands, in order."""
+        return sorted(name.removeprefix("do_") for name in self.get_names() if name.startswith("do_") and name.islower())
+
+    def _sentence(self, word: str, line: str) -> None:
+        self.session = self.session.told(parse(f"{word} {line}", file="line").statements)
+
+    def _step(self, count: int) -> None:
+        self.session = self.session.stepped(count)
+        self._meter()
+
+    def _meter(self) -> None:
+        for name in self.metered:
+            self.say(f"day {self.session.day:g}  {name}  {listing.read(self.session, name)}")
+
+
+def _words(command: str, line: str, *wanted: str) -> list[str]:
+    words = line.split()
+    if len(words) != len(wanted):
+        given = f"{len(words)} given"
+        raise UsageError(f"{command} takes {' '.join(wanted)}", given=given)
+    return words

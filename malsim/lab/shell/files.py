@@ -1,0 +1,86 @@
+"""Where a session comes from and goes to: a store, a netlist, or the end of a run; saved only when asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from malsim.errors import UsageError
+from malsim.lab.shell.session import Session
+from malsim.memory.store import Store
+from malsim.netlist import read, render, save
+from malsim.netlist.engine.engine import DAY
+from malsim.netlist.hal import read_hal
+
+if TYPE_CHECKING:
+    from malsim.memory import Rules
+    from malsim.netlist import Document, Fault
+    from malsim.sim.run import Run
+
+__all__ = ["Opened", "document", "of_run", "open_session", "text", "write"]
+
+TEXTS = (".malnet", ".hal")
+STORES = (".sqlite", ".sqlite3", ".db", ".store")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A session, where `save` without a file puts it, and what of a `.hal` text has no counterpart."""
+
+    session: Session
+    home: Path | None = None
+    without: tuple[Fault, ...] = ()
+
+
+def document(path: str | Path) -> tuple[Document, tuple[Fault, ...]]:
+    """A netlist with all it sources, or `.hal` text and what was left out of it."""
+    if Path(path).suffix == ".hal":
+        told = read_hal(Path(path).read_bytes(), file=str(path))
+        return told.document, told.without
+    return read(path), ()
+
+
+def open_session(path: str | None, *, rules: Rules | None = None, tick: float = DAY) -> Opened:
+    """A session on a netlist (`.malnet`, `.hal`) or a store (any other file); an empty one for no path."""
+    if path is None:
+        return Opened(Session.over(rules=rules, tick=tick))
+    home = Path(path)
+    if home.suffix in TEXTS:
+        said, without = document(home)
+        return Opened(Session.over(document=said, rules=rules, tick=tick), None if home.suffix == ".hal" else home, without)
+    with Store(home, write=False) as store:
+        return Opened(Session.over(store.memory, rules=rules, day=store.day or 0.0, tick=tick), home)
+
+
+def of_run(run: Run) -> Opened:
+    """A session that goes on where a run ended, one replication of it, under its rules."""
+    scenario = run.scenario
+    if scenario.replications != 1 or scenario.first != 0:
+        raise UsageError("a shell holds one life", given=f"{scenario.replications} replications", hint="run it with one")
+    tick = float(scenario.turn_every)
+    return Opened(Session.over(run.memory, rules=scenario.rules, day=scenario.days, tick=tick))
+
+
+def write(session: Session, path: Path) -> str:
+    """Put a session into a file: a netlist as text, a store as one transaction; returns what was kept.
+
+    A store keeps the graph, a netlist graph and wiring; neither keeps the state inside ops.
+    """
+    if path.suffix == ".malnet":
+        beside = path.with_name(f".{path.name}.new")
+        beside.write_text(text(session), encoding="utf-8")
+        beside.replace(path)
+        return f"{path}: {session.memory.cells.height} cells, {len(session.net.instances)} instances"
+    if path.suffix not in STORES and not path.is_file():
+        allowed = " ".join([".malnet", *STORES])
+        raise UsageError("a file of this kind is not written here", given=str(path), allowed=allowed)
+    session.memory.save(path, t=session.day)
+    wiring = "; a store holds no wiring: save FILE.malnet" if session.net.instances else ""
+    return f"{path}: {session.memory.cells.height} cells, {session.memory.edges.height} edges{wiring}"
+
+
+def text(session: Session) -> str:
+    """The session as a netlist that loads again: graph first, then wiring."""
+    graph = save(session.memory) if session.memory.cells.height else ""
+    return graph + render(session.statements)

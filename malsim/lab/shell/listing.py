@@ -1,0 +1,162 @@
+"""What a session shows: instances, pins, parameters, signals, functions, threads and cells, laid out as halcmd does."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from malsim.errors import AddressError, UsageError
+from malsim.lab.shell.session import linked
+from malsim.netlist.evaluate import Frames, evaluate
+from malsim.netlist.faults import nearest
+from malsim.netlist.lexicon import LOOP_WRITES
+from ops.pin import In, Param
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from malsim.lab.shell.session import Session
+
+__all__ = ["KINDS", "MOST_VALUES", "names", "read", "show", "typed", "written"]
+
+KINDS = {
+    "comp": "instances of ops", "pin": "their pins", "param": "their parameters", "sig": "signals and who is on them",
+    "funct": "functions and their threads", "thread": "threads and their functions in order", "cell": "the graph's cells",
+}  # fmt: skip
+MOST_VALUES = 8
+
+
+class _Pin(NamedTuple):
+    name: str
+    owner: str
+    type: str
+    way: str
+
+
+def names(session: Session, kind: str, pattern: str = "") -> list[str]:
+    """The names of a kind that a pattern (`weak*`, or a beginning) fits, in order."""
+    net = session.net
+    if kind not in KINDS:
+        raise UsageError("no such kind", given=kind, allowed=" ".join(KINDS), hint=nearest(kind, KINDS) or None)
+    known = {
+        "comp": list(net.instances), "funct": list(net.instances), "sig": sorted(net.signals),
+        "thread": [thread.name for thread in net.threads], "cell": _cells(session) if kind == "cell" else [],
+        "pin": [pin.name for pin in _pins(session) if pin.way != "RW"],
+        "param": [pin.name for pin in _pins(session) if pin.way == "RW"],
+    }[kind]  # fmt: skip
+    return [name for name in known if name.startswith(pattern) or fnmatch(name, pattern)]
+
+
+def show(session: Session, kind: str, pattern: str = "") -> str:
+    """A table of a kind."""
+    wanted = names(session, kind, pattern)
+    if kind == "cell":
+        return "\n".join(_cell(session, name) for name in wanted)
+    rows = _ROWS[kind](session, wanted)
+    heads = _HEADS[kind]
+    wide = [max(len(row[at]) for row in [heads, *rows]) for at in range(len(heads))]
+    lines = ["  ".join(word.ljust(width) for word, width in zip(row, wide, strict=True)).rstrip() for row in [heads, *rows]]
+    return "\n".join(lines)
+
+
+def read(session: Session, name: str) -> str:
+    """The value of a pin, a parameter, a signal, or an address of the graph."""
+    if name in session.net.signals or name in {pin.name for pin in _pins(session)}:
+        return written(session.values(name))
+    if name in LOOP_WRITES:
+        return written_one(session.held.get(name, 0), LOOP_WRITES[name][0])
+    if name.partition("-")[0] not in session.memory.cells["handle"] and "(" not in name:
+        hint = nearest(name, [*session.net.signals, *(pin.name for pin in _pins(session))])
+        raise AddressError("no pin, parameter, signal or cell of this name", given=name, hint=hint or None)
+    found = evaluate(name, Frames.of(session.memory, t=session.day))
+    return " ".join(written_one(value) for value in found["value"].head(MOST_VALUES).to_list())
+
+
+def typed(session: Session, name: str) -> str:
+    """The type of a pin, parameter or signal: bit, int or float."""
+    if name in session.net.signals:
+        return session.net.signals[name].type
+    kinds = {pin.name: pin.type for pin in _pins(session)}
+    if name not in kinds:
+        raise AddressError("no such pin, parameter or signal", given=name, hint=nearest(name, kinds) or None)
+    return kinds[name]
+
+
+def written(values: np.ndarray[Any, Any]) -> str:
+    """Values as halcmd prints them; of many, the first few and how many more."""
+    shown = " ".join(written_one(value) for value in values[:MOST_VALUES].tolist())
+    more = f" … {len(values)} values" if len(values) > MOST_VALUES else ""
+    return (shown or "no value yet") + more
+
+
+def written_one(value: object, kind: str = "") -> str:
+    """Seven digits for a number, TRUE or FALSE for a bit."""
+    if isinstance(value, bool) or kind == "bit":
+        return "TRUE" if value else "FALSE"
+    return f"{value:.7g}" if isinstance(value, float) else str(value)
+
+
+def _pins(session: Session) -> list[_Pin]:
+    found = []
+    for name, instance in session.net.instances.items():
+        for pin, (_, _, declared) in instance.sheet.slots.items():
+            way = "RW" if isinstance(declared, Param) else "IN" if isinstance(declared, In) else "OUT"
+            found.append(_Pin(f"{name}.{pin}", name, declared.type, way))
+    return found
+
+
+def _pin_rows(session: Session, wanted: list[str]) -> list[list[str]]:
+    on, rows = linked(session.net), []
+    chosen = set(wanted)
+    for pin in _pins(session):
+        if pin.name in chosen:
+            signal = on.get(pin.name)
+            arrow = "" if signal is None else f"{'==>' if pin.way == 'OUT' else '<=='} {signal.name}"
+            rows.append([pin.owner, pin.type, pin.way, written(session.values(pin.name)), pin.name, arrow])
+    return rows
+
+
+def _sig_rows(session: Session, wanted: list[str]) -> list[list[str]]:
+    rows = []
+    for name in wanted:
+        signal = session.net.signals[name]
+        ends = [f"{'<==' if link.writes else '==>'} {link.address}" for link in signal.links]
+        rows.append([signal.type, written(session.values(name)), name, "  ".join(ends)])
+    return rows
+
+
+def _comp_rows(session: Session, wanted: list[str]) -> list[list[str]]:
+    every = session.net.instances
+    return [[name, every[name].sheet.name, every[name].domain, every[name].sheet.summary] for name in wanted]
+
+
+def _funct_rows(session: Session, wanted: list[str]) -> list[list[str]]:
+    on = {name: f"{thread.name} {at}" for thread in session.net.threads for at, name in enumerate(thread.functions, 1)}
+    return [[name, on.get(name, "on no thread: it never runs")] for name in wanted]
+
+
+def _thread_rows(session: Session, wanted: list[str]) -> list[list[str]]:
+    chosen = [thread for thread in session.net.threads if thread.name in wanted]
+    return [[thread.name, str(thread.every), " ".join(thread.functions)] for thread in chosen]
+
+
+def _cells(session: Session) -> list[str]:
+    handles: list[str] = session.memory.cells.filter(rep=0)["handle"].to_list()
+    return handles
+
+
+def _cell(session: Session, name: str) -> str:
+    row = session.memory.cells.row(session.memory.row(name), named=True)
+    flags = " ".join(flag for flag in ("annexed", "locked", "pinned", "requires_review") if row[flag])
+    scores = f"eff({row['effective']:.3f}) curr({row['currency']:.3f}) sal({row['salience']:.3f})"
+    return f'{name} "{row["title"]}" conf({row["stated"]:.2f}) {scores} {row["status"]} {flags}'.rstrip()
+
+
+_HEADS = {
+    "pin": ["Owner", "Type", "Dir", "Value", "Name", ""], "param": ["Owner", "Type", "Dir", "Value", "Name", ""],
+    "sig": ["Type", "Value", "Name", "Linked to"], "comp": ["Name", "Op", "Domain", "What it does"],
+    "funct": ["Function", "Thread"], "thread": ["Thread", "Every", "Functions, in order"],
+}  # fmt: skip
+_ROWS = {
+    "pin": _pin_rows, "param": _pin_rows, "sig": _sig_rows, "comp": _comp_rows, "funct": _funct_rows, "thread": _thread_rows,
+}  # fmt: skip

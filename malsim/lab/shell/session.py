@@ -1,0 +1,216 @@
+"""A session: a memory, the wiring on it, and the state of both; each change gives a new session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import Memory, Rules, tick
+from malsim.netlist import Document, load
+from malsim.netlist.address import Pin
+from malsim.netlist.engine import Engine
+from malsim.netlist.engine.engine import DAY, DTYPES, State
+from malsim.netlist.statements import Blank, Load, Schedule, Set, Source, Thread, Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from malsim.netlist.statements import Statement
+    from malsim.netlist.wiring import Net, Signal
+
+__all__ = ["Moment", "Session"]
+
+WIRING = (Blank, Load, Schedule, Set, Source, Thread, Wire)
+LONGEST_PAST = 4096
+_KEPT = (
+    "stated", "calibration", "support_mass", "challenge_mass", "effective", "currency", "salience", "status", "annexed",
+    "locked", "pinned", "requires_review",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What stood after one tick: cells, and every signal of the run."""
+
+    day: float
+    cells: pl.DataFrame
+    signals: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Session:
+    """A live graph.
+
+    `statements` is the wiring as said so far, `day` the time in days, `tick` the milliseconds between two scans, `held` what
+    the loop's own pins hold (`reviewer.ack`), `past` the last ticks for the scope. Nothing here is a file: what a session
+    was opened from stays as it is until it is saved.
+    """
+
+    engine: Engine
+    state: State
+    memory: Memory
+    statements: tuple[Statement, ...] = ()
+    rules: Rules = field(default_factory=Rules)
+    day: float = 0.0
+    tick: float = DAY
+    held: Mapping[str, Any] = field(default_factory=dict)
+    past: tuple[Moment, ...] = ()
+
+    @classmethod
+    def over(
+        cls,
+        memory: Memory | None = None,
+        document: Document | None = None,
+        *,
+        rules: Rules | None = None,
+        day: float = 0.0,
+        tick: float = DAY,
+    ) -> Session:
+        """A session on a memory, with a netlist's graph put into it and its wiring linked."""
+        from malsim.netlist.wiring import Net
+
+        held, rules = memory or Memory.empty(), rules or Rules()
+        engine = Engine(Net(), tick=tick, rules=rules)
+        made = cls(engine=engine, state=engine.start(held), memory=held, rules=rules, day=day, tick=tick)
+        return made.told(document.statements) if document is not None else made
+
+    @property
+    def net(self) -> Net:
+        """The wiring as linked."""
+        return self.engine.net
+
+    def told(self, statements: Iterable[Statement]) -> Session:
+        """With more said; raises `NetlistError`, and is as it was, where any of it is at fault.
+
+        A pin that is put on a signal forgets what it was set to, as a pin of HAL does.
+        """
+        new = list(statements)
+        kept = self.statements
+        for statement in new:
+            kept = without_setting(kept, _names(statement))
+        return self.wired((*kept, *new))
+
+    def wired(self, statements: Iterable[Statement]) -> Session:
+        """With this wiring, and what it says of cells put into the memory; running values stay where they can."""
+        said = tuple(statements)
+        loaded = load(Document(said, "here"), self.memory, rules=self.rules, now=self.day)
+        engine = Engine(loaded.net, tick=self.tick, rules=self.rules)
+        state = _carried(self.state, engine, engine.start(loaded.memory))
+        flags = {id(statement) for statement in loaded.net.flags}
+        kept = tuple(one for one in said if isinstance(one, WIRING) and id(one) not in flags)
+        return replace(self, engine=engine, state=state, memory=loaded.memory, statements=kept)
+
+    def hold(self, pin: str, value: float) -> Session:
+        """With a pin of the loop itself (`reviewer.ack`) holding a value."""
+        return replace(self, held={**self.held, pin: value})
+
+    def put(self, signal: str, value: float) -> Session:
+        """With a signal that nothing writes holding a value."""
+        kind = self.net.signals[signal].type
+        values: dict[str, Any] = {**self.state.signals}
+        values[signal] = np.full(np.shape(values[signal]), value, DTYPES[kind])
+        return replace(self, state=replace(self.state, signals=values))
+
+    def stepped(self, count: int = 1) -> Session:
+        """After so many ticks: each ticks the memory, scans the net, and drives what the net drives."""
+        memory, state, day, past = self.memory, self.state, self.day, list(self.past)
+        for _ in range(count):
+            day += self.tick / DAY
+            if memory.cells.height:
+                memory = tick(memory, day, self.rules)
+            scan = self.engine.scan(state, memory, self.held, now=day)
+            memory, state = scan.memory, scan.state
+            past.append(Moment(day, _seen(memory), _values(self.net, state)))
+        return replace(self, memory=memory, state=state, day=day, past=tuple(past[-LONGEST_PAST:]))
+
+    def values(self, name: str) -> np.ndarray[Any, Any]:
+        """What a pin, a parameter or a signal holds: one value, or one a row of its domain."""
+        if name in self.net.signals:
+            return _held(self.state, self.net.signals[name])
+        on = linked(self.net)
+        if name in on:
+            return _held(self.state, on[name])
+        instance, _, pin = name.rpartition(".")
+        key, row, _ = self.net.instances[instance].sheet.slots[pin]
+        found: np.ndarray[Any, Any] = self.state.ops[instance][key]
+        return found if row is None else found[row]
+
+    def frames(self) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """The past as a run keeps it: cells (t, rep, cell, scores) and signals (t, rep, row, signal, value)."""
+        cells = [moment.cells.with_columns(t=pl.lit(moment.day)) for moment in self.past]
+        rows = [(moment.day, 0, None, name, value) for moment in self.past for name, value in moment.signals.items()]
+        kinds = {"t": pl.Float64, "rep": pl.Int32, "row": pl.String, "signal": pl.String, "value": pl.Float64}
+        blank = _seen(self.memory).clear().with_columns(t=pl.lit(0.0))
+        return pl.concat([blank, *cells]), pl.DataFrame(rows, schema=kinds, orient="row")
+
+
+def linked(net: Net) -> dict[str, Signal]:
+    """Every pin that is on a signal, and the signal."""
+    return {str(link.address): signal for signal in net.signals.values() for link in signal.links}
+
+
+def without_setting(statements: tuple[Statement, ...], names: set[str]) -> tuple[Statement, ...]:
+    """The statements but those that set one of these pins or signals."""
+    return tuple(one for one in statements if not (isinstance(one, Set) and one.address in names))
+
+
+def _names(statement: Statement) -> set[str]:
+    if isinstance(statement, Set):
+        return {statement.address}
+    return {end.address for end in statement.ends} if isinstance(statement, Wire) else set()
+
+
+def _carried(old: State, engine: Engine, fresh: State) -> State:
+    """The fresh state of a net with the outputs and signals that were there before and are still of the same shape."""
+    ops = {}
+    for name, start in fresh.ops.items():
+        outs, before = engine.net.instances[name].sheet.outs, old.ops.get(name, {})
+        ops[name] = {
+            key: before[key] if key in outs and key in before and _alike(before[key], value) else value
+            for key, value in start.items()
+        }
+    known = {name: old.signals[name] for name in engine.readers if name in old.signals}
+    signals: dict[str, Any] = {**known, **fresh.signals}
+    for name, value in fresh.signals.items():
+        if name in old.signals and _alike(old.signals[name], value):
+            signals[name] = old.signals[name]
+        else:
+            signals[name] = _written(engine.net.signals[name], engine, ops, value)
+    driven, said = old.driven, old.said
+    return replace(fresh, ticks=old.ticks, ops=ops, signals=signals, driven=driven, said=said)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    return np.shape(one) == np.shape(other) and np.asarray(one).dtype == np.asarray(other).dtype
+
+
+def _written(signal: Signal, engine: Engine, ops: Mapping[str, Any], start: Any) -> Any:
+    """What a new signal holds: its writer's present value, as HAL copies it when a pin is linked."""
+    pin = signal.writer.address if signal.writer else None
+    if not isinstance(pin, Pin) or pin.instance not in ops:
+        return start
+    key, row, _ = engine.net.instances[pin.instance].sheet.slots[pin.name]
+    held = ops[pin.instance][key] if row is None else ops[pin.instance][key][row]
+    return held if _alike(held, start) else start
+
+
+def _held(state: State, signal: Signal) -> np.ndarray[Any, Any]:
+    """A signal's values; one that reads the memory has none before the first scan."""
+    value: np.ndarray[Any, Any] = state.signals.get(signal.name, np.array([], DTYPES[signal.type]))
+    return value if isinstance(value, np.ndarray) else np.array([])
+
+
+def _values(net: Net, state: State) -> dict[str, float]:
+    return {
+        name: float(state.signals[name][0])
+        for name, signal in net.signals.items()
+        if signal.domain == "run" and isinstance(state.signals.get(name), np.ndarray) and state.signals[name].size
+    }
+
+
+def _seen(memory: Memory) -> pl.DataFrame:
+    cells = memory.cells
+    return cells.select("rep", pl.col("handle").alias("cell"), *_KEPT).filter(pl.col("rep") == 0)

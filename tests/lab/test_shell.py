@@ -1,0 +1,343 @@
+"""The shell does what its words say, tells what is wrong and stays as it was, and writes nothing before `save`."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import select
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import malsim as ms
+from malsim.cli import main
+from malsim.errors import MalsimError
+from malsim.lab.shell import Console
+from malsim.lab.shell.complete import candidates
+from malsim.lab.shell.files import open_session, text
+from malsim.memory import Memory, tick
+from malsim.netlist import load
+from malsim.netlist.stream import run as run_stream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GRAPH = 'dec_a3ee "use SQLite" conf(.9)\n  prop verification external\n'
+WIRING = """loadrt watch names=weak
+loadrt latch names=alarm
+net low weak.in < dec_a3ee-scores-eff
+net bad weak.below > alarm.set
+net ack reviewer.ack > alarm.reset
+net trip alarm.out > dec_a3ee-flags-requires_review
+setp weak.level .5
+addf weak tick
+addf alarm tick
+"""
+OTHERS = {"exit", "stype"}  # a second name, or none that is typed
+AGAINST = 'obs_b0b1 "it locked" conf(1)\nobs_b0b1 contradicts> dec_a3ee (-1)\n'
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "graph.malnet").write_text(GRAPH, encoding="utf-8")
+    (tmp_path / "alarm.malnet").write_text(GRAPH + WIRING, encoding="utf-8")
+    load(GRAPH).memory.save(tmp_path / "memory.sqlite")
+    return tmp_path
+
+
+def said(target: Path | None, script: str, *, keep_going: bool = False) -> tuple[str, int]:
+    """What a console answers to a script, and its exit code."""
+    out = io.StringIO()
+    console = Console(open_session(str(target) if target else None), stdout=out)
+    code = console.script(script, "drill", keep_going=keep_going)
+    return out.getvalue(), code
+
+
+def test_a_tripwire_typed_by_hand_trips(files: Path) -> None:
+    script = WIRING + "step 2\ngetp alarm.out\n" + AGAINST + "step 2\ngets low\ngetp alarm.out\ngetp dec_a3ee-scores-eff\n"
+    assert said(files / "graph.malnet", script) == ("FALSE\n0.4430435\nTRUE\n0.4430435\n", 0)
+
+
+def test_typed_line_by_line_it_runs_as_the_file_does(files: Path) -> None:
+    typed, read = (open_session(str(files / name)) for name in ("graph.malnet", "alarm.malnet"))
+    console = Console(typed, stdout=io.StringIO())
+    assert console.script(WIRING, "drill") == 0
+    one, other = console.session.stepped(6), read.session.stepped(6)
+    assert one.past[-1].signals == other.past[-1].signals
+    assert one.memory.cells.equals(other.memory.cells)
+
+
+def test_stepping_at_once_is_stepping_by_one(files: Path) -> None:
+    start = open_session(str(files / "alarm.malnet")).session
+    one_by_one = start
+    for _ in range(5):
+        one_by_one = one_by_one.stepped()
+    assert [moment.signals for moment in one_by_one.past] == [moment.signals for moment in start.stepped(5).past]
+
+
+def test_without_cells_it_is_the_stream_through_the_net() -> None:
+    console = Console(open_session(None), stdout=io.StringIO())
+    values = [0.0, 1.0, 1.0, 0.2, 0.9]
+    assert (
+        console.script("loadrt smooth names=slow\nnet x slow.in\nnet y slow.out\nsetp slow.gain .3\naddf slow tick", "-")
+        == 0
+    )
+    net = console.session.net
+    console.script("\n".join(f"sets x {value}\nstep" for value in values), "-")
+    expected = run_stream(net, pl.DataFrame({"x": values}))["y"].to_list()
+    assert [moment.signals["y"] for moment in console.session.past] == expected
+
+
+def test_rewiring_a_live_net_keeps_what_it_remembers(files: Path) -> None:
+    trip = AGAINST + "step 2\n"
+    out, code = said(
+        files / "alarm.malnet", trip + "loadrt not names=calm\nnet trip calm.in\naddf calm tick\ngetp alarm.out"
+    )
+    assert (out, code) == ("TRUE\n", 0)
+    out, _ = said(files / "alarm.malnet", trip + "setp weak.level .1\nstep 3\ngetp weak.below\ngetp alarm.out")
+    assert out == "FALSE\nTRUE\n"
+
+
+def test_the_reviewer_is_played_by_hand(files: Path) -> None:
+    script = (
+        AGAINST + "step 2\ngetp alarm.out\nsetp weak.level .1\nsetp reviewer.ack 1\nstep\ngetp alarm.out\ngetp reviewer.ack"
+    )
+    assert said(files / "alarm.malnet", script)[0] == "TRUE\nFALSE\nTRUE\n"
+
+
+def test_taking_away(files: Path) -> None:
+    script = "step\ndelf weak tick\nlist funct\nshow thread\nunlinkp weak.in\ngetp weak.in\nshow sig low\nsave -"
+    out, code = said(files / "alarm.malnet", script)
+    assert code == 0
+    assert "tick    1      alarm" in out
+    assert "\n0.9\n" in out
+    assert "setp weak.in 0.9" in out
+    assert "net low < dec_a3ee-scores-eff" in out
+
+
+def test_an_op_that_its_addf_loaded_stays_when_it_is_off_its_thread() -> None:
+    assert said(None, "addf toggle tick\ndelf toggle\nlist comp")[0] == "toggle\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("frobnicate 3", "unknown command"),
+        ("newsig x float", "a signal comes with its first net"),
+        ("setp weak.levl 3", "did you mean level?"),
+        ("setp weak.level high", "not a value of this unit"),
+        ("setp weak.in 3", "a linked pin is written by its signal"),
+        ("setp reviewer.ack maybe", "this is no bit"),
+        ("net low alarm.set", "alarm.set"),
+        ("net again weak.below", "bad"),
+        ("addf weak tick", "added already"),
+        ("addf weak slow", "no such thread"),
+        ("loadrt wacth", "watch"),
+        ("sets low 3", "written by a pin"),
+        ("sets nothing 3", "no such signal"),
+        ("gets nothing", "no such signal"),
+        ("getp nothing", "of this name"),
+        ("getp obs_ffff-scores-eff", "of this name"),
+        ("delf weak slow", "it is on tick"),
+        ("unlinkp weak.above", "on no signal"),
+        ("show pins", "did you mean pin?"),
+        ("step -1", "1 to"),
+        ("step 1e9", "1 to"),
+        ("start never", "no rate"),
+        ("scope low", "nothing has been recorded yet"),
+        ("save nowhere.txt", "not written here"),
+        ("source missing.malnet", "no such file"),
+        ("getp", "getp takes PIN"),
+        ("help frobnicate", "unknown command"),
+        ('dec_a3ee "again', "drill:1"),
+        ("dec_a3ee contradicts> dec_ffff (-1)", "dec_ffff"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place_and_changes_nothing(files: Path, line: str, problem: str) -> None:
+    console = Console(open_session(str(files / "alarm.malnet")), stdout=(out := io.StringIO()))
+    before = console.session
+    assert console.script(line, "drill") == 1
+    assert problem in out.getvalue()
+    assert out.getvalue().startswith("drill:1: ")
+    assert console.session is before
+
+
+def test_a_script_stops_at_the_first_failure_or_keeps_going() -> None:
+    script = "loadrt toggle\nnonsense\nloadrt latch\nlist comp"
+    assert said(None, script) == ("drill:2: unknown command; given: 'nonsense'; help lists them\n", 1)
+    out, code = said(None, script, keep_going=True)
+    assert (out.splitlines()[-1], code) == ("toggle latch", 1)
+
+
+def test_a_comment_a_blank_and_a_joined_line_are_read_as_in_a_file() -> None:
+    assert said(None, "# nothing\n\nloadrt toggle \\\n names=a,b # two\nlist comp\nquit\nlist comp") == ("a b\n", 0)
+
+
+LINES = st.one_of(
+    st.sampled_from(
+        [*WIRING.splitlines(), *AGAINST.splitlines(), "step 2", "show", "delf weak", "unlinkp weak.in", "meter trip"]
+    ),
+    st.text(max_size=30).filter(lambda line: "save" not in line and "source" not in line),
+)
+
+
+@settings(max_examples=25)
+@given(lines=st.lists(LINES, max_size=8))
+def test_nothing_is_written_without_save_and_nothing_typed_breaks_it(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("shell")
+    load(GRAPH).memory.save(folder / "memory.sqlite")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    console = Console(open_session(str(folder / "memory.sqlite")), stdout=io.StringIO())
+    for line in lines:
+        console.onecmd(line)
+    again = load(text(console.session))
+    assert again.memory.cells["effective"].equals(console.session.memory.cells["effective"])
+    assert list(again.net.instances) == list(console.session.net.instances)
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_save_writes_a_store_and_a_netlist_that_open_again(files: Path) -> None:
+    script = AGAINST + "step 3\nsave\n" + WIRING + f"save {files / 'kept.malnet'}\n"
+    out, code = said(files / "memory.sqlite", script)
+    assert code == 0, out
+    assert Memory.open(files / "memory.sqlite").cells["effective"].round(7).to_list() == [0.4430435, 1.0]
+    again = open_session(str(files / "kept.malnet")).session
+    assert [*again.net.instances] == ["weak", "alarm"]
+    assert said(files / "kept.malnet", "step\ngetp alarm.out")[0] == "TRUE\n"
+
+
+def test_hal_text_is_sourced_through_the_word_table(files: Path) -> None:
+    (files / "slow.hal").write_text("loadrt lowpass names=lp\nsetp lp.gain .2\nloadusr halui\n", encoding="utf-8")
+    out, code = said(None, f"source {files / 'slow.hal'}\ngetp lp.gain\nptype lp.in")
+    assert (out.splitlines()[1:], code) == (["0.2", "float"], 0)
+    assert "no counterpart" in out
+
+
+def test_ticks_that_are_due_are_made_before_the_next_command(files: Path) -> None:
+    now = [0.0]
+    console = Console(open_session(str(files / "alarm.malnet")), stdout=io.StringIO(), clock=lambda: now[0])
+    console.onecmd("start 4")
+    now[0] = 2.6
+    console.onecmd("stop")
+    now[0] = 9.0
+    console.onecmd("show")
+    assert console.session.day == 10.0
+
+
+def test_the_meter_follows_and_the_scope_looks_back(files: Path) -> None:
+    script = "meter trip\nstep\n" + AGAINST + "step 4\nmeter\nstep\nscope low trip trigger=trip record=4 position=.25"
+    out, code = said(files / "alarm.malnet", script)
+    assert code == 0, out
+    assert out.startswith("day 0  trip  FALSE\nday 1  trip  FALSE\nday 5  trip  TRUE\n")
+    assert "^ trigger, day 2" in out
+    assert "4 ticks" in out
+    assert "no such setting" in said(files / "alarm.malnet", "step\nscope low gian=2")[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "typed", "found"),
+    [
+        (["net", "low"], "alarm.o", ["alarm.out", "alarm.out-not"]),
+        (["show"], "p", ["pin", "param"]),
+        (["loadrt"], "watch", ["watch", "watchdog"]),
+        (["addf"], "we", ["weak"]),
+        (["addf", "weak"], "", ["tick"]),
+        (["gets"], "tr", ["trip"]),
+        (["getp"], "dec_a3ee-scores-e", ["dec_a3ee-scores-eff"]),
+        (["setp"], "reviewer", ["reviewer.ack", "reviewer.waiting"]),
+    ],
+)
+def test_completion_knows_what_is_there(files: Path, before: list[str], typed: str, found: list[str]) -> None:
+    session = open_session(str(files / "alarm.malnet")).session
+    assert candidates(session, before, typed) == found
+
+
+def test_every_command_has_its_help() -> None:
+    names = Console(open_session(None), stdout=io.StringIO()).names()
+    out, code = said(None, "help")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == names
+    assert all(f": {name}" in line for name, line in zip(names, out.splitlines(), strict=True) if name not in OTHERS)
+
+
+def test_the_command_runs_scripts_and_single_lines(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "drill.hal").write_text("step\nbad\ngetp alarm.out\n", encoding="utf-8")
+    target, script = str(files / "alarm.malnet"), str(files / "drill.hal")
+    assert main(["hal", target, "-c", "step 2", "-c", "getp weak.above"]) == 0
+    assert capsys.readouterr().out == "TRUE\n"
+    assert main(["hal", target, "-f", script]) == 1
+    assert main(["hal", target, "-f", script, "-k"]) == 1
+    assert capsys.readouterr().out.endswith("FALSE\n")
+    assert main(["hal", str(files / "nothing.sqlite"), "-c", "list comp"]) == 2
+    assert main(["hal", target, "-f", str(files / "none.hal")]) == 2
+
+
+def test_it_goes_on_where_a_run_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["gets day", "step", "getp dec_a3ee-scores-eff", "net day clock.days", "step", "gets day"]
+    assert main(["hal", "scenarios/worked_example.toml", "-k", *(part for word in words for part in ("-c", word))]) == 1
+    run = ms.run("scenarios/worked_example.toml")
+    worth = tick(run.memory, 13.0, run.scenario.rules).cells.filter(handle="dec_a3ee")["effective"][0]
+    assert capsys.readouterr().out.splitlines()[1:] == [f"{worth:.7g}", "14"]
+
+
+def test_in_a_terminal_it_prompts_completes_and_leaves(files: Path) -> None:
+    terminal, theirs = pty.openpty()
+    words = [sys.executable, "-m", "malsim", "hal", str(files / "alarm.malnet")]
+    environment = os.environ | {"TERM": "dumb"}
+    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as shell:
+        os.close(theirs)
+        screen = b""
+        for typed, awaited in ((b"", b"malsim: "), (b"getp alarm.out-\t\n", b"malsim: "), (b"quit\n", b"")):
+            os.write(terminal, typed)
+            screen += _until(terminal, awaited)
+        assert shell.wait(60) == 0
+    os.close(terminal)
+    assert b"nothing is written anywhere until you say save" in screen
+    assert b"getp alarm.out-not" in screen
+
+
+def _until(terminal: int, awaited: bytes) -> bytes:
+    """What the terminal shows until some words, or its end."""
+    seen = b""
+    while not awaited or awaited not in seen:
+        ready, _, _ = select.select([terminal], [], [], 60)
+        try:
+            more = os.read(terminal, 4096) if ready else b""
+        except OSError:  # the other end has gone
+            break
+        if not more:
+            break
+        seen += more
+    return seen
+
+
+def test_a_pipe_is_a_script(files: Path) -> None:
+    words = [sys.executable, "-m", "malsim", "hal", str(files / "alarm.malnet")]
+    done = subprocess.run(words, input="step\ngets low\nwrong\ngets low\n", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (1, "0.9")
+    assert len(done.stdout.splitlines()) == 2
+
+
+def test_the_meter_command_reads_a_store_a_netlist_and_a_run(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["meter", "dec_a3ee-scores-eff", str(files / "memory.sqlite"), "--samples", "2"]) == 0
+    assert main(["meter", "weak.above", str(files / "alarm.malnet"), "--samples", "2"]) == 0
+    assert main(["meter", "mean(cell-scores-eff)", "scenarios/worked_example.toml"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["day 0  dec_a3ee-scores-eff  0.9"] * 2
+    assert lines[2:4] == ["day 0  weak.above  FALSE", "day 1  weak.above  TRUE"]
+    assert lines[4].startswith("day 12  mean(cell-scores-eff)  0.")
+    assert len(lines) == 5
+    assert main(["meter", "nothing", str(files / "alarm.malnet")]) == 2
+
+
+def test_an_error_is_one_of_ours() -> None:
+    with pytest.raises(MalsimError):
+        open_session("no/such/file.malnet")
