@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Archive", "read"]
 
 UNKEPT = ("hyperedges", "semantic_index", "dag_overlays", "program_runs", "eval_runs", "operator_runs")
+UNPLACED = ("scope", "programs", "props")  # fields of cells that malsim has no column for
 NEWER = ("value", "summary", "lastSalientAt", "programs")  # fields that older cells lack
 
 
@@ -52,6 +53,7 @@ def read(path: str | Path) -> Archive:
     archive = _database(source) if is_database else _json(source)
     given = {name for cell in archive.cells for name in cell}
     archive.absent += [name for name in NEWER if name not in given]
+    archive.left |= {f"{name} of cells": sum(bool(cell.get(name)) for cell in archive.cells) for name in UNPLACED}
     return archive
 
 
@@ -65,10 +67,16 @@ def _database(path: Path) -> Archive:
             if "cells" in tables and _columns(connection, "cells") >= {"key", "json"}:
                 return _current(connection, tables)
             if "graph_nodes" in tables:
-                return _legacy(connection)
+                return _legacy(connection, tables)
         finally:
             connection.close()
     raise StoreError("an SQLite file, but no database of Recall's", where=str(path))
+
+
+def _count(connection: sqlite3.Connection, table: str) -> int:
+    """How many rows a table of the file has."""
+    quoted = table.replace('"', '""')
+    return int(connection.execute(f'SELECT count(*) FROM "{quoted}"').fetchone()[0])  # noqa: S608  # a quoted name
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
@@ -87,13 +95,20 @@ def _current(connection: sqlite3.Connection, tables: set[str]) -> Archive:
         archive.ticks = [day for day in found if day is not None]
     for name in UNKEPT:
         if name in tables:
-            archive.left[name] = connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]  # noqa: S608  # of UNKEPT
+            archive.left[name] = _count(connection, name)
+    if "secrets" in tables:
+        archive.left["secrets (never read)"] = _count(connection, "secrets")
     archive.absent = [name for name in ("edges", *UNKEPT) if name not in tables]
     return archive
 
 
-def _legacy(connection: sqlite3.Connection) -> Archive:
-    archive = Archive(form="Recall database from before 0.6", absent=["edges"])
+def _legacy(connection: sqlite3.Connection, tables: set[str]) -> Archive:
+    """The cells alone: how such files keep their edges is written nowhere, so the other tables are counted and left."""
+    archive = Archive(
+        form="Recall database from before 0.6", absent=["edges (how files from before 0.6 keep them is unknown)"]
+    )
+    kept = sorted(name for name in tables if name != "graph_nodes" and not name.startswith(("sqlite_", "cells_fts")))
+    archive.left = {name: _count(connection, name) for name in kept}
     cursor = connection.execute("SELECT * FROM graph_nodes ORDER BY rowid")
     names = [column[0] for column in cursor.description]
     archive.cells = [cell_of(dict(zip(names, row, strict=True))) for row in cursor]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.rules import Rules
 
-__all__ = ["lived"]
+__all__ = ["lived", "timeline"]
 
 _DERIVED = "program:"  # the owner of a witness that a program derived, in the run that ticked just before
 
@@ -30,18 +30,23 @@ def lived(rows: pl.DataFrame, edges: pl.DataFrame, ticks: Sequence[float], rules
     Each cell is admitted after what its edges name, with the calibration factor on record; edges of one cell are walked in
     the order given. `ticks` are days in rising order.
     """
-    order, due = _order(rows, edges), np.array(ticks)
-    created, derived = rows["created"].to_numpy(), rows["writer"].str.starts_with(_DERIVED).to_numpy()
-    run = np.searchsorted(due, created, side="left") + (derived & np.isin(created, due))
-    run = np.minimum.accumulate(run[order][::-1])[::-1]  # what a cell names was there before it, whatever its date
+    order, run = timeline(rows, edges, ticks)
     claims, memory = _claims(rows, edges)[order], Memory.empty()
-    for made in range(len(due) + 1):
+    for made in range(len(ticks) + 1):
         now = claims.filter(pl.Series(run == made)).with_columns(t=pl.int_range(pl.len()).cast(pl.Float64))
         factors = dict(now.select("writer", "factor").unique().rows())
         memory = _dated(admit(memory, now.drop("factor"), rules, factors=factors).memory, rows)
-        if made < len(due):
-            memory = tick(memory, float(due[made]), rules)
+        if made < len(ticks):
+            memory = tick(memory, float(ticks[made]), rules)
     return memory
+
+
+def timeline(rows: pl.DataFrame, edges: pl.DataFrame, ticks: Sequence[float]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows in the order in which they were admitted, and how many of the ticks had been before each."""
+    order, due = _order(rows, edges), np.array(ticks)
+    created, derived = rows["created"].to_numpy(), rows["writer"].str.starts_with(_DERIVED).to_numpy()
+    run = np.searchsorted(due, created, side="left") + (derived & np.isin(created, due))
+    return order, np.minimum.accumulate(run[order][::-1])[::-1]  # what a cell names was there before it, whatever its date
 
 
 def _dated(memory: Memory, rows: pl.DataFrame) -> Memory:

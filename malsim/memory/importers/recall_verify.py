@@ -13,6 +13,7 @@ from malsim.memory.cells import Memory
 from malsim.memory.importers.recall import first_day
 from malsim.memory.importers.recall_cells import put, rows_of
 from malsim.memory.importers.recall_files import read
+from malsim.memory.importers.recall_orders import unexplained
 from malsim.memory.importers.recall_replay import lived
 from malsim.memory.rules import Rules
 from malsim.memory.scores import decayed_salience, source_quality
@@ -27,7 +28,6 @@ __all__ = ["Verified", "verify"]
 
 TOLERANCE = 1e-9
 MOST_TICKS = 8  # tried at the last instant where no tick is on record
-ORDERS = 8
 _COMPARED = ("effective", "currency", "salience", "source_quality", "status")
 
 
@@ -55,7 +55,7 @@ def verify(path: str | Path, *, rules: Rules | None = None) -> Verified:
 
     Its life is lived again (`recall_replay.lived`); where no tick is on record, with as many at the last instant as fit
     best. A score agrees within 1e-9 with that, or with one tick from the recorded state. The order in which a claim's edges
-    were written is not on record either, so an effective that lies between what other orders come to agrees too.
+    were written is not on record: where it matters, some order must come to the value (`recall_orders.unexplained`).
     """
     rules = rules or Rules.recall_v5()
     archive = read(path)
@@ -72,8 +72,9 @@ def verify(path: str | Path, *, rules: Rules | None = None) -> Verified:
         if tried[-1][0].is_empty():
             break
     differing, told = min(tried, key=lambda one: one[0].height)
-    if differing.height:
-        differing = _beyond_any_order(differing, rows, archive.edges, told, rules)
+    if (differing["score"] == "effective").any():
+        lost = rows.filter(pl.Series(unexplained(rows, archive.edges, told, rules, tolerance=TOLERANCE)))["handle"]
+        differing = differing.filter((pl.col("score") != "effective") | pl.col("handle").is_in(lost.implode()))
     return Verified(cells=rows.height, ticks=len(told), differing=differing)
 
 
@@ -125,21 +126,3 @@ def _differing(rows: pl.DataFrame, again: pl.DataFrame, settled: pl.DataFrame) -
         columns = (pl.lit(name).alias("score"), old.cast(pl.String).alias("recorded"), told.alias("recomputed"))
         found.append(rows.select("handle", *columns).filter(differs))
     return pl.concat(found).sort("handle", maintain_order=True)
-
-
-def _beyond_any_order(
-    differing: pl.DataFrame, rows: pl.DataFrame, edges: pl.DataFrame, ticks: list[float], rules: Rules
-) -> pl.DataFrame:
-    """Of the scores that differ, those that no order of edges comes near."""
-    draws = np.random.Generator(np.random.Philox(key=0))
-    shuffles = [edges.reverse(), *(edges[draws.permutation(edges.height)] for _ in range(ORDERS))]
-    worths = [
-        rows.select("key").join(lived(rows, order, ticks, rules).cells, on="key", how="left", maintain_order="left")[
-            "effective"
-        ]
-        for order in [edges, *shuffles]
-    ]
-    range_ = pl.DataFrame([worth.alias(str(i)) for i, worth in enumerate(worths)])
-    low, high = range_.min_horizontal() - TOLERANCE, range_.max_horizontal() + TOLERANCE
-    within = rows.filter((rows["effective"] >= low) & (rows["effective"] <= high))["handle"]
-    return differing.filter((pl.col("score") != "effective") | ~pl.col("handle").is_in(within.implode()))
