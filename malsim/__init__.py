@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from malsim.sim.script import Scenario
     from malsim.studies import compare, replicate
     from malsim.tuning import fit_decay, histories
-    from malsim.workbench import Capture, Trigger, scope, stability
+    from malsim.workbench import Capture, Trigger, cures, scope, stability
 
 __all__ = [
     "Capture",
@@ -27,6 +27,7 @@ __all__ = [
     "Scenario",
     "Trigger",
     "compare",
+    "cures",
     "fit_decay",
     "histories",
     "read",
@@ -42,7 +43,7 @@ _HOMES = {
     "malsim.sim.script": ("Scenario",),
     "malsim.studies": ("compare", "replicate"),
     "malsim.tuning": ("fit_decay", "histories"),
-    "malsim.workbench": ("Capture", "Trigger", "scope", "stability"),
+    "malsim.workbench": ("Capture", "Trigger", "cures", "scope", "stability"),
 }
 
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.lab import scope as lab_scope
 from malsim.lab import stability as lab_stability
+from malsim.lab.real import RealClaims, read_real
 from malsim.lab.scope import Channel, Recording, Trigger
 from malsim.lab.stability import portraits
 from malsim.plot import stability as draw
+from malsim.plot.cures import cures as draw_cures
 from malsim.plot.scope import scope as draw_scope
 
 if TYPE_CHECKING:
@@ -21,7 +23,19 @@ if TYPE_CHECKING:
     from malsim.plot.style import Sheet
     from malsim.sim.run import Run
 
-__all__ = ["Capture", "Channel", "Portraits", "Stability", "Trigger", "capture", "scope", "shown", "stability"]
+__all__ = [
+    "Capture",
+    "Channel",
+    "Cures",
+    "Portraits",
+    "Stability",
+    "Trigger",
+    "capture",
+    "cures",
+    "scope",
+    "shown",
+    "stability",
+]
 
 
 class Stability(lab_stability.Stability):
@@ -91,6 +105,21 @@ def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stabili
     """Analyse the loop that a memory's tick closes; see `malsim.lab.stability.stability`."""
     made = lab_stability.stability(run_or_graph, rules)
     return Stability(**{part.name: getattr(made, part.name) for part in fields(made)})
+
+
+class Cures(lab_stability.Cures):
+    """The cures of a loop compared, whose figure is at hand: `found.figure()`."""
+
+    def figure(self, *, title: str = "What can be done about a loop that rings") -> Sheet:
+        """How a cell answers under each cure, what goes on moving, and the accuracy on real claims where they were given."""
+        return draw_cures(self.table, self.response, self.real, cell=self.cell, title=title)
+
+
+def cures(run_or_graph: Run | Memory, rules: Rules | None = None, **settings: Any) -> Cures:
+    """Compare the cures of a loop; see `malsim.lab.stability.cures`. `real` may hold folders of claims."""
+    given = [one if isinstance(one, RealClaims) else read_real(one) for one in settings.pop("real", ())]
+    made = lab_stability.cures(run_or_graph, rules, real=given, **settings)
+    return Cures(**{part.name: getattr(made, part.name) for part in fields(made)})
 
 
 class Capture(lab_scope.Capture):

@@ -11,7 +11,7 @@ from malsim.scenario.limits import Limits
 if TYPE_CHECKING:
     import argparse
 
-    from malsim.workbench import Stability
+    from malsim.workbench import Cures, Stability
 
 __all__ = ["arguments", "main"]
 
@@ -25,6 +25,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="rules.NAME=VALUE", help="change one rule; may be repeated"
     )
+    parser.add_argument("--cures", action="store_true", help="also compare what can be done about it")
+    parser.add_argument(
+        "--real",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="with --cures: a folder of claims to answer; may be repeated",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="also write the figures and the cells' frame there")
     Limits.options(parser.add_argument)
@@ -34,19 +42,24 @@ def main(args: argparse.Namespace) -> int:
     """Run, analyse, say."""
     from malsim import api
     from malsim.memory import Rules
-    from malsim.workbench import stability
+    from malsim.workbench import cures, stability
 
     scenario = api.read(args.scenario)
     rules = (Rules.read(args.rules) if args.rules else scenario.rules).set(*args.set)
     scenario = scenario.replace(rules=rules)
     Limits.of(args).check(scenario)
-    found = stability(api.run(scenario))
-    written = _write(found, args.output) if args.output else []
+    run = api.run(scenario)
+    found = stability(run)
+    compared = cures(run, real=args.real) if args.cures or args.real else None
+    written = _write(found, compared, args.output) if args.output else []
     if args.json:
-        print(json.dumps(found.summary(), indent=1))
+        beside = {} if compared is None else {"cures": compared.table.to_dicts(), "real": compared.real.to_dicts()}
+        print(json.dumps(found.summary() | beside, indent=1))
         return 0
     print(found)
     print("\n".join(_cells(found)))
+    if compared is not None:
+        print(compared)
     if written:
         print(f"  {args.output}/: {', '.join(path.name for path in written)}")
     return 0
@@ -62,8 +75,11 @@ def _cells(found: Stability) -> list[str]:
     return lines + ([f"  … and {ringing.height - MOST_LINES} more"] if ringing.height > MOST_LINES else [])
 
 
-def _write(found: Stability, folder: Path) -> list[Path]:
+def _write(found: Stability, compared: Cures | None, folder: Path) -> list[Path]:
     paths = found.plot.save(folder)
+    if compared is not None:
+        paths.append(folder / "cures.png")
+        compared.figure().savefig(paths[-1])
     paths.append(folder / "cells.parquet")
     found.cells.write_parquet(paths[-1])
     return paths

@@ -1,5 +1,6 @@
 """Why a memory rings: the tick as a loop, its standstill, its margins, and the cures."""
 
 from malsim.lab.stability.analysis import Stability, stability
+from malsim.lab.stability.cures import Cures, cures
 
-__all__ = ["Stability", "stability"]
+__all__ = ["Cures", "Stability", "cures", "stability"]

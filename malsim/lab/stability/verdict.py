@@ -11,7 +11,9 @@ from malsim.lab.stability.simulate import TICKS
 from malsim.sim.steady import endings
 
 if TYPE_CHECKING:
-    from malsim.lab.stability.loop import Loop
+    from collections.abc import Callable
+
+    from malsim.lab.stability.loop import Array, Loop
     from malsim.memory import Memory
 
 __all__ = ["of_record", "of_trail", "word"]
@@ -26,11 +28,11 @@ def of_record(cells: pl.DataFrame) -> pl.DataFrame:
     return endings(cells)
 
 
-def of_trail(loop: Loop, memory: Memory) -> pl.DataFrame:
-    """How each cell ends when the loop is run for 1,000 ticks from its start, or until it is still."""
-    worth, kept = loop.start, [loop.start]
+def of_trail(loop: Loop, memory: Memory, tick: Callable[[Array], Array] | None = None) -> pl.DataFrame:
+    """How each cell ends when the loop is run for 1,000 ticks (its own, if None) from its start, or until it is still."""
+    worth, kept, step = loop.start, [loop.start], tick or loop.tick
     for _ in range(TICKS):
-        worth = loop.tick(worth)
+        worth = step(worth)
         kept = [*kept[1 - 2 * LONGEST :], worth]
         if np.abs(worth - kept[-2]).max(initial=0.0) <= STILL / 1e3:
             break

@@ -1,0 +1,200 @@
+"""The cures of a ringing loop, side by side: does it settle, how fast does it react, what does it answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import UsageError
+from malsim.lab.stability.analysis import stability
+from malsim.lab.stability.fixed_point import fixed_point, polished
+from malsim.lab.stability.loop import Loop
+from malsim.lab.stability.spectrum import spectrum
+from malsim.lab.stability.updates import asynchronous
+from malsim.lab.stability.verdict import of_trail, word
+from malsim.memory import Memory, Rules, admit
+from malsim.scenario.metrics import measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from malsim.lab.real import RealClaims
+    from malsim.lab.stability.analysis import Stability
+    from malsim.lab.stability.loop import Array
+    from malsim.sim.run import Run
+
+__all__ = ["CURES", "Cure", "Cures", "cures"]
+
+CURES = ("present", "lower ceiling", "damping", "masses from stated", "asynchronous")
+PUSHES = ("supports", "contradicts")
+BELOW = 0.9
+TICKS = 200
+SHOWN = 0.9
+STILL = 1e-12
+
+
+@dataclass(frozen=True)
+class Cure:
+    """A cure by name: the rules it stands for, and whether its cells are stepped one after another."""
+
+    name: str
+    setting: str
+    rules: Rules
+    one_by_one: bool = False
+
+    def tick(self, loop: Loop) -> Callable[[Array], Array]:
+        """One tick of a loop under this cure."""
+        return asynchronous(loop) if self.one_by_one else loop.tick
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Cures:
+    """The cures compared.
+
+    `table` has a row a cure: cure, setting, verdict and what was seen from stated × calibration (moving: share of cells that
+    never rest; amplitude), then the answer of `cell`, at rest, to one new claim: before, after, rise_time and
+    settling_time (ticks; null: never), overshoot (percent). `response` has cure, tick, effective. `real` has, for each data
+    set, cure, data, accuracy, low, high (95 % bootstrap over objects).
+    """
+
+    cell: str
+    push: str
+    table: pl.DataFrame
+    response: pl.DataFrame
+    real: pl.DataFrame
+
+    def __repr__(self) -> str:
+        """The table, as a person reads it."""
+        with pl.Config(
+            tbl_hide_column_data_types=True,
+            tbl_rows=-1,
+            tbl_cols=-1,
+            tbl_width_chars=160,
+            tbl_hide_dataframe_shape=True,
+            float_precision=3,
+        ):
+            return f"{self.cell} answers one new claim that {self.push} it\n{self.table}"
+
+
+def cures(
+    run_or_graph: Run | Memory,
+    rules: Rules | None = None,
+    *,
+    cell: str | None = None,
+    rep: int = 0,
+    push: str = "supports",
+    real: Sequence[RealClaims] = (),
+) -> Cures:
+    """Compare what can be done about a loop that rings.
+
+    A lower ceiling: 0.9 of the critical one. Damping: 0.9 of 2 / (1 + L), L the spectral radius at the fixed point. Masses
+    from stated: no loop is left. Asynchronous: one cell after another. Each is run from stated × calibration for 1,000
+    ticks; then, at its fixed point, a new verified claim of confidence 0.9 supports `cell`, and the answer is measured by
+    the definitions of python-control's `step_info`, in ticks.
+
+    Parameters
+    ----------
+    run_or_graph, rules
+        As for `stability`.
+    cell
+        The cell that answers; the one that swings most, if None.
+    push
+        What the new claim does to it: supports or contradicts.
+    real
+        Claims with truth, answered under each cure.
+    """
+    if push not in PUSHES:
+        raise UsageError("no such push", where="cures: push", given=push, allowed=", ".join(PUSHES))
+    found = stability(run_or_graph, rules)
+    name = _chosen(found, cell, rep)
+    pushed = _pushed(found, name, rep, push)
+    row = found.memory.cells.select(pl.arg_where((pl.col("handle") == name) & (pl.col("rep") == rep))).item()
+    rows, answers = [], []
+    for cure in _cures(found):
+        loop = Loop.of(found.memory, cure.rules)
+        ends = of_trail(loop, found.memory, tick=cure.tick(loop))
+        moving = ends.filter(pl.col("period") != 1)
+        answer = _answer(cure, loop, Loop.of(pushed, cure.rules), row)
+        rows.append(
+            {
+                "cure": cure.name, "setting": cure.setting, "verdict": word(ends),
+                "moving": moving.height / ends.height, "amplitude": moving["amplitude"].max() or 0.0,
+                "before": answer[0], "after": answer[-1], **_step(answer),
+            }
+        )  # fmt: skip
+        answers.append(pl.DataFrame({"cure": cure.name, "tick": np.arange(TICKS + 1), "effective": answer[:-1]}))
+    judged = [{"cure": cure.name, "data": one.name, **one.accuracy(cure)} for one in real for cure in _cures(found)]
+    schema = {"cure": pl.String, "data": pl.String, "accuracy": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    table = pl.DataFrame(rows, infer_schema_length=None)
+    return Cures(cell=name, push=push, table=table, response=pl.concat(answers), real=pl.DataFrame(judged, schema=schema))
+
+
+def _cures(found: Stability) -> list[Cure]:
+    """The cures with their settings for this loop."""
+    rules, ceiling = found.rules, found.critical_ceiling
+    lower = rules.challenge_ceiling if ceiling is None else min(BELOW * ceiling, rules.challenge_ceiling)
+    slope = found.loop.jacobian(found.fixed_point)
+    share = min(rules.damping, BELOW * 2.0 / (1.0 + spectrum(slope).radius))
+    return [
+        Cure("present", f"challenge ceiling {rules.challenge_ceiling:.3g}", rules),
+        Cure("lower ceiling", f"challenge ceiling {lower:.3g}", rules.replace(challenge_ceiling=lower)),
+        Cure("damping", f"damping {share:.3g}", rules.replace(damping=share)),
+        Cure("masses from stated", "mass_from stated", rules.replace(mass_from="stated")),
+        Cure("asynchronous", "one cell after another", rules, one_by_one=True),
+    ]
+
+
+def _chosen(found: Stability, cell: str | None, rep: int) -> str:
+    """The cell asked for, or the active one that swings most; the first of equals."""
+    here = found.cells.filter(pl.col("rep") == rep)
+    if cell is not None:
+        return found.memory.head(cell, rep=rep)
+    active = here.filter(pl.Series(found.loop.active).filter(found.cells["rep"] == rep))
+    if active.is_empty():
+        raise UsageError("no active cell to contradict", where="cures: rep", given=rep)
+    return str(active.sort(pl.col("amplitude").fill_null(0.0), descending=True, maintain_order=True)["cell"][0])
+
+
+def _pushed(found: Stability, cell: str, rep: int, push: str) -> Memory:
+    """The memory after one new verified claim of confidence 0.9 about a cell."""
+    memory = found.memory
+    claim = {
+        "rep": rep, "kind": "obs", "t": float(memory.cells["touched"].to_numpy().max()), "writer": "one who knows better",
+        "title": f"on what {cell} says", "confidence": SHOWN, "verification": "external",
+        "edges": [{"relation": push, "target": cell}],
+    }  # fmt: skip
+    after, verdicts = admit(memory, [claim], found.rules)
+    if after.cells.height == memory.cells.height:
+        raise UsageError(
+            "the gate refused the claim about it", where="cures: cell", given=cell, hint=str(verdicts["issues"][0])
+        )
+    return after
+
+
+def _answer(cure: Cure, before: Loop, after: Loop, row: int) -> Array:
+    """What the cell is worth at rest, and tick by tick after the contradiction; last, where it should come to rest."""
+    held = replace(before, damping=1.0), replace(after, damping=1.0)
+    rest, end = (polished(loop, *fixed_point(loop))[0] for loop in held)
+    count, tick = len(rest), cure.tick(after)
+    worth = np.append(rest, after.start[count:])
+    seen = [float(worth[row])]
+    for _ in range(TICKS):
+        worth = tick(worth)
+        seen.append(float(worth[row]))
+    return np.array([*seen, float(end[row])])
+
+
+def _step(answer: Array) -> dict[str, float | None]:
+    """Rise time, settling time (ticks) and overshoot (percent) of the way from before to after; null where never."""
+    way, final = answer[:-1] - answer[0], float(answer[-1] - answer[0])
+    if abs(final) <= STILL:
+        return dict.fromkeys(("rise_time", "settling_time", "overshoot"))
+    ticks = np.arange(len(way), dtype=np.float64)
+    found = {
+        name: float(measure(name, ticks, way[:, None], final=final)[0])
+        for name in ("rise_time", "settling_time", "overshoot")
+    }
+    return {name: value if np.isfinite(value) else None for name, value in found.items()}
