@@ -73,7 +73,7 @@ def _accuracy(axes: Axes, real: pl.DataFrame, names: list[str]) -> None:
         places = places + 0.2 * (len(sets) - 1 - 2 * number) / max(1, len(sets) - 1)
         value = here["accuracy"].to_numpy()
         spread = [value - here["low"].to_numpy(), here["high"].to_numpy() - value]
-        look = {
+        look: dict[str, Any] = {
             "fmt": MARKERS[number % len(MARKERS)],
             "color": COLOURS[number % len(COLOURS)],
             "markersize": 4,
