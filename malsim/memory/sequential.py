@@ -19,12 +19,16 @@ from malsim.memory.cells import Memory
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from malsim.memory.building import Built
     from malsim.memory.numbering import Ints
     from malsim.memory.relations import Outcome
     from malsim.memory.rules import Rules
 
 __all__ = ["moved"]
+
+FINE = 2**31
 
 
 def moved(built: Built, outcome: Outcome, factors: Mapping[str, float], rules: Rules) -> Built:
@@ -80,7 +84,7 @@ class _State:
     standing: _Incoming
     incoming: dict[int, dict[tuple[int, str], float]]
     outcomes: list[int]
-    penalties: list[float]
+    penalties: list[int]  # in grains, so that the order of adding and taking away leaves no trace in them
 
     @classmethod
     def of(cls, built: Built, new: Ints, rules: Rules) -> _State:
@@ -117,13 +121,18 @@ class _State:
             standing=_Incoming(standing, cells.height),
             incoming={},
             outcomes=np.bincount(author[old], minlength=size).tolist(),
-            penalties=np.bincount(author[old], weights=cost[old], minlength=size).tolist(),
+            penalties=[
+                int(coarse) * FINE + int(fine)
+                for coarse, fine in zip(
+                    *(np.bincount(author[old], weights=part, minlength=size) for part in _grains(cost[old])), strict=True
+                )
+            ],
         )
 
     def admit(self, row: int, given: float | None) -> None:
         """Give a new cell its writer's factor of this moment and its first effective."""
         author, rules = self.author[row], self.rules
-        record = (np.array([self.outcomes[author]]), np.array([self.penalties[author]]))
+        record = (np.array([self.outcomes[author]]), np.array([self.penalties[author] / FINE**2]))
         self.factor[row] = float(calibration.factors(*record, rules)[0]) if given is None else given
         self.effective[row] = min(1.0, max(0.0, self.stated[row] * self.factor[row]))
         self.active[row] = True
@@ -152,8 +161,8 @@ class _State:
         wrong = self.superseded[row] or any(self.active[source] for source in self.accusers[row])
         form = self.rules.calibration
         self.outcomes[self.author[row]] += sign
-        cost = calibration.penalty(np.array([self.stated[row]]), np.array([wrong]), form=form)
-        self.penalties[self.author[row]] += sign * float(cost[0])
+        coarse, fine = _grains(calibration.penalty(np.array([self.stated[row]]), np.array([wrong]), form=form))
+        self.penalties[self.author[row]] += sign * (int(coarse[0]) * FINE + int(fine[0]))
 
     def into(self, row: int) -> dict[tuple[int, str], float]:
         """The edges that point at a cell so far."""
@@ -172,6 +181,12 @@ class _State:
         raw = self.stated[row] * self.factor[row]
         raw += self.rules.support_ceiling * math.tanh(support) - self.rules.challenge_ceiling * math.tanh(challenge)
         self.effective[row] = min(1.0, max(0.0, raw))
+
+
+def _grains(cost: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Numbers in [0, 1] as whole grains of 2^-62: how many times FINE, and how many more."""
+    coarse = np.floor(cost * FINE)
+    return coarse, np.floor((cost * FINE - coarse) * FINE)
 
 
 class _Incoming:

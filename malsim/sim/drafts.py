@@ -92,7 +92,7 @@ class Drafts:
 
 def _flat(edges: Sequence[Edge]) -> dict[str, NDArray[Any]]:
     """Edges as columns of `Drafts`: claim by claim, in the order given, none twice."""
-    targets = np.array([edge.target for edge in edges], dtype=np.int64).reshape(len(edges), -1)
+    targets = np.array([edge.target for edge in edges], dtype=np.int64).reshape(len(edges), -1 if edges else 0)
     claim, place = np.nonzero(targets.T != NONE)
     relation = np.array([schema.RELATIONS.index(edge.relation) for edge in edges], dtype=np.int64)[place]
     target = targets[place, claim]

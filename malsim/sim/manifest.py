@@ -9,12 +9,12 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from malsim.memory.screen import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import polars as pl
 
     from malsim.memory import Rules
     from malsim.sim.script import Scenario
@@ -63,8 +63,16 @@ def versions() -> dict[str, str]:
 
 
 def digest(frame: pl.DataFrame) -> str:
-    """A hash of a frame's names, types and values, bit for bit."""
-    return hashlib.sha256(frame.rechunk().write_ipc(None, compression="uncompressed").getvalue()).hexdigest()
+    """A hash of a frame's names, types and values, bit for bit, however it lies in memory; its columns hold no lists."""
+    found = hashlib.sha256(str(frame.schema).encode())
+    for column in frame.get_columns():
+        found.update(column.is_null().to_numpy().tobytes())
+        held = column.drop_nulls()  # whatever lies under a null is no value
+        if held.dtype == pl.String:
+            found.update(held.str.join("").item().encode())
+            held = held.str.len_bytes()
+        found.update(held.to_physical().to_numpy().tobytes())
+    return found.hexdigest()
 
 
 def _constants(rules: Rules) -> dict[str, Any]:

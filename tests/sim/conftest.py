@@ -1,0 +1,120 @@
+"""Scenarios drawn from all there is: every behaviour, both kinds of fault, every reader, reviewers, gaps, other rules."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from malsim.memory import Rules
+from malsim.sim.clock import DAY
+from malsim.sim.faults import NOISE, Fault
+from malsim.sim.populations import Population
+from malsim.sim.reader import TEMPERS, Reader
+from malsim.sim.reviewers import Reviewers
+from malsim.sim.script import Scenario
+from malsim.sim.world import Fact
+from malsim.sim.writers import behaviours
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from malsim.sim.parameters import Param
+
+HERE = Path(__file__).parents[2] / "scenarios" / "drawn.toml"  # beside the claim file that from_file reads
+HOUR = DAY // 24
+settings.register_profile("few", settings.default, max_examples=settings.default.max_examples // 8)  # whole runs cost
+
+SHARES = st.sampled_from([0.0, 0.4, 1.0])
+NAMES = ("line-1", "line-2", "tide")
+RULES = st.sampled_from(
+    [
+        Rules(),
+        Rules(supersede_by="own", calibration="brier"),
+        Rules(supersede_by="better_calibrated", calibration_history=0, evidence_from="any", damping=0.5),
+        Rules(tau_stable=1.0, wrong_when="outweighed", reinforced_by="restatement", confidence_cap=0.2),
+        Rules.recall_v5(),
+    ]
+)
+
+
+def _set(param: Param) -> SearchStrategy[float]:
+    """A parameter at its default, at its bounds, or at a small whole number between them."""
+    bounds = [bound for bound in (param.low, param.high) if math.isfinite(bound)]
+    small = [number for number in (0.5, 2.0, 4.0) if param.low <= number <= param.high]
+    return st.sampled_from([float(param.default), *bounds, *small])
+
+
+@st.composite
+def _population(draw: st.DrawFn, behaviour: str) -> Population:
+    declared = behaviours()[behaviour].params
+    numbers = {name: _set(param) for name, param in declared.items() if not isinstance(param.default, str)}
+    picked: dict[str, Any] = draw(st.fixed_dictionaries({}, optional=numbers))
+    if "path" in declared:
+        picked["path"] = "claims/lines.csv"
+    habits = st.fixed_dictionaries(
+        {},
+        optional={
+            "disputes": SHARES, "supports": SHARES, "mutual": st.booleans(), "revises": st.booleans(),
+            "reads": st.booleans(), "verification": st.sampled_from(["unverified", "checked", "external"]),
+            "facts": st.sampled_from([NAMES[:1], NAMES[1:]]), "every": st.sampled_from([5 * HOUR, DAY]),
+            "start": st.sampled_from([0, DAY]), "end": st.sampled_from([2 * DAY, 90 * DAY]),
+        },
+    )  # fmt: skip
+    table = {"behaviour": behaviour, "rate": draw(st.sampled_from([0.0, 1.0, 4.0])), "count": draw(st.integers(1, 3))}
+    return Population.of(table | draw(habits) | picked, where="drawn")
+
+
+@st.composite
+def _fact(draw: st.DrawFn, name: str) -> Fact:
+    moves: dict[str, Any] = draw(
+        st.sampled_from([{}, {"hazard": 0.4}, {"hazard": 30.0}, {"changes": (DAY, 3 * DAY)}, {"changes": (0, 6 * HOUR)}])
+    )
+    return Fact(
+        name=name, values=draw(st.sampled_from([("up", "down"), ("up", "down", "gone")])),
+        stability=draw(st.sampled_from(["stable", "volatile", "ephemeral"])), topic=draw(st.sampled_from(["a", "b"])),
+        popularity=draw(st.sampled_from([1.0, 0.01])), **moves,
+    )  # fmt: skip
+
+
+@st.composite
+def _fault(draw: st.DrawFn, populations: list[str]) -> Fault:
+    noise = draw(st.fixed_dictionaries({}, optional={name: SHARES for name in NOISE if NOISE[name].high == 1.0}))
+    return Fault(
+        population=draw(st.sampled_from(populations)), noise=noise, bad={"wrong": draw(SHARES)},
+        start=draw(st.sampled_from([0, 2 * DAY])), end=draw(st.sampled_from([None, 4 * DAY])),
+    )  # fmt: skip
+
+
+READERS = st.builds(
+    Reader, behaviour=st.sampled_from(list(TEMPERS)), trust=st.sampled_from(["effective", "effective*currency"]),
+    act_above=SHARES, skill=SHARES, observes=SHARES, wants=st.sampled_from([0.0, 2.0]), complies=SHARES,
+    attempts=st.sampled_from([1.0, 3.0]), half_life=st.sampled_from([0.5, 4.0]),
+    reanchor_every=st.sampled_from([0.0, 3.0]), compact_every=st.sampled_from([0.0, 4.0]), recalls=SHARES,
+    limit=st.sampled_from([1.0, 10.0]), budget_words=st.sampled_from([14.0, 900.0]),
+)  # fmt: skip
+REVIEWERS = st.builds(Reviewers, count=st.integers(1, 2), each=st.sampled_from([HOUR, 3 * DAY]), accuracy=SHARES)
+
+
+@st.composite
+def _scenarios(draw: st.DrawFn) -> Scenario:
+    names = draw(st.lists(st.sampled_from(list(behaviours())), min_size=1, max_size=5, unique=True))
+    return Scenario(
+        path=str(HERE), seed=draw(st.integers(0, 99)), days=draw(st.sampled_from([3.0, 5.0])), replications=3,
+        turn_every=draw(st.sampled_from([12 * HOUR, DAY])), first=draw(st.sampled_from([0, 5_000])),
+        record_every=draw(st.sampled_from([1, 3])), rules=draw(RULES), facts=tuple(draw(_fact(name)) for name in NAMES),
+        writers=tuple(draw(_population(name)) for name in names),
+        faults=tuple(draw(st.lists(_fault(names), max_size=2))),
+        reader=draw(st.none() | READERS), reviewers=draw(st.none() | REVIEWERS),
+        gaps=draw(st.sampled_from([(), ((DAY, 2 * DAY),)])),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def drawn() -> SearchStrategy[Scenario]:
+    """Scenarios of a few days, three replications each."""
+    return _scenarios()
