@@ -12,7 +12,7 @@ import polars as pl
 from malsim.errors import AddressError
 from malsim.memory import schema
 from malsim.memory.frames import with_columns
-from malsim.memory.index import Index
+from malsim.memory.index import Index, Roster
 from malsim.memory.wiring import Wiring, wire
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Memory"]
 
-_KEPT = ("wiring", "index", "known_writers", "_accusations", "_replaced", "_contradicted")
+_KEPT = ("wiring", "_wired", "index", "roster", "_accusations", "_replaced", "_contradicted")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +86,12 @@ class Memory:
 
     @cached_property
     def wiring(self) -> Wiring:
-        """The edges as sparse matrices."""
-        return wire(self.edges, self.cells.height)
+        """The edges as sparse matrices; those of the memory this one grew from, with what is new."""
+        before = self.__dict__.pop("_wired", None)
+        if before is None:
+            return wire(self.edges, self.cells.height)
+        wiring, known = before
+        return wiring.grown(self.edges.slice(known), self.cells.height)
 
     @cached_property
     def index(self) -> Index:
@@ -95,16 +99,24 @@ class Memory:
         return Index(self.cells)
 
     def grown(self, cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, new: pl.DataFrame) -> Memory:
-        """A memory whose cells end with the rows `new`, with the index grown along."""
-        after = Memory(cells, edges, writers, self.scanned)
+        """A memory with more edges and writers, whose cells end with the rows `new`; what is derived grows along."""
+        after = self._wired_into(Memory(cells, edges, writers, self.scanned))
         after.__dict__["index"] = self.index.grown(cells, new)
+        after.__dict__["roster"] = self.roster.grown(writers, self.writers.height)
+        return after
+
+    def _wired_into(self, after: Memory) -> Memory:
+        """Let a memory with more edges start from the wiring of this one, when it needs its own."""
+        if "wiring" in self.__dict__:
+            after.__dict__["_wired"] = (self.wiring, self.edges.height)
+        elif "_wired" in self.__dict__:
+            after.__dict__["_wired"] = self.__dict__["_wired"]
         return after
 
     @cached_property
-    def known_writers(self) -> dict[tuple[int, str], int]:
-        """The row of each writer."""
-        names = zip(self.writers["rep"].to_list(), self.writers["writer"].to_list(), strict=True)
-        return {name: row for row, name in enumerate(names)}
+    def roster(self) -> Roster:
+        """Where writers are found."""
+        return Roster(self.writers)
 
     @cached_property
     def _accusations(self) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -172,11 +184,11 @@ class Memory:
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
         """The same edges over cells of the same rows whose status, flags or text changed."""
-        return self._keeping(replace(self, cells=cells), "wiring", "index", "known_writers")
+        return self._keeping(replace(self, cells=cells), "wiring", "_wired", "index", "roster")
 
     def with_edges(self, edges: pl.DataFrame) -> Memory:
         """The same cells with more edges."""
-        return self._keeping(replace(self, edges=edges), "index", "known_writers")
+        return self._wired_into(self._keeping(replace(self, edges=edges), "index", "roster"))
 
     def _keeping(self, other: Memory, *names: str) -> Memory:
         """Hand what was derived from unchanged columns on to the next memory."""

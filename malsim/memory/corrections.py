@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from malsim.memory.relations import SUPERSEDES
 from malsim.memory.schema import RELATIONS
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from malsim.memory.cells import Memory
     from malsim.memory.numbering import Batch, Bools, Ints
     from malsim.memory.relations import Outcome
@@ -68,9 +69,18 @@ def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome
     may = np.flatnonzero((batch.code == CONTRADICTS) & outcome.created[batch.claim] & (outcome.target >= 0))
     if not may.size:
         return found
-    objects = pl.concat([memory.cells["object"], checked.claims["object"]])
-    ours, theirs = objects.gather(batch.cells + batch.claim[may]), objects.gather(outcome.target[may])
+    may = may[batch.author(outcome.target[may]) == batch.authors.of_claims[batch.claim[may]]]
+    ours = checked.claims["object"].gather(batch.claim[may])
+    theirs = _objects(memory, checked, batch, outcome.target[may])
     same_object = ((ours == theirs) & (ours != "")).fill_null(value=False).to_numpy()
-    same_writer = batch.author(outcome.target[may]) == batch.authors.of_claims[batch.claim[may]]
-    found[may] = same_object & same_writer & ~batch.is_locked(outcome.target[may])
+    found[may] = same_object & ~batch.is_locked(outcome.target[may])
     return found
+
+
+def _objects(memory: Memory, checked: Validated, batch: Batch, ids: Ints) -> pl.Series:
+    """The object of each id, of a cell that stands or of the batch."""
+    of_batch = ids >= batch.cells
+    standing = memory.cells["object"].gather(ids[~of_batch])
+    both = standing.extend(checked.claims["object"].gather(ids[of_batch] - batch.cells))
+    order = np.argsort(np.concatenate([np.flatnonzero(~of_batch), np.flatnonzero(of_batch)]))
+    return both.gather(order)

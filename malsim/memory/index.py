@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["NONE", "Index"]
+__all__ = ["NONE", "Index", "Roster"]
 
 NONE = -1
 
@@ -57,6 +57,10 @@ class Index:
         by_handle = np.where(by_handle < height, by_handle, NONE)
         return np.where((by_key != NONE) & (by_key < height), by_key, by_handle)
 
+    def bears(self, rep: int, name: str, *, height: int) -> bool:
+        """Whether a cell below `height` bears a name as its key or its handle."""
+        return any(held.get((rep, name), height) < height for held in (self._keys, self._handles))
+
     def alike(self, contents: Sequence[int], *, height: int) -> list[tuple[int, int]]:
         """(place, row) of every cell below `height` whose content hash stands at a place of `contents`."""
         held = self._contents
@@ -67,3 +71,30 @@ class Index:
             for row in held[content]
             if row < height
         ]
+
+
+class Roster:
+    """Rows of writers by replication and name; shared and grown as an `Index` is."""
+
+    def __init__(self, writers: pl.DataFrame) -> None:
+        self._rows: dict[tuple[int, str], int] = {}
+        self._add(writers)
+
+    def grown(self, writers: pl.DataFrame, before: int) -> Roster:
+        """A roster of `writers`, of whom the first `before` were there: this one, unless another memory grew it already."""
+        if len(self._rows) != before:
+            return Roster(writers)
+        self._add(writers.slice(before))
+        return self
+
+    def _add(self, writers: pl.DataFrame) -> None:
+        names = zip(writers["rep"].to_list(), writers["writer"].to_list(), strict=True)
+        self._rows.update(zip(names, range(len(self._rows), len(self._rows) + writers.height), strict=True))
+
+    def rows(self, reps: Sequence[int], names: Sequence[str], *, height: int) -> NDArray[np.int64]:
+        """The row below `height` of each writer; new ones are numbered from `height` on as they appear."""
+        held, new = self._rows, dict[tuple[int, str], int]()
+        rows = np.array([held.get(name, NONE) for name in zip(reps, names, strict=True)], dtype=np.int64)
+        for place in np.flatnonzero((rows == NONE) | (rows >= height)).tolist():
+            rows[place] = new.setdefault((reps[place], names[place]), height + len(new))
+        return rows

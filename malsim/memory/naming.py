@@ -64,11 +64,13 @@ def _grown(memory: Memory, reps: list[int], names: list[str], keys_: list[str], 
     seen = {(rep, name) for rep, name, is_given in zip(reps, names, given, strict=True) if is_given}
     grown = []
     for rep, short, key, is_given in zip(reps, names, keys_, given, strict=True):
+        if is_given:
+            grown.append(short)
+            continue
         digits = "".join(digit for digit in key.lower() if digit in "0123456789abcdef").ljust(LONGEST_TAG, "0")
         name = short
         for extra in range(SHORTEST_TAG, LONGEST_TAG):
-            is_borne = memory.index.rows([rep], [name], height=memory.cells.height)[0] != NONE
-            if is_given or not (is_borne or (rep, name) in seen):
+            if not ((rep, name) in seen or memory.index.bears(rep, name, height=memory.cells.height)):
                 break
             name += digits[extra]
         seen.add((rep, name))

@@ -232,12 +232,11 @@ def _by_handle(memory: Memory, claims: pl.DataFrame, edges: pl.DataFrame, rules:
 
 def authors_of(memory: Memory, claims: pl.DataFrame, factors: Mapping[str, float], rules: Rules) -> Authors:
     """Rows and factors of the claims' writers: as of the last tick, given by `factors`, or 1 for a new one."""
-    known, new = memory.known_writers, dict[tuple[int, str], int]()
-    names = zip(claims["rep"].to_list(), claims["writer"].to_list(), strict=True)
-    past = len(known)
-    author = np.array([known[name] if name in known else new.setdefault(name, past + len(new)) for name in names])
-    factor = np.concatenate([memory.writers["calibration"].to_numpy(), np.ones(len(new))])
-    outcomes = np.concatenate([memory.writers["claims"].to_numpy(), np.zeros(len(new), dtype=np.int64)])
+    known = memory.writers.height
+    author = memory.roster.rows(claims["rep"].to_list(), claims["writer"].to_list(), height=known)
+    new = max(int(author.max(initial=NONE)) + 1 - known, 0)
+    factor = np.concatenate([memory.writers["calibration"].to_numpy(), np.ones(new)])
+    outcomes = np.concatenate([memory.writers["claims"].to_numpy(), np.zeros(new, dtype=np.int64)])
     if factors:
         given = claims["writer"].replace_strict(factors, default=None, return_dtype=pl.Float64)
         factor[author] = given.fill_null(pl.Series(factor[author])).to_numpy()

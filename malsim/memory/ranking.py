@@ -59,9 +59,26 @@ def foremost(score: Array, touched: Array, *, limit: int, rep: Ints | None = Non
     [1, 3]
     """
     rep = np.zeros(len(score), dtype=np.int64) if rep is None else rep
-    order = np.lexsort((-touched, -score, rep))
+    fair = _fair(score, rep, limit)
+    order = fair[np.lexsort((-touched[fair], -score[fair], rep[fair]))]
     start = np.searchsorted(rep[order], rep[order], side="left")
     return order[np.arange(len(order)) - start < limit]
+
+
+def _fair(score: Array, rep: Ints, limit: int) -> Ints:
+    """The rows that no `limit` others of their replication outscore; all of them where replications do not lie together."""
+    count = np.bincount(rep)
+    widest = int(count.max(initial=0))
+    if widest <= limit or widest * len(count) > SPARSE * len(score) or (rep[1:] < rep[:-1]).any():
+        return np.arange(len(score))
+    place = np.arange(len(rep)) - (np.cumsum(count) - count)[rep]
+    table = np.full((len(count), widest), np.inf)
+    table[rep, place] = -score
+    least = np.partition(table, limit - 1, axis=1)[:, limit - 1]
+    return np.flatnonzero(~(-score > least[rep]))
+
+
+SPARSE = 4  # a table is worth its room up to so many places a row
 
 
 def _best(value: Array, rep: Ints) -> Array:

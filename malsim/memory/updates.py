@@ -11,7 +11,9 @@ import polars as pl
 from malsim.errors import UsageError
 from malsim.memory import schema
 from malsim.memory.building import refreshed
+from malsim.memory.frames import with_columns
 from malsim.memory.rules import Rules
+from malsim.memory.scores import bumped_salience
 from malsim.memory.texts import content_of, folded
 
 if TYPE_CHECKING:
@@ -82,15 +84,10 @@ def expanded(memory: Memory, rows: Bools, now: float, rules: Rules) -> Memory:
 
     s' = s + (1 − s) · salience_bump, and salience = s'. A read is never a reinforcement.
     """
-    here = pl.Series(rows)
-    seed = (pl.col("salience_seed") + (1.0 - pl.col("salience_seed")) * rules.salience_bump).clip(0.0, 1.0)
-    return memory.with_cells(
-        memory.cells.with_columns(
-            pl.when(here).then(seed).otherwise("salience_seed").alias("salience_seed"),
-            pl.when(here).then(seed).otherwise("salience").alias("salience"),
-            pl.when(here).then(now).otherwise("read").alias("read"),
-        )
-    )
+    seed, salience = (memory.cells[name].to_numpy().copy() for name in ("salience_seed", "salience"))
+    seed[rows] = salience[rows] = bumped_salience(seed[rows], bump=rules.salience_bump)
+    read = memory.cells["read"].scatter(np.flatnonzero(rows), now)
+    return memory.with_cells(with_columns(memory.cells, {"salience_seed": seed, "salience": salience, "read": read}))
 
 
 def _only(memory: Memory, handle: str, rep: int, rules: Rules, *, immutable_only: bool = False) -> Bools:

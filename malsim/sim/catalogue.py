@@ -39,9 +39,10 @@ class Catalogue:
         self.topic_of = np.array(
             [*(self.topics.index(fact.topic) for fact in facts), NONE], dtype=np.int64
         )  # last: of no fact
-        self._facts = pl.Series([fact.name for fact in facts], dtype=pl.String)
-        numbers = [(place, fact.number(v), v) for place, fact in enumerate(facts) for v in range(len(fact.values))]
-        self._values = pl.DataFrame(numbers, schema={"fact": pl.Int64, "value": pl.Float64, "place": pl.Int64}, orient="row")
+        self._facts = {fact.name: place for place, fact in enumerate(facts)}
+        self._values = {(place, fact.number(v)): v for place, fact in enumerate(facts) for v in range(len(fact.values))}
+        self._topics = {topic: place for place, topic in enumerate(self.topics)}
+        self._title_words: dict[str, int] = {}
         self._cells = self._edges = 0
         self._columns: dict[str, NDArray[Any]] = {
             name: np.zeros(64, dtype=kind)
@@ -93,37 +94,39 @@ class Catalogue:
         if end > len(self._columns["rep"]):
             size = max(end, 2 * len(self._columns["rep"]))
             self._columns = {name: np.resize(column, size) for name, column in self._columns.items()}
-        fact = cells["object"].replace_strict(self._facts, np.arange(len(self._facts)), default=NONE, return_dtype=pl.Int64)
-        said = pl.DataFrame({"fact": fact, "value": cells["value"]})
-        value = said.join(self._values, on=["fact", "value"], how="left", maintain_order="left")["place"].fill_null(NONE)
+        fact = [self._facts.get(name, NONE) for name in cells["object"].to_list()]
+        value = [self._values.get(said, NONE) for said in zip(fact, cells["value"].to_list(), strict=True)]
         rep = cells["rep"].to_numpy() - self._first
         new = {
             "rep": rep,
             "ordinal": self._counts[rep] + places_within(rep),
             "init": (cells["writer"] == WRITER).to_numpy(),
-            "fact": fact.to_numpy(),
-            "value": value.to_numpy(),
+            "fact": fact,
+            "value": value,
             "born": cells["created"].to_numpy(),
             "degree": 0.0,
-            "words": LINE_WORDS + cells["title"].str.count_matches(r"\S+").to_numpy(),
+            "words": LINE_WORDS + self._words_of(cells["title"]),
         }
         for name, column in new.items():
             self._columns[name][start:end] = column
         self._cells = end
         self._counts += np.bincount(rep, minlength=len(self._counts))
-        self._shelve(cells, np.arange(start, end))
+        self._shelve(cells["topics"], np.arange(start, end))
 
-    def _shelve(self, cells: pl.DataFrame, rows: Ints) -> None:
+    def _words_of(self, titles: pl.Series) -> Ints:
+        """How many words each title has; counted once a title."""
+        known, listed = self._title_words, titles.to_list()
+        new = pl.Series([*{title: None for title in listed if title not in known}], dtype=pl.String)
+        if len(new):
+            known.update(zip(new.to_list(), new.str.count_matches(r"\S+").to_list(), strict=True))
+        return np.array([known[title] for title in listed], dtype=np.int64)
+
+    def _shelve(self, topics: pl.Series, rows: Ints) -> None:
         """Put each cell under its topics, and under that of the fact it is about."""
-        listed = pl.DataFrame({"row": rows, "topic": cells["topics"]}).explode("topic")
-        topic = (
-            listed["topic"]
-            .replace_strict(self.topics, range(len(self.topics)), default=NONE, return_dtype=pl.Int64)
-            .to_numpy()
-        )
-        fact = self.fact[rows]
-        row = np.concatenate([listed["row"].to_numpy(), rows])
-        topic = np.concatenate([topic, self.topic_of[fact]])
+        listed = topics.to_list()
+        under = [self._topics.get(topic, NONE) for held in listed for topic in held]
+        row = np.concatenate([np.repeat(rows, [len(held) for held in listed]), rows])
+        topic = np.concatenate([np.array(under, dtype=np.int64), self.topic_of[self.fact[rows]]])
         pair = np.unique(row[topic != NONE] * len(self.topics) + topic[topic != NONE])
         row, topic = pair // len(self.topics), pair % len(self.topics)
         place = self.rep[row] * len(self.topics) + topic

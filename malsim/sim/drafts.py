@@ -152,9 +152,9 @@ class Words:
             "sequence": turn,
             "body": writer + " #" + turn.cast(pl.String),
             "confidence": drafts.stated,
-            **self._facts.select(pl.all().gather(fact)).to_dict(),
-            **self._said.select(pl.all().gather(said)).to_dict(),
-            **self._forms.select(pl.all().gather(drafts.form)).to_dict(),
+            **{column.name: column.gather(fact) for column in self._facts},
+            **{column.name: column.gather(said) for column in self._said},
+            **{column.name: column.gather(drafts.form) for column in self._forms},
             "edges": self._edges(drafts, memory),
         }
         constant = self._constant

@@ -29,15 +29,23 @@ class Inbox:
 
     def drain(self, before: float) -> tuple[pl.DataFrame, Drafts]:
         """Take out what is stamped before a time in days; a claim stamped at that very time waits."""
-        waiting, drafts = pl.concat([_NOTHING, *self._posted]), Drafts.joined(self._drafts)
-        due, arrived = waiting["t"] < before, drafts.t < milliseconds(before)
-        late = waiting.filter(~due)
-        self._posted = [late] if late.height else []
+        drafts = Drafts.joined(self._drafts)
+        arrived = drafts.t < milliseconds(before)
         self._drafts = []
         if not arrived.all():
             self._drafts = [drafts.rows(np.flatnonzero(~arrived))]
             drafts = drafts.rows(np.flatnonzero(arrived))
-        return waiting.filter(due), drafts
+        return self._due(before), drafts
+
+    def _due(self, before: float) -> pl.DataFrame:
+        """The posted claims that are due; the others go on waiting."""
+        if not self._posted:
+            return _NOTHING
+        waiting = pl.concat(self._posted)
+        due = waiting["t"] < before
+        late = waiting.filter(~due)
+        self._posted = [late] if late.height else []
+        return waiting.filter(due)
 
     def __len__(self) -> int:
         """How many claims wait."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.benchmarks.clock import Row
 
-__all__ = ["graph", "rows"]
+__all__ = ["bare_tick", "graph", "rows"]
 
 PROPOSALS = 10_000
 WORDS = 40
@@ -38,7 +38,7 @@ def rows() -> Iterator[Row]:
         memory = graph(cells, 5 * cells)
         memory = tick(memory, 1.0)
         name = f"tick, {cells:,} cells / {5 * cells:,} edges, beside bare numpy and scipy.sparse"
-        yield compare(name, partial(tick, memory, 30.0), _bare_tick(memory), limit=1.3, repeats=repeats)
+        yield compare(name, partial(tick, memory, 30.0), bare_tick(memory), limit=1.3, repeats=repeats)
     yield _gate()
     yield _small_tick()
     yield from _imports()
@@ -68,7 +68,7 @@ def graph(cells: int, edges: int, *, seed: int = 1) -> Memory:
     return connect_rows(memory, frame, Rules())
 
 
-def _bare_tick(memory: Memory) -> Callable[[], object]:
+def bare_tick(memory: Memory) -> Callable[[], object]:
     """The same arithmetic on bare arrays: masses, records, factors, effective, currency, salience."""
     cells, edges = memory.cells, memory.edges
     count, writers = cells.height, memory.writers.height

@@ -1,0 +1,87 @@
+"""What is derived from a memory grows along with it, and equals what a fresh look at the same frames finds."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim.memory import Memory, admit, tick
+from malsim.memory.edges import connect
+from malsim.memory.ranking import foremost
+from malsim.memory.wiring import wire
+
+WRITERS = st.sampled_from(["ann", "bob", "cy"])
+RELATIONS = st.sampled_from(["supports", "contradicts", "concerns", "supersedes", "derived_from"])
+CLAIM = st.tuples(st.integers(0, 2), WRITERS, st.lists(st.tuples(RELATIONS, st.integers(0, 12)), max_size=3))
+STEP = st.one_of(st.lists(CLAIM, min_size=1, max_size=4), st.just("tick"), st.tuples(st.integers(0, 8), st.integers(0, 8)))
+
+
+def _claims(step: list[tuple[int, str, list[tuple[str, int]]]], held: int, t: float) -> list[dict[str, object]]:
+    return [
+        {"rep": rep, "t": t, "writer": writer, "handle": f"obs_{held + n:04x}", "title": f"claim {held + n}",
+         "confidence": 0.6, "edges": [{"relation": relation, "target": f"obs_{at:04x}"} for relation, at in edges]}
+        for n, (rep, writer, edges) in enumerate(step)
+    ]  # fmt: skip
+
+
+@given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
+def test_a_grown_wiring_is_the_wiring_of_its_edges_bit_for_bit(steps: list[object], looked: set[int]) -> None:
+    memory, asked = Memory.empty(), 0
+    for number, step in enumerate(steps):
+        if step == "tick":
+            memory = tick(memory, number + 1.0)
+        elif isinstance(step, tuple):
+            edge = {"t": float(number), "writer": "ann", "source": f"obs_{step[0]:04x}", "target": f"obs_{step[1]:04x}",
+                    "relation": "contradicts", "mutual": True}  # fmt: skip
+            memory = connect(memory, [edge]).memory
+        elif isinstance(step, list):
+            memory, asked = admit(memory, _claims(step, asked, float(number))).memory, asked + len(step)
+        if number in looked:
+            assert memory.wiring is memory.wiring
+    fresh, grown = wire(memory.edges, memory.cells.height), memory.wiring
+    for name in ("support", "challenge"):
+        expected, found = getattr(fresh, name), getattr(grown, name)
+        assert expected.shape == found.shape
+        for part in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(expected, part), getattr(found, part))
+    np.testing.assert_array_equal(fresh.accuser, grown.accuser)
+    np.testing.assert_array_equal(fresh.accused, grown.accused)
+
+
+def test_two_memories_grown_from_one_each_know_their_own_writers() -> None:
+    claim = {"title": "a", "confidence": 0.5, "kind": "obs"}
+    one = admit(Memory.empty(), [claim | {"writer": "ann"}]).memory
+    left = admit(one, [claim | {"writer": "bob", "title": "b"}]).memory
+    right = admit(one, [claim | {"writer": "cy", "title": "c"}, claim | {"writer": "bob", "title": "d", "t": 1.0}]).memory
+    again = admit(left, [claim | {"writer": "cy", "title": "e"}, claim | {"writer": "bob", "title": "f", "t": 1.0}]).memory
+    assert left.writers["writer"].to_list() == ["ann", "bob"]
+    assert right.writers["writer"].to_list() == ["ann", "cy", "bob"]
+    assert again.writers["writer"].to_list() == ["ann", "bob", "cy"]
+    for memory in (left, right, again):
+        assert memory.cells["writer"].to_list() == memory.writers["writer"].gather(memory.cells["author"]).to_list()
+
+
+@given(st.data())
+def test_the_foremost_are_those_a_full_sort_puts_first(data: st.DataObject) -> None:
+    rep = np.sort(np.array(data.draw(st.lists(st.integers(0, 4), max_size=50)), dtype=np.int64))
+    values = st.lists(st.sampled_from([0.0, 0.2, 0.4, 0.6]), min_size=len(rep), max_size=len(rep))
+    score, touched = np.array(data.draw(values)), np.array(data.draw(values))
+    limit = data.draw(st.integers(1, 8))
+    order = np.lexsort((-touched, -score, rep))
+    expected = order[np.arange(len(rep)) - np.searchsorted(rep[order], rep[order]) < limit]
+    np.testing.assert_array_equal(foremost(score, touched, limit=limit, rep=rep), expected)
+
+
+def test_an_opened_cell_is_read_now_and_stands_out_more() -> None:
+    from malsim.memory import Rules
+    from malsim.memory.updates import expanded
+
+    claims = [{"writer": "ann", "title": title, "confidence": 0.5, "kind": "obs"} for title in ("a", "b")]
+    memory = admit(Memory.empty(), claims).memory
+    after = expanded(memory, np.array([False, True]), 3.0, Rules()).cells
+    assert after["read"].to_list() == [None, 3.0]
+    assert after["salience_seed"].to_list() == [0.5, 0.6]
+    assert after["salience"].to_list() == [0.5, 0.6]
+    assert after.drop("read", "salience_seed", "salience").equals(memory.cells.drop("read", "salience_seed", "salience"))
+    assert memory.cells["read"].null_count() == memory.cells.height
