@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.plot.answers import answers, turns
+from malsim.plot.scope import scope
 from malsim.plot.trajectories import trajectories
 from malsim.plot.waterfall import waterfall
 from malsim.scenario.files import read
@@ -16,6 +17,8 @@ from malsim.sim import bench
 from malsim.sim.bands import bands_of
 from malsim.sim.run import Run as BareRun
 from malsim.sim.script import Scenario
+from malsim.sim.thread import ALARMS
+from malsim.sim.wired import wired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +66,14 @@ class Figures:
         changes = run.events.filter(pl.col("kind") == "changed") if alone else None
         return answers(self._bands, title=run.scenario.why, changes=changes)
 
+    def signals(self, rep: int | None = None) -> Sheet:
+        """The signals of the run's netlist in one replication, its first by default: values as lines, bits as lanes."""
+        run = self._run
+        rep = run.scenario.first if rep is None else rep
+        samples, channels = wired(run, rep)
+        events = run.events.filter((pl.col("rep") == rep) & pl.col("kind").is_in(ALARMS))
+        return scope(samples, channels, events, title=run.scenario.why)
+
     def turns(self) -> Sheet:
         """The reader's turns over time: harm, refusals, what was opened."""
         return turns(self._bands, title=self._run.scenario.why)
@@ -92,6 +103,7 @@ class Figures:
         folder.mkdir(parents=True, exist_ok=True)
         paths = []
         names = ["effective", "currency"] if self._run.cells.height else []
+        names += ["signals"] if self._run.signals.height and self._run.scenario.netlist else []
         names += ["answers"] if (self._bands["signal"] == "right").any() else []
         names += ["turns"] if (self._bands["signal"] == "words").any() else []
         for name in names:

@@ -49,7 +49,7 @@ def scope(
     samples
         t (days), channel, value: drawn as steps, a dot a sample, never a slope from one to the next.
     channels
-        channel, address, gain, offset, digital.
+        channel, address, gain, offset, digital; with a column panel, values of different size stand in panels of their own.
     events
         t, kind: a lane each kind.
     triggered, level
@@ -57,15 +57,20 @@ def scope(
     readings
         cursor, channel, value: said beside the cursors.
     """
-    analog, digital = (channels.filter(pl.col("digital") == bit).to_dicts() for bit in (False, True))
+    values, bits = (channels.filter(pl.col("digital") == bit) for bit in (False, True))
+    analog, digital = _panels(values), bits.to_dicts()
     kinds = events["kind"].unique(maintain_order=True).to_list()
-    heights = [3.2] * bool(analog) + [0.5 + 0.32 * len(digital)] * bool(digital) + [0.45 + 0.2 * len(kinds)] * bool(kinds)
+    heights = (
+        [3.2 if len(analog) == 1 else 2.2] * len(analog)
+        + [0.5 + 0.32 * len(digital)] * bool(digital)
+        + [0.45 + 0.2 * len(kinds)] * bool(kinds)
+    )
     figure = sheet(9.0, 1.0 + sum(heights))
     panels: list[Axes] = list(figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0])
     rest = iter(panels)
     looks = dict(zip(channels["channel"], line_styles(channels.height), strict=True))
-    if analog:
-        _analog(next(rest), samples, analog, looks, level)
+    for group in analog:
+        _analog(next(rest), samples, group, looks, level)
     if digital:
         _lanes(next(rest), samples, digital, looks)
     if kinds:
@@ -80,6 +85,12 @@ def scope(
     told = [*textwrap.wrap(title, 125), *_told(readings, cursors)]
     figure.suptitle("\n".join(told), fontsize=9, x=0.01, ha="left")
     return figure
+
+
+def _panels(channels: pl.DataFrame) -> list[list[dict[str, Any]]]:
+    """The channels of each panel."""
+    parts = channels.partition_by("panel", maintain_order=True) if "panel" in channels.columns else [channels]
+    return [part.to_dicts() for part in parts if part.height]
 
 
 def stairs(t: Sequence[float], values: Sequence[float | None], *, until: float) -> tuple[list[float], list[float | None]]:

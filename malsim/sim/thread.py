@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from malsim.sim.stage import Stage
     from malsim.sim.wires import Wires
 
-__all__ = ["Thread"]
+__all__ = ["ALARMS", "Thread"]
+
+ALARMS = ("tripped", "cleared", "conflict", "refused", "webhook", "escalated")
 
 
 class Thread:

@@ -173,7 +173,8 @@ class FrameReader:
 
     def _subjects(self) -> set[str]:
         held = (("events", "subject"), ("cells", "cell"), ("signals", "signal"), ("writers", "writer"))
-        return {name for frame, column in held for name in _names(self._frames[frame], column)}
+        told = {pin.partition(".")[2] for pin in self._pins}  # what a net may call out, whether it did or not
+        return told.union(*(_names(self._frames[frame], column) for frame, column in held))
 
     def _columns(self, rows: pl.DataFrame) -> NDArray[np.int64]:
         return np.searchsorted(self.replications, rows["rep"].to_numpy())

@@ -1,0 +1,46 @@
+"""A run's signals as the channels of a scope: bits apart from values, values of one size together."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from malsim.sim.run import Run
+
+__all__ = ["wired"]
+
+MOST = 24
+
+
+def wired(run: Run, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Samples (t, channel, value) and channels (channel, address, gain, offset, digital, panel) of a replication.
+
+    The signals of the run itself, in the order of the netlist, at most 24; `panel` is the power of ten that a value's
+    largest size lies below, 0 for all up to 1.
+    """
+    if run.scenario.netlist is None:
+        raise ScenarioError("this scenario has no netlist, so there are no signals", hint="add [netlist]")
+    own = run.signals.filter((pl.col("rep") == rep) & pl.col("row").is_null())
+    known = set(own["signal"].unique())
+    signals = [one for one in run.scenario.netlist.net.signals.values() if one.name in known][:MOST]
+    samples = own.select("t", pl.col("signal").alias("channel"), "value")
+    samples = samples.filter(pl.col("channel").is_in([one.name for one in signals]))
+    most = dict(samples.group_by("channel").agg(pl.col("value").abs().max()).iter_rows())
+    words = [one.writer.word if one.writer else one.name for one in signals]  # which tell its unit
+    rows = [
+        (one.name, str(word), 1.0, 0.0, one.type == "bit", _decade(most[one.name]))
+        for one, word in zip(signals, words, strict=True)
+    ]
+    kinds = {"channel": pl.String, "address": pl.String, "gain": pl.Float64, "offset": pl.Float64, "digital": pl.Boolean,
+             "panel": pl.Int64}  # fmt: skip
+    channels = pl.DataFrame(rows, schema=kinds, orient="row").sort("panel", maintain_order=True)
+    return samples.sort("t", maintain_order=True), channels
+
+
+def _decade(most: float) -> int:
+    return math.ceil(math.log10(most)) if math.isfinite(most) and most > 1.0 else 0
