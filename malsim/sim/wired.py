@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -10,6 +9,8 @@ import polars as pl
 from malsim.errors import ScenarioError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from malsim.sim.run import Run
 
 __all__ = ["wired"]
@@ -20,8 +21,7 @@ MOST = 24
 def wired(run: Run, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Samples (t, channel, value) and channels (channel, address, gain, offset, digital, panel) of a replication.
 
-    The signals of the run itself, in the order of the netlist, at most 24; `panel` is the power of ten that a value's
-    largest size lies below, 0 for all up to 1.
+    The signals of the run itself, in the order of the netlist, at most 24; signals of one `panel` are of like size.
     """
     if run.scenario.netlist is None:
         raise ScenarioError("this scenario has no netlist, so there are no signals", hint="add [netlist]")
@@ -31,9 +31,10 @@ def wired(run: Run, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     samples = own.select("t", pl.col("signal").alias("channel"), "value")
     samples = samples.filter(pl.col("channel").is_in([one.name for one in signals]))
     most = dict(samples.group_by("channel").agg(pl.col("value").abs().max()).iter_rows())
+    panels = _panels(most)
     words = [one.writer.word if one.writer else one.name for one in signals]  # which tell its unit
     rows = [
-        (one.name, str(word), 1.0, 0.0, one.type == "bit", _decade(most[one.name]))
+        (one.name, str(word), 1.0, 0.0, one.type == "bit", panels[one.name])
         for one, word in zip(signals, words, strict=True)
     ]
     kinds = {"channel": pl.String, "address": pl.String, "gain": pl.Float64, "offset": pl.Float64, "digital": pl.Boolean,
@@ -42,5 +43,11 @@ def wired(run: Run, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     return samples.sort("t", maintain_order=True), channels
 
 
-def _decade(most: float) -> int:
-    return math.ceil(math.log10(most)) if math.isfinite(most) and most > 1.0 else 0
+def _panels(most: Mapping[str, float]) -> dict[str, int]:
+    """The panel of each signal by its largest size: all up to 1 in the first, then at most ten times apart."""
+    panels, panel, least = {}, 0, 0.1
+    for name, size in sorted(most.items(), key=lambda one: one[1]):
+        if size > 10.0 * least:
+            panel, least = panel + 1, size
+        panels[name] = panel
+    return panels

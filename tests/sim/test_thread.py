@@ -9,12 +9,14 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from malsim import api
 from malsim.errors import MalsimError, ScenarioError
 from malsim.scenario.files import parse, read
 from malsim.scenario.judge import judge, judge_run
 from malsim.scenario.rerun import rerun
 from malsim.sim.bench import run
 from malsim.sim.run import FRAMES
+from malsim.sim.wired import wired
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -297,3 +299,15 @@ def test_a_scenario_takes_another_netlist_as_text() -> None:
     made = run(parse(scenario(TRIP)).replace(netlist=TRIP.replace("addf alarm tick\n", "")))
     assert made.signals.filter(signal="tripped")["value"].max() == 0.0
     assert set(FRAMES) == {"cells", "signals", "events", "writers", "bands"}
+
+
+def test_the_picture_of_a_net_has_a_lane_a_bit_and_a_panel_a_size(tmp_path: Path) -> None:
+    more = "loadrt scale names=big\nnet large big.out\nnet day clock.days > big.in\nsetp big.gain 1000\naddf big tick\n"
+    made = api.run(parse(scenario(TRIP + more, run="replications = 2")))
+    samples, channels = wired(made, 1)
+    assert channels.filter("digital")["channel"].to_list() == ["is-weak", "ack", "tripped"]
+    assert dict(channels.filter(~pl.col("digital")).select("channel", "panel").rows()) == {"low": 0, "day": 1, "large": 2}
+    assert samples.height == 6 * 10
+    assert [path.name for path in made.plot.save(tmp_path)] == ["effective.png", "currency.png", "signals.png"]
+    with pytest.raises(ScenarioError, match="no netlist"):
+        api.run(parse("why = 'x'")).plot.signals()
