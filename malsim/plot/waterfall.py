@@ -20,8 +20,8 @@ def waterfall(terms: pl.DataFrame, total: float, *, title: str = "") -> Sheet:
     """Draw terms (term, value) that add up to `total`; rising bars are hatched one way, falling ones the other."""
     figure = sheet(6.4, 3.6)
     axes = figure.subplots()
-    level = 0.0
-    for place, (name, value) in enumerate(terms.rows()):
+    level, least = 0.0, 0.0
+    for place, value in enumerate(terms["value"]):
         rises = value >= 0
         axes.bar(
             place,
@@ -33,13 +33,13 @@ def waterfall(terms: pl.DataFrame, total: float, *, title: str = "") -> Sheet:
             edgecolor="white",
         )
         level += value
+        least = min(least, level)
         axes.plot([place + 0.3, place + 0.7], [level, level], color="#444444", linewidth=0.8)
         axes.annotate(f"{value:+.3f}", (place, max(level, level - value) + 0.02), ha="center", fontsize=8)
-        del name
     axes.bar(terms.height, total, width=0.6, color=TOTAL)
     axes.annotate(f"{total:.3f}", (terms.height, total + 0.02), ha="center", fontsize=8)
     axes.axhline(0.0, color="#444444", linewidth=0.8)
     dress(axes, x="", y="effective confidence (0 to 1)", title=title)
     axes.set_xticks(range(terms.height + 1), [*terms["term"].to_list(), "effective"], fontsize=8)
-    axes.margins(y=0.12)
+    axes.set_ylim(1.12 * least, 1.12)
     return figure

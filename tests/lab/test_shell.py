@@ -20,7 +20,7 @@ from malsim.cli import main
 from malsim.errors import MalsimError
 from malsim.lab.shell import Console
 from malsim.lab.shell.complete import candidates
-from malsim.lab.shell.files import open_session, text
+from malsim.lab.shell.files import of_run, open_session, text
 from malsim.memory import Memory, tick
 from malsim.netlist import load
 from malsim.netlist.stream import run as run_stream
@@ -286,6 +286,13 @@ def test_it_goes_on_where_a_run_ended(capsys: pytest.CaptureFixture[str]) -> Non
     run = ms.run("scenarios/worked_example.toml")
     worth = tick(run.memory, 13.0, run.scenario.rules).cells.filter(handle="dec_a3ee")["effective"][0]
     assert capsys.readouterr().out.splitlines()[1:] == [f"{worth:.7g}", "14"]
+
+
+def test_a_runs_netlist_comes_along() -> None:
+    run = ms.run(ms.read("scenarios/worked_example.toml").replace(netlist=WIRING))
+    session = of_run(run).session.stepped()
+    assert list(session.net.instances) == ["weak", "alarm"]
+    assert session.past[-1].signals["trip"] == 1.0
 
 
 def test_in_a_terminal_it_prompts_completes_and_leaves(files: Path) -> None:

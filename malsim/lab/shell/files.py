@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.errors import UsageError
-from malsim.lab.shell.session import Session
+from malsim.lab.shell.session import WIRING, Session
 from malsim.memory.store import Store
-from malsim.netlist import read, render, save
+from malsim.netlist import Document, read, render, save
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.hal import read_hal
 
 if TYPE_CHECKING:
     from malsim.memory import Rules
-    from malsim.netlist import Document, Fault
+    from malsim.netlist import Fault
     from malsim.sim.run import Run
 
 __all__ = ["Opened", "document", "of_run", "open_session", "text", "write"]
@@ -54,12 +54,15 @@ def open_session(path: str | None, *, rules: Rules | None = None, tick: float = 
 
 
 def of_run(run: Run) -> Opened:
-    """A session that goes on where a run ended, one replication of it, under its rules."""
+    """A session that goes on where a run of one life ended, under its rules; its netlist's ops begin anew."""
     scenario = run.scenario
     if scenario.replications != 1 or scenario.first != 0:
         raise UsageError("a shell holds one life", given=f"{scenario.replications} replications", hint="run it with one")
+    wires = scenario.netlist
+    wiring = [one for one in wires.document.statements if isinstance(one, WIRING)] if wires else []
     tick = float(scenario.turn_every)
-    return Opened(Session.over(run.memory, rules=scenario.rules, day=scenario.days, tick=tick))
+    made = Session.over(run.memory, Document(tuple(wiring)), rules=scenario.rules, day=scenario.days, tick=tick)
+    return Opened(made)
 
 
 def write(session: Session, path: Path) -> str:

@@ -1,0 +1,235 @@
+"""Sliders for notebooks: a small scenario, an op, and one cell's number, redrawn as they move.
+
+Needs ipywidgets: pip install -c constraints.txt -e ".[notebooks]".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import ops
+from malsim.api import read, run
+from malsim.errors import MalsimError, UsageError
+from malsim.lab.settings import changed, settings_of
+from malsim.lab.shell.session import without_setting
+from malsim.memory.explain import explained
+from malsim.memory.scores import effective
+from malsim.netlist import Document
+from malsim.netlist.statements import Set
+from malsim.plot.live import Screen
+from malsim.plot.waterfall import waterfall
+from malsim.sim.script import Scenario
+from ops import OpError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from malsim.api import Run
+    from malsim.memory import Rules
+    from ops.bench.response import Signal
+
+__all__ = ["Panel", "op", "scenario", "what_if"]
+
+Lines = dict[str, tuple[list[float], list[float | None]]]
+COARSE = 80
+LARGEST = 5.0  # a slider's end where a setting has none
+ENDLESS = 1e6  # a bound as good as none
+CALLS = 60
+
+
+@dataclass(eq=False)
+class Panel:
+    """Sliders and the picture they redraw; `lines` or `terms` hold the numbers of the picture, `said` what went wrong."""
+
+    sliders: Mapping[str, Any]
+    drawn: Callable[[dict[str, float]], tuple[bytes, Any]]
+    shown: Any = None
+    said: str = ""
+    widget: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        known = _ipywidgets()
+        self._image, self._told = known.Image(format="png"), known.HTML()
+        for slider in self.sliders.values():
+            slider.observe(self.redraw, names="value")
+        self.widget = known.VBox([*self.sliders.values(), self._image, self._told])
+        self.redraw()
+
+    def redraw(self, change: object = None) -> None:
+        """Take the sliders' values and draw; what a value is refused for is said beneath the picture that stands."""
+        del change
+        try:
+            self._image.value, self.shown = self.drawn({name: one.value for name, one in self.sliders.items()})
+            self.said = ""
+        except (MalsimError, OpError) as error:
+            self.said = str(error)
+        self._told.value = self.said
+
+    @property
+    def png(self) -> bytes:
+        """The picture that stands."""
+        return bytes(self._image.value)
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return self.widget._repr_mimebundle_(**options)  # how a notebook shows any widget
+
+
+def scenario(
+    source: Scenario | str | Path, settings: Sequence[str], channels: Sequence[str], *, up: tuple[float, float] = (0.0, 1.0)
+) -> Panel:
+    """Sliders over a scenario's settings; it is run anew whenever one moves.
+
+    Parameters
+    ----------
+    source
+        A scenario or its file; a small one, for a run of 60 ticks is a blink.
+    settings
+        Dotted names: `rules.challenge_ceiling`, `writers.bots.count`, and an op's parameter as for `setp`, `weak.level`.
+    channels
+        Signals or addresses, drawn as a scope does.
+    up
+        The range of the values drawn.
+    """
+    script = source if isinstance(source, Scenario) else read(source)
+    ranges = [_range(script, name) for name in settings]
+    screen = Screen(channels, x="time (days)", y="value", across=(0.0, script.days), up=up, title=script.name)
+
+    def drawn(values: dict[str, float]) -> tuple[bytes, Lines]:
+        captured = run(_set(script, values)).scope(list(channels), events=())
+        lines: Lines = {
+            name: (own["t"].to_list(), own["value"].to_list())
+            for (name,), own in captured.samples.group_by("channel", maintain_order=True)
+        }
+        return screen.png(lines), lines
+
+    return Panel({name: _slider(name, *one) for name, one in zip(settings, ranges, strict=True)}, drawn)
+
+
+def op(name: str, params: Sequence[str], *, signal: Signal = "step", tick: str = "1d", **fixed: Any) -> Panel:
+    """Sliders over an op's parameters, and its answer to a step, a ramp, an impulse or a sine."""
+    sheet = ops.load(name)
+    ranges = [_param(sheet, one) for one in params]
+    start = ops.respond(sheet, signal, fixed, tick=tick, calls=CALLS)
+    names = [out for out in start.columns if out != "t" and start[out].dtype.is_numeric()]
+    across = (0.0, float(start["t"][-1]))
+    screen = Screen(names, x="time (days)", y="value", across=across, up=(-0.5, 1.5), title=f"{name}: {signal} response")
+
+    def drawn(values: dict[str, float]) -> tuple[bytes, Lines]:
+        answer = ops.respond(sheet, signal, {**fixed, **values}, tick=tick, calls=CALLS)
+        lines: Lines = {out: (answer["t"].to_list(), answer[out].cast(pl.Float64).to_list()) for out in names}
+        return screen.png(lines), lines
+
+    return Panel({one: _slider(one, *reach) for one, reach in zip(params, ranges, strict=True)}, drawn)
+
+
+def what_if(made: Run, cell: str, t: float | None = None, *, rep: int = 0) -> Panel:
+    """What a cell would be worth, term by term, were it stated otherwise, its neighbours worth more, a ceiling lower."""
+    found = made.explain(cell, t, rep)
+    rules, edges = made.scenario.rules, found.contributions
+    if rules.effective is not None:
+        raise UsageError("the terms of your own formula are not ours", where="what_if", given=cell)
+    factor = found.record["factor"] or 1.0
+    starts = {"stated": found.terms["value"][0] / factor, "factor": factor}
+    starts |= {f"{row['source']} {row['relation']}": row["worth"] for row in edges.to_dicts()}
+    starts |= {name: getattr(rules, name) for name in ("support_ceiling", "challenge_ceiling")}
+
+    def drawn(values: dict[str, float]) -> tuple[bytes, pl.DataFrame]:
+        terms, worth = _terms(values, edges, rules, cell)
+        figure = waterfall(terms, worth, title=f'{found.handle} "{found.title}" on day {found.t:g}, if …')
+        figure.set_dpi(COARSE)
+        return figure._repr_png_(), terms  # the figure is ours
+
+    return Panel({name: _slider(name, start, 0.0, 1.0) for name, start in starts.items()}, drawn)
+
+
+def _terms(values: dict[str, float], edges: pl.DataFrame, rules: Rules, cell: str) -> tuple[pl.DataFrame, float]:
+    """The terms of a cell under these values, by the memory's own formula and explanation."""
+    ceilings = {name: values[name] for name in ("support_ceiling", "challenge_ceiling")}
+    worth = pl.Series("worth", [values[f"{source} {relation}"] for source, relation in edges["source", "relation"].rows()])
+    seen = edges.select("source", "relation", "weight", worth.cast(pl.Float64))
+    mass = seen["weight"] * seen["worth"]
+    masses = float(mass.filter(mass > 0).sum()), -float(mass.filter(mass < 0).sum())
+    made = float(effective(values["stated"], values["factor"], *masses, **ceilings))  # type: ignore[arg-type]  # one cell
+    row = {"cell": cell, "stated": values["stated"], "calibration": values["factor"], "effective": made}
+    row |= dict(zip(("support_mass", "challenge_mass"), masses, strict=True))
+    record: dict[str, object] = {"claims": 0.0, "contradicted": 0.0}
+    told = explained(
+        row,
+        seen,
+        record,
+        t=0.0,
+        rules=changed(rules, {f"rules.{one}": value for one, value in {**ceilings, "damping": 1.0}.items()}),
+    )
+    return told.terms, told.effective
+
+
+def _set(script: Scenario, values: dict[str, float]) -> Scenario:
+    """The scenario under these settings; those of ops go into its netlist as `setp` would put them."""
+    known = settings_of(script)
+    made = changed(script, {name: value for name, value in values.items() if name in known})
+    pins = {name: value for name, value in values.items() if name not in known}
+    if not pins or made.netlist is None:
+        return made
+    document = made.netlist.document
+    kept = without_setting(document.statements, set(pins))
+    said = Document((*kept, *(Set(name, f"{value:g}") for name, value in pins.items())), document.name)
+    return made.replace(netlist=replace(made.netlist, document=said))
+
+
+def _range(script: Scenario, name: str) -> tuple[float, float, float, bool]:
+    """Where a slider stands and how far it goes: a setting's own bounds, as far as they are finite."""
+    known = settings_of(script).get(name)
+    if known is not None:
+        if known.choices:
+            raise UsageError("a choice has no slider", where="widgets", given=name)
+        low = known.low + 0.01 * known.above
+        return float(known.value), low, _end(known.value, known.high), known.whole
+    net = script.netlist.net if script.netlist is not None else None
+    instance, _, pin = name.rpartition(".")
+    if net is None or instance not in net.instances:
+        allowed = "such as rules.challenge_ceiling, or INSTANCE.PARAMETER of its netlist"
+        raise UsageError("no such setting", where="widgets", given=name, allowed=allowed)
+    given = net.instances[instance].settings.get(pin)
+    start, low, high, whole = _param(net.instances[instance].sheet, pin)
+    return (start if given is None else float(given)), low, high, whole
+
+
+def _param(sheet: ops.Sheet, name: str) -> tuple[float, float, float, bool]:
+    slot = sheet.slots.get(name)
+    if slot is None or slot.pin.type not in ("float", "int"):
+        numeric = [one for one, known in sheet.slots.items() if known.pin.type in ("float", "int")]
+        raise UsageError("no number of this op", where=sheet.name, given=name, allowed=" ".join(numeric))
+    low, high = (_number(getattr(slot.pin, end, None)) for end in ("low", "high"))
+    start = float(slot.pin.first)
+    return start, -LARGEST if low is None or low < -ENDLESS else low, _end(start, high), slot.pin.type == "int"
+
+
+def _number(bound: object) -> float | None:
+    """A bound that is a number; others are named for another pin."""
+    return float(bound) if isinstance(bound, (int, float)) else None
+
+
+def _end(value: float, high: float | None) -> float:
+    return max(LARGEST, 2.0 * value) if high is None or high > ENDLESS else high
+
+
+def _slider(name: str, value: float, low: float, high: float, whole: bool = False) -> Any:  # noqa: FBT001, FBT002 - of a range
+    known = _ipywidgets()
+    made = known.IntSlider if whole else known.FloatSlider
+    step = 1 if whole else (high - low) / 100
+    kind = int if whole else float
+    look = {"description": name, "style": {"description_width": "initial"}, "layout": {"width": "480px"}}
+    return made(value=kind(value), min=kind(low), max=kind(high), step=step, readout_format="d" if whole else ".3f", **look)
+
+
+def _ipywidgets() -> Any:
+    try:
+        import ipywidgets
+    except ImportError as error:
+        hint = 'pip install -c constraints.txt -e ".[notebooks]"'
+        raise UsageError("sliders need ipywidgets", where="malsim.widgets", hint=hint) from error
+    return ipywidgets
