@@ -9,6 +9,7 @@ malsim netlist load graph.malnet -o memory.sqlite              its cells and edg
 malsim netlist render memory.sqlite                            a store's graph as text that loads back
 malsim netlist run alarm.malnet --on stream.csv --expect trips.csv
 malsim netlist why alarm.out alarm.malnet --on stream.csv --at 41
+malsim netlist why alarm.out out/tripwire --at 41              of a recorded run, back to the claim
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--on", metavar="STREAM", help="run, why: a row a tick, a column a signal (.csv, .parquet, .ndjson)")
     parser.add_argument("--expect", metavar="FILE", help="run: columns that must come out; exit 1 where they do not")
     parser.add_argument("--tick", default="1d", metavar="TIME", help="run, why: the time between two rows (1d)")
+    parser.add_argument("--rep", type=int, metavar="K", help="why: of a recorded run, the replication; default its first")
     parser.add_argument("--at", type=float, metavar="DAY", help="why: the day asked about; default the last")
 
 
@@ -179,7 +181,13 @@ def _run(args: argparse.Namespace) -> int:
 def _why(args: argparse.Namespace) -> int:
     from malsim.netlist.why import why
 
-    signal, path = _exactly(args, 2, "a signal and a netlist")
+    signal, path = _exactly(args, 2, "a signal, and a netlist or the folder of a run")
+    if Path(path).is_dir() or path.endswith(".json"):
+        from malsim.scenario.rerun import life
+        from malsim.sim.because import because
+
+        print(*because(life(path, args.rep), signal, t=args.at), sep="\n  because ")
+        return 0
     net, made = _ran(args, path)
     recorded = made.unpivot(index="t", variable_name="signal", value_name="value").with_columns(rep=0)
     print(*why(signal, net, recorded, at=args.at), sep="\n  because ")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.errors import AddressError
+from malsim.netlist.address import Pin
 from malsim.netlist.values import short
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def why(
     rep
         The replication.
     moved
-        What moved a cell's field by a time, as a sentence, for wires that begin at a cell.
+        What moved the end of a wire by a time, as a sentence, for wires that begin at a cell, at rows or at the loop.
 
     Returns
     -------
@@ -89,7 +90,7 @@ def _walk(
     current: Signal | None = signal
     while current is not None and current.name not in seen and current.name in recorded:
         seen.add(current.name)
-        step = _last(current, recorded[current.name].filter(pl.col("t") <= by), moved)
+        step = _last(current, net, recorded[current.name].filter(pl.col("t") <= by), moved)
         steps.append(step)
         by = step.since
         current = _moved_by(current, net, recorded, by)
@@ -98,15 +99,15 @@ def _walk(
     return steps
 
 
-def _last(signal: Signal, history: pl.DataFrame, moved: Callable[[str, float], str] | None) -> Because:
+def _last(signal: Signal, net: Net, history: pl.DataFrame, moved: Callable[[str, float], str] | None) -> Because:
     """The signal's value at the end of its history, and when it came to be that."""
     values = history["value"]
     changes = (values.ne_missing(values.shift(1))).arg_true()
     at = int(changes[-1]) if len(changes) else 0
     since, value = float(history["t"][at]), float(values[at])
     writer = signal.writer
-    pin = writer.pin if writer else None
-    cause = moved(writer.word, since) if moved and writer and pin is None else ""
+    by_op = writer is not None and isinstance(writer.address, Pin) and writer.address.instance in net.instances
+    cause = moved(writer.word, since) if moved and writer and not by_op else ""
     before = float(values[at - 1]) if at else None
     return Because(signal.name, value, since, before, writer.word if writer else "nothing that writes it", cause)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.script import Scenario
 
-__all__ = ["Rerun", "again", "rerun"]
+__all__ = ["Rerun", "again", "life", "rerun"]
 
 TOLERANCE = 1e-12
 
@@ -93,6 +93,18 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
         record=tuple(record) if isinstance(record, list) else record,
         record_every=recorded["record_every"],
     )
+
+
+def life(path: str | Path, rep: int | None = None) -> Run:
+    """One replication of a recorded run, its first by default, made again from the manifest or the folder it is in."""
+    path = Path(path)
+    path = path / "manifest.json" if path.is_dir() else path
+    scenario = again(_read(path), where=str(path))
+    rep = scenario.first if rep is None else rep
+    if not scenario.first <= rep < scenario.first + scenario.replications:
+        allowed = f"{scenario.first} to {scenario.first + scenario.replications - 1}"
+        raise DataError("this run has no such replication", where=str(path), given=rep, allowed=allowed)
+    return bench.run(scenario.replace(first=rep, replications=1, record="all", record_every=1))
 
 
 def _read(path: Path) -> dict[str, Any]:

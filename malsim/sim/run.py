@@ -9,6 +9,7 @@ import polars as pl
 
 from malsim.sim import causes
 from malsim.sim.bands import BANDS
+from malsim.sim.because import because, is_signal
 from malsim.sim.manifest import manifest
 from malsim.sim.metrics import metrics
 from malsim.sim.steady import endings
@@ -51,7 +52,12 @@ class Run:
         return causes.explain(self, cell, t=t, rep=rep)
 
     def why(self, cell: str, t: float | None = None, rep: int = 0) -> str:
-        """One sentence saying why a cell's effective is what it was at `t` days, and what moved it last."""
+        """One sentence saying why a cell's effective is what it was at `t` days, and what moved it last.
+
+        For a signal of the netlist, or a pin it is on, a line a wire back to the claim that moved it.
+        """
+        if is_signal(self, cell):
+            return "\n  because ".join(map(str, because(self, cell, t=t, rep=rep)))
         return self.explain(cell, t, rep).why
 
     def metrics(self) -> pl.DataFrame:

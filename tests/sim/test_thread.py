@@ -10,10 +10,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from malsim import api
+from malsim.cli import main
 from malsim.errors import MalsimError, ScenarioError
 from malsim.scenario.files import parse, read
 from malsim.scenario.judge import judge, judge_run
 from malsim.scenario.rerun import rerun
+from malsim.sim.because import because
 from malsim.sim.bench import run
 from malsim.sim.run import FRAMES
 from malsim.sim.wired import wired
@@ -311,3 +313,30 @@ def test_the_picture_of_a_net_has_a_lane_a_bit_and_a_panel_a_size(tmp_path: Path
     assert [path.name for path in made.plot.save(tmp_path)] == ["effective.png", "currency.png", "signals.png"]
     with pytest.raises(ScenarioError, match="no netlist"):
         api.run(parse("why = 'x'")).plot.signals()
+
+
+def test_why_walks_back_to_the_claim_and_to_whoever_fed_it_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    held = ACK.replace("7d", "6d")
+    run_ = api.run(parse(scenario(TRIP, held, run="replications = 2"), where="it.toml"))
+    tripped = run_.why("alarm.out", t=5, rep=1)
+    assert [line.split()[-1] for line in tripped.splitlines()[:2]] == ["alarm.out", "weak.below"]
+    assert tripped.endswith("on new edges from obs_b0b1; obs_b0b1 was admitted on day 3 (claim 1 of bob)")
+    assert run_.why("tripped").endswith("from reviewer.ack: fed in from outside on day 6")
+    run_.write(tmp_path)
+    assert main(["netlist", "why", "alarm.out", str(tmp_path), "--at", "5", "--rep", "1"]) == 0
+    assert capsys.readouterr().out == tripped + "\n"
+    assert main(["netlist", "why", "alarm.out", str(tmp_path), "--at", "0.5"]) == 2
+    assert main(["netlist", "why", "alarm.out", str(tmp_path), "--rep", "2"]) == 2
+    assert "no such replication" in capsys.readouterr().err
+    with pytest.raises(MalsimError, match="no netlist"):
+        because(api.run(parse("why = 'x'")), "alarm.out")
+
+
+def test_why_names_the_claims_behind_what_many_rows_come_to() -> None:
+    wires = "loadrt watch names=says domain=writer\nloadrt watch names=enough\nnet best says.in < max(cell-scores-eff)\n"
+    wires += "net voices enough.in < sum(says.above)\nnet old enough.level < dec_a3ee-scores-curr\n"
+    wires += "addf says tick\naddf enough tick\n"
+    run_ = api.run(parse(scenario(wires)))
+    assert run_.why("voices", t=5).endswith("from sum(says.above): obs_b0b1 was admitted on day 3 (claim 1 of bob)")
+    assert run_.why("old", t=9).endswith("from dec_a3ee-scores-curr: no claim came in between: it goes with time")
+    assert run_.why("dec_a3ee", t=5).startswith("dec_a3ee is worth")
