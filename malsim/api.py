@@ -10,6 +10,7 @@ import polars as pl
 
 from malsim.plot.answers import answers, turns
 from malsim.plot.scope import scope
+from malsim.plot.staleness import staleness
 from malsim.plot.trajectories import trajectories
 from malsim.plot.waterfall import waterfall
 from malsim.scenario.files import read
@@ -78,6 +79,13 @@ class Figures:
         """The reader's turns over time: harm, refusals, what was opened."""
         return turns(self._bands, title=self._run.scenario.why)
 
+    def staleness(self) -> Sheet:
+        """Until when each active cell is current, in the first replication."""
+        run = self._run
+        cells = run.cells.filter(pl.col("rep") == run.scenario.first)
+        labels = run.memory.cells.select(pl.col("handle").alias("cell"), "title", pl.col("stability").cast(pl.String))
+        return staleness(cells, labels, stale_below=run.scenario.rules.stale_below, title=run.scenario.why)
+
     @cached_property
     def _bands(self) -> pl.DataFrame:
         run = self._run
@@ -104,6 +112,7 @@ class Figures:
         paths = []
         names = ["effective", "currency"] if self._run.cells.height else []
         names += ["signals"] if self._run.signals.height and self._run.scenario.netlist else []
+        names += ["staleness"] if self._run.cells.height and self._run.scenario.beginning else []
         names += ["answers"] if (self._bands["signal"] == "right").any() else []
         names += ["turns"] if (self._bands["signal"] == "words").any() else []
         for name in names:

@@ -16,11 +16,14 @@ from malsim.scenario.actors import actors
 from malsim.scenario.checks import checks_of
 from malsim.scenario.lines import line_of, lines_of
 from malsim.scenario.schema import scenario_schema
+from malsim.scenario.stores import beginning_of
 from malsim.scenario.wires import wires_of
 from malsim.sim.clock import DAY, days, span
 from malsim.sim.script import Scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from jsonschema import ValidationError
 
 __all__ = ["parse", "read"]
@@ -49,10 +52,17 @@ def read(path: str | Path) -> Scenario:
     return parse(text, name=path.stem, where=str(path))
 
 
-def parse(text: str, *, name: str = "scenario", where: str = "scenario", netlist: str | None = None) -> Scenario:
+def parse(
+    text: str,
+    *,
+    name: str = "scenario",
+    where: str = "scenario",
+    netlist: str | None = None,
+    stores: Mapping[str, str] | None = None,
+) -> Scenario:
     """Make a Scenario from TOML text; `where` stands in messages for the file.
 
-    `netlist`, where given, is read instead of the file that the text names.
+    `netlist`, where given, is read instead of the file that the text names; `stores` are the hashes its stores must have.
     """
     try:
         table = json.loads(json.dumps(tomllib.loads(text), default=str))
@@ -83,6 +93,7 @@ def parse(text: str, *, name: str = "scenario", where: str = "scenario", netlist
         checks=checks_of(table, lines, where),
         **actors(table, lines, where),
         netlist=wires_of(table, text, where, recorded=netlist),
+        beginning=beginning_of(table, text, where, recorded=stores),
         text=text,
         path=where,
         **settings,

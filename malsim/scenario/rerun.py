@@ -83,7 +83,9 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
     record = recorded["record"]
     wired = (recorded.get("netlist") or {}).get("text")
     where = recorded.get("path") or recorded["name"]
-    return parse(recorded["scenario"], name=recorded["name"], where=where, netlist=wired).replace(
+    return parse(
+        recorded["scenario"], name=recorded["name"], where=where, netlist=wired, stores=recorded.get("stores", {})
+    ).replace(
         rules=Rules.of({name: float(value) if value == "inf" else value for name, value in rules.items()}),
         seed=recorded["seed"],
         days=recorded["days"],

@@ -69,7 +69,8 @@ class Bench:
         self._scans = _scans(scenario)
         self._known_until = -1  # the changes of truth before this time are known to the recorder
         self.thread = Thread(scenario.netlist, scenario, self.stage) if scenario.netlist else None
-        memory = self.thread.put(Memory.empty()) if self.thread else Memory.empty()
+        memory = scenario.beginning.lives(reps.tolist(), scenario.rules) if scenario.beginning else Memory.empty()
+        memory = self.thread.put(memory) if self.thread else memory
         self._settle(hooks.orient(memory, scenario, 0.0, self.stage.notes) if self.session else memory)
         self._scanned = self.calendar.event()
         for process in (self._script, self._populations, self._thread):

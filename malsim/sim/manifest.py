@@ -34,6 +34,7 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
         "scenario": redacted(scenario.text),
         "scenario_sha256": hashlib.sha256(scenario.text.encode()).hexdigest(),
         "netlist": _netlist(scenario.netlist),
+        "stores": dict(scenario.beginning.stores) if scenario.beginning else {},
         "rules": _constants(scenario.rules),
         "seed": scenario.seed,
         "days": scenario.days,

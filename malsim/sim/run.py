@@ -87,7 +87,9 @@ class Run:
         scenario = self.scenario
         frame = self.cells if self.cells.height else self.bands
         kinds = dict(self.events.group_by("kind", maintain_order=True).len().rows())
-        happened = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "events were not recorded"
+        happened = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or (
+            "events were not recorded" if scenario.record == "bands" else "nothing was written"
+        )
         times = f" × {scenario.replications} replications" if scenario.replications > 1 else ""
         lines = [
             f"{scenario.name}: {scenario.days:g} days, {frame['t'].n_unique()} ticks recorded{times}, seed {scenario.seed}",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from malsim.sim.beginning import Beginning
     from malsim.sim.faults import Fault
     from malsim.sim.populations import Population
     from malsim.sim.reader import Reader
@@ -66,6 +67,7 @@ class Scenario:
     reviewers: Reviewers | None = None
     gaps: tuple[tuple[int, int], ...] = ()
     netlist: Wires | None = None
+    beginning: Beginning | None = None
     checks: tuple[Check, ...] = ()
     text: str = ""
     path: str = ""

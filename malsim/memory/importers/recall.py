@@ -80,10 +80,10 @@ def first_day(archive: Archive) -> float:
 
 def _screened(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
     """Rows without secrets, and how many cells had any."""
-    claims = rows.with_row_index("claim").with_columns(pl.lit(None, pl.String).alias("object"))
+    claims = rows.with_row_index("claim")
     found = screen.secrets(claims, pl.DataFrame(schema={"claim": pl.UInt32, "target": pl.String}), rules)
     marked = pl.Series(range(rows.height), dtype=pl.UInt32).filter(rows["sensitivity"] == "secret")
-    for name in ("title", "body", "summary", "writer", "handle", "key"):
+    for name in ("title", "body", "summary", "writer", "object", "handle", "key"):
         here = found.filter(pl.col("path") == name)
         said = here.select("claim", worded(WITHHELD, "finding").alias("said"))
         rows = rows.with_row_index("claim").join(said, on="claim", how="left", maintain_order="left")
@@ -96,6 +96,7 @@ def _screened(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
     )
     secret = pl.when(numbered.is_in(marked.implode())).then(pl.lit(WITHHELD.format("secret")))
     rows = rows.with_columns(secret.otherwise(name).alias(name) for name in ("title", "body", "summary"))
+    rows = rows.with_columns(pl.when(~numbered.is_in(marked.implode())).then("object").alias("object"))
     return rows, pl.concat([found["claim"], marked]).n_unique()
 
 

@@ -29,7 +29,8 @@ EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
     "weight": pl.Float64,
 }
 _ROW: dict[str, pl.DataType | type[pl.DataType]] = {
-    "rep": pl.Int32, "key": pl.String, "handle": pl.String, "kind": pl.String, "writer": pl.String, "title": pl.String,
+    "rep": pl.Int32, "key": pl.String, "handle": pl.String, "kind": pl.String, "writer": pl.String, "object": pl.String,
+    "title": pl.String,
     "body": pl.String, "summary": pl.String, "value": pl.Float64, "stated": pl.Float64, "uncertainty": pl.Float64,
     "concern": pl.Float64, "source_quality": pl.Float64, "calibration": pl.Float64, "effective": pl.Float64,
     "c0": pl.Float64, "currency": pl.Float64, "salience_seed": pl.Float64, "salience": pl.Float64, "stability": pl.String,
@@ -60,7 +61,7 @@ class Placed:
 def rows_of(cells: Sequence[Mapping[str, Any]], *, start: float = 0.0) -> pl.DataFrame:
     """One row a stored cell; what is absent or of the wrong type takes the value the reference would have written.
 
-    Dates become days after `start` (days after 1970).
+    Dates become days after `start` (days after 1970), the first of a cell's subjects its object.
     """
     return pl.DataFrame([_row(cell, start) for cell in cells], schema=_ROW)
 
@@ -113,6 +114,7 @@ def _row(cell: Mapping[str, Any], start: float) -> dict[str, Any]:
         "created": created,
         "touched": _day(cell.get("updatedAt"), start) or created,
         "read": _day(cell.get("lastSalientAt"), start),
+        "object": next(iter(_texts(part["tags"].get("subject"))), None),
         "topics": _texts(part["tags"].get("topics")),
         "entities": _texts(part["tags"].get("entities")),
         "source_refs": _texts(cell.get("sourceRefs")),
@@ -178,7 +180,7 @@ def _cells(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
         author,
         content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content"),
         is_immutable(pl.col("handle")).alias("immutable"),
-        *(pl.lit(None).alias(name) for name in ("object", "successor")),
+        pl.lit(None).alias("successor"),
         *(pl.lit(0.0).alias(name) for name in ("support_mass", "challenge_mass")),
         claimed=pl.col("stated"),
         worth=pl.col("effective"),

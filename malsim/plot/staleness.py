@@ -1,0 +1,59 @@
+"""What goes stale when: one bar a cell, from the first day recorded until its currency has run out."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.plot.style import COLOURS, dress, sheet
+
+if TYPE_CHECKING:
+    from malsim.plot.style import Sheet
+
+__all__ = ["staleness"]
+
+MOST_CELLS = 30
+HATCHES = ("", "///", "...")  # so that a grey print tells the classes apart
+
+
+def staleness(cells: pl.DataFrame, labels: pl.DataFrame, *, stale_below: float, title: str = "") -> Sheet:
+    """Draw until when each active cell is current.
+
+    Parameters
+    ----------
+    cells
+        t (days), cell, currency and status, of one replication.
+    labels
+        cell, title, stability.
+    stale_below
+        The currency below which a cell is stale.
+    """
+    active = cells.filter(pl.col("status") == "active")
+    stale = active.filter(pl.col("currency") < stale_below).group_by("cell").agg(pl.col("t").min().alias("day"))
+    listed = active.select("cell").unique(maintain_order=True).join(stale, on="cell", how="left", maintain_order="left")
+    listed = listed.join(labels.unique("cell"), on="cell", how="left", maintain_order="left")
+    shown = listed.sort("day", nulls_last=True, maintain_order=True).head(MOST_CELLS)
+    end = float(cells["t"].max() or 1.0)  # type: ignore[arg-type]  # a column of numbers
+    figure = sheet(8.6, 1.6 + 0.24 * shown.height)
+    axes = figure.subplots()
+    for place, row in enumerate(shown.to_dicts()):
+        order = ("stable", "volatile", "ephemeral").index(row["stability"])
+        until = end if row["day"] is None else row["day"]
+        axes.barh(place, until, height=0.7, color=COLOURS[order], hatch=HATCHES[order], edgecolor="white", linewidth=0,
+                  label=row["stability"])  # fmt: skip
+        axes.text(until, place, "  still current" if row["day"] is None else f"  day {until:g}", va="center", fontsize=7)
+    names = [f"{row['cell']}  {textwrap.shorten(row['title'], 44, placeholder='…')}" for row in shown.to_dicts()]
+    axes.set_yticks(range(shown.height), names, fontsize=7)
+    axes.invert_yaxis()
+    axes.set_xlim(0.0, end * 1.14)
+    left = f"; {listed.height - shown.height} more not shown" if listed.height > shown.height else ""
+    dress(axes, x=f"time until currency is below {stale_below:g} (days){left}", y="")
+    axes.grid(visible=False, axis="y")
+    held = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    axes.legend(
+        held.values(), held.keys(), fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, frameon=False
+    )
+    figure.suptitle("\n".join(textwrap.wrap(title, 100)), fontsize=10, x=0.01, ha="left")
+    return figure

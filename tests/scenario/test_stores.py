@@ -1,0 +1,163 @@
+"""A run that begins with a store: the same lives, days counted from its last, its hash on record."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from malsim import api
+from malsim.cli import main
+from malsim.errors import DataError, ScenarioError
+from malsim.memory import Memory, admit, tick
+from malsim.memory.bootstrap import WRITER
+from malsim.memory.replicate import replicated
+from malsim.memory.store import Store
+from malsim.memory.updates import annex
+from malsim.scenario.files import read
+from malsim.scenario.rerun import rerun
+from malsim.sim import bench
+
+STALE = Path(__file__).parents[2] / "scenarios" / "stale_in_ninety_days.toml"
+
+
+def claim(name: str, **more: Any) -> dict[str, Any]:
+    return {"handle": f"obs_{name}", "writer": "ann", "title": f"claim {name}", "confidence": 0.7, **more}
+
+
+def stored(path: Path) -> Memory:
+    """A store of three cells, written until day 20, ticked on day 20."""
+    with Store(path) as store:
+        store.admit([claim("aaaa", t=2.0, stability="volatile"), claim("bbbb", t=5.0, writer="ben", reverify=30.0)])
+        edges = [{"relation": "contradicts", "target": "obs_aaaa"}, {"relation": "supersedes", "target": "obs_bbbb"}]
+        store.admit([claim("cccc", t=12.0, writer="cyd", edges=edges)])
+        store.save(annex(store.memory, "obs_cccc"), t=15.0)
+        return store.tick(20.0)
+
+
+def scenario(folder: Path, memory: str, more: str = "") -> Path:
+    path = folder / "s.toml"
+    path.write_text(f'why = "w"\n[memory]\n{memory}\n[run]\ndays = 4\nreplications = 3\n{more}', encoding="utf-8")
+    return path
+
+
+def test_a_run_goes_on_where_the_store_stopped(tmp_path: Path) -> None:
+    memory = stored(tmp_path / "m.sqlite")
+    run = bench.run(read(scenario(tmp_path, 'from = "m.sqlite"')))
+    lived = memory
+    for day in range(1, 5):
+        lived = tick(lived, 20.0 + day)
+    for rep in range(3):
+        ours = run.memory.cells.filter(pl.col("rep") == rep)
+        names = ["handle", "effective", "currency", "salience", "status", "version", "support_mass"]
+        assert_frame_equal(ours.select(names), lived.cells.select(names), check_exact=False, abs_tol=1e-12, rel_tol=0.0)
+        assert ours["created"].to_list() == [-18.0, -15.0, -8.0]
+        assert ours["reverify"].to_list() == [None, 10.0, None]
+        assert run.memory.head("obs_bbbb", rep=rep) == "obs_cccc"
+    assert run.why("obs_aaaa", 2.0).startswith("obs_aaaa is worth")
+    assert run.cells["t"].unique().sort().to_list() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_replication_k_is_the_same_however_many_run(tmp_path: Path) -> None:
+    stored(tmp_path / "m.sqlite")
+    writers = '[[facts]]\nname = "pump"\n[[writers]]\nbehaviour = "honest"\nrate = 2.0\n[reader]\n'
+    script = read(scenario(tmp_path, 'from = "m.sqlite"', writers))
+    many, alone = bench.run(script), bench.run(script.replace(first=2, replications=1))
+    assert_frame_equal(many.cells.filter(pl.col("rep") == 2), alone.cells)
+    assert_frame_equal(many.events.filter(pl.col("rep") == 2), alone.events)
+    assert "bootstrapped" not in many.events["kind"].unique().to_list()  # it was not empty
+
+
+def test_a_claim_of_the_run_meets_the_cells_of_the_store(tmp_path: Path) -> None:
+    stored(tmp_path / "m.sqlite")
+    said = """[[claim]]
+at = "1d"
+writer = "dee"
+handle = "obs_dddd"
+title = "no"
+confidence = 0.7
+edges = [{ relation = "contradicts", target = "obs_aaaa" }]
+"""
+    run = bench.run(read(scenario(tmp_path, 'from = "m.sqlite"', said)))
+    eff = run.cells.filter((pl.col("cell") == "obs_aaaa") & (pl.col("rep") == 1))["effective"].to_list()
+    assert eff[0] == pytest.approx(0.7)
+    assert eff[2] == pytest.approx(0.7 - 0.6 * pl.Series([0.7]).tanh()[0])
+
+
+def test_the_manifest_holds_the_hash_and_a_rerun_wants_the_same_store(tmp_path: Path) -> None:
+    stored(tmp_path / "m.sqlite")
+    run = api.run(scenario(tmp_path, 'from = "m.sqlite"'))
+    written = run.write(tmp_path / "out")[-1]
+    assert list(json.loads(written.read_text())["stores"]) == ["m.sqlite"]
+    assert rerun(written).same
+    with Store(tmp_path / "m.sqlite") as store:
+        store.tick(21.0)
+    with pytest.raises(ScenarioError, match="is not the store of the recorded run"):
+        rerun(written)
+
+
+@pytest.mark.parametrize(
+    ("memory", "said"),
+    [
+        ('from = "gone.sqlite"', "memory.from: no such store"),
+        ('from = "../m.sqlite"', "outside its scenario's folder"),
+        ('from = "/etc/hostname"', "outside its scenario's folder"),
+        ('from = "s.toml"', "neither an SQLite file nor JSON"),
+        ('primed_by = "inner"', "memory.primed_by: no such store"),
+        ('from = ""', "memory.from"),
+        ('store = "m.sqlite"', "unknown key 'store'"),
+    ],
+)
+def test_what_is_no_store_beside_the_scenario_is_refused_with_its_line(tmp_path: Path, memory: str, said: str) -> None:
+    (tmp_path / "inner").mkdir()
+    stored(tmp_path / "m.sqlite")
+    with pytest.raises(ScenarioError) as caught:
+        read(scenario(tmp_path / "inner" if "../" in memory else tmp_path, memory))
+    assert said in str(caught.value)
+    assert "s.toml:3" in str(caught.value)
+
+
+def test_a_global_store_lends_scope_not_confidence(tmp_path: Path) -> None:
+    with Store(tmp_path / "global.sqlite") as store:
+        store.admit([
+            claim("aaaa", confidence=1.0, verification="external", object="pump", value=1.0),
+            claim("bbbb", sensitivity="secret"),
+        ])  # fmt: skip
+        store.tick(1.0)
+    memory = read(scenario(tmp_path, 'primed_by = "global.sqlite"')).beginning
+    assert memory
+    first = memory.lives([0, 1], api.read(STALE).rules)
+    lent = first.cells.filter(pl.col("handle") == "obs_aaaa")
+    assert lent.select("rep", "writer", "object", "value", "stated", "verification", "created").rows() == [
+        (rep, WRITER, "pump", 1.0, 0.7, "unverified", 0.0) for rep in (0, 1)
+    ]
+    assert first.cells.group_by("rep").len()["len"].to_list() == [11, 11]  # with the ten cells, without the secret one
+    assert first.cells["writer"].unique().to_list() == [WRITER]
+    assert first.edges.is_empty()
+
+
+def test_many_lives_cannot_begin_with_many(tmp_path: Path) -> None:
+    memory = replicated(admit(Memory.empty(), [claim("aaaa")]).memory, [0, 1])
+    memory.save(tmp_path / "m.sqlite")
+    script = read(scenario(tmp_path, 'from = "m.sqlite"'))
+    with pytest.raises(DataError, match="several replications"):
+        bench.run(script)
+
+
+def test_what_if_is_one_set_from_the_shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for given, ends in (([], "0.493"), (["--set", "rules.challenge_ceiling=0.45"], "0.545")):
+        assert main(["run", str(STALE), "-o", str(tmp_path), "--no-plots", *given]) == 0
+        assert f"dec_b001         effective settled at {ends}" in capsys.readouterr().out
+
+
+def test_the_picture_shows_when_each_cell_goes_stale(tmp_path: Path) -> None:
+    run = api.run(STALE)
+    names = {path.name for path in run.plot.save(tmp_path)}
+    assert names == {"effective.png", "currency.png", "staleness.png"}
+    said = [text.get_text().strip() for text in run.plot.staleness().axes[0].texts]
+    assert said[:4] == ["day 7", "day 9", "day 10", "day 11"]
+    assert said[-1] == "still current"
