@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
     from malsim.sim.script import Scenario
     from malsim.studies import compare, replicate
+    from malsim.tripwires import compare_tripwires, validate
     from malsim.tuning import fit_decay, histories
     from malsim.workbench import Capture, Trigger, cures, scope, stability
 
@@ -28,6 +29,7 @@ __all__ = [
     "Trigger",
     "compare",
     "cures",
+    "compare_tripwires",
     "fit_decay",
     "histories",
     "read",
@@ -35,6 +37,7 @@ __all__ = [
     "run",
     "scope",
     "stability",
+    "validate",
 ]
 
 _HOMES = {
@@ -42,6 +45,7 @@ _HOMES = {
     "malsim.memory": ("Memory", "Rules"),
     "malsim.sim.script": ("Scenario",),
     "malsim.studies": ("compare", "replicate"),
+    "malsim.tripwires": ("compare_tripwires", "validate"),
     "malsim.tuning": ("fit_decay", "histories"),
     "malsim.workbench": ("Capture", "Trigger", "cures", "scope", "stability"),
 }

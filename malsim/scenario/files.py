@@ -14,6 +14,7 @@ from malsim.memory.claims import as_claims, from_mappings
 from malsim.memory.screen import holds_secret
 from malsim.scenario.actors import actors
 from malsim.scenario.checks import checks_of
+from malsim.scenario.episodes import episodes_of
 from malsim.scenario.lines import line_of, lines_of
 from malsim.scenario.schema import scenario_schema
 from malsim.scenario.stores import beginning_of
@@ -91,6 +92,7 @@ def parse(
         rules=rules,
         claims=as_claims(from_mappings(claims)),
         checks=checks_of(table, lines, where),
+        episodes=episodes_of(table, lines, where),
         **actors(table, lines, where),
         netlist=wires_of(table, text, where, recorded=netlist),
         beginning=beginning_of(table, text, where, recorded=stores),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from malsim.sim.reviewers import Reviewers
     from malsim.sim.world import Fact
 
-__all__ = ["Check", "Scenario"]
+__all__ = ["Check", "Episode", "Scenario"]
 
 LAST_REPLICATION = 2**31 - 1
 
@@ -35,6 +35,21 @@ class Check:
     name: str
     property: str
     share: float = 1.0
+    line: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Episode:
+    """A span of truth that tripwires are scored against: while `when` holds, or from `start` on and before `end` (ms).
+
+    `test` marks one that trips the wire on purpose, to show that it is alive.
+    """
+
+    name: str
+    when: str = ""
+    start: int = 0
+    end: int | None = None
+    test: bool = False
     line: int = 0
 
 
@@ -69,6 +84,7 @@ class Scenario:
     netlist: Wires | None = None
     beginning: Beginning | None = None
     checks: tuple[Check, ...] = ()
+    episodes: tuple[Episode, ...] = ()
     text: str = ""
     path: str = ""
 

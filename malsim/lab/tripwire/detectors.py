@@ -1,4 +1,4 @@
-"""The control charts tripwires are compared with, as netlists: CUSUM and EWMA of one signal, latched by nothing."""
+"""The control charts tripwires are compared with, as netlists: CUSUM and EWMA of one signal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ setp sums.threshold {threshold!r}
 net x sums.in
 net rose sums.rose > either.in-0
 net fell sums.fell > either.in-1
-net alarm either.out
+net alarm either.out > sums.reset
 addf sums tick
 addf either tick
 """
@@ -51,8 +51,8 @@ addf beyond tick
 def cusum(*, target: float = 0.0, sigma: float = 1.0, slack: float = 0.5, threshold: float = 5.0) -> Net:
     """The two-sided cumulative sum of the signal `x` on the bit `alarm`; `slack` and `threshold` in sigma.
 
-    With slack 0.5: threshold 4 gives ARL0 167.7 and ARL1 8.38 for one sigma, 5 gives 465.4 and 10.38 (Hawkins and Olwell,
-    Cumulative Sum Charts, 1998).
+    It starts again after each alarm. With slack 0.5 the published ARL0 and ARL1 (one sigma) are 167.7 and 8.38 for threshold
+    4, 465.4 and 10.38 for 5 (Hawkins and Olwell, Cumulative Sum Charts, 1998).
     """
     return link(parse(_CUSUM.format(target=target, sigma=sigma, slack=slack, threshold=threshold)))
 

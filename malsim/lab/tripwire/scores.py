@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Runs = tuple[NDArray[np.float64], Bools]
 
-__all__ = ["MEANINGS", "Standards", "onsets", "scores", "waits"]
+__all__ = ["MEANINGS", "Standards", "onsets", "scores", "spans", "waits"]
 
 MEANINGS = {
     "arl0": ("ticks", "average run length to a false alarm, from the start of each quiet span"),
@@ -99,7 +99,7 @@ def waits(alarm: Bools, span: Bools, *, skip: bool) -> Runs:
     skip
         Count from the first tick with the alarm off; else leave out spans that begin with the alarm already on before.
     """
-    rep, start, stop = _spans(span)
+    rep, start, stop = spans(span)
     ticks = len(alarm)
     if skip:
         start = np.minimum(_next(~alarm)[start, rep], stop)
@@ -113,7 +113,7 @@ def waits(alarm: Bools, span: Bools, *, skip: bool) -> Runs:
     return np.where(ended, came - start + 1, stop - start).astype(np.float64), ended
 
 
-def _spans(span: Bools) -> tuple[Ints, Ints, Ints]:
+def spans(span: Bools) -> tuple[Ints, Ints, Ints]:
     """(replication, first tick, tick after the last) of each unbroken span."""
     edge = np.zeros((1, span.shape[1]), dtype=np.int8)
     change = np.diff(np.vstack([edge, span.astype(np.int8), edge]), axis=0)
@@ -131,7 +131,7 @@ def _next(bits: Bools) -> Ints:
 
 def _episode_blocks(alarm: Bools, truth: Bools) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Of each replication: episodes missed, and episodes that began with the alarm off."""
-    rep, start, stop = _spans(truth)
+    rep, start, stop = spans(truth)
     fresh = (start == 0) | ~alarm[np.maximum(start - 1, 0), rep]
     missed = fresh & (_next(alarm)[start, rep] >= stop)
     count = alarm.shape[1]

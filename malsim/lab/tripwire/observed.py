@@ -1,0 +1,110 @@
+"""One run of a scenario as a tripwire sees it: its signals as arrays, the truth of the episodes beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.errors import UsageError
+from malsim.lab.tripwire.part import part_of
+from malsim.lab.tripwire.statics import alarms
+from malsim.scenario.episodes import during
+from malsim.scenario.properties.frames import trace_of
+from malsim.sim import bench
+from malsim.sim.clock import DAY
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.lab.tripwire.machine import Bools
+    from malsim.netlist.wiring import Net
+    from malsim.scenario.properties import Trace
+    from malsim.sim.run import Run
+    from malsim.sim.script import Scenario
+    from malsim.sim.wires import Wires
+    from ops.pin import Array
+
+__all__ = ["Observed", "alarm_of", "observe", "wired"]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A run with its trace, the alarm asked about, and the truth.
+
+    Parameters
+    ----------
+    alarm, truth
+        Ticks × replications.
+    tests
+        Name of each episode that tests the wire to its ticks × replications; they are part of the truth too.
+    """
+
+    run: Run
+    trace: Trace
+    name: str
+    alarm: Bools
+    truth: Bools
+    tests: dict[str, Bools]
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was run."""
+        return self.run.scenario
+
+    @property
+    def days(self) -> NDArray[np.float64]:
+        """Of each tick."""
+        return np.asarray(self.trace.times / DAY)
+
+    def signal(self, name: str) -> Array:
+        """Ticks × replications of a signal; NaN where it has no value."""
+        missing = np.full((len(self.trace.times), len(self.trace.replications)), np.nan)
+        known = self.run.signals["signal"].unique().to_list()
+        return np.asarray(self.trace.read(name), dtype=np.float64) if name in known else missing
+
+    def bit(self, name: str) -> Bools:
+        """Ticks × replications of a bit."""
+        return self.signal(name) == 1.0
+
+
+def wired(scenario: Scenario) -> Wires:
+    """The netlist of a scenario. Raises `UsageError` where it has none."""
+    if scenario.netlist is None:
+        raise UsageError("this scenario has no netlist", where=scenario.path, hint="add [netlist] file = …, or name one")
+    return scenario.netlist
+
+
+def alarm_of(net: Net, asked: str | None = None) -> str:
+    """The signal that is the alarm: as asked, else what a latch writes, else the one output of the Boolean part.
+
+    Raises `UsageError` where there is no such bit, or several that might be meant.
+    """
+    bits = [name for name, signal in net.signals.items() if signal.type == "bit" and signal.domain == "run"]
+    if asked is not None:
+        if asked not in bits:
+            raise UsageError("no such bit in this netlist", given=asked, allowed=" ".join(bits))
+        return asked
+    known = alarms(net) or list(part_of(net).outputs)
+    if len(known) != 1:
+        problem = "this netlist has several alarms" if known else "this netlist has no alarm"
+        raise UsageError(problem, allowed=" ".join(known or bits), hint="say which: --alarm NAME")
+    return known[0]
+
+
+def observe(scenario: Scenario, alarm: str | None = None) -> Observed:
+    """Run a scenario with its netlist and read what the tripwire did against the episodes.
+
+    Raises
+    ------
+    UsageError
+        Where it has no netlist, or no one alarm.
+    """
+    name = alarm_of(wired(scenario).net, alarm)
+    run = bench.run(scenario.replace(record="all", record_every=1))
+    trace = trace_of(run)
+    truth = during(scenario.episodes, trace)
+    tests = {one.name: during([one], trace) for one in scenario.episodes if one.test}
+    seen = Observed(run, trace, name, np.zeros_like(truth), truth, tests)
+    return Observed(run, trace, name, seen.bit(name), truth, tests)

@@ -1,0 +1,87 @@
+"""Tripwires as `import malsim as ms` gives them: the scorecard with its figure and its page at hand."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from malsim import scorecard
+from malsim.lab.tripwire import scorecard as lab_scorecard
+from malsim.lab.tripwire.said import said
+from malsim.netlist import Document, parse
+from malsim.netlist import read as read_netlist
+from malsim.plot import tripwire as draw
+from malsim.scenario.files import read
+from malsim.sim.script import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from malsim.plot.style import Sheet
+
+__all__ = ["Scorecard", "compare_tripwires", "validate"]
+
+
+class Scorecard(lab_scorecard.Scorecard):
+    """What is known of a tripwire; a notebook shows its figure, `print` its text."""
+
+    @property
+    def figure(self) -> Sheet:
+        """What it watched and when it rang, its truth table, operating points, mutants and faults."""
+        card = self.card
+        frames = {name: getattr(self, name) for name in ("timeline", "watched", "scores", "mutants", "faults")}
+        rows, columns = (card.rows, (card.before, card.inputs, card.outputs)) if card else (_no_rows(), ((), (), ()))
+        title = f"{self.name} in {self.scenario.name}. {self.receipt.verdict}"
+        return draw.scorecard(frames | {"card": rows}, columns, title=title)
+
+    @property
+    def html(self) -> str:
+        """One self-contained page."""
+        return scorecard.page(self, self.figure)
+
+    def __str__(self) -> str:
+        return said(self)
+
+    def _repr_png_(self) -> bytes:
+        return self.figure._repr_png_()
+
+
+def _no_rows() -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame()
+
+
+def validate(netlist: Document | str | Path | None, scenario: Scenario | str | Path, **options: Any) -> Scorecard:
+    """Everything about a tripwire in a scenario; see `malsim.lab.tripwire.scorecard.validate`.
+
+    Parameters
+    ----------
+    netlist
+        A netlist, its text, or the path of its file; None takes the scenario's own.
+    scenario
+        One, or the path of its file.
+    """
+    made = lab_scorecard.validate(_document(netlist), _scenario(scenario), **options)
+    return Scorecard(**{part.name: getattr(made, part.name) for part in fields(made)})
+
+
+def compare_tripwires(netlists: Sequence[str | Path], scenario: Scenario | str | Path, **options: Any) -> pl.DataFrame:
+    """Tripwires side by side on common random numbers; see `malsim.lab.tripwire.scorecard.compare`."""
+    documents = {Path(one).name: read_netlist(one) for one in netlists}
+    return lab_scorecard.compare(documents, _scenario(scenario), **options)
+
+
+def _document(netlist: Document | str | Path | None) -> Document | None:
+    if netlist is None or isinstance(netlist, Document):
+        return netlist
+    if isinstance(netlist, str) and ("\n" in netlist or " " in netlist.strip()):
+        return parse(netlist)
+    return read_netlist(netlist)
+
+
+def _scenario(scenario: Scenario | str | Path) -> Scenario:
+    return scenario if isinstance(scenario, Scenario) else read(scenario)

@@ -1,0 +1,314 @@
+"""The scorecard of a tripwire in a scenario: alive, blind or dead; mutants noticed or not; faults that blind it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import malsim as ms
+from malsim.cli import main
+from malsim.errors import ScenarioError, UsageError
+from malsim.lab.tripwire import killed as killing
+from malsim.lab.tripwire.faulty import FAULTS, faulty
+from malsim.lab.tripwire.mutants import mutants
+from malsim.lab.tripwire.observed import alarm_of, observe
+from malsim.lab.tripwire.said import compared
+from malsim.lab.tripwire.silence import blind, guarded, sensors
+from malsim.netlist import parse as parse_netlist
+from malsim.netlist.wiring import link
+from malsim.scenario.files import parse
+from malsim.scenario.judge import Judged, judge
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WIRES = """\
+loadrt watch names=weak,stale
+loadrt or2 names=either
+loadrt latch names=alarm
+net worth weak.in < dec_a3ee-scores-eff
+net freshness stale.in < dec_a3ee-scores-curr
+net is-weak weak.below > either.in-0
+net is-stale stale.below > either.in-1
+net bad either.out > alarm.set
+net ack reviewer.ack > alarm.reset
+net tripped alarm.out > dec_a3ee-flags-requires_review
+setp weak.level 0.5
+setp stale.level 0.4
+addf weak tick
+addf stale tick
+addf either tick
+addf alarm tick
+"""
+SMALL = """\
+loadrt watch names=weak
+loadrt latch names=alarm
+net worth weak.in < dec_a3ee-scores-eff
+net bad weak.below > alarm.set
+net ack reviewer.ack > alarm.reset
+net tripped alarm.out > dec_a3ee-flags-requires_review
+setp weak.level 0.5
+addf weak tick
+addf alarm tick
+"""
+STORY = f"""
+why = "x < y & z"
+seed = 3
+[run]
+days = 13
+replications = 2
+[rules]
+calibration = "none"
+[netlist]
+text = '''
+{SMALL}'''
+[[netlist.input]]
+signal = "reviewer.ack"
+at = "10d"
+value = true
+[[netlist.input]]
+signal = "reviewer.ack"
+at = "11d"
+value = false
+[[claim]]
+at = "0d"
+writer = "ann"
+handle = "dec_a3ee"
+title = "use SQLite"
+confidence = 0.9
+verification = "external"
+[[claim]]
+at = "3d"
+writer = "bob"
+handle = "obs_b0b1"
+title = "it locked"
+confidence = 1.0
+verification = "external"
+edges = [{{ relation = "contradicts", target = "dec_a3ee" }}]
+[[claim]]
+at = "7d"
+writer = "ann"
+handle = "obs_b0b2"
+title = "the lock was a test"
+confidence = 1.0
+verification = "external"
+edges = [{{ relation = "contradicts", target = "obs_b0b1" }}]
+[[episode]]
+name = "dead man"
+from = "4d"
+to = "9d"
+test = true
+[[check]]
+name = "trips"
+property = "always[4d:9d] tripped"
+[[check]]
+name = "clears"
+property = "always[12d:13d] not tripped"
+"""
+
+
+@pytest.fixture(scope="module")
+def card() -> Any:
+    return ms.validate(None, parse(STORY))
+
+
+def test_a_tripwire_that_trips_when_tested_is_alive_and_every_figure_has_its_interval(card: Any) -> None:
+    assert card.alarm == "tripped"
+    assert card.receipt.verdict.startswith("alive: last tripped on purpose on day 8")
+    assert card.receipt.ticks == (13, 2)
+    assert card.scores["tripwire"].unique(maintain_order=True).to_list()[1:] == ["CUSUM of worth", "EWMA of worth"]
+    mine = {row["metric"]: row for row in card.scores.to_dicts()[:8]}
+    assert (mine["arl1"]["value"], mine["missed"]["value"], mine["false alarms"]["value"]) == (1.0, 0.0, 0.0)
+    known = card.scores.filter(pl.col("value").is_not_null())
+    assert known.filter(pl.col("low").is_null() | (pl.col("low") >= pl.col("high"))).is_empty()
+    assert [one.kind for one in card.findings] == []
+
+
+def test_mutants_that_no_check_notices_are_named_with_their_lines(card: Any) -> None:
+    fates = dict(card.mutants.select("what", "verdict").rows())
+    assert fates["alarm holds nothing"] == "killed"
+    assert fates["weak.level at 0.4 instead of 0.5"] == "killed"
+    assert fates["weak.level at 0.6 instead of 0.5"] == "survived"
+    first = STORY[: STORY.index("loadrt watch")].count("\n")  # what stands before the netlist in its file
+    line = first + SMALL[: SMALL.index("setp weak.level")].count("\n") + 1
+    assert f"line {line}: weak.level at 0.6 instead of 0.5" in card.survivors
+    assert card.mutation_score == pytest.approx(card.mutants.filter(verdict="killed").height / card.mutants.height)
+
+
+def test_a_fault_matrix_says_what_blinds_it(card: Any) -> None:
+    rows = {row["fault"]: row for row in card.faults.to_dicts()}
+    assert list(rows) == list(FAULTS)
+    assert rows["lost claims"]["verdict"] in ("blinded", "holds")
+    assert rows["doubled claims"]["verdict"] == "holds"
+    assert rows["late claims"]["verdict"] in ("late", "holds")
+    for row in rows.values():
+        assert row["low"] <= row["lost"] / row["detected"] <= row["high"]
+
+
+def test_the_page_stands_alone_and_escapes_what_it_is_told(card: Any, tmp_path: Path) -> None:
+    page = card.html
+    assert "x &lt; y &amp; z" in page
+    assert "http" not in page
+    assert "$" not in page.replace("$schema", "")
+    for said in ("Against the episodes", "Wrongs put in on purpose", "Faults in the loop", "Truth table", "data:image/png"):
+        assert said in page
+    text = str(card)
+    for said in ("silence", "truth table", "arl0", "coverage", "mutants", "lost claims"):
+        assert said in text
+    card.figure.savefig(tmp_path / "card.png")
+
+
+def quick(text: str) -> Any:
+    return ms.validate(None, parse(text), mutate=False, faults=False)
+
+
+def test_a_wire_nobody_tests_or_that_a_test_does_not_trip_is_not_called_alive() -> None:
+    assert quick(STORY.replace("test = true", "")).receipt.verdict.startswith("untested")
+    deaf = quick(STORY.replace("setp weak.level 0.5", "setp weak.level 0.1"))
+    assert deaf.receipt.verdict.startswith("dead")
+    assert deaf.receipt.tested is None
+
+
+GUARDED = """\
+loadrt watch names=low
+loadrt watchdog names=guard
+loadrt latch names=alarm
+net x low.in guard.in-0
+net bad low.below > alarm.set
+net ack reviewer.ack > alarm.reset
+net tripped alarm.out
+net on guard.enable
+on = true
+setp guard.timeout-0 3d
+setp low.level 0.5
+addf low tick
+addf guard tick
+addf alarm tick
+"""
+
+
+def fed(wires: str, values: list[float], more: str = "") -> str:
+    inputs = "".join(
+        f'[[netlist.input]]\nsignal = "x"\nat = "{day}d"\nvalue = {value}\n' for day, value in enumerate(values, start=1)
+    )
+    return f"why = 'x'\n[run]\ndays = {max(len(values), 14)}\n[netlist]\ntext = '''\n{wires}'''\n{inputs}{more}"
+
+
+def test_inputs_gone_stale_are_blind_and_not_silent() -> None:
+    plain = GUARDED.replace(" guard.in-0", "").replace("on = true\n", "")
+    plain = "\n".join(line for line in plain.split("\n") if "guard" not in line)
+    moving = [0.9 + 0.001 * day for day in range(14)]
+    test = '[[episode]]\nname = "drill"\nfrom = "2d"\nto = "3d"\ntest = true\n'
+    frozen = [0.9, 0.2, *([0.9] * 12)]
+    ack = '[[netlist.input]]\nsignal = "reviewer.ack"\nat = "4d"\nvalue = true\n'
+    assert quick(fed(plain, [0.9, 0.2, *moving[2:]], ack + test)).receipt.verdict.startswith("alive")
+    stale = quick(fed(plain, frozen, ack + test)).receipt
+    assert stale.verdict.startswith("blind")
+    assert "(x)" in stale.verdict
+    assert stale.blind.value == pytest.approx(1 / 14)  # unchanged since day 3: more than 10 ticks on day 14
+    guarding = quick(fed(GUARDED, frozen, ack + test)).receipt
+    assert guarding.blind.value == pytest.approx(8 / 14)  # its own watchdog allows 3
+    absent = quick(STORY.replace('at = "0d"', 'at = "2d"', 1))
+    assert absent.receipt.inputs["fresh"].to_list() == pytest.approx([11 / 13])
+
+
+def test_what_a_watchdog_guards_has_its_own_limit_and_the_rest_are_stale_together() -> None:
+    net = link(parse_netlist(GUARDED))
+    assert sensors(net) == ["x"]
+    assert guarded(net, tick=8.64e7) == {"x": 3}
+    still, moves = np.full((30, 1), 0.5), np.arange(30.0)[:, None]
+    both = blind({"a": still, "b": moves}, {})
+    assert not both["a"].any()
+    assert blind({"a": still, "b": moves}, {"a": 3})["a"][:, 0].argmax() == 4
+    assert blind({"a": np.where(moves > 5, np.nan, moves)}, {})["a"][:, 0].tolist() == [False] * 6 + [True] * 24
+
+
+def test_a_crash_kills_no_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = observe(parse(STORY))
+    clean = judge(base.scenario)
+    verdicts = iter([clean])
+    monkeypatch.setattr(
+        killing, "judge", lambda scenario: next(verdicts, Judged(scenario=scenario, error="the run broke off"))
+    )
+    found = killing.killed(base)
+    assert set(found["verdict"]) == {"crashed"}
+    assert set(found["by"]) == {"the run broke off"}
+
+
+def test_every_mutant_differs_from_the_original_in_one_way_and_links() -> None:
+    document = parse_netlist(WIRES)
+    found = mutants(document, link(document))
+    assert len({one.what for one in found}) == len(found) == 15
+    assert {one.kind for one in found} == {"polarity", "wire", "threshold", "latch"}
+    for one in found:
+        assert one.document != document
+        link(one.document)
+    timed = parse_netlist(GUARDED)
+    assert "guard.timeout-0 at 2.4d instead of 3d" in {one.what for one in mutants(timed, link(timed))}
+
+
+def test_faults_never_lose_the_cell_a_wire_begins_at_and_change_only_what_they_say() -> None:
+    scenario = parse(STORY)
+    made = dict(faulty(scenario))
+    assert set(made) == set(FAULTS)
+    for one in made.values():
+        assert "dec_a3ee" in one.claims["handle"].to_list()
+        assert one.netlist == scenario.netlist
+    assert made["late claims"].claims.height == scenario.claims.height
+    assert made["lost ticks"].gaps
+    again = dict(faulty(scenario))
+    assert all(one.claims.equals(again[name].claims) for name, one in made.items())
+
+
+def test_tripwires_side_by_side_live_the_same_lives(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.malnet", tmp_path / "b.malnet", tmp_path / "x.toml"]
+    paths[0].write_text(SMALL, encoding="utf-8")
+    paths[1].write_text(SMALL.replace("setp weak.level 0.5", "setp weak.level 0.3"), encoding="utf-8")
+    paths[2].write_text(STORY, encoding="utf-8")
+    found = ms.compare_tripwires(paths[:2], paths[2])
+    missed = dict(found.filter(metric="missed").select("tripwire", "value").rows())
+    assert (missed["a.malnet"], missed["b.malnet"]) == (0.0, 1.0)
+    assert "b.malnet" in compared(found).split("\n")[0]
+    page = tmp_path / "card.html"
+    assert main(["tripwire", str(paths[0]), "--scenario", str(paths[2]), "--quick", "--html", str(page)]) == 0
+    assert page.stat().st_size > 10_000
+    assert main(["tripwire", str(paths[1]), "--scenario", str(paths[2]), "--quick"]) == 1
+    assert main(["tripwire", str(paths[1])]) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('from = "4d"\nto = "9d"', "", "one of them"),
+        ('from = "4d"\nto = "9d"', 'when = "eff(dec_a3ee) <"', r"episode\[0\]\.when"),
+        ('to = "9d"', 'to = "3d"', "ends after it begins"),
+        ('to = "9d"', 'when = "tripped"', "one of them"),
+        ("test = true", "tests = true", "unknown key 'tests'"),
+    ],
+)
+def test_an_episode_that_cannot_be_read_is_refused_at_its_line(old: str, new: str, says: str) -> None:
+    with pytest.raises(ScenarioError, match=says):
+        parse(STORY.replace(old, new, 1))
+
+
+def test_an_episode_may_be_whatever_a_property_says() -> None:
+    by_time = observe(parse(STORY))
+    said = observe(parse(STORY.replace('from = "4d"\nto = "9d"', 'when = "eff(dec_a3ee) < 0.5"')))
+    assert said.truth.any()
+    np.testing.assert_array_equal(by_time.truth, said.truth)
+
+
+def test_a_scenario_without_a_netlist_or_with_several_alarms_is_refused() -> None:
+    scenario = parse(STORY)
+    with pytest.raises(UsageError, match="no netlist"):
+        observe(replace(scenario, netlist=None))
+    net = link(parse_netlist(WIRES + "loadrt latch names=other\nnet too other.out\naddf other tick\n"))
+    with pytest.raises(UsageError, match="several alarms"):
+        alarm_of(net)
+    assert alarm_of(net, "too") == "too"
+    with pytest.raises(UsageError, match="no such bit"):
+        alarm_of(net, "worth")
