@@ -77,7 +77,7 @@ def wired(scenario: Scenario) -> Wires:
 
 
 def alarm_of(net: Net, asked: str | None = None) -> str:
-    """The signal that is the alarm: as asked, else what a latch writes, else the one output of the Boolean part.
+    """The signal that is the alarm: as asked, else a latch's, else a watchdog's, else the Boolean part's one output.
 
     Raises `UsageError` where there is no such bit, or several that might be meant.
     """
@@ -86,11 +86,20 @@ def alarm_of(net: Net, asked: str | None = None) -> str:
         if asked not in bits:
             raise UsageError("no such bit in this netlist", given=asked, allowed=" ".join(bits))
         return asked
-    known = alarms(net) or list(part_of(net).outputs)
+    known = alarms(net) or _guards(net) or list(part_of(net).outputs)
     if len(known) != 1:
         problem = "this netlist has several alarms" if known else "this netlist has no alarm"
         raise UsageError(problem, allowed=" ".join(known or bits), hint="say which: --alarm NAME")
     return known[0]
+
+
+def _guards(net: Net) -> list[str]:
+    """The signals by which watchdogs trip."""
+    return [
+        name
+        for name, signal in net.signals.items()
+        if signal.writer and signal.writer.pin and signal.writer.pin.name == "tripped"
+    ]
 
 
 def observe(scenario: Scenario, alarm: str | None = None) -> Observed:

@@ -1,0 +1,32 @@
+"""Every shipped scenario with a tripwire trips it on purpose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import malsim as ms
+from malsim.netlist.lexicon import ALARMS
+from malsim.scenario.files import read
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+ALARM = {"severity_ladder": "light-3", "drift_baseline": "drifted"}
+TRIPWIRES = ["tripwire", "watchdog_silent_writer", "quorum_of_writers", "severity_ladder", "drift_baseline"]
+
+
+def test_no_tripwire_is_shipped_without_its_dead_man_test() -> None:
+    for path in sorted(SCENARIOS.glob("*.toml")):
+        wires = read(path).netlist
+        ops = {one.sheet.name for one in wires.net.instances.values()} if wires else set()
+        if ops & {*ALARMS, "watchdog"}:
+            assert path.stem in TRIPWIRES, path.stem
+
+
+@pytest.mark.parametrize("name", TRIPWIRES)
+def test_it_is_tripped_on_purpose_in_every_replication(name: str) -> None:
+    made = ms.validate(None, read(SCENARIOS / f"{name}.toml"), alarm=ALARM.get(name), mutate=False, faults=False)
+    assert made.receipt.tests
+    assert made.receipt.tested is not None
+    missed = made.scores.row(3, named=True)
+    assert (missed["metric"], missed["value"]) == ("missed", 0.0)
