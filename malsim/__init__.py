@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from malsim.api import Run, read, run
     from malsim.memory import Memory, Rules
     from malsim.sim.script import Scenario
-    from malsim.studies import compare, replicate
+    from malsim.studies import compare, design, replicate, sweep
     from malsim.tripwires import compare_tripwires, validate
     from malsim.tuning import fit_decay, histories
     from malsim.workbench import Capture, Trigger, cures, scope, stability
@@ -30,6 +30,7 @@ __all__ = [
     "compare",
     "compare_tripwires",
     "cures",
+    "design",
     "fit_decay",
     "histories",
     "read",
@@ -37,6 +38,7 @@ __all__ = [
     "run",
     "scope",
     "stability",
+    "sweep",
     "validate",
 ]
 
@@ -44,7 +46,7 @@ _HOMES = {
     "malsim.api": ("Run", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
     "malsim.sim.script": ("Scenario",),
-    "malsim.studies": ("compare", "replicate"),
+    "malsim.studies": ("compare", "design", "replicate", "sweep"),
     "malsim.tripwires": ("compare_tripwires", "validate"),
     "malsim.tuning": ("fit_decay", "histories"),
     "malsim.workbench": ("Capture", "Trigger", "cures", "scope", "stability"),

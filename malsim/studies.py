@@ -5,18 +5,23 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from malsim.errors import UsageError
 from malsim.lab import comparison, replications
+from malsim.lab import sweep as lab_sweep
+from malsim.lab.design import design
 from malsim.lab.measure import label_of
 from malsim.plot import replications as draw_replications
+from malsim.plot import sweep as draw_sweep
 from malsim.scenario.files import read
 from malsim.sim.script import Scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from malsim.lab.design import Given
     from malsim.plot.style import Sheet
 
-__all__ = ["Comparison", "Replicated", "compare", "replicate"]
+__all__ = ["Comparison", "Replicated", "Swept", "compare", "design", "replicate", "sweep"]
 
 Made = TypeVar("Made")
 
@@ -37,6 +42,31 @@ class Comparison(comparison.Comparison):
         return draw_replications.paired(self.each, self.frame, label=label_of(self.metric), title=title)
 
 
+class Swept(lab_sweep.Swept):
+    """A finished sweep: `found.frame`, `found.lazy`, `found.plot()`."""
+
+    def plot(self, metric: str | None = None, *, x: str | None = None, by: str | None = None, y: str | None = None) -> Sheet:
+        """A metric (the first, if None) over the settings, which must all be named or have one value.
+
+        Over one setting a line with its interval as a band; over two a line for each value of `by`, or shades over x and y.
+        """
+        metric = metric or self.metrics[0]
+        points = self.frame.filter(metric=metric)
+        if points.is_empty():
+            raise UsageError("the sweep has no such metric", where="plot", given=metric, allowed=", ".join(self.metrics))
+        varied = [name for name in self.names if points[name].n_unique() > 1] or list(self.names[:1])
+        x = x or varied[0]
+        others = [name for name in varied if name not in {x, y}]
+        by = by or (others[0] if others and y is None else None)
+        if not {x, y or x, by or x} <= set(self.names) or not set(varied) <= {x, y, by}:
+            hint = "name two, or filter found.frame and draw that"
+            raise UsageError(
+                "these settings cannot be drawn", where="plot", given=[x, y or by], allowed=", ".join(varied), hint=hint
+            )
+        given: dict[str, Any] = {"label": label_of(metric), "names": self.labels, "title": f"{points.height} points"}
+        return draw_sweep.shades(points, x=x, y=y, **given) if y else draw_sweep.curves(points, x=x, by=by, **given)
+
+
 def replicate(scenario: Scenario | str | Path, **settings: Any) -> Replicated:
     """Run as many replications as an answer needs; see `malsim.lab.replications.replicate`."""
     return _shown(Replicated, replications.replicate(_scenario(scenario), **settings))
@@ -45,6 +75,11 @@ def replicate(scenario: Scenario | str | Path, **settings: Any) -> Replicated:
 def compare(a: Scenario | str | Path, b: Scenario | str | Path, **settings: Any) -> Comparison:
     """Compare two scenarios on common random numbers; see `malsim.lab.comparison.compare`."""
     return _shown(Comparison, comparison.compare(_scenario(a), _scenario(b), **settings))
+
+
+def sweep(scenario: Scenario | str | Path, given: Given, **settings: Any) -> Swept:
+    """Run a scenario at every point of a grid or design; see `malsim.lab.sweep.sweep`."""
+    return _shown(Swept, lab_sweep.sweep(_scenario(scenario), given, **settings))
 
 
 def _scenario(given: Scenario | str | Path) -> Scenario:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.sim.script import Scenario
     from malsim.sim.wires import Wires
 
-__all__ = ["digest", "manifest", "versions"]
+__all__ = ["constants", "digest", "manifest", "versions"]
 
 _PACKAGES = ("malsim", "numpy", "polars", "scipy", "simpy")
 
@@ -35,7 +35,7 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
         "scenario_sha256": hashlib.sha256(scenario.text.encode()).hexdigest(),
         "netlist": _netlist(scenario.netlist),
         "stores": dict(scenario.beginning.stores) if scenario.beginning else {},
-        "rules": _constants(scenario.rules),
+        "rules": constants(scenario.rules),
         "seed": scenario.seed,
         "days": scenario.days,
         "turn_every_ms": scenario.turn_every,
@@ -76,11 +76,12 @@ def digest(frame: pl.DataFrame) -> str:
     return found.hexdigest()
 
 
-def _constants(rules: Rules) -> dict[str, Any]:
-    constants: dict[str, Any] = {rule.name: getattr(rules, rule.name) for rule in dataclasses.fields(rules)}
+def constants(rules: Rules) -> dict[str, Any]:
+    """Every rule by name, ready for JSON; a user's formula by its source and hash."""
+    held: dict[str, Any] = {rule.name: getattr(rules, rule.name) for rule in dataclasses.fields(rules)}
     if rules.effective is not None:
-        constants["effective"] = _formula(rules.effective)
-    return {name: str(value) if value in (float("inf"), float("-inf")) else value for name, value in constants.items()}
+        held["effective"] = _formula(rules.effective)
+    return {name: str(value) if value in (float("inf"), float("-inf")) else value for name, value in held.items()}
 
 
 def _formula(function: Any) -> dict[str, str]:

@@ -1,0 +1,166 @@
+"""Run a scenario at many points of its settings, in many processes; a sweep that was killed goes on where it was.
+
+malsim sweep scenarios/poisoner.toml --grid rules.challenge_ceiling=0.2,0.4,0.6 --metric brier --replications 50
+malsim sweep scenarios/poisoner.toml --range rules.support_ceiling=0:0.9 --range rules.damping=0.2:1 --points 64
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from malsim.lab.design import Given
+    from malsim.sim.script import Scenario
+    from malsim.studies import Swept
+
+__all__ = ["arguments", "main"]
+
+MOST_LINES = 20
+MOST_DRAWN = 2
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/poisoner.toml")
+    parser.add_argument(
+        "--grid",
+        action="append",
+        default=[],
+        metavar="NAME=V,V,…",
+        help="values of a setting; may be repeated, all combinations",
+    )
+    parser.add_argument(
+        "--range",
+        action="append",
+        default=[],
+        metavar="NAME=LOW:HIGH",
+        help="a range to spread points over; may be repeated",
+    )
+    parser.add_argument("--points", type=int, default=64, metavar="N", help="how many points over the ranges; default 64")
+    parser.add_argument("--design", type=Path, metavar="FILE", help="a CSV or Parquet file with a row a point")
+    parser.add_argument(
+        "--metric", action="append", metavar="METRIC", help="what to measure; may be repeated; default brier"
+    )
+    parser.add_argument("--replications", type=int, metavar="N", help="independent lives at each point")
+    parser.add_argument("--seed", type=int, metavar="N", help="another seed")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the points; default out/NAME/sweep")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes; default as many as there are cores")
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help='a Dask scheduler to use instead; needs pip install "malsim[cluster]"'
+    )
+    parser.add_argument("--no-plots", action="store_true", help="write points only")
+    parser.add_argument("--quiet", action="store_true", help="show no progress bar")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Read, sweep, draw, say."""
+    from malsim import api
+
+    scenario = api.read(args.scenario)
+    changes = {name: getattr(args, name) for name in ("replications", "seed") if getattr(args, name) is not None}
+    scenario = scenario.replace(**changes)
+    found = _swept(scenario, _given(args, scenario), args)
+    print(f"{scenario.name}: {found.points} points, {found.computed} computed now")
+    for row in found.frame.head(MOST_LINES).to_dicts():
+        settings = ", ".join(f"{name}={_shown(row[name])}" for name in found.names)
+        ends = f" [{row['low']:.4g}, {row['high']:.4g}]" if row["low"] is not None else ""
+        value = "no value" if row["value"] is None else f"{row['value']:.4g}{ends}"
+        print(f"  {settings}: {row['metric']} {value}")
+    if found.frame.height > MOST_LINES:
+        print(f"  … and {found.frame.height - MOST_LINES} more rows")
+    print(f"  {found.folder}/: {', '.join(['points', *_drawn(found, args)])}")
+    return 0
+
+
+def _swept(scenario: Scenario, given: Given, args: argparse.Namespace) -> Swept:
+    from malsim.errors import UsageError
+    from malsim.studies import sweep
+
+    settings: dict[str, Any] = {"folder": args.output, "metric": args.metric or ["brier"], "progress": not args.quiet}
+    if args.cluster is None:
+        return sweep(scenario, given, workers=args.workers, **settings)
+    import importlib
+
+    try:
+        distributed: Any = importlib.import_module("distributed")
+    except ImportError as error:
+        hint = 'pip install "malsim[cluster]"'
+        raise UsageError("dask.distributed is not installed", where="--cluster", hint=hint) from error
+    try:
+        client = distributed.Client(args.cluster, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise UsageError("no scheduler answers", where="--cluster", given=args.cluster, hint=str(error)) from error
+    with client:
+        return sweep(scenario, given, executor=client, **settings)
+
+
+def _given(args: argparse.Namespace, scenario: Scenario) -> Given:
+    from malsim.errors import UsageError
+    from malsim.lab.design import design
+
+    named = [name for name in ("grid", "range", "design") if getattr(args, name)]
+    if len(named) != 1:
+        given = " and ".join(f"--{name}" for name in named) or "none"
+        raise UsageError("say one of --grid, --range, --design", given=given, hint="--grid rules.challenge_ceiling=0.3,0.6")
+    if args.design:
+        table: pl.DataFrame = _table(args.design)
+        return table
+    if args.grid:
+        return {name: [_typed(value) for value in text.split(",")] for name, text in _pairs(args.grid, "--grid")}
+    space = {
+        name: [_typed(value) for value in text.split(":" if ":" in text else ",")]
+        for name, text in _pairs(args.range, "--range")
+    }
+    return design(space, args.points, scenario=scenario, seed=scenario.seed)
+
+
+def _pairs(texts: list[str], where: str) -> Iterator[tuple[str, str]]:
+    from malsim.errors import UsageError
+
+    for text in texts:
+        name, equals, values = text.partition("=")
+        if not equals or not values:
+            raise UsageError("not a setting with its values", where=where, given=text, allowed="NAME=VALUES")
+        yield name.strip(), values
+
+
+def _typed(text: str) -> float | int | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text.strip()
+
+
+def _table(path: Path) -> Any:
+    import polars as pl
+
+    from malsim.errors import DataError
+
+    try:
+        return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path)
+    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
+        raise DataError(f"not a table: {str(error).splitlines()[0]}", where=str(path), allowed="CSV or Parquet") from error
+
+
+def _drawn(found: Swept, args: argparse.Namespace) -> list[str]:
+    """Draw every metric over at most two settings; over more there is no one figure to draw."""
+    varied = [name for name in found.names if found.frame[name].n_unique() > 1]
+    if args.no_plots or not 0 < len(varied) <= MOST_DRAWN:
+        return []
+    names = []
+    for number, metric in enumerate(found.metrics, 1):
+        names.append(f"{metric}.png" if metric.isidentifier() else f"metric-{number}.png")
+        found.plot(metric).savefig(found.folder / names[-1])
+    return names
+
+
+def _shown(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,382 @@
+"""Sweeps: the same points whoever computes them, none lost at kill −9, none computed twice; in a notebook, on a cluster."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import malsim as ms
+from malsim.cli import main
+from malsim.errors import MalsimError, UsageError
+from malsim.lab.design import designed
+from malsim.lab.pool import results
+from malsim.scenario.files import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SMALL = """
+why = "one fact, two writers"
+seed = 3
+
+[run]
+days = 2
+replications = 2
+
+[[facts]]
+name = "pump"
+
+[[writers]]
+behaviour = "honest"
+count = 2
+rate = 1.0
+accuracy = 0.7
+"""
+CEILINGS = [round(0.01 * step, 2) for step in range(1, 25)]
+SCRIPT = """
+import sys
+import malsim as ms
+if __name__ == "__main__":
+    ceilings = [round(0.01 * step, 2) for step in range(1, 25)]
+    ms.sweep(sys.argv[1], {"rules.challenge_ceiling": ceilings}, folder=sys.argv[2], workers=2, progress=False)
+"""
+
+
+class Here(Executor):
+    """Does each job as it comes, in this very thread."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except MalsimError as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture(scope="module")
+def small() -> ms.Scenario:
+    return parse(SMALL, name="small")
+
+
+@pytest.fixture(scope="module")
+def whole(small: ms.Scenario, tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
+    """The points, each by a plain run."""
+    frame: pl.DataFrame = swept(small, CEILINGS, tmp_path_factory.mktemp("whole")).frame
+    return frame
+
+
+def swept(scenario: ms.Scenario, ceilings: list[float], folder: Path, **settings: Any) -> Any:
+    settings = {"executor": Here(), "progress": False, **settings}
+    return ms.sweep(scenario, {"rules.challenge_ceiling": ceilings}, folder=folder, **settings)
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("points/*/*.parquet"))
+
+
+def until(true: Callable[[], object], seconds: float = 120.0) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.005)
+
+
+def test_a_point_is_what_a_plain_run_of_its_settings_gives(small: ms.Scenario, whole: pl.DataFrame) -> None:
+    for ceiling in (0.01, 0.24):
+        alone = ms.run(small, rules={"challenge_ceiling": ceiling}).metrics()
+        for metric in ("brier", "accuracy"):
+            point = whole.filter(pl.col("rules.challenge_ceiling") == ceiling, metric=metric).row(0, named=True)
+            figure = alone.filter(metric=metric).row(0, named=True)
+            for end in ("value", "low", "high", "replications"):
+                assert np.isclose(point[end], figure[end], rtol=1e-12)
+
+
+def test_points_do_not_depend_on_who_computes_them(small: ms.Scenario, whole: pl.DataFrame, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(3) as threads:
+        many = swept(small, CEILINGS[::-1], tmp_path / "threads", executor=threads)
+    assert_frame_equal(many.frame, whole, check_exact=True)
+    assert {path.name: path.read_bytes() for path in files(many.folder)} == {
+        path.name: path.read_bytes() for path in files(swept(small, CEILINGS, tmp_path / "here").folder)
+    }
+
+
+def test_what_is_there_is_not_computed_again(small: ms.Scenario, whole: pl.DataFrame, tmp_path: Path) -> None:
+    assert swept(small, CEILINGS[:7], tmp_path).computed == 7
+    files(tmp_path)[2].unlink()
+    (files(tmp_path)[0].parent / ".half.1.part").write_bytes(b"PAR1 and no more")
+    again = swept(small, CEILINGS, tmp_path)
+    assert (again.points, again.computed) == (24, 18)
+    assert_frame_equal(again.frame, whole, check_exact=True)
+    assert swept(small, CEILINGS, tmp_path).computed == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"seed": 4}, {"replications": 3}, {"rules": {"damping": 0.5}}, {"days": 3.0}],
+)
+def test_a_folder_holds_one_sweep(small: ms.Scenario, tmp_path: Path, change: dict[str, Any]) -> None:
+    swept(small, [0.1], tmp_path)
+    with pytest.raises(UsageError, match="another sweep; given: 'other identity'"):
+        swept(small.replace(**change), [0.1], tmp_path)
+    with pytest.raises(UsageError, match="other metrics"):
+        swept(small, [0.1], tmp_path, metric="brier")
+    assert swept(small.replace(why="in other words"), [0.1], tmp_path).computed == 0
+
+
+def test_points_finished_before_a_kill_are_kept(small: ms.Scenario, whole: pl.DataFrame, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
+    (tmp_path / "go.py").write_text(SCRIPT, encoding="utf-8")
+    folder = tmp_path / "points"
+    with subprocess.Popen(
+        [sys.executable, "go.py", "small.toml", str(folder)], cwd=tmp_path, start_new_session=True
+    ) as process:
+        until(lambda: len(files(folder)) >= 3 or process.poll() is not None)
+        process.send_signal(signal.SIGKILL)
+    until(lambda: not living(process.pid))
+    done = files(folder)
+    assert 3 <= len(done) < 24
+    assert all(pl.read_parquet(path).height == 2 for path in done)
+    again = swept(small.replace(path=str(tmp_path / "small.toml")), CEILINGS, folder)
+    assert again.computed == 24 - len(done)
+    assert_frame_equal(again.frame, whole, check_exact=True)
+    assert not list(folder.glob("points/*/.*.part"))
+
+
+def living(group: int) -> list[int]:
+    """The processes of a group that are not dead: workers whose parent was killed must not stay."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text(encoding="utf-8").rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(fields[2]) == group and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found
+
+
+def test_a_worker_that_dies_is_told_and_costs_nothing_finished(small: ms.Scenario, tmp_path: Path) -> None:
+    folder = tmp_path / "points"
+
+    def kill_a_worker() -> None:
+        until(lambda: len(files(folder)) >= 1)
+        for child in multiprocessing.active_children():
+            child.kill()
+
+    thread = threading.Thread(target=kill_a_worker)
+    thread.start()
+    with pytest.raises(UsageError, match=r"a worker died.*run the same again"):
+        swept(small.replace(days=60.0), CEILINGS, folder, executor=None, workers=1)
+    thread.join()
+    kept = files(folder)
+    assert 1 <= len(kept) < 24
+    assert all(pl.read_parquet(path).height == 2 for path in kept)
+
+
+def test_it_runs_in_a_notebook(tmp_path: Path) -> None:
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
+    cells = [
+        "import malsim as ms\nfound = ms.sweep('small.toml', {'rules.damping': [0.5, 1.0]}, folder='here', workers=1)",
+        "print(found.frame['metric'].to_list(), found.computed)",
+        "def mine(run): return run.memory.cells.height",
+        "try: ms.sweep('small.toml', {'rules.damping': [0.5]}, metric=mine)\nexcept ValueError as error: print(error)",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    said = [
+        "".join(part.get("text", "") for part in cell.outputs if part.get("name") == "stdout") for cell in notebook.cells
+    ]
+    assert said[1].strip() == "['brier', 'accuracy', 'brier', 'accuracy'] 2"
+    assert "other processes cannot import this; given: 'mine'" in said[3]
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_cluster_that_loses_a_worker_finishes_all_the_same(
+    small: ms.Scenario, tmp_path: Path, whole: pl.DataFrame
+) -> None:
+    distributed = pytest.importorskip("distributed", reason='needs pip install "malsim[cluster]"')
+    folder = tmp_path / "points"
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
+        workers = sorted(client.run(os.getpid).values())
+        assert len(workers) == 2
+
+        def kill_one() -> None:
+            until(lambda: len(files(folder)) >= 2)
+            os.kill(workers[0], signal.SIGKILL)
+
+        thread = threading.Thread(target=kill_one)
+        thread.start()
+        found = swept(small, CEILINGS, folder, executor=client)
+        thread.join()
+    assert_frame_equal(found.frame, whole, check_exact=True)
+
+
+def test_points_under_way_are_few_however_many_there_are() -> None:
+    most = 0
+
+    def jobs() -> Iterator[Callable[[], int]]:
+        nonlocal most
+        for number in range(2000):
+            most = max(most, number + 1 - len(ended))
+            yield partial(done, number)
+
+    def done(number: int) -> int:
+        ended.append(number)
+        return number
+
+    ended: list[int] = []
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(results(pool, jobs())) == list(range(2000))
+    assert most <= 64
+
+
+def test_a_grid_is_not_held_in_memory(small: ms.Scenario) -> None:
+    shares = np.linspace(0, 1, 1000).tolist()
+    made = designed({"rules.challenge_ceiling": shares, "rules.support_ceiling": shares}, small)
+    tracemalloc.start()
+    seen = sum(1 for number, _ in zip(range(20_000), made, strict=False))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (len(made), seen) == (1_000_000, 20_000)
+    assert peak < 200_000
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "a design without a point"),
+        ([], "a design without a point"),
+        (pl.DataFrame(), "a design without a point"),
+        ({"rules.damping": []}, "a design without a point"),
+        ({"rules.damping": 0.5}, "not a list of values"),
+        ({"rules.damping": "0.5"}, "not a list of values"),
+        ({"rules.dampening": [0.5]}, "try rules.damping"),
+        ({"rules.damping": [0.5, 1.5]}, "allowed: above 0 to 1"),
+        ({"rules.damping": [0.5, None]}, "not a value"),
+        ([{"rules.damping": 0.5}, {"rules.mass_from": "stated"}], "do not set the same"),
+        (pl.DataFrame({"rules.damping": [0.5, float("nan")]}), "not a value"),
+        (pl.DataFrame({"day": [1.0]}), "no such setting"),
+    ],
+)
+def test_a_bad_design_is_refused_before_anything_is_run(small: ms.Scenario, tmp_path: Path, given: Any, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        ms.sweep(small, given, folder=tmp_path / "none", executor=Here(), progress=False)
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_point_that_cannot_run_is_named_and_the_rest_kept(small: ms.Scenario, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"the point run.turn_every=9.0: .*at most the run's 2d"):
+        ms.sweep(small, {"run.turn_every": [0.5, 9.0]}, folder=tmp_path, executor=Here(), progress=False)
+    assert len(files(tmp_path)) == 1
+    with pytest.raises(UsageError, match="no truth given"):
+        swept(ms.read("scenarios/worked_example.toml"), [0.1], tmp_path / "other")
+
+
+@pytest.mark.parametrize("given", [3, "processes"])
+def test_what_is_no_executor_is_told(small: ms.Scenario, tmp_path: Path, given: Any) -> None:
+    with pytest.raises(UsageError, match="not an executor"):
+        swept(small, [0.1], tmp_path, executor=given)
+    with pytest.raises(UsageError, match="no worker"):
+        swept(small, [0.1], tmp_path, executor=None, workers=0)
+    with pytest.raises(UsageError, match="cannot import this"):
+        swept(small, [0.1], tmp_path, executor=None, metric=lambda run: run.memory.cells.height)
+
+
+def test_points_given_twice_are_one_and_types_hold(small: ms.Scenario, tmp_path: Path) -> None:
+    rows = [{"rules.damping": 1, "rules.mass_from": "stated", "rules.settle_ticks": 5.0}] * 2
+    found = ms.sweep(small, rows, folder=tmp_path, executor=Here(), progress=False, metric="brier")
+    assert found.points == 1
+    assert found.frame.schema == {
+        "rules.damping": pl.Float64, "rules.mass_from": pl.String, "rules.settle_ticks": pl.Int64,
+        "metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "replications": pl.Int64,
+    }  # fmt: skip
+
+
+def test_a_space_is_covered_evenly() -> None:
+    space = {"rules.support_ceiling": (0.0, 0.8), "rules.mass_from": ("stated", "effective")}
+    for method in ("sobol", "latin"):
+        made = ms.design(space, 16, method=method)
+        assert sorted(np.floor(made["rules.support_ceiling"].to_numpy() / 0.05)) == list(range(16))
+        assert made["rules.mass_from"].value_counts()["count"].to_list() == [8, 8]
+        assert made.equals(ms.design(space, 16, method=method))
+        assert not made.equals(ms.design(space, 16, method=method, seed=1))
+    assert ms.design(space, 5).height == 5
+    with pytest.raises(UsageError, match="without a point"):
+        ms.design(space, 0)
+    with pytest.raises(UsageError, match="sobol, latin"):
+        ms.design(space, 4, method="grid")  # type: ignore[arg-type]  # what a user may type
+
+
+def test_a_sweep_is_drawn(small: ms.Scenario, tmp_path: Path) -> None:
+    grid: dict[str, list[Any]] = {
+        "rules.challenge_ceiling": [0.1, 0.3],
+        "rules.mass_from": ["stated", "effective"],
+        "rules.damping": [1.0],
+    }
+    found = ms.sweep(small, grid, folder=tmp_path, executor=Here(), progress=False)
+    lines = found.plot().axes[0]
+    assert (lines.get_xlabel(), lines.get_ylabel()) == ("rules.challenge_ceiling (1)", "brier (1)")
+    assert len(lines.get_lines()) == 2
+    assert found.plot("accuracy", y="rules.mass_from").axes[0].get_ylabel() == "rules.mass_from (1)"
+    with pytest.raises(UsageError, match="allowed: brier, accuracy"):
+        found.plot("auc")
+    with pytest.raises(UsageError, match="cannot be drawn"):
+        found.plot(x="rules.damping")
+
+
+def test_the_command_sweeps_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, folder = tmp_path / "small.toml", tmp_path / "out"
+    path.write_text(SMALL, encoding="utf-8")
+    swept(ms.read(path), [0.2, 0.4], folder, metric="brier")
+    words = ["sweep", str(path), "-o", str(folder), "--quiet"]
+    assert main([*words, "--grid", "rules.challenge_ceiling=0.2,0.4"]) == 0
+    said = capsys.readouterr().out
+    assert "2 points, 0 computed now" in said
+    assert "rules.challenge_ceiling=0.4: brier 0." in said
+    assert (folder / "brier.png").stat().st_size > 1000
+    table = tmp_path / "points.csv"
+    table.write_text("rules.challenge_ceiling\n0.4\n", encoding="utf-8")
+    assert main([*words, "--design", str(table), "--no-plots"]) == 0
+    assert json.loads((folder / "sweep.json").read_text(encoding="utf-8"))["metrics"] == ["brier"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "say one of --grid, --range, --design"),
+        (["--grid", "rules.damping=1", "--range", "rules.damping=0.1:1"], "say one of"),
+        (["--grid", "rules.damping"], "NAME=VALUES"),
+        (["--range", "rules.damping=1:0.5"], "an empty range"),
+        (["--grid", "rules.damping=1", "--cluster", "nowhere"], "no scheduler answers"),
+        (["--design", "small.toml"], "not a setting|no such setting|not a table"),
+        (["--design", "missing.csv"], "no such file"),
+    ],
+)
+def test_a_bad_command_line_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("small.toml").write_text(SMALL, encoding="utf-8")
+    assert main(["sweep", "small.toml", "--quiet", *words]) == 2
+    assert re.search(said, capsys.readouterr().err)
