@@ -34,6 +34,10 @@ __all__ = ["Figures", "Run", "read", "run"]
 class Run(BareRun):
     """A run whose figures are at hand: `run.plot.effective()`."""
 
+    def life(self, number: int) -> Run:
+        """Replication `number` lived again alone and recorded in full: the same life, bit for bit, with cells and events."""
+        return run(self.scenario, first=number, replications=1, record="all")
+
     @property
     def plot(self) -> Figures:
         """The figures of this run."""
@@ -91,7 +95,7 @@ class Figures:
         run = self._run
         return run.bands if run.bands.height else bands_of(run.signals)
 
-    def waterfall(self, cell: str, t: float | None = None, rep: int = 0) -> Sheet:
+    def waterfall(self, cell: str, t: float | None = None, rep: int | None = None) -> Sheet:
         """One cell's effective at a time, term by term."""
         found = self._run.explain(cell, t, rep)
         return waterfall(found.terms, found.effective, title=f'{found.handle} "{found.title}" on day {found.t:g}')

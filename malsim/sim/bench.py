@@ -111,7 +111,7 @@ class Bench:
         for number, at in enumerate(self._scans, 1):
             yield self.calendar.timeout(at - self.calendar.now)
             if self.session and at - before > self.scenario.turn_every:
-                self._catch_up(at)
+                self._catch_up(at, f"a gap of {(at - before) // self.scenario.turn_every - 1} turns")
             self._turn(number, at, last=number == len(self._scans))
             before, scanned, self._scanned = at, self._scanned, self.calendar.event()
             scanned.succeed()
@@ -129,11 +129,11 @@ class Bench:
         scene = Scene(self.stand, self.truth, self.ledger, self.desk, self.thread)
         self.recorder.tick(self.stand.memory, now, last=last, scene=scene)
 
-    def _catch_up(self, at: int) -> None:
+    def _catch_up(self, at: int, gap: str) -> None:
         """After a gap the session begins again: what came in meanwhile is scanned before the first push."""
         notes, now = self.stage.notes, days(at)
         self._scan(self.stand.memory, at, [])
-        notes.every("caught_up", now, "session", "one tick for the whole gap", "restart")
+        notes.every("caught_up", now, "session", "one tick for the whole gap", gap)
         hooks.orient(self.stand.memory, self.scenario, now, notes)
 
     def _scan(self, memory: Memory, at: int, own: list[Drafts]) -> None:
@@ -143,6 +143,8 @@ class Bench:
         drafts = self.cast.ordered(Drafts.joined([drafts, *own]))
         if len(drafts) or waiting.height:
             memory = self._admitted(memory, drafts, waiting)
+        if self.session:
+            self.session.close()
         memory = tick(memory, now, rules)
         if self.thread:
             memory = self.thread.scan(memory, at, self.ledger, self.desk, self.recorder.admitted)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["READER", "REVIEWERS", "Cast"]
 
 READER = Form("obs", "tested", "llm")
+TAKEN = ("reader", "reviewers", "world", "bootstrap")  # what is drawn for these has their names in its address
 REVIEWERS = Form("ver", "external", "human")
 
 
@@ -46,6 +47,9 @@ class Cast:
             crowd = Crowd(population, stage, first_writer=len(names), first_form=len(forms), script=script)
             self._lines.append(Line.of(scenario.faults, population.name, stage, len(names)))
             self._crowds.append(crowd)
+            for name in crowd.names:
+                if name in names:
+                    raise ScenarioError("two writers of one name", where=f"writers[{population.name}]", given=name)
             names += crowd.names
             common = (population.verification, population.origin)
             forms += [Form(population.kind, *common), Form("ver", *common, about=False)]
@@ -89,9 +93,11 @@ class Cast:
 
 
 def _known(scenario: Scenario) -> None:
-    """Refuse populations of one name, and faults on a population that is not there."""
+    """Refuse populations of one name or of one that is taken, and faults on a population that is not there."""
     names = [population.name for population in scenario.writers]
     for name in names:
+        if name in TAKEN or name.startswith("faults of "):
+            raise ScenarioError("this name is taken", where="writers", given=name, hint="its draws would be another's")
         if names.count(name) > 1:
             raise ScenarioError("two populations of one name", where="writers", given=name, hint='give one a name = "…"')
     for fault in scenario.faults:

@@ -19,7 +19,7 @@ __all__ = ["explain"]
 STILL = 1e-12
 
 
-def explain(run: Run, cell: str, *, t: float | None = None, rep: int = 0) -> Explanation:
+def explain(run: Run, cell: str, *, t: float | None, rep: int) -> Explanation:
     """Explain a cell's effective at the last recorded tick not after `t` days (the last of all, if None)."""
     history = _history(run, cell, rep)
     past = history if t is None else history.filter(pl.col("t") <= t)
@@ -39,7 +39,8 @@ def _history(run: Run, cell: str, rep: int) -> pl.DataFrame:
     history = run.cells.filter((pl.col("cell") == cell) & (pl.col("rep") == rep)).sort("t")
     if history.is_empty():
         run.memory.row(cell, rep=rep)
-        raise AddressError("this run did not record the cell", given=cell, hint='set record = "all" in [run]')
+        hint = f'live that life in full: run.life({rep}), or set record = "all" in [run]'
+        raise AddressError("this run did not record the cell", given=cell, hint=hint)
     return history
 
 

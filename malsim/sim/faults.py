@@ -31,6 +31,7 @@ _SHARE = {
     "delay": "it arrives late, by late · Exp(1)",
     "reorder": "it arrives at a random time of its turn",
 }
+_KINDS = {"flip": "flipped", "perturb": "perturbed", "double": "doubled", "delay": "delayed", "reorder": "reordered"}
 NOISE = {name: Param(0.0, "1", f"probability that a claim is hit so: {what}", 0.0, 1.0) for name, what in _SHARE.items()} | {
     "spread": Param(0.2, "1", "size of a perturbation", 0.0, 1.0),
     "late": Param(1.0, "d", "mean delay", 0.0, 1e6),
@@ -86,22 +87,31 @@ class Line:
         hit = None
         for number, fault in enumerate(self.faults):
             if fault.bad["wrong"]:
-                drawn = self.draws.uniform(
-                    f"bad {number}", rep=self.stage.reps[wake.rep], member=wake.member, turn=wake.turn
-                )
-                here = fault.during(wake.t) & (drawn < fault.bad["wrong"])
+                here = self._misled(fault, number, wake.rep, wake.member, wake.turn, wake.t)
                 hit = here if hit is None else hit | here
         return hit
 
+    def _misled(self, fault: Fault, number: int, rep: Ints, member: Ints, turn: Ints, t: Ints) -> Bools:
+        drawn = self.draws.uniform(f"bad {number}", rep=self.stage.reps[rep], member=member, turn=turn)
+        return fault.during(t) & (drawn < fault.bad["wrong"])
+
     def carry(self, drafts: Drafts, start: int, end: int) -> Drafts:
-        """The claims as they arrive, of a turn from `start` to `end` (milliseconds)."""
+        """The claims as they arrive, of a turn from `start` to `end` (milliseconds); what befell them is noted."""
+        for number, fault in enumerate(self.faults):
+            if fault.bad["wrong"] and len(drafts):
+                member = drafts.who - self.first_writer
+                self._note("misled", drafts, self._misled(fault, number, drafts.rep, member, drafts.turn, drafts.t))
         for number, fault in enumerate(self.faults):
             if any(fault.noise[name] for name in _SHARE) and len(drafts):
                 drafts = self._hit(fault, number, drafts, start, end)
         return drafts
 
+    def _note(self, kind: str, drafts: Drafts, hit: Bools) -> None:
+        detail, which = ("another value at the source", "bad") if kind == "misled" else ("on its way to the gate", "noise")
+        self.stage.notes.faulty(kind, drafts, hit, detail=detail, cause=f"{which} on {self.population}")
+
     def _hit(self, fault: Fault, number: int, drafts: Drafts, start: int, end: int) -> Drafts:
-        """Each claim is hit by each kind of noise on its own."""
+        """Each claim is hit by each kind of noise on its own, but for one that is lost: nothing else befalls it."""
         noise, during = fault.noise, fault.during(drafts.t)
         address: dict[str, Ints | int] = {
             "rep": self.stage.reps[drafts.rep],
@@ -112,9 +122,12 @@ class Line:
         def drawn(purpose: str) -> Array:
             return self.draws.uniform(f"{purpose} {number}", **address)
 
+        lost: Bools = during & (drawn("drop") < noise["drop"])
+        self._note("lost", drafts, lost)
+
         def hit(name: str) -> Bools:
-            found: Bools = during & (drawn(name) < noise[name])
-            self.stage.notes.noise(name, drafts, found, self.population)
+            found: Bools = during & ~lost & (drawn(name) < noise[name])
+            self._note(_KINDS[name], drafts, found)
             return found
 
         choices = self.stage.world.choices[drafts.fact]
@@ -129,5 +142,5 @@ class Line:
             stated=np.where(hit("perturb"), np.clip(moved, LEAST_STATED, 1.0), drafts.stated),
             t=np.where(hit("delay"), t + wait, t),
         )
-        times = np.where(hit("drop"), 0, np.where(hit("double"), 2, 1))
+        times = np.where(lost, 0, np.where(hit("double"), 2, 1))
         return changed.rows(np.repeat(np.arange(len(drafts)), times))

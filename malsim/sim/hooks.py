@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from malsim.sim.reader import Reader
     from malsim.sim.script import Scenario
 
-__all__ = ["Turn", "orient", "push", "stop"]
+__all__ = ["Turn", "gate", "orient", "push", "stop"]
 
 
 @dataclass
@@ -32,7 +32,8 @@ class Turn:
 
     `opened` marks the lines it opened; `first` and `acted` are the cells it trusted first and acted on in the end, `value`
     what it took to be true (NONE: it declined); `observed` is what it saw itself and `learned` the value of its lesson, NONE
-    for none; `written` whether it wrote that back. Only the stop hook sets `released`.
+    for none; `written` whether it wrote that back. `worked` says that the work was done to its end. Only the hooks at the
+    turn's end set `blocked`, whether it was refused at least once, and `released`.
     """
 
     number: int
@@ -47,14 +48,16 @@ class Turn:
     observed: Ints = field(init=False)
     learned: Ints = field(init=False)
     written: Bools = field(init=False)
+    blocked: Bools = field(init=False)
     released: Bools = field(init=False)
+    worked: bool = False
 
     def __post_init__(self) -> None:
         count = len(self.fact)
         self.opened = np.zeros(self.about.shape, dtype=bool)
         nothing = [np.full(count, NONE, dtype=np.int64) for _ in range(5)]
         self.first, self.acted, self.value, self.observed, self.learned = nothing
-        self.written, self.released = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
+        self.written, self.blocked, self.released = (np.zeros(count, dtype=bool) for _ in range(3))
 
     @property
     def name(self) -> str:
@@ -108,18 +111,43 @@ def stop(turn: Turn, again: Callable[[Bools, int], None], *, attempts: int, ledg
     """At the end of a turn: release it only where every marked row was opened and every lesson written.
 
     A turn that is refused is tried `again` (which replications, which try), at most `attempts` times; one that is still
-    refused is given up, and nothing it did counts.
+    refused is given up, and nothing it did counts. Where the work broke off, or breaks off now, no turn is released.
     """
-    refused = np.zeros(len(turn.released), dtype=bool)
-    for attempt in range(attempts):
-        blocked = turn.unopened.any(axis=1) | turn.unwritten
-        if not blocked.any():
-            break
-        refused |= blocked
-        ledger.add("blocks", blocked)
-        notes.blocked(turn, blocked)
-        again(blocked, attempt)
-    turn.released = ~(turn.unopened.any(axis=1) | turn.unwritten)
-    ledger.add("blocked", refused)
-    ledger.add("withheld", ~turn.released)
-    notes.withheld(turn)
+    notes.opened(turn, turn.name)
+    worked, turn.worked = turn.worked, False
+    try:
+        for attempt in range(attempts if worked else 0):
+            blocked = turn.unopened.any(axis=1) | turn.unwritten
+            if not blocked.any():
+                break
+            _block(turn, blocked, ledger)
+            notes.blocked(turn, blocked)
+            again(blocked, attempt)
+        turn.worked = worked
+    finally:
+        if not turn.worked:
+            _block(turn, np.ones(len(turn.released), dtype=bool), ledger)
+            notes.broken(turn)
+        turn.released = ~(turn.unopened.any(axis=1) | turn.unwritten) & turn.worked
+        notes.opened(turn, f"{turn.name} was blocked")
+        _withhold(turn, ~turn.released, ledger, notes)
+
+
+def gate(turn: Turn, refused: Bools, *, ledger: Ledger, notes: Notes) -> None:
+    """The gate's word on the lessons: one that it refused was not written back, and its turn is not released after all."""
+    if refused.any():
+        _block(turn, refused, ledger)
+        notes.unheard(turn, refused)
+        turn.written, turn.released = turn.written & ~refused, turn.released & ~refused
+        _withhold(turn, refused, ledger, notes)
+
+
+def _block(turn: Turn, blocked: Bools, ledger: Ledger) -> None:
+    ledger.add("blocks", blocked)
+    ledger.add("blocked", blocked & ~turn.blocked)
+    turn.blocked |= blocked
+
+
+def _withhold(turn: Turn, withheld: Bools, ledger: Ledger, notes: Notes) -> None:
+    ledger.add("withheld", withheld)
+    notes.withheld(turn, withheld)

@@ -9,7 +9,7 @@ import polars as pl
 
 from malsim.memory.index import NONE
 from malsim.memory.wording import worded
-from malsim.sim.clock import days
+from malsim.sim.clock import DAY, days
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.sim.drafts import Drafts
     from malsim.sim.hooks import Turn
-    from malsim.sim.occasion import Bools, Ints
+    from malsim.sim.occasion import Array, Bools, Ints
     from malsim.sim.world import Change, Fact
 
 __all__ = ["EVENTS", "Notes"]
@@ -25,23 +25,33 @@ __all__ = ["EVENTS", "Notes"]
 EVENTS = {
     "t": pl.Float64, "rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String,
 }  # fmt: skip
-NOISE_KINDS = {
-    "flip": "flipped", "perturb": "perturbed", "drop": "lost", "double": "doubled", "delay": "delayed",
-    "reorder": "reordered",
-}  # fmt: skip
 
 
 class Notes:
-    """The events of a run, in the order they were noted; with `keeps` off, nothing is kept."""
+    """The events of a run, in the order they were noted; with `keeps` off they are counted by kind and replication."""
 
     def __init__(self, reps: Ints, facts: Sequence[Fact], *, keeps: bool = True) -> None:
         self._reps = pl.Series("rep", reps, dtype=pl.Int32)
-        self._facts = facts
+        said = [f"{fact.name} is {fact.label(v)}" for fact in facts for v in range(len(fact.values))]
+        self._sayings = pl.Series(said, dtype=pl.String)
+        self._starts = np.cumsum([0, *(len(fact.values) for fact in facts)])
         self._names = pl.Series([fact.name for fact in facts], dtype=pl.String)
         self.keeps = keeps
         self.writers = pl.Series("writer", [], dtype=pl.String)
         self.handles = pl.Series("handle", [], dtype=pl.String)  # of the memory as the reader sees it
         self._frames: list[pl.DataFrame] = []
+        self._counts: dict[str, Array] = {}
+
+    def counted(self) -> dict[str, Array]:
+        """How many events of each kind came since this was last asked, in each replication."""
+        counts, self._counts = self._counts, {kind: np.zeros(len(self._reps)) for kind in self._counts}
+        return counts
+
+    def count(self, kind: str, rep: Ints) -> None:
+        """Count an event for each of the replications at places `rep`."""
+        if len(rep):
+            held = self._counts.setdefault(kind, np.zeros(len(self._reps)))
+            held += np.bincount(rep, minlength=len(self._reps))
 
     def add(self, frame: pl.DataFrame) -> None:
         """Keep a frame of events (columns of EVENTS)."""
@@ -59,7 +69,9 @@ class Notes:
         cause: str | pl.Series,
     ) -> None:
         """Note one event for each of the replications at places `rep`."""
-        if self.keeps and len(rep):
+        if not self.keeps:
+            self.count(kind, rep)
+        elif len(rep):
             given = {
                 "t": t,
                 "rep": self._reps.gather(rep),
@@ -89,6 +101,7 @@ class Notes:
     def pushed(self, turn: Turn) -> None:
         """A mini-index was pushed."""
         if not self.keeps:
+            self.count("pushed", np.arange(len(turn.fact)))
             return
         lines, marks = (turn.pushed.row != NONE).sum(axis=1), turn.pushed.marked.sum(axis=1)
         said = (
@@ -103,30 +116,47 @@ class Notes:
         )
         task = "task: " + self._names.gather(turn.fact)
         self.note("pushed", turn.now, np.arange(len(lines)), subject=turn.name, detail=said, cause=task)
-        self._opened, self._turn = np.zeros_like(turn.opened), turn
+        self._opened = np.zeros_like(turn.opened)
+
+    def opened(self, turn: Turn, cause: str) -> None:
+        """The rows opened since this was last asked."""
+        if not self.keeps:
+            return
+        rep, line = np.nonzero(turn.opened & ~self._opened)
+        self._opened = turn.opened.copy()
+        detail = pl.Series(np.where(turn.pushed.marked[rep, line], "marked ^", "wanted").astype(str))
+        subject = self.handles.gather(turn.pushed.row[rep, line])
+        self.note("expanded", turn.now, rep, subject=subject, detail=detail, cause=cause)
 
     def blocked(self, turn: Turn, blocked: Bools) -> None:
         """The stop hook refused turns: one event for each reason."""
-        self._expanded(turn, turn.name)
+        self.opened(turn, f"{turn.name} was blocked")
         unopened = np.flatnonzero(blocked & turn.unopened.any(axis=1))
         row = turn.pushed.row[unopened, turn.unopened[unopened].argmax(axis=1)]
-        handle = self.handles.gather(row) if self.keeps else ""
-        self.note("blocked", turn.now, unopened, subject=turn.name, detail="a row marked ^ was never opened", cause=handle)
+        self._refused(turn, unopened, "a row marked ^ was never opened", self.handles.gather(row))
         unwritten = np.flatnonzero(blocked & turn.unwritten)
-        fact = self._names.gather(turn.fact[unwritten]) if self.keeps else ""
-        self.note("blocked", turn.now, unwritten, subject=turn.name, detail="something was learned and nothing written back",
-                  cause=fact)  # fmt: skip
+        fact = self._names.gather(turn.fact[unwritten])
+        self._refused(turn, unwritten, "something was learned and nothing written back", fact)
 
-    def withheld(self, turn: Turn) -> None:
-        """Turns given up; and what was opened since it was last noted."""
-        self._expanded(turn, "blocked")
-        self.note("withheld", turn.now, np.flatnonzero(~turn.released), subject=turn.name,
-                  detail="never released: it stayed blocked", cause="blocked")  # fmt: skip
+    def broken(self, turn: Turn) -> None:
+        """The reader's work broke off, in whichever replication: none is released."""
+        self._refused(turn, np.arange(len(turn.fact)), "its work broke off", turn.name)
+
+    def unheard(self, turn: Turn, refused: Bools) -> None:
+        """The gate refused lessons."""
+        cause = f"claim {turn.number} of {self.writers[0]}"
+        self._refused(turn, np.flatnonzero(refused), "the gate refused what was to be written back", cause)
+
+    def withheld(self, turn: Turn, withheld: Bools) -> None:
+        """Turns given up."""
+        self.note("withheld", turn.now, np.flatnonzero(withheld), subject=turn.name,
+                  detail="never released: it stayed blocked", cause=f"{turn.name} was blocked")  # fmt: skip
+
+    def _refused(self, turn: Turn, rep: Ints, reason: str, cause: str | pl.Series) -> None:
+        self.note("blocked", turn.now, rep, subject=turn.name, detail=reason, cause=cause)
 
     def acted(self, turn: Turn, counts: Mapping[str, Bools]) -> None:
         """What came of released turns: an action on a true, false or stale claim, or none."""
-        if not self.keeps:
-            return
         acts = np.flatnonzero(counts["acted"])
         harm = np.where(counts["acted_false"], "false", np.where(counts["acted_stale"], "stale", "true"))[acts]
         on = turn.acted[acts]
@@ -134,61 +164,35 @@ class Notes:
         subject = subject.zip_with(pl.Series(on != NONE), pl.Series(["its own context"] * len(acts), dtype=pl.String))
         self.note("acted", turn.now, acts, subject=subject, detail=pl.Series(harm.astype(str)), cause=turn.name)
         self.note("declined", turn.now, np.flatnonzero(counts["declined"]), subject=turn.name,
-                  detail="nothing that it trusts enough", cause="act_above")  # fmt: skip
+                  detail="nothing that it trusts enough", cause=turn.name)  # fmt: skip
 
     def written(self, drafts: Drafts, handles: pl.Series, row: Ints) -> None:
         """The reader's lessons became cells."""
-        if self.keeps and len(drafts):
-            said = [
-                f"{self._facts[f].name} is {self._facts[f].label(int(v))}"
-                for f, v in zip(drafts.fact, drafts.value, strict=True)
-            ]
+        if len(drafts):
             cause = "turn " + pl.Series(drafts.turn).cast(pl.String)
             self.note("written_back", days(int(drafts.t[0])), drafts.rep, subject=handles.gather(row),
-                      detail=pl.Series(said, dtype=pl.String), cause=cause)  # fmt: skip
+                      detail=self._said(drafts.fact, drafts.value), cause=cause)  # fmt: skip
 
-    def noise(self, name: str, drafts: Drafts, hit: Bools, population: str) -> None:
-        """Noise hit claims on their way."""
+    def faulty(self, kind: str, drafts: Drafts, hit: Bools, *, detail: str, cause: str) -> None:
+        """A fault befell claims."""
         rows = np.flatnonzero(hit)
-        if self.keeps and rows.size:
+        if rows.size:
             claim = self.writers.gather(drafts.who[rows]) + " #" + pl.Series(drafts.turn[rows]).cast(pl.String)
-            t = pl.Series([days(int(at)) for at in drafts.t[rows]])
-            self.note(
-                NOISE_KINDS[name],
-                t,
-                drafts.rep[rows],
-                subject=claim,
-                detail="on its way to the gate",
-                cause=f"noise on {population}",
-            )
+            self.note(kind, _in_days(drafts.t[rows]), drafts.rep[rows], subject=claim, detail=detail, cause=cause)
 
     def changed(self, changes: Change) -> None:
         """The truth of facts changed."""
-        if self.keeps and len(changes.rep):
-            said = pl.Series(
-                [self._facts[f].label(int(v)) for f, v in zip(changes.fact, changes.value, strict=True)], dtype=pl.String
-            )
-            t = pl.Series([days(int(at)) for at in changes.t])
-            self.note(
-                "changed",
-                t,
-                changes.rep,
-                subject=self._names.gather(changes.fact),
-                detail="it is now " + said,
-                cause="the world",
-            )
+        if len(changes.rep):
+            said, name = self._said(changes.fact, changes.value), self._names.gather(changes.fact)
+            self.note("changed", _in_days(changes.t), changes.rep, subject=name, detail=said, cause="the world")
 
     def seen(self, memory: Memory) -> None:
         """Take note of how the memory's cells are called."""
         self.handles = memory.cells["handle"]
 
-    def _expanded(self, turn: Turn, cause: str) -> None:
-        """Note the rows opened since this was last asked."""
-        if not self.keeps:
-            return
-        rep, line = np.nonzero(turn.opened & ~self._opened)
-        self._opened = turn.opened.copy()
-        detail = pl.Series(np.where(turn.pushed.marked[rep, line], "marked ^", "wanted").astype(str))
-        self.note(
-            "expanded", turn.now, rep, subject=self.handles.gather(turn.pushed.row[rep, line]), detail=detail, cause=cause
-        )
+    def _said(self, fact: Ints, value: Ints) -> pl.Series:
+        return self._sayings.gather(self._starts[fact] + value)
+
+
+def _in_days(t: Ints) -> pl.Series:
+    return pl.Series(t / DAY)

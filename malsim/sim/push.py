@@ -64,12 +64,18 @@ class Stand:
         return self.memory.cells["currency"].to_numpy()
 
     @cached_property
+    def accuser(self) -> Ints:
+        """The latest of the active cells that contradict each cell, NONE where none does."""
+        accuser, accused = self.memory.accusations("any")
+        found = np.full(len(self.active), NONE, dtype=np.int64)
+        np.maximum.at(found, accused[self.active[accuser]], accuser[self.active[accuser]])
+        return found
+
+    @cached_property
     def contradicted(self) -> Bools:
         """Which cells an active cell contradicts."""
-        accuser, accused = self.memory.accusations("any")
-        found = np.zeros(len(self.active), dtype=bool)
-        found[accused[self.active[accuser]]] = True
-        return found
+        contradicted: Bools = self.accuser != NONE
+        return contradicted
 
     def push(
         self,

@@ -17,6 +17,8 @@ from malsim.sim.tally import Tally
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from malsim.memory import Memory
     from malsim.sim.occasion import Array
     from malsim.sim.script import Scenario
@@ -32,14 +34,16 @@ CELLS = {
     "t": pl.Float64, "rep": pl.Int32, "cell": pl.String, **{name: schema.CELLS[name] for name in _KEPT}, "truth": pl.Boolean,
 }  # fmt: skip
 SIGNALS = {"t": pl.Float64, "rep": pl.Int32, "row": pl.String, "signal": pl.String, "value": pl.Float64}
+VERDICTS = dict(zip(schema.VERDICT, ("admitted", "deduplicated", "rejected"), strict=True))
 WRITERS = {"t": pl.Float64, **schema.WRITERS}
 
 
 class Recorder:
     """Collects frames tick by tick and joins them once.
 
-    Under `record = "bands"` it keeps quantiles over replications instead of cells, writers, signals and events; under a list
-    of addresses only those cells (by handle), signals (`right(pump)`, `words`) and writers (`writer(ann)`).
+    Under `record = "bands"` it keeps quantiles over replications instead of cells, writers, signals and events; of events
+    how many came of each kind (signal `events`, row the kind, from the first of its kind on). Under a list of addresses it
+    keeps every event, but only those cells (by handle), signals (`right(pump)`, `words`) and writers (`writer(ann)`).
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -75,6 +79,8 @@ class Recorder:
         if bands:
             self.bands.add(t, answers, self._names)
             self.bands.add(t, turn | (thread.of_runs() if thread else {}), (None,))
+            counts = self.notes.counted()
+            self.bands.add(t, {"events": np.array(list(counts.values()))} if counts else {}, tuple(counts))
             return
         self._signals += [frame.filter(self._named) for frame in thread.recorded(t)] if thread else []
         self._signals += self._listed(t, answers, self._names) + self._listed(t, turn, (None,))
@@ -93,9 +99,19 @@ class Recorder:
 
     def admitted(self, verdicts: pl.DataFrame, before: Memory, after: Memory) -> None:
         """Record what the gate said of a batch, and which cells it replaced."""
-        if verdicts.height and self.notes.keeps:
+        if not verdicts.height:
+            return
+        replaced = _replaced(before, after)
+        if self.notes.keeps:
             self.notes.add(_verdict_events(verdicts))
-            self.notes.add(_replacements(before, after))
+            self.notes.add(_replacements(replaced, after))
+            return
+        rep, verdict = verdicts["rep"].to_numpy() - self.scenario.first, verdicts["verdict"].to_physical().to_numpy()
+        for place, kind in enumerate(VERDICTS.values()):
+            self.notes.count(kind, rep[verdict == place])
+        attenuated = verdicts.select((pl.col("notes").list.len() > 0) | (pl.col("calibration") < 1.0)).to_series()
+        self.notes.count("attenuated", rep[attenuated.fill_null(value=False).to_numpy()])
+        self.notes.count("superseded", after.cells["rep"].gather(replaced).to_numpy() - self.scenario.first)
 
     def events(self) -> pl.DataFrame:
         """All events in time order."""
@@ -139,11 +155,10 @@ def _verdict_events(verdicts: pl.DataFrame) -> pl.DataFrame:
     )
     by = worded("by {}", pl.col("writer").fill_null("?"))
     claim = worded("claim {} of {}", "sequence", pl.col("writer").fill_null("?"))
-    words = {"admitted": "admitted", "deduplicated": "deduplicated", "refused": "rejected"}
     events = verdicts.select(
         "t",
         "rep",
-        pl.col("verdict").cast(pl.String).replace_strict(words, return_dtype=pl.String).alias("kind"),
+        pl.col("verdict").cast(pl.String).replace_strict(VERDICTS, return_dtype=pl.String).alias("kind"),
         pl.col("handle").alias("subject"),
         pl.when(pl.col("issues").list.len() > 0).then(said).otherwise(by).alias("detail"),
         claim.alias("cause"),
@@ -161,27 +176,25 @@ def _verdict_events(verdicts: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([events, noted]) if noted.height else events
 
 
-def _replacements(before: Memory, after: Memory) -> pl.DataFrame:
+def _replaced(before: Memory, after: Memory) -> NDArray[np.int64]:
+    """The rows of the cells that a batch superseded."""
+    old, new = before.cells["successor"], after.cells["successor"]
+    if new.null_count() == old.null_count() + len(new) - len(old):
+        return np.zeros(0, dtype=np.int64)
+    gone = new.is_not_null().to_numpy().copy()
+    gone[: len(old)] &= old.is_null().to_numpy()
+    return np.flatnonzero(gone)
+
+
+def _replacements(rows: NDArray[np.int64], after: Memory) -> pl.DataFrame:
     """One event a cell that a batch superseded."""
+    if not rows.size:
+        return pl.DataFrame(schema=EVENTS)
     cells = after.cells
-    added = cells.height - before.cells.height
-    if cells["successor"].null_count() == before.cells["successor"].null_count() + added:
-        return pl.DataFrame(schema=EVENTS)
-    old = before.cells["successor"].is_null()
-    fresh = pl.concat([old, pl.Series([True] * (cells.height - before.cells.height), dtype=pl.Boolean)])
-    gone = cells.with_row_index("row").filter(fresh & cells["successor"].is_not_null())
-    if gone.is_empty():
-        return pl.DataFrame(schema=EVENTS)
-    heir = gone["successor"]
-    return pl.DataFrame(
-        [
-            cells["created"].gather(heir).alias("t"),
-            gone["rep"],
-            pl.Series("kind", ["superseded"] * gone.height),
-            gone["handle"].alias("subject"),
-            pl.select(worded("by {} of {}", pl.lit(cells["handle"].gather(heir)), pl.lit(cells["writer"].gather(heir))))
-            .to_series()
-            .alias("detail"),
-            cells["handle"].gather(heir).alias("cause"),
-        ]
-    )
+    gone = cells.select("rep", pl.col("handle").alias("subject"), "successor")[rows]
+    heir = cells.select(
+        pl.col("created").alias("t"),
+        worded("by {} of {}", "handle", "writer").alias("detail"),
+        pl.col("handle").alias("cause"),
+    )[gone["successor"]]
+    return pl.concat([gone, heir], how="horizontal").with_columns(kind=pl.lit("superseded")).select(list(EVENTS))

@@ -80,8 +80,9 @@ class Desk:
         self._escalated[row] = True
         rep = catalogue.rep[row].astype(np.int64)
         self._queue(row, rep, now)
-        handles = self._notes.handles.gather(row)
-        self._notes.note("escalated", day, rep, subject=handles, detail="an active cell contradicts it", cause="dispute")
+        handles = self._notes.handles
+        said = {"subject": handles.gather(row), "cause": handles.gather(stand.accuser[row])}
+        self._notes.note("escalated", day, rep, detail="an active cell contradicts it", **said)
 
     def summon(self, rep: Ints, now: int) -> None:
         """Put an alarm of each of these replications on the desk."""

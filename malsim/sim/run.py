@@ -47,15 +47,19 @@ class Run:
     finals: Finals | None = None
     unseen: int = 0
 
-    def explain(self, cell: str, t: float | None = None, rep: int = 0) -> Explanation:
-        """Each term of a cell's effective at the last tick not after `t` days; see `memory.explain.Explanation`."""
-        return causes.explain(self, cell, t=t, rep=rep)
+    def explain(self, cell: str, t: float | None = None, rep: int | None = None) -> Explanation:
+        """Each term of a cell's effective at the last tick not after `t` days; see `memory.explain.Explanation`.
 
-    def why(self, cell: str, t: float | None = None, rep: int = 0) -> str:
+        `rep` is a replication's number, the run's first if None.
+        """
+        return causes.explain(self, cell, t=t, rep=self.scenario.first if rep is None else rep)
+
+    def why(self, cell: str, t: float | None = None, rep: int | None = None) -> str:
         """One sentence saying why a cell's effective is what it was at `t` days, and what moved it last.
 
         For a signal of the netlist, or a pin it is on, a line a wire back to the claim that moved it.
         """
+        rep = self.scenario.first if rep is None else rep
         if is_signal(self, cell):
             return "\n  because ".join(map(str, because(self, cell, t=t, rep=rep)))
         return self.explain(cell, t, rep).why
@@ -86,10 +90,11 @@ class Run:
         """A few lines a person reads: what ran, what happened."""
         scenario = self.scenario
         frame = self.cells if self.cells.height else self.bands
-        kinds = dict(self.events.group_by("kind", maintain_order=True).len().rows())
-        happened = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or (
-            "events were not recorded" if scenario.record == "bands" else "nothing was written"
-        )
+        counts = self.events.group_by("kind", maintain_order=True).agg(pl.len().cast(pl.Float64))
+        if scenario.record == "bands":
+            told = self.bands.filter(pl.col("signal") == "events").group_by("row", maintain_order=True)
+            counts = told.agg(pl.col("mean").sum() * scenario.replications)
+        happened = ", ".join(f"{count:.0f} {kind}" for kind, count in counts.rows()) or "nothing was written"
         times = f" × {scenario.replications} replications" if scenario.replications > 1 else ""
         lines = [
             f"{scenario.name}: {scenario.days:g} days, {frame['t'].n_unique()} ticks recorded{times}, seed {scenario.seed}",

@@ -41,6 +41,7 @@ class Session:
         self._known = np.full((len(reps), len(world.facts)), NONE, dtype=np.int8)
         self._own = np.full((len(reps), len(world.facts)), NONE, dtype=np.int64)
         self._anchor = 1
+        self._open: tuple[Stand, Turn] | None = None  # the turn whose lessons are at the gate
 
     def live(self, stand: Stand, number: int, now: float, budget: Array | None = None) -> tuple[Memory, Drafts]:
         """One turn up to its write-back: the memory with what was opened, and the claims that go to the gate.
@@ -53,9 +54,11 @@ class Session:
         mind = Mind(self, stand, turn)
         try:
             mind.work()
+            turn.worked = True
         finally:
             hooks.stop(turn, mind.again, attempts=int(self.reader.attempts), ledger=self.ledger, notes=self._notes)
-        self._count(stand, turn)
+        self._open = stand, turn
+        self.ledger.add("expanded", turn.opened.sum(axis=1))
         rows = turn.pushed.row[turn.opened]
         opened = np.zeros(stand.memory.cells.height, dtype=bool)
         opened[rows] = True
@@ -64,9 +67,19 @@ class Session:
 
     def heard(self, drafts: Drafts, row: Ints, after: Memory) -> None:
         """Learn within the turn which cells its write-backs became; `row` is NONE for a refusal."""
-        own = np.flatnonzero((drafts.who == self._who) & (row != NONE))
+        mine = drafts.who == self._who
+        own, refused = np.flatnonzero(mine & (row != NONE)), np.zeros(len(self._reps), dtype=bool)
         self._own[drafts.rep[own], drafts.fact[own]] = row[own]
         self._notes.written(drafts.rows(own), after.cells["handle"], row[own])
+        refused[drafts.rep[mine & (row == NONE)]] = True
+        if self._open:
+            hooks.gate(self._open[1], refused, ledger=self.ledger, notes=self._notes)
+
+    def close(self) -> None:
+        """End the turn, once the gate has spoken: enter in the ledger what became of it."""
+        if self._open:
+            self._count(*self._open)
+        self._open = None
 
     def _begin(self, number: int, now: float) -> None:
         """Empty the context, or remind it of the rules, when the turn has come for that."""
@@ -132,7 +145,7 @@ class Session:
         counts = {
             "acted": acts, "acted_false": wrong & ~once, "acted_stale": wrong & once,
             "acted_init": acts & stand.catalogue.init[turn.acted] & (turn.acted != NONE),
-            "declined": turn.released & (turn.value == NONE), "expanded": turn.opened.sum(axis=1),
+            "declined": turn.released & (turn.value == NONE),
             "learned": learned, "written": learned & turn.released, "lost": learned & ~turn.released,
         }  # fmt: skip
         for name, count in counts.items():

@@ -11,6 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from malsim.memory import Rules
+from malsim.sim import bench
 from malsim.sim.clock import DAY
 from malsim.sim.faults import NOISE, Fault
 from malsim.sim.populations import Population
@@ -21,6 +22,8 @@ from malsim.sim.world import Fact
 from malsim.sim.writers import behaviours
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hypothesis.strategies import SearchStrategy
 
     from malsim.sim.parameters import Param
@@ -118,3 +121,18 @@ def _scenarios(draw: st.DrawFn) -> Scenario:
 def drawn() -> SearchStrategy[Scenario]:
     """Scenarios of a few days, three replications each."""
     return _scenarios()
+
+
+@pytest.fixture(scope="session")
+def count_steps() -> Callable[[Scenario], int]:
+    """How many events SimPy works through in a run."""
+
+    def counted(scenario: Scenario) -> int:
+        made, steps = bench.Bench(scenario), 0
+        while made.calendar.peek() < math.inf:
+            made.calendar.step()
+            steps += 1
+        assert made.made().memory.cells.height
+        return steps
+
+    return counted

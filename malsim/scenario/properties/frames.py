@@ -13,38 +13,20 @@ from malsim.memory.schema import FLAGS
 from malsim.scenario.properties.addresses import crosses, evaluated, pins_of
 from malsim.scenario.properties.trace import Trace, unknown
 from malsim.sim.clock import DAY
+from malsim.sim.happenings import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-__all__ = ["EVENTS", "FrameReader", "Frames", "trace_of"]
+__all__ = ["FrameReader", "Frames", "trace_of"]
 
 SCORES = {
     "eff": "effective", "curr": "currency", "conf": "stated", "sal": "salience", "calib": "calibration",
     "support": "support_mass", "challenge": "challenge_mass",
 }  # fmt: skip
 BITS = {flag: flag for flag in FLAGS} | {"review": "requires_review", "bg": "allow_background_use"}
-EVENTS = frozenset(
-    (
-        "admitted",
-        "rejected",
-        "deduplicated",
-        "attenuated",
-        "superseded",
-        "annexed",
-        "tripped",
-        "cleared",
-        "pushed",
-        "expanded",
-        "blocked",
-        "written_back",
-        "escalated",
-        "webhook",
-        "compacted",
-    )
-)
 
 
 class Frames(Protocol):
@@ -116,7 +98,7 @@ class FrameReader:
     def happened(self, kind: str, subject: str | None) -> NDArray[np.bool_]:
         """Whether an event came since the tick before; one after the last tick counts at the last."""
         events, found = self._frames["events"], np.zeros(self._shape, dtype=bool)
-        if kind not in (kinds := EVENTS.union(_names(events, "kind"))):
+        if kind not in (kinds := KINDS.keys() | set(_names(events, "kind"))):
             raise unknown("kind of event", kind, kinds)
         if subject is not None and subject not in (subjects := self._subjects()):
             raise unknown("subject of an event", subject, subjects)

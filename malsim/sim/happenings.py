@@ -1,0 +1,52 @@
+"""The kinds of events that a run tells of, each with what stands in its `cause`."""
+
+from __future__ import annotations
+
+__all__ = ["KINDS"]
+
+CLAIM = "claim N of WRITER: the writer's own count"
+TURN = "turn N"
+SIGNAL = "the signal that drives it, or the op at work"
+
+KINDS = {
+    "admitted": CLAIM,
+    "rejected": CLAIM,
+    "deduplicated": CLAIM,
+    "attenuated": CLAIM,
+    "superseded": "the handle of the cell that took its place",
+    "bootstrapped": "the graph was empty",
+    "oriented": "a session begins",
+    "caught_up": "a gap of N turns",
+    "pushed": "task: FACT",
+    "expanded": "turn N, or turn N was blocked",
+    "blocked": "the handle of a row never opened; the FACT of a lesson never written; turn N, where its work broke off;"
+    " claim N of reader, where the gate refused the lesson",
+    "withheld": "turn N was blocked",
+    "acted": TURN,
+    "declined": TURN,
+    "written_back": TURN,
+    "compacted": "compact_every N",
+    "reanchored": "reanchor_every N",
+    "changed": "the world",
+    "flipped": "noise on POPULATION",
+    "perturbed": "noise on POPULATION",
+    "lost": "noise on POPULATION",
+    "doubled": "noise on POPULATION",
+    "delayed": "noise on POPULATION",
+    "reordered": "noise on POPULATION",
+    "misled": "bad on POPULATION",
+    "escalated": "the handle of the cell that disputes it, or the signal that rose",
+    "tripped": SIGNAL,
+    "cleared": SIGNAL,
+    "webhook": SIGNAL,
+    "annexed": SIGNAL,
+    "reinstated": SIGNAL,
+    "locked": SIGNAL,
+    "unlocked": SIGNAL,
+    "pinned": SIGNAL,
+    "unpinned": SIGNAL,
+    "flagged": SIGNAL,
+    "unflagged": SIGNAL,
+    "conflict": SIGNAL,
+    "refused": SIGNAL,
+}
