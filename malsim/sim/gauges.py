@@ -28,7 +28,10 @@ OF_FACTS = {
     "for_truth": "the most that an active claim of the true value is worth",
     "against_truth": "the most that an active claim of another value is worth",
 }
-TURN = ("acted", "acted_false", "acted_stale", "declined", "withheld", "blocks", "expanded", "words", "learned", "lost")
+TURN = (
+    "acted", "acted_false", "acted_stale", "acted_init", "declined", "withheld", "blocks", "expanded", "words", "learned",
+    "lost",
+)  # fmt: skip
 
 
 def cells_true(stand: Stand, truth: Ints) -> Bools:

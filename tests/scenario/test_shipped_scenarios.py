@@ -155,6 +155,8 @@ BREAKS: dict[str, Callable[[Scenario], Scenario]] = {
     "no faults": lambda scenario: scenario.replace(faults=()),
     "no reviewers": lambda scenario: scenario.replace(reviewers=None),
     "no gap": lambda scenario: scenario.replace(gaps=()),
+    "lent": lambda scenario: scenario.replace(beginning=read(SHIPPED[0].with_name("start_primed.toml")).beginning),
+    "nothing lent": lambda scenario: scenario.replace(beginning=None),
     "all challenge": rules(challenge_ceiling=1.0),
     "nobody outside": lambda scenario: scenario.replace(netlist=scenario.netlist and replace(scenario.netlist, inputs=())),
 }
@@ -197,6 +199,8 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "sleeper": ("no record", "a harsh record"),
     "smooth_watch": ("no challenge", "slow.gain 0.1 → slow.gain 1", "wires cut"),
     "stale_in_ninety_days": ("no decay", "fast decay", "ephemeral at once", "no support", "no challenge"),
+    "start_cold": ("half wrong", "silent writers", "lent"),
+    "start_primed": ("half wrong", "silent writers", "nothing lent"),
     "stale_echo": ("nobody else", "half wrong"),
     "supersede_by_own": ("any supersession",),
     "sybil": ("no support", "half wrong", "strong support"),

@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 from malsim import api
 from malsim.cli import main
 from malsim.errors import DataError, ScenarioError
+from malsim.lab.comparison import compare
 from malsim.memory import Memory, admit, tick
 from malsim.memory.bootstrap import WRITER
 from malsim.memory.replicate import replicated
@@ -138,6 +139,18 @@ def test_a_global_store_lends_scope_not_confidence(tmp_path: Path) -> None:
     assert first.cells.group_by("rep").len()["len"].to_list() == [11, 11]  # with the ten cells, without the secret one
     assert first.cells["writer"].unique().to_list() == [WRITER]
     assert first.edges.is_empty()
+
+
+def test_a_primed_project_acts_at_once_and_pays_for_what_elsewhere_got_wrong() -> None:
+    cold, primed = (read(STALE.with_name(f"start_{how}.toml")).replace(days=20.0) for how in ("cold", "primed"))
+    acted, harm, init = (
+        compare(cold, primed, metric=metric, replications=15) for metric in ("acted_share", "harm", "init_share")
+    )
+    assert (acted.differs, harm.differs, init.differs) == (True, True, True)
+    assert acted.difference.low > 0.3
+    assert harm.difference.low > 0.0
+    assert init.each["a"].to_list() == [0.0] * 15
+    assert init.difference.low > 0.5
 
 
 def test_many_lives_cannot_begin_with_many(tmp_path: Path) -> None:
