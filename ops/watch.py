@@ -6,12 +6,13 @@
 At the level, and between before anything is known, is below. NaN is on neither side, and a crossing through it is no
 edge. Moving a watch later in the thread changes what it sees. Source: LinuxCNC halscope's trigger, comp.
 
->>> import numpy as np
 >>> zero, off, on = np.array([0.0]), np.array([False]), np.array([True])
 >>> seen = function(zero + 2, zero, off, on, np.array([0]), np.array([4]), hysteresis=zero)
 >>> seen["above"].tolist(), seen["rose"].tolist(), seen["since"].tolist()
 ([True], [True], [0])
 """
+
+import numpy as np
 
 from ops.pin import Array, In, Out, Param
 
@@ -29,11 +30,13 @@ hysteresis = Param(0.0, "1", "width of the band around the level", low=0.0)
 def function(
     in_: Array, level: Array, above: Array, below: Array, count: Array, since: Array, *, hysteresis: Array
 ) -> dict[str, Array]:
-    half = 0.5 * hysteresis
-    top = level + half
-    kept = above & (in_ >= level - half) & (hysteresis > 0.0)
-    is_above = kept | (in_ > top)
-    is_below = (in_ <= top) & ~kept
+    if np.count_nonzero(hysteresis):
+        half = 0.5 * hysteresis
+        top = level + half
+        kept = above & (in_ >= level - half) & (hysteresis > 0.0)
+        is_above, is_below = kept | (in_ > top), (in_ <= top) & ~kept
+    else:
+        is_above, is_below = in_ > level, in_ <= level
     rose, fell = is_above & below, is_below & above
     crossed = rose | fell
     return {

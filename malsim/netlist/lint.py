@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["lint"]
 
 
-def lint(document: Document, palette: Callable[[str], Sheet] | None = None) -> list[Fault]:
+def lint(document: Document, palette: Callable[[str], Sheet] | None = None, *, net: Net | None = None) -> list[Fault]:
     """Look over a netlist that links.
 
     Parameters
@@ -29,6 +29,8 @@ def lint(document: Document, palette: Callable[[str], Sheet] | None = None) -> l
         What was parsed or read.
     palette
         As for `malsim.netlist.wiring.link`.
+    net
+        What it links to, where that is known already.
 
     Returns
     -------
@@ -42,7 +44,7 @@ def lint(document: Document, palette: Callable[[str], Sheet] | None = None) -> l
     NetlistError
         Where it does not link.
     """
-    net = link(document, palette)
+    net = net or link(document, palette)
     notes = [*_signals(net), *_late(net), *_instances(net), *_loops(net), *_documented(net), *_ignored(document.statements)]
     return sorted(notes, key=lambda note: (note.file != document.name, note.file, note.line, note.column))
 

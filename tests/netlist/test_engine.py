@@ -397,3 +397,8 @@ def test_standing_programs_run_with_the_scan_and_enter_the_gate_when_asked() -> 
     assert (written["kind"], written["stated"], written["created"]) == ("obs", 0.72, 2.0)
     assert second.memory.edges["relation"].to_list() == ["derived_from", "concerns"]
     assert tick(second.memory, 3.0).cells["effective"][0] < 0.5
+
+
+def test_an_op_that_asks_how_many_outputs_it_has_is_told() -> None:
+    text = "loadrt demux outputs=3\nnet at clock.tick > demux.index\nnet last demux.out-2\naddf demux tick"
+    assert [last for (last,) in run(text, [{}] * 4, names=("last",))] == [False, True, True, True]

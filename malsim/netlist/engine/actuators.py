@@ -150,8 +150,13 @@ class Actuators:
         """Alarms that tripped or cleared: the outputs of latches."""
         for signal in self.alarms:
             value = values[signal.name]
-            before = _fitted(driven.get(f"alarm {signal.name}"), len(value))
-            now[f"alarm {signal.name}"] = value
+            key = f"alarm {signal.name}"
+            before = driven.get(key)
+            now[key] = value
+            if before is None or len(before) != len(value):
+                before = _fitted(before, len(value))
+            if not np.count_nonzero(value != before):
+                continue
             for changed, kind in ((value & ~before, "tripped"), (before & ~value, "cleared")):
                 if changed.any():
                     labels = signal.name if signal.domain == "run" else rows.labels(signal.domain).filter(pl.Series(changed))

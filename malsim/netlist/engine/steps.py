@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from malsim.netlist.engine.rows import Rows
     from malsim.netlist.wiring import Instance, Signal
+    from ops import Sheet
     from ops.pin import Array
     from ops.pin.state import State as OpState
 
@@ -31,14 +34,16 @@ class Step:
     `single` pairs an input's Python name with the signal it reads, `many` each family of inputs with the signals its rows
     read; a true third word says that the signal has one value a run, to be repeated for the rows of the domain. `puts` says
     which output, or row of a family of outputs, goes on which signal. `series` holds the input, if any, that a series is
-    read into, one value after the other.
+    read into, one value after the other. `placed` takes out of a state the arguments given by
+    position, `named` are those by keyword.
     """
 
     name: str
     domain: str
     instance: Instance
     function: Callable[..., dict[str, Array]]
-    takes: tuple[str, ...]
+    placed: Callable[[dict[str, Array]], tuple[Array, ...]]
+    named: tuple[str, ...]
     fixed: dict[str, float]
     single: tuple[tuple[str, str, bool], ...]
     many: tuple[tuple[str, tuple[tuple[int, str, bool], ...]], ...]
@@ -75,7 +80,8 @@ class Step:
         return self._put(dict(state), values)
 
     def _run(self, held: dict[str, Array]) -> dict[str, Array]:
-        held.update(self.function(**{key: held[key] for key in self.takes}, **self.fixed))
+        named = {key: held[key] for key in self.named} | self.fixed if self.named else self.fixed
+        held.update(self.function(*self.placed(held), **named))
         return held
 
     def _put(self, made: dict[str, Array], values: MutableMapping[str, Any]) -> OpState:
@@ -115,10 +121,23 @@ def compiled(instance: Instance, signals: Mapping[str, Signal], *, tick: float) 
     if len(series) > 1 or (series and families):
         problem = "one input of an instance may read a series, and no family of inputs beside it"
         raise NetlistError([Fault.at(instance.made, instance.name, problem)])
-    fixed = {"tick": convert(tick, given="ms", to=sheet.tick.unit)} if sheet.tick else {}
+    fixed: dict[str, float] = {size: sheet.counts[size] for size in sheet.told}
+    if sheet.tick:
+        fixed["tick"] = convert(tick, given="ms", to=sheet.tick.unit)
     many = tuple((key, tuple(wired)) for key, wired in families.items())
     ends = (tuple(single), many, tuple(puts), tuple(series))
-    return Step(instance.name, instance.domain, instance, sheet.function, sheet.takes, fixed, *ends)
+    arguments = _arguments(sheet)
+    return Step(instance.name, instance.domain, instance, sheet.function, *arguments, fixed, *ends)
+
+
+def _arguments(sheet: Sheet) -> tuple[Callable[[dict[str, Array]], tuple[Array, ...]], tuple[str, ...]]:
+    """How to take what the function is given by position, in its order; and what by keyword, which costs more a call."""
+    takes = [one for one in inspect.signature(sheet.function).parameters.values() if one.name in sheet.takes]
+    named = tuple(one.name for one in takes if one.kind is one.KEYWORD_ONLY)
+    placed = [one.name for one in takes if one.name not in named]
+    if len(placed) > 1:
+        return itemgetter(*placed), named
+    return lambda held: tuple(held[key] for key in placed), named
 
 
 def _is_series(signal: Signal) -> bool:
