@@ -18,7 +18,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("store", metavar="STORE", help="a store's file, such as memory.sqlite; it is only read")
     parser.add_argument("cell", nargs="?", metavar="CELL", help="a handle, a key or HANDLE@vN: this cell, opened")
     parser.add_argument("--query", default="", metavar="TEXT", help="what the mini-index is to be about")
-    parser.add_argument("--at", type=float, metavar="DAY", help="as it stood on this day, or will stand if nobody writes")
+    at = "as it stood on this day, or will stand if nobody writes; a number, or a date where the store has one for day 0"
+    parser.add_argument("--at", metavar="DAY", help=at)
     parser.add_argument("--limit", type=int, default=10, metavar="N", help="most lines; default 10")
     parser.add_argument("--budget", type=int, default=900, metavar="WORDS", help="most words; default 900")
     parser.add_argument("--rep", type=int, default=0, metavar="K", help="the replication; default 0")
@@ -35,13 +36,17 @@ def main(args: argparse.Namespace) -> int:
 
     rules = Rules.read(args.rules or "default").set(*args.set)
     with Store(args.store, write=False) as store:
-        asked = {"rep": args.rep, "rules": rules, "now": store.day if args.at is None else args.at}
+        at = None if args.at is None else _day(args.at, store.start)
+        asked = {"rep": args.rep, "rules": rules, "now": store.day if at is None else at}
         push = {"budget_words": args.budget, "limit": args.limit, **asked}
-        if args.at is None and not (args.rules or args.set):
-            print(store.expand(args.cell, **asked) if args.cell else _listed(store, store.mini_index(args.query, **push)))
-            return 0
-        memory = _seen(store, args.at, rules)
-        print(memory.expand(args.cell, **asked) if args.cell else _listed(store, memory.mini_index(args.query, **push)))
+        as_recorded = at is None and not (args.rules or args.set)
+        memory = store.memory if as_recorded else _seen(store, at, rules)
+        if args.cell:
+            print(memory.expand(args.cell, **asked))
+        else:  # the file's own index is asked where it can be
+            found = store.mini_index(args.query, **push) if as_recorded else memory.mini_index(args.query, **push)
+            print(str(found) or _nothing(memory, args.query))
+            print(f"{memory!r} on {_dated(asked['now'], store.start)}; last written on {_dated(store.day, store.start)}")
     return 0
 
 
@@ -55,7 +60,33 @@ def _seen(store: Store, at: float | None, rules: Rules) -> Memory:
     return memory if at in store.ticks["t"].to_list() else tick(memory, at, rules)
 
 
-def _listed(store: Store, push: object) -> str:
-    day = "never written to" if store.day is None else f"last written on day {store.day:g}"
-    since = f" (day 0 is {store.start})" if store.start else ""
-    return f"{push}\n{store.memory!r}, {day}{since}" if str(push) else f"nothing found in {store.memory!r}, {day}{since}"
+def _day(text: str, start: str | None) -> float:
+    """A number of days, or a date as days since the store's day 0."""
+    from datetime import date
+
+    from malsim.errors import UsageError
+
+    try:
+        return float(text)
+    except ValueError:
+        try:
+            return float((date.fromisoformat(text) - date.fromisoformat(start or "")).days)
+        except ValueError:
+            allowed = f"a number, or a date such as {start}" if start else "a number: this store has no date for day 0"
+            raise UsageError("no day", where="--at", given=text, allowed=allowed) from None
+
+
+def _dated(day: float | None, start: str | None) -> str:
+    from datetime import date, timedelta
+
+    if day is None:
+        return "no day yet"
+    return f"day {day:g}" + (f" ({date.fromisoformat(start) + timedelta(days=day)})" if start else "")
+
+
+def _nothing(memory: Memory, query: str) -> str:
+    if memory.cells.is_empty():
+        return "no cell was there yet"
+    if query:
+        return f"no cell that may be shown holds a word of {query!r}; without --query the foremost cells are listed"
+    return "no cell may be shown"

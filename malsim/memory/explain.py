@@ -53,7 +53,8 @@ class Explanation:
                 named = here.sort(pl.col("mass"), descending=True)["source"].unique(maintain_order=True).to_list()
                 more = f" and {len(named) - 3} more" if len(named) > 3 else ""  # noqa: PLR2004  # three names are read at a glance
                 parts.append(f"{sign} {abs(values[term]):.2f} for {word} {', '.join(named[:3])}{more}")
-        for term, said in (("clamp", "kept within 0 and 1"), ("since", "and what came since the last tick")):
+        held = "held at what it was worth when it was last active"
+        for term, said in (("clamp", "kept within 0 and 1"), ("since", "and what came since the last tick"), ("held", held)):
             if values.get(term, 0.0) != 0.0:
                 parts.append(said)
         return ", ".join(parts) + (f"; {self.moved}." if self.moved else ".")
@@ -63,7 +64,7 @@ class Explanation:
         lines = [f'{self.handle} "{self.title}" on day {self.t:g}']
         lines += [f"  {name:<22} {value:+.4f}" for name, value in self.terms.rows()]
         lines.append(f"  {'= effective':<22} {self.effective:+.4f}")
-        for row in self.contributions.to_dicts():
+        for row in self.contributions.sort(pl.col("share").abs(), descending=True, maintain_order=True).to_dicts():
             lines.append(
                 f"  {row['relation']:>12} from {row['source']} weight {row['weight']:+.2f} × worth {row['worth']:.3f}"
                 f" → {row['share']:+.4f}"
@@ -108,7 +109,7 @@ def explained(
     value = {
         name: float(str(cell[name])) for name in ("stated", "calibration", "support_mass", "challenge_mass", "effective")
     }
-    terms = _terms(value, rules)
+    terms = _terms(value, rules, active=cell.get("status", "active") == "active")
     shares = edges.with_columns(mass=pl.col("weight").abs() * pl.col("worth")).with_columns(
         term=pl.when(pl.col("weight") > 0).then(pl.lit("support")).otherwise(pl.lit("challenge"))
     )
@@ -134,7 +135,7 @@ def explained(
     )
 
 
-def _terms(value: dict[str, float], rules: Rules) -> dict[str, float]:
+def _terms(value: dict[str, float], rules: Rules, *, active: bool) -> dict[str, float]:
     """The terms in the order of the formula, and whatever is left, named for what it can be."""
     terms = {"stated × calibration": value["stated"] * value["calibration"]}
     terms["support"] = rules.support_ceiling * float(np.tanh(value["support_mass"]))
@@ -144,7 +145,8 @@ def _terms(value: dict[str, float], rules: Rules) -> dict[str, float]:
     if clamped != raw:
         terms["clamp"] = clamped - raw
     if value["effective"] != clamped:
-        name = "your formula" if rules.effective else "damping" if rules.damping < 1.0 else "since"
+        moving = "your formula" if rules.effective else "damping" if rules.damping < 1.0 else "since"
+        name = moving if active else "held"
         so_far = sum(terms.values())
         rest = value["effective"] - so_far
         if so_far + rest != value["effective"]:  # one rounding away

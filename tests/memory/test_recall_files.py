@@ -272,6 +272,15 @@ def test_import_look_and_verify_from_the_shell(current: Path, tmp_path: Path, ca
     said = capsys.readouterr().out
     assert "overturned by" in said
     assert "= effective" in said
+    assert main(["look", out, "--at", "2026-04-04"]) == 0
+    assert "<Memory: 4 cells, 7 edges, 5 writers> on day 3 (2026-04-04)" in capsys.readouterr().out
+    assert main(["look", out, "--at", "400", "--set", "rules.challenge_ceiling=0.45", "--limit", "1"]) == 0
+    assert "on day 400 (2027-05-06)" in capsys.readouterr().out
+    assert main(["look", out, "--query", "zebra"]) == 0
+    assert "holds a word of 'zebra'" in capsys.readouterr().out
+    assert main(["look", out, "--at", "-1"]) == 0
+    assert "no cell was there yet" in capsys.readouterr().out
+    assert main(["look", out, "--at", "soon"]) == 2
     assert main(["look", out, "nothing_0000"]) == 2
     assert main(["look", str(current)]) == 2
     assert main(["verify", str(tmp_path / "gone.sqlite3")]) == 2
@@ -279,6 +288,20 @@ def test_import_look_and_verify_from_the_shell(current: Path, tmp_path: Path, ca
     assert not (tmp_path / "new.sqlite").exists()
     with Store(out, write=False) as store:
         assert store.ticks.height == 1  # looking left no trace
+
+
+def test_a_store_primes_another_from_the_shell(current: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shared, own = str(tmp_path / "global.sqlite"), str(tmp_path / "project.sqlite")
+    assert main(["import", str(current), "-o", shared]) == 0
+    assert main(["import", shared, "-o", own]) == 0
+    assert "cells new" in capsys.readouterr().out
+    memory = Memory.open(own)
+    assert memory.cells["writer"].unique().to_list() == ["_init"]
+    assert memory.cells["stated"].max() == 0.7
+    assert memory.edges.is_empty()
+    assert main(["import", str(current), "-o", own]) == 2  # what stands there is not written over
+    assert "holds what this memory does not" in capsys.readouterr().err
+    assert Memory.open(own).cells.height == memory.cells.height
 
 
 def test_evidence_by_handle_is_resolved_or_left_inert_as_the_rules_say(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ class Imported:
 
     def __str__(self) -> str:
         """The report, a line an item."""
-        return "\n".join(f"  {item:<44} {count}" for item, count in self.report.rows())
+        return "\n".join(f"  {item:<44} {count}".rstrip() for item, count in self.report.rows())
 
 
 def import_recall(path: str | Path, *, rules: Rules | None = None) -> Imported:
