@@ -44,6 +44,7 @@ class Known:
     def own(self, wake: Wake) -> Own:
         """What each writer who wakes knows of its own and its peers' claims; the loose ends it is handed are its to tie."""
         at = (wake.rep, wake.member, wake.fact)
+        place = np.ravel_multi_index(at, self._shape)
         peers = self._row[wake.rep, :, wake.fact].astype(np.int64)
         peers[np.arange(len(wake.rep)), wake.member] = NONE
         return Own(
@@ -51,7 +52,8 @@ class Known:
             self._value[at].astype(np.int64),
             self._first[wake.rep, wake.fact].astype(np.int64),
             peers,
-            self._taken(np.ravel_multi_index(at, self._shape)),
+            self._taken(place),
+            places_within(place) > 0,
         )
 
     def _taken(self, place: Ints) -> Ints:

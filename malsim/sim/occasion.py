@@ -68,7 +68,8 @@ class Own:
     """What the population was told by verdicts: rows of its cells about each claim's fact, NONE where there is none.
 
     `row` and `value` are the writer's own latest, `first` the population's first, `peers` each member's latest, shape
-    (claims, members), without the writer's own; `loose` are earlier ones of its own that nothing replaced yet.
+    (claims, members), without the writer's own; `loose` are earlier ones of its own that nothing replaced yet. `again`: it
+    makes another claim about the fact before this one, within the turn.
     """
 
     row: Ints
@@ -76,6 +77,7 @@ class Own:
     first: Ints
     peers: Ints
     loose: Ints
+    again: Bools
 
 
 @dataclass(frozen=True, kw_only=True)

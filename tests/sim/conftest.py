@@ -6,6 +6,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -13,7 +15,9 @@ from hypothesis import strategies as st
 from malsim.memory import Rules
 from malsim.sim import bench
 from malsim.sim.clock import DAY
+from malsim.sim.drafts import Drafts
 from malsim.sim.faults import NOISE, Fault
+from malsim.sim.inbox import Inbox
 from malsim.sim.populations import Population
 from malsim.sim.reader import TEMPERS, Reader
 from malsim.sim.reviewers import Reviewers
@@ -30,7 +34,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parents[2] / "scenarios" / "drawn.toml"  # beside the claim file that from_file reads
 HOUR = DAY // 24
-settings.register_profile("few", settings.default, max_examples=settings.default.max_examples // 8)  # whole runs cost
+EXAMPLES = settings().max_examples // 8  # whole runs cost
+settings.register_profile("few", settings(), max_examples=EXAMPLES)
 
 SHARES = st.sampled_from([0.0, 0.4, 1.0])
 NAMES = ("line-1", "line-2", "tide")
@@ -136,3 +141,35 @@ def count_steps() -> Callable[[Scenario], int]:
         return steps
 
     return counted
+
+
+class _Spy(Inbox):
+    """An inbox that remembers what populations put in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[Drafts] = []
+
+    def draft(self, drafts: Drafts) -> None:
+        self.seen.append(drafts)
+        super().draft(drafts)
+
+
+@pytest.fixture(scope="session")
+def posted() -> Callable[[Scenario], pl.DataFrame]:
+    """What populations put into the inbox: rep, writer, turn, t (ms), fact, value, stated, edges (how many), true."""
+
+    def listed(scenario: Scenario) -> pl.DataFrame:
+        made = bench.Bench(scenario)
+        made.inbox = spy = _Spy()
+        made.calendar.run()
+        all_ = Drafts.joined(spy.seen)
+        numbers = {name: getattr(all_, name) for name in ("rep", "turn", "t", "fact", "value", "stated")}
+        truth = made.stage.world.at(all_.rep, all_.fact, all_.t)
+        frame = pl.DataFrame(numbers).with_columns(
+            made.cast.words.writers.gather(all_.who), true=truth == all_.value,
+            edges=np.bincount(all_.claim, minlength=len(all_)),
+        )  # fmt: skip
+        return frame.sort("rep", "writer", "turn", "t", maintain_order=True)
+
+    return listed

@@ -1,6 +1,6 @@
 """A ring that agreed on what to say, each supporting all the others, and they it.
 
-value = one reading for the whole ring, right with probability accuracy
+value = one reading for the whole ring at the time, right with probability accuracy
 stated = confidence; edges: supports, both ways, to the latest claim of every other member
 """
 

@@ -16,4 +16,6 @@ habits = {"disputes": 0.0}
 
 def write(occasion: Occasion, *, accuracy: float) -> Said:
     """One claim a fact."""
-    return Said(occasion.sense(accuracy), occasion.stated(accuracy, 0.0), speaks=occasion.own.row == NONE)
+    return Said(
+        occasion.sense(accuracy), occasion.stated(accuracy, 0.0), speaks=(occasion.own.row == NONE) & ~occasion.own.again
+    )

@@ -1,6 +1,6 @@
 """One source behind many names, each supporting what the first of them said.
 
-value = one reading of the source, right with probability accuracy, the same for every name
+value = one reading of the source at the time, right with probability accuracy, the same for every name
 stated = confidence; every name speaks once a fact, and each but the first supports the first
 
 `count` is the number of names. However many they are, the cell gains at most the support ceiling.
@@ -21,4 +21,6 @@ def write(occasion: Occasion, *, accuracy: float, confidence: float) -> Said:
     """One claim an occasion, until the name has spoken."""
     value = occasion.sense(accuracy, member=np.zeros_like(occasion.member), turn=occasion.fact)
     first = Edge("supports", occasion.own.first)
-    return Said(value, occasion.stated(confidence, 0.0), edges=(first,), speaks=occasion.own.row == NONE)
+    return Said(
+        value, occasion.stated(confidence, 0.0), edges=(first,), speaks=(occasion.own.row == NONE) & ~occasion.own.again
+    )

@@ -1,0 +1,295 @@
+"""One suite for all behaviours: they say a claim, of what they sense, were shown and were told, and of nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malsim.errors import ScenarioError
+from malsim.memory import schema
+from malsim.memory.index import NONE
+from malsim.sim import bench
+from malsim.sim.cast import Cast
+from malsim.sim.clock import DAY
+from malsim.sim.crowd import _wanted
+from malsim.sim.draws import Draws
+from malsim.sim.occasion import LEAST_STATED, Occasion, Own, Said, Seen
+from malsim.sim.populations import Population
+from malsim.sim.script import Scenario
+from malsim.sim.world import Fact, World
+from malsim.sim.writers import behaviours
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hypothesis.strategies import DataObject
+
+    from malsim.sim.occasion import Ints
+
+    Posted = Callable[[Scenario], pl.DataFrame]
+
+PATH = str(Path(__file__).parents[2] / "scenarios" / "made_here.toml")
+WRITE = [name for name, each in behaviours().items() if hasattr(each.module, "write")]
+FACTS = tuple(Fact(name=f"line-{n}", values=("up", "down"), hazard=0.1) for n in (1, 2))
+LINES, CELLS, MEMBERS = 3, 40, 3
+
+
+def test_there_are_the_fourteen() -> None:
+    assert set(behaviours()) == {
+        "honest", "overconfident", "humble", "stale_echo", "sybil", "colluders", "contrarian", "poisoner", "late_corrector",
+        "silent_staleness", "bursty", "sleeper", "self_grader", "from_file",
+    }  # fmt: skip
+    for behaviour in behaviours().values():
+        assert behaviour.sentence.endswith(".")
+        assert "=" in behaviour.equation, behaviour.name
+
+
+@st.composite
+def occasions(draw: st.DrawFn) -> Occasion:
+    """Any occasion there could be: readings out of nowhere, rows of any memory."""
+    count = draw(st.integers(1, 6))
+
+    def rows(*shape: int) -> Ints:
+        held = draw(st.lists(st.integers(NONE, CELLS - 1), min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
+        return np.array(held, dtype=np.int64).reshape(shape)
+
+    def values(row: Ints) -> Ints:
+        return np.where(row == NONE, NONE, (row * 7) % choices.reshape(-1, *[1] * (row.ndim - 1)))
+
+    def whole(high: int) -> Ints:
+        return np.array(draw(st.lists(st.integers(0, high), min_size=count, max_size=count)), dtype=np.int64)
+
+    choices, seen, own, rep, who, count_ = 2 + whole(3), rows(count, LINES), rows(count), whole(5), whole(2), whole(60)
+    draws, fact = Draws(draw(st.integers(0, 9)), "someone"), whole(2)
+
+    def sense(accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
+        by, nth = (own_ if given_ is None else given_ for own_, given_ in ((who, member), (count_, turn)))
+        errs = draws.uniform("errs", rep=rep, member=by, turn=nth) >= accuracy
+        return (np.full(count, int(lag) % 2) + errs) % choices
+
+    return Occasion(
+        rep=rep, member=who, turn=count_, fact=fact, choices=choices, draws=draws, sense=sense,
+        seen=Seen(seen, values(seen), np.where(seen == NONE, 0.0, (seen % 11) / 10)),
+        own=Own(own, values(own), rows(count), rows(count, MEMBERS), rows(count, 1), whole(1) > 0),
+    )  # fmt: skip
+
+
+def say(name: str, occasion: Occasion, settings_: dict[str, float]) -> Said:
+    known = behaviours()[name]
+    given_ = {key: param.default for key, param in known.params.items()} | settings_
+    said: Said = known.module.write(occasion, **_wanted(known.module.write, given_))
+    return said
+
+
+def relabelled(occasion: Occasion, names: Ints) -> Occasion:
+    """The same occasion over a memory whose rows are called otherwise."""
+    seen, own = occasion.seen, occasion.own
+    held = {part: names[getattr(own, part)] for part in ("row", "first", "peers", "loose")}
+    return replace(occasion, seen=replace(seen, row=names[seen.row]), own=replace(own, **held))
+
+
+@pytest.mark.parametrize("name", WRITE)
+@settings(settings.get_profile("few"))
+@given(data=st.data())
+def test_claims_are_in_bounds_and_point_only_at_what_was_shown_or_told(name: str, data: DataObject) -> None:
+    occasion = data.draw(occasions())
+    params = behaviours()[name].params
+    bounds = {key: st.sampled_from([param.low, min(param.high, 50.0)]) for key, param in params.items()}
+    said = say(name, occasion, {})
+    for key in list(bounds):
+        if data.draw(st.booleans()) and key not in ("burst", "spacing"):
+            said = say(name, occasion, {key: data.draw(bounds[key])})
+    speaks = np.ones(len(occasion.rep), dtype=bool) if said.speaks is None else said.speaks
+    assert ((said.value >= 0) & (said.value < occasion.choices))[speaks].all()
+    assert ((said.stated >= LEAST_STATED) & (said.stated <= 1.0)).all()
+    own = occasion.own
+    for at in np.flatnonzero(speaks):
+        told = {own.row[at], own.first[at], *own.peers[at], *own.loose[at], NONE}
+        assert {edge.relation for edge in said.edges} <= set(schema.RELATIONS)
+        assert {int(edge.target[at]) for edge in said.edges} <= told | {*occasion.seen.row[at]}
+
+
+@pytest.mark.parametrize("name", WRITE)
+@settings(settings.get_profile("few"))
+@given(occasion=occasions(), seed=st.integers(0, 9))
+def test_a_cell_is_a_name_to_a_writer_and_nothing_more(name: str, occasion: Occasion, seed: int) -> None:
+    names = np.append(np.random.Generator(np.random.Philox(seed)).permutation(CELLS) + 1000, NONE)
+    one, other = say(name, occasion, {}), say(name, relabelled(occasion, names), {})
+    for part in ("value", "stated", "speaks", "graded"):
+        assert np.array_equal(getattr(one, part), getattr(other, part)), part
+    assert [names[edge.target].tolist() for edge in one.edges] == [edge.target.tolist() for edge in other.edges]
+
+
+def crowded(**changes: Any) -> Scenario:
+    """All fourteen at once; none of them reads, unless that is changed."""
+    writers = []
+    for name in behaviours():
+        given_ = {"path": "claims/lines.csv"} if name == "from_file" else {}
+        table = {"behaviour": name, "count": 2, "rate": 1.0, "reads": False, "verification": "checked"} | changes
+        writers.append(Population.of(table | given_, where="here"))
+    return Scenario(path=PATH, facts=FACTS, writers=tuple(writers), days=24.0, turn_every=4 * DAY, replications=3, seed=5)
+
+
+STRANGER = Population(behaviour="contrarian", name="stranger", count=2, rate=2.0, mutual=True)
+
+
+def others(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.filter(~pl.col("writer").str.starts_with("stranger")).drop("edges")
+
+
+def test_whoever_is_added_and_in_whatever_order_nobody_elses_draws_change(posted: Posted) -> None:
+    scenario = crowded()
+    alone = posted(scenario)
+    assert {name.rpartition("-")[0] for name in alone["writer"]} >= set(behaviours()) - {
+        "contrarian", "stale_echo", "from_file",
+    }  # fmt: skip
+    company = posted(scenario.replace(writers=(STRANGER, *reversed(scenario.writers))))
+    assert company.height > alone.height
+    assert others(company).equals(others(alone))
+
+
+def test_with_more_lives_and_other_facts_each_draw_stays(posted: Posted) -> None:
+    scenario = crowded(facts=("line-1",))
+    alone = posted(scenario)
+    more = scenario.replace(replications=7, facts=(Fact(name="new", hazard=1.0), *scenario.facts))
+    beside = posted(more).filter(pl.col("rep") < 3).with_columns(pl.col("fact") - 1)
+    by_file = pl.col("writer").is_in(["meter", "clerk"])
+    assert beside.filter(~by_file).drop("edges").equals(alone.filter(~by_file).drop("edges"))
+
+
+def test_what_they_see_changes_what_they_answer_but_not_when_or_about_what(posted: Posted) -> None:
+    blind, reading = posted(crowded()), posted(crowded(reads=True))
+    key = ["rep", "writer", "turn", "t", "fact"]
+    both = blind.join(reading, on=key, suffix="_read")
+    assert both.height == blind.height
+    assert (both["value"] == both["value_read"]).all()
+    assert reading["edges"].sum() > blind["edges"].sum()
+    assert {"contrarian-1", "stale_echo-2"} <= set(reading["writer"])
+
+
+def test_nobody_knows_what_has_not_happened_yet(posted: Posted) -> None:
+    scenario = crowded(reads=True)
+    day = 13 * DAY  # within a turn, so that the push is of before
+    calm, moved = (
+        posted(scenario.replace(facts=tuple(replace(fact, hazard=0.0, changes=changes) for fact in FACTS)))
+        for changes in ((), (day,))
+    )
+    before, after = pl.col("t") < day, pl.col("t") >= 16 * DAY
+    assert calm.filter(before).equals(moved.filter(before))
+    assert not calm.filter(after).equals(moved.filter(after))
+
+
+def test_the_world_is_only_looked_at_through_the_senses(monkeypatch: pytest.MonkeyPatch) -> None:
+    doors: list[bool] = []
+    at, sense, post = World.at, World.sense, Cast.post
+
+    def guarded(self: World, *where: Any) -> Ints:
+        assert doors != [False], "the truth was read past the senses"
+        return at(self, *where)
+
+    def through(self: World, *how: Any, **which: Any) -> Ints:
+        doors.append(True)
+        try:
+            return sense(self, *how, **which)
+        finally:
+            doors.pop()
+
+    def posting(self: Cast, *when: Any) -> Any:
+        doors.append(False)
+        try:
+            return post(self, *when)
+        finally:
+            doors.clear()
+
+    monkeypatch.setattr(World, "at", guarded)
+    monkeypatch.setattr(World, "sense", through)
+    monkeypatch.setattr(Cast, "post", posting)
+    assert bench.run(crowded(reads=True)).memory.cells.height > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [("honest", 0.85), ("overconfident", 0.6), ("humble", 0.95), ("bursty", 0.85), ("self_grader", None), ("poisoner", 0.0)],
+)
+def test_the_share_of_true_claims_is_the_accuracy(name: str, share: float | None, posted: Posted) -> None:
+    population = Population.of({"behaviour": name, "count": 5, "rate": 4.0, "reads": False}, where="here")
+    said = posted(Scenario(facts=FACTS, writers=(population,), days=8.0, turn_every=4 * DAY, replications=10))
+    if share is None:  # every fifth claim is a proper one, right half of the time
+        said, share = said.filter(pl.col("turn") % 5 == 0), 0.5
+    assert said.height > 300
+    assert abs(said["true"].to_numpy().mean() - share) <= 4.5 * np.sqrt(share * (1 - share) / said.height)
+
+
+def lawful(name: str, posted: Posted, **settings_: Any) -> pl.DataFrame:
+    table = {"behaviour": name, "count": 3, "rate": 2.0, "verification": "checked"} | settings_
+    population = Population.of(table, where="here")
+    still = tuple(replace(fact, hazard=0.0) for fact in FACTS)
+    return posted(Scenario(facts=still, writers=(population,), days=20.0, turn_every=2 * DAY, replications=4))
+
+
+def test_a_name_of_a_swarm_speaks_once_a_fact_and_all_say_the_same(posted: Posted) -> None:
+    said = lawful("sybil", posted, accuracy=0.5)
+    assert said.group_by("rep", "writer", "fact").len()["len"].max() == 1
+    assert said.group_by("rep", "fact").agg(pl.col("value").n_unique())["value"].max() == 1
+    assert said["value"].n_unique() == 2
+    assert said.height > 20
+
+
+def test_a_ring_says_one_thing_and_each_supports_the_others_latest(posted: Posted) -> None:
+    said = lawful("colluders", posted, revises=False)
+    assert said.group_by("rep", "fact").agg(pl.col("value").n_unique())["value"].max() == 1
+    assert said["edges"].max() == 2
+
+
+def test_a_silent_one_says_a_thing_once_in_a_life(posted: Posted) -> None:
+    said = lawful("silent_staleness", posted)
+    assert said.group_by("rep", "writer", "fact").len()["len"].max() == 1
+    assert said.height > 20
+
+
+def test_a_sleeper_turns_after_so_many_claims(posted: Posted) -> None:
+    said = lawful("sleeper", posted, loyal=7, accuracy=1.0)
+    assert said.filter(pl.col("turn") < 7)["true"].all()
+    assert not said.filter(pl.col("turn") >= 7)["true"].any()
+
+
+def test_a_late_corrector_says_what_was_true_a_lag_ago(posted: Posted) -> None:
+    facts = (Fact(name="price", changes=(10 * DAY,)),)
+    population = Population.of({"behaviour": "late_corrector", "every": DAY, "accuracy": 1.0, "lag": 5.0}, where="here")
+    said = posted(Scenario(facts=facts, writers=(population,), days=20.0))
+    assert said["true"].to_list() == [not 10 * DAY <= t < 15 * DAY for t in said["t"]]
+
+
+def test_bursts_are_as_long_and_as_close_as_declared(posted: Posted) -> None:
+    said = lawful("bursty", posted, burst=4, spacing=0.05, rate=1.0)
+    gaps = said.with_columns(gap=pl.col("t").diff().over("rep", "writer")).filter(pl.col("turn") > 0)
+    inside = gaps.filter(pl.col("turn") % 4 != 0)["gap"]
+    assert inside.unique().to_list() == [round(0.05 * DAY)]
+    assert gaps.filter(pl.col("turn") % 4 == 0)["gap"].n_unique() > 5
+
+
+@pytest.mark.parametrize("name", ["reader", "reviewers", "world", "faults of honest"])
+def test_a_population_may_not_take_a_name_that_draws_go_by(name: str) -> None:
+    population = Population(behaviour="honest", name=name)
+    with pytest.raises(ScenarioError, match="name is taken"):
+        bench.run(Scenario(facts=FACTS, writers=(population,)))
+
+
+def test_two_writers_of_one_name_are_refused(tmp_path: Path) -> None:
+    by_file = Population.of({"behaviour": "from_file", "path": "claims/lines.csv"}, where="here")
+    clerks = Population(behaviour="honest", name="meter")
+    bench.run(Scenario(path=PATH, facts=FACTS, writers=(by_file, clerks), days=2.0))
+    with pytest.raises(ScenarioError, match="two populations of one name"):
+        bench.run(Scenario(path=PATH, facts=FACTS, writers=(clerks, clerks)))
+    file = Path(PATH).parent / "claims" / "lines.csv"
+    (tmp_path / "claims.csv").write_text(file.read_text().replace("clerk", "meter-1"))
+    by_file = replace(by_file, settings={**by_file.settings, "path": str(tmp_path / "claims.csv")})
+    with pytest.raises(ScenarioError, match="two writers of one name"):
+        bench.run(Scenario(path=PATH, facts=FACTS, writers=(by_file, clerks)))
