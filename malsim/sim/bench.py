@@ -68,7 +68,7 @@ class Bench:
             self.desk = Desk(scenario.reviewers, self.stage, who=self.cast.reviewers, form=1)
         self._scans = _scans(scenario)
         self._known_until = -1  # the changes of truth before this time are known to the recorder
-        self.thread = Thread(scenario.netlist, scenario, self.stage) if scenario.netlist else None
+        self.thread = Thread.of(scenario, self.stage)
         memory = scenario.beginning.lives(reps.tolist(), scenario.rules) if scenario.beginning else Memory.empty()
         memory = self.thread.put(memory) if self.thread else memory
         self._settle(hooks.orient(memory, scenario, 0.0, self.stage.notes) if self.session else memory)

@@ -12,6 +12,7 @@ from malsim.netlist import load
 from malsim.netlist.engine import Engine
 from malsim.netlist.statements import Body, Cell, Edges, Prop
 from malsim.sim.clock import days
+from malsim.sim.wires import Wires
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from malsim.sim.reviewers import Desk
     from malsim.sim.script import Scenario
     from malsim.sim.stage import Stage
-    from malsim.sim.wires import Wires
 
 __all__ = ["ALARMS", "Thread"]
 
@@ -42,6 +42,14 @@ class Thread:
         self.outputs: dict[str, Array] = {}
         self._fed = sorted(wires.inputs, key=lambda given: given.at)
         self._names = [name for name in wires.net.signals if name not in self.engine.series]
+
+    @classmethod
+    def of(cls, scenario: Scenario, stage: Stage) -> Thread | None:
+        """The thread of a scenario; none where it has no netlist and nobody writes a program into the memory."""
+        wires, claims = scenario.netlist, scenario.claims
+        if wires is None and (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any():
+            wires = Wires.of("")
+        return cls(wires, scenario, stage) if wires else None
 
     @property
     def budget(self) -> Array | None:

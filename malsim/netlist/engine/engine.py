@@ -11,20 +11,19 @@ import polars as pl
 
 from malsim.memory import Rules
 from malsim.netlist.address import Pin, Reduced
-from malsim.netlist.engine.actuators import EVENTS, Actuators
+from malsim.netlist.engine.actuators import EVENTS, Actuators, Happening
 from malsim.netlist.engine.rows import NO_TOPICS, Rows
 from malsim.netlist.engine.sources import Finder, many, reader
 from malsim.netlist.engine.steps import compiled, grown
 from malsim.netlist.lexicon import LOOP_WRITES
-from malsim.netlist.programs import Pass, programs, run
+from malsim.netlist.programs import Pass, programs, run, written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.memory import Memory
-    from malsim.netlist.engine.actuators import Happening
     from malsim.netlist.engine.steps import Step
-    from malsim.netlist.programs import Ran
+    from malsim.netlist.programs import Program, Ran, Written
     from malsim.netlist.programs.operations import Output
     from malsim.netlist.wiring import Net, Signal
     from ops.pin import Array
@@ -38,7 +37,10 @@ DTYPES = {"float": np.float64, "int": np.int64, "bit": np.bool_}
 
 @dataclass(frozen=True)
 class State:
-    """All that a net remembers: every pin, every signal, what the actuators last did, what the programs last said."""
+    """All that a net remembers: every pin, every signal, what the actuators last did, what the programs last said.
+
+    `written` are the programs that prg cells asked for, `seen` how many cells were looked through for them.
+    """
 
     ticks: int = 0
     ops: Mapping[str, OpState] = field(default_factory=dict)
@@ -47,6 +49,8 @@ class State:
     said: Mapping[str, Output] = field(default_factory=dict)
     heights: Mapping[str, int] = field(default_factory=dict)
     topics: pl.DataFrame = field(default_factory=lambda: NO_TOPICS)
+    written: tuple[Program, ...] = ()
+    seen: int = 0
 
 
 @dataclass(frozen=True)
@@ -165,13 +169,19 @@ class Engine:
                     for name in thread.functions:
                         states[name] = self._call(self.steps[name], states[name], values, rows)
         after, driven, happened = self.actuators.drive(memory, values, state.driven, rows)
+        found = written(after, after=state.seen, tick=ticks, first=self.first) if after.cells.height > state.seen else []
+        standing = (*state.written, *(program for one in found for program in one.programs))
         stood = Pass(after, (), state.said)
-        if self.programs:
+        if self.programs or standing:
             stood = run(
-                self.programs, after, now=day, last=state.said, derive=self.derive, rules=self.rules,
-                replications=self.replications, first=self.first,
+                sorted((*self.programs, *standing), key=lambda program: program.turn), after, now=day, last=state.said,
+                derive=self.derive, rules=self.rules, replications=self.replications, first=self.first,
             )  # fmt: skip
-        made = replace(state, ticks=ticks, ops=states, signals=values, driven=driven, said=stood.last)
+        made = replace(
+            state, ticks=ticks, ops=states, signals=values, driven=driven, said=stood.last, written=standing,
+            seen=after.cells.height,
+        )  # fmt: skip
+        happened += tuple(_scheduled(one) for one in found)
         return Scan(made, stood.memory, self.actuators.outputs(values), happened, stood.ran)
 
     def _call(self, step: Step, state: OpState, values: dict[str, Any], rows: Rows) -> OpState:
@@ -227,3 +237,10 @@ class Engine:
             if pin and instance:
                 return instance.sheet.slots[pin.name].pin.first
         return 0.0
+
+
+def _scheduled(one: Written) -> Happening:
+    """A prg cell came in: its programs stand on the tick from now on, or cannot."""
+    kind = "refused" if one.fault else "scheduled"
+    said = one.fault or " ".join(program.operation for program in one.programs)
+    return Happening(np.array(one.places, dtype=np.int64), kind, one.handle, said, one.handle)

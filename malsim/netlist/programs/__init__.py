@@ -2,5 +2,6 @@
 
 from malsim.netlist.programs.program import Program, programs
 from malsim.netlist.programs.run import Pass, Ran, run
+from malsim.netlist.programs.written import Written, written
 
-__all__ = ["Pass", "Program", "Ran", "programs", "run"]
+__all__ = ["Pass", "Program", "Ran", "Written", "programs", "run", "written"]

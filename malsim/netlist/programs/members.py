@@ -66,8 +66,8 @@ class Members:
 def members(program: Program, memory: Memory, replications: int, *, first: int = 0) -> Members:
     """Choose: named cells first, then words, then what the program's own edges point at, then topics, entities and kinds.
 
-    A cell is taken once and only while it is active; the program itself never is. With nothing chosen and nothing to choose
-    by, every active cell that is no program.
+    A cell is taken once and only while it is active; the program itself never is. With nothing to choose by, a replication
+    in which nothing was chosen gives every active cell that is no program.
     """
     cells = memory.cells.select(
         pl.int_range(pl.len(), dtype=pl.Int64).alias("row"), pl.col("rep").cast(pl.Int64) - first, "key", "kind", "status",
@@ -82,8 +82,13 @@ def members(program: Program, memory: Memory, replications: int, *, first: int =
     chosen = (
         pl.concat(found).unique(maintain_order=True).join(active.select("row"), on="row", how="semi", maintain_order="left")
     )
-    if chosen.is_empty() and not (program.keys or program.query or program.topics or program.entities or program.kinds):
-        chosen = plain.select("row", "rep")
+    if not (program.keys or program.query or program.topics or program.entities or program.kinds):
+        alike = (
+            plain.filter(pl.col("topics").list.eval(pl.element().is_in(list(program.shares))).list.any())
+            if program.shares
+            else plain
+        )
+        chosen = pl.concat([chosen, alike.select("row", "rep").join(chosen, on="rep", how="anti", maintain_order="left")])
     chosen = chosen.sort("rep", maintain_order=True).filter(pl.int_range(pl.len()).over("rep") < program.limit)
     return Members(memory, chosen["row"].to_numpy(), chosen["rep"].to_numpy(), replications, first)
 

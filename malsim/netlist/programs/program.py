@@ -26,7 +26,9 @@ class Program:
     """`addf watch tick [topics: a b] [delta: 0.15]`.
 
     `keys`, `topics`, `entities`, `kinds` and `query` choose members, at most `limit`; with none of them, every active cell
-    that is no program. `settings` are the operation's own. `key` and `handle` are those of its cell.
+    that is no program, or of these the ones that share a topic of `shares`. `settings` are the operation's own. `key` and
+    `handle` are those of its cell. One that was written into the memory runs in the replications at `places`, while its
+    cell is active, and remembers under the name `slot`.
     """
 
     operation: str
@@ -40,6 +42,9 @@ class Program:
     settings: Mapping[str, object] = field(default_factory=dict)
     key: str = ""
     handle: str = ""
+    shares: tuple[str, ...] = ()
+    places: tuple[int, ...] | None = None
+    slot: str = ""
 
     @property
     def title(self) -> str:

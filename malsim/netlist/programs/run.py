@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,13 +85,26 @@ def run(
     said = dict(last or {})
     for program in programs:
         chosen = members(program, memory, replications, first=first)
-        output = OPERATIONS[program.operation](program, chosen, said.get(program.key))
+        slot = program.slot or program.key
+        said[slot] = output = OPERATIONS[program.operation](program, chosen, said.get(slot))
+        if program.places is not None:
+            output = _where_it_stands(output, program, memory, replications, first)
         verdicts = None
         if derive and output.witness.any():
             memory, verdicts = _derived(program, chosen, output, memory, now, rules)
-        said[program.key] = output
         results.append(Ran(program, chosen, output, verdicts))
     return Pass(memory, tuple(results), said)
+
+
+def _where_it_stands(output: Output, program: Program, memory: Memory, replications: int, first: int) -> Output:
+    """The output, silent wherever the program's own cell is not, or is no longer active."""
+    places = np.array(program.places, dtype=np.int64)
+    rows = memory.index.rows((places + first).tolist(), [program.key] * len(places), height=memory.cells.height)
+    active = memory.cells["status"].to_physical().to_numpy()[rows] == 0
+    stands = np.zeros(replications, dtype=bool)
+    stands[places[active & (rows != NONE)]] = True
+    tripped = {"tripped": output.said["tripped"] & stands} if "tripped" in output.said else {}
+    return replace(output, witness=output.witness & stands, said=output.said | tripped)
 
 
 def _derived(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from malsim.netlist.facts import place
-from malsim.netlist.faults import Fault
-from malsim.netlist.lexicon import COMPILED
+from malsim.netlist.faults import Fault, nearest
+from malsim.netlist.lexicon import COMPILED, PROGRAMS
 from malsim.netlist.statements import Schedule
 from malsim.netlist.statements import Thread as Declared
 from malsim.netlist.wiring.instances import is_program
@@ -59,6 +59,11 @@ def _add(statement: Schedule, functions: list[str], added: dict[str, Schedule], 
     functions.insert(at, statement.op)
 
 
-def programs(statements: Iterable[Statement]) -> tuple[Schedule, ...]:
+def programs(statements: Iterable[Statement], faults: list[Fault]) -> tuple[Schedule, ...]:
     """The standing programs, in the order they were added."""
-    return tuple(statement for statement in statements if isinstance(statement, Schedule) and is_program(statement))
+    found = [statement for statement in statements if isinstance(statement, Schedule) and is_program(statement)]
+    for one in found:
+        if one.op not in PROGRAMS:
+            hint = nearest(one.op, PROGRAMS) or "an op is added without brackets"
+            faults.append(Fault.at(one, one.op, "no such standing program", allowed=" ".join(PROGRAMS), hint=hint))
+    return tuple(one for one in found if one.op in PROGRAMS)

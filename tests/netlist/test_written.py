@@ -1,0 +1,142 @@
+"""Programs written into the memory: from the next tick on they run, where their cell stands and as long as it is active."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from malsim.memory import Memory, admit, tick
+from malsim.memory.updates import set_flag
+from malsim.netlist import parse
+from malsim.netlist.engine import Engine
+from malsim.netlist.wiring import link
+from malsim.scenario.files import parse as scenario
+from malsim.sim.bench import run
+
+if TYPE_CHECKING:
+    from malsim.netlist.engine import Scan
+
+BODY = "addf watch tick [keys: dec_a3ee] [delta: 0.1]"
+TOML = """
+why = "a program comes as a claim"
+[run]
+days = 12
+[rules]
+calibration = "none"
+[[claim]]
+at = "0d"
+writer = "ann"
+handle = "dec_a3ee"
+title = "use SQLite"
+confidence = 0.9
+verification = "external"
+[[claim]]
+at = "3d"
+writer = "ann"
+handle = "prg_a3ef"
+title = "watch the store"
+confidence = 0.6
+body = '''addf watch tick [keys: dec_a3ee] [delta: 0.1]'''
+[[claim]]
+at = "6d"
+writer = "bob"
+handle = "obs_b0b1"
+title = "it locked"
+confidence = 1.0
+verification = "external"
+edges = [{ relation = "contradicts", target = "dec_a3ee" }]
+"""
+
+
+def test_a_program_that_is_claimed_runs_from_the_next_tick() -> None:
+    happened = run(scenario(TOML)).events.filter(pl.col("kind").is_in(["scheduled", "tripped", "refused"]))
+    assert happened.select("t", "kind", "subject", "detail").rows() == [
+        (4.0, "scheduled", "prg_a3ef", "watch"), (7.0, "tripped", "prg_a3ef", "watch the store"),
+    ]  # fmt: skip
+
+
+def test_its_witness_enters_by_the_gate_where_that_is_asked() -> None:
+    made = run(scenario(TOML + "[netlist]\ntext = '# programs only'\nderive = true\n"))
+    witness = made.memory.cells.filter(pl.col("writer").str.starts_with("program:"))
+    assert witness["created"].to_list() == [7.0]
+    assert made.events.filter(kind="admitted", t=7.0)["subject"].to_list() == witness["handle"].to_list()
+    source = made.memory.edges.filter(pl.col("relation") == "derived_from")["target"].to_list()
+    assert made.memory.cells["handle"].gather(source).to_list() == ["prg_a3ef"]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("we should watch the store", None),
+        ("addf nothing-known tick [keys: a]", "refused"),
+        ("addf watch tick", "refused"),
+        ("loadrt watch names=a\\naddf a tick", "refused"),
+        ("addf watch tick [keys: dec_a3ee\\n", "refused"),
+    ],
+)
+def test_a_body_that_is_no_program_is_prose_or_refused_with_its_reason(body: str, kind: str | None) -> None:
+    text = TOML.replace("'''" + BODY + "'''", f'"{body}"')
+    found = run(scenario(text)).events.filter(subject="prg_a3ef").filter(pl.col("kind").is_in(["refused", "scheduled"]))
+    assert found["kind"].to_list() == ([] if kind is None else [kind])
+    assert all(found["detail"].str.len_chars() > 10)
+
+
+def lives(asked: dict[int, int], replications: int, first: int = 0) -> list[Scan]:
+    """Scans over ten days in which some replications are given the program on a day of their own."""
+    engine = Engine(link(parse("")), replications=replications, first=first)
+    memory = Memory.empty()
+    state, seen = engine.start(memory), []
+    for day in range(1, 11):
+        claims: list[dict[str, Any]] = []
+        for rep in range(first, first + replications):
+            common = {"rep": rep, "t": float(day), "body": "", "verification": "external", "writer": "ann"}
+            if day == 1:
+                claims.append(common | {"handle": "dec_a3ee", "title": "use SQLite", "confidence": 0.9})
+            elif day % 2:
+                against = [{"relation": "contradicts", "target": "dec_a3ee", "weight": -0.3}]
+                claims.append(
+                    common | {"kind": "obs", "title": f"{day}", "confidence": 0.9, "edges": against, "body": f"{day}"}
+                )
+            if asked.get(rep) == day:
+                claims.append(
+                    common | {"handle": "prg_a3ef", "title": "watch", "confidence": 0.6, "body": BODY, "sequence": 1}
+                )
+        memory = tick(admit(memory, claims).memory if claims else memory, float(day))
+        scan = engine.scan(state, memory, now=float(day))
+        state, memory = scan.state, scan.memory
+        seen.append(scan)
+    return seen
+
+
+def trips(scans: list[Scan], place: int) -> list[tuple[bool, float]]:
+    return [
+        (bool(ran.output.said["tripped"][place]), round(float(ran.output.said["change"][place]), 9))
+        for scan in scans
+        for ran in scan.ran
+        if ran.program.places is not None and place in ran.program.places
+    ]
+
+
+def test_each_replication_remembers_from_its_own_day_on() -> None:
+    many = lives({0: 2, 1: 5, 3: 5}, 4)
+    for rep, day in ((0, 2), (1, 5), (3, 5)):
+        alone = lives({rep: day}, 1, first=rep)
+        assert trips(many, rep) == trips(alone, 0)
+        assert len(trips(many, rep)) == 11 - day
+    assert any(tripped for tripped, _ in trips(many, 0))
+    assert not [ran for scan in many for ran in scan.ran if 2 in (ran.program.places or ())]
+
+
+def test_it_is_silent_once_its_cell_is_annexed() -> None:
+    made = run(scenario(TOML))
+    engine = Engine(link(parse("")))
+    scan = engine.scan(engine.start(made.memory), made.memory, now=12.0)
+    gone = set_flag(made.memory, np.array(made.memory.cells["kind"] == "prg"), "annexed", value=True)
+    lower = gone.with_cells(gone.cells.with_columns(effective=pl.col("effective") / 2))
+    after = engine.scan(scan.state, lower, now=13.0)
+    assert abs(after.ran[0].output.said["change"][0]) > 0.1
+    assert not after.ran[0].output.witness.any()
+    assert not after.ran[0].output.said["tripped"].any()
