@@ -125,9 +125,11 @@ def compiled(instance: Instance, signals: Mapping[str, Signal], *, tick: float) 
     if sheet.tick:
         fixed["tick"] = convert(tick, given="ms", to=sheet.tick.unit)
     many = tuple((key, tuple(wired)) for key, wired in families.items())
-    ends = (tuple(single), many, tuple(puts), tuple(series))
-    arguments = _arguments(sheet)
-    return Step(instance.name, instance.domain, instance, sheet.function, *arguments, fixed, *ends)
+    placed, named = _arguments(sheet)
+    return Step(
+        instance.name, instance.domain, instance, sheet.function, placed, named, fixed, tuple(single), many, tuple(puts),
+        tuple(series),
+    )  # fmt: skip
 
 
 def _arguments(sheet: Sheet) -> tuple[Callable[[dict[str, Array]], tuple[Array, ...]], tuple[str, ...]]:
