@@ -11,6 +11,7 @@ from malsim.scenario.limits import Limits
 if TYPE_CHECKING:
     import argparse
 
+    from malsim.lab.mutation import Score
     from malsim.memory import Rules
     from malsim.scenario.verdicts import Suite
     from malsim.sim.script import Scenario
@@ -30,6 +31,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replication", type=int, metavar="K", help="judge this one life alone")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML, failures and errors apart")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one HTML file with a picture of each check")
+    parser.add_argument(
+        "--mutate", action="store_true", help="also break the suite, one thing at a time, and name what no check notices"
+    )
     Limits.options(parser.add_argument)
 
 
@@ -49,7 +53,18 @@ def main(args: argparse.Namespace) -> int:
         from malsim.report import report
 
         args.html.write_text(report(suite), encoding="utf-8")
+    if args.mutate and not suite.exit_code:
+        print(_score(suite, Limits.of(args)))
     return suite.exit_code
+
+
+def _score(suite: Suite, limits: Limits) -> Score:
+    from tqdm import tqdm
+
+    from malsim.lab.mutation import score, suite_mutants
+
+    made = tqdm(suite_mutants(suite.judged), unit="mutant", disable=None)
+    return score(suite.judged, limits=limits, made=made)
 
 
 def _suite(args: argparse.Namespace) -> Suite:

@@ -1,0 +1,161 @@
+"""Mutants: each breaks one thing and says which; what no check notices is named, and a crash is no kill."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim.cli import main
+from malsim.errors import MalsimError, UsageError
+from malsim.lab.mutants import mutants, mutated
+from malsim.lab.mutation import Fate, Score, fate, score
+from malsim.scenario.files import parse, read
+from malsim.scenario.judge import judge
+from malsim.sim.script import Scenario
+
+SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
+CLAIM = (
+    '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\nverification = "external"\n'
+)
+RIVAL = CLAIM.replace("a1a1", "b2b2").replace("ann", "bob").replace('"t"', '"u"') + (
+    'pinned = true\nedges = [{ relation = "contradicts", target = "obs_a1a1" }]\n'
+)
+CHECK = '[[check]]\nname = "it is disputed"\nproperty = "always[2d:4d] (eff(obs_a1a1) < 0.3)"\n'
+TEXT = f'why = "w"\n[run]\ndays = 4\n{CLAIM}{RIVAL}{CHECK}'
+LINE = TEXT.splitlines().index(CHECK.splitlines()[2]) + 1
+NET = """[netlist]
+text = '''
+loadrt smooth names=slow
+addf slow tick
+net raw slow.in < obs_a1a1-scores-eff
+net calm slow.out
+'''
+"""
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_every_name_of_a_mutant_makes_another_scenario_or_none(path: Path) -> None:
+    scenario = read(path)
+    names = list(mutants(scenario))
+    assert len(names) == len(set(names))
+    for name in [name for name in names if not name.startswith("rules.")] + names[::20]:
+        try:
+            broken = mutated(scenario, name)
+        except UsageError:
+            raise
+        except MalsimError:
+            continue
+        assert told(broken) != told(scenario)
+
+
+def told(scenario: Scenario) -> list[object]:
+    """A scenario's fields, its frame as rows."""
+    held = (getattr(scenario, part.name) for part in fields(scenario))
+    return [each.to_dicts() if isinstance(each, pl.DataFrame) else each for each in held]
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three mutants a scenario, for what does not depend on which they are."""
+    names = ("rules.challenge_ceiling = 0", "rules.rank_degree = 0", "without claim.obs_b2b2.edges.0")
+    monkeypatch.setattr("malsim.lab.mutation.mutants", lambda _: names)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("rules.challenge_ceiling = 0", "killed"),
+        ("without claim.obs_b2b2.edges.0", "killed"),
+        ("turn claim.obs_b2b2.edges.0", "killed"),
+        ("rules.challenge_ceiling = 1", "survived"),
+        ("without claim.obs_b2b2.pinned", "survived"),
+        ("rules.challenge_ceiling = 2", "impossible"),
+    ],
+)
+def test_what_a_check_notices_is_killed_and_what_it_does_not_survives(name: str, kind: str) -> None:
+    found = fate(judge(parse(TEXT, where="s.toml")), name, lambda scenario: mutated(scenario, name))
+    assert (found.kind, found.mutant) == (kind, name)
+    assert found.where.startswith("s.toml")
+    if kind == "killed":
+        assert (found.where, found.said) == (f"s.toml:{LINE}", "it is disputed")
+
+
+def test_a_crash_is_no_kill() -> None:
+    judged = judge(parse(TEXT))
+    broken: dict[str, object] = {"not there": judged.scenario.claims.clear(), "crash": None}
+    for claims in broken.values():
+        made = [("m", [(judged, lambda scenario, claims=claims: scenario.replace(claims=claims))])]
+        found = score([judged], made=made)
+        assert (found.fates[0].kind, found.share) == ("broke off", 0.0)
+        assert "broke off: m: " in str(found)
+
+
+@pytest.mark.usefixtures("few")
+def test_a_rule_is_the_suites_and_one_scenario_that_notices_is_enough() -> None:
+    free = judge(parse(TEXT.replace("< 0.3", "< 0.9"), name="free", where="free.toml"))
+    strict = judge(parse(TEXT, name="strict", where="strict.toml"))
+    for suite in ([free, strict], [strict, free]):
+        fates = {(each.mutant, each.where): each for each in score(suite).fates}
+        assert fates["rules.challenge_ceiling = 0", f"strict.toml:{LINE}"].kind == "killed"
+        assert fates["without claim.obs_b2b2.edges.0", "free.toml"].kind == "survived"
+        assert fates["rules.rank_degree = 0", "2 scenarios"].kind == "survived"
+
+
+def test_a_suite_that_does_not_pass_is_not_scored() -> None:
+    with pytest.raises(UsageError, match="mend it first"):
+        score([judge(parse(TEXT.replace("< 0.3", "> 0.3")))])
+
+
+@given(st.lists(st.sampled_from(["killed", "survived", "broke off", "impossible"]), max_size=6))
+def test_the_score_is_the_share_killed_of_all_that_could_be_made(kinds: list[str]) -> None:
+    found = Score(tuple(Fate(mutant=f"m{n}", kind=kind, where="w") for n, kind in enumerate(kinds)))  # type: ignore[arg-type]
+    made = [kind for kind in kinds if kind != "impossible"]
+    assert found.share == (kinds.count("killed") / len(made) if made else 0.0)
+    for number, kind in enumerate(kinds):
+        assert (f": m{number}" in str(found)) == (kind in ("survived", "broke off"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "nonsense", "rules.nonsense = 1", "without reader", "without writers.0", "turn claim.obs_a1a1.edges.0",
+     "turn claim.obs_b2b2.edges.9", "without claim.zzz.locked", "without netlist: x", "netlist: a -> b",
+     "rules.damping = x"],
+)  # fmt: skip
+def test_what_is_not_there_cannot_be_broken(name: str) -> None:
+    with pytest.raises(UsageError):
+        mutated(parse(TEXT), name)
+
+
+def test_a_netlist_is_broken_by_its_text() -> None:
+    scenario = parse(TEXT + NET)
+    lines = [name.removeprefix("without netlist: ") for name in mutants(scenario) if "netlist" in name]
+    assert scenario.netlist is not None
+    assert lines == [line for line in scenario.netlist.text.splitlines() if line.strip()]
+    renamed = mutated(scenario, "netlist: net calm -> net calmer").netlist
+    assert renamed is not None
+    assert renamed.text == scenario.netlist.text.replace("calm", "calmer")
+    with pytest.raises(MalsimError):
+        mutated(scenario, f"without netlist: {lines[0]}")
+
+
+@pytest.mark.usefixtures("few")
+def test_the_command_names_what_survives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(TEXT, encoding="utf-8")
+    assert main(["test", str(path), "--mutate"]) == 0
+    said = capsys.readouterr().out
+    assert said.endswith(
+        f"{path}: survived: rules.rank_degree = 0\nmutation score 0.667: 2 of 3 mutants noticed by a check\n"
+    )
+    path.write_text(TEXT.replace("< 0.3", "> 0.3"), encoding="utf-8")
+    assert main(["test", str(path), "--mutate"]) == 1
+    assert "mutation score" not in capsys.readouterr().out
+
+
+def test_nothing_is_broken_of_nothing() -> None:
+    assert all(name.startswith("rules.") for name in mutants(Scenario()))
