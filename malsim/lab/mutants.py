@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from malsim.errors import UsageError
+from malsim.lab.rewire import breaks, rewired
 from malsim.lab.settings import Setting, changed, setting, settings_of
-from malsim.netlist.parse import parse
 from malsim.sim.faults import Fault
 from malsim.sim.populations import Population
 from malsim.sim.reader import Reader
@@ -27,10 +26,9 @@ __all__ = ["mutants", "mutated"]
 MOVED = 10.0
 TURNED = {"supports": "contradicts", "contradicts": "supports"}
 FLAGS = ("locked", "pinned")
-NETLIST, LINE = "netlist: ", "without netlist: "
-SINGLE, MANY = ("reader", "reviewers"), {"writers": "writers", "faults": "faults", "gap": "gaps"}
-_EDGE = re.compile(r"claim\.([^.]+)\.edges\.(\d+)")
-_FLAG = re.compile(r"claim\.([^.]+)\.(\w+)")
+SURE = (0.1, 1.0)
+NETLIST = "netlist:"
+SINGLE, MANY = ("beginning", "reader", "reviewers"), {"writers": "writers", "faults": "faults", "gap": "gaps"}
 
 
 def mutants(scenario: Scenario) -> Iterator[str]:
@@ -38,8 +36,8 @@ def mutants(scenario: Scenario) -> Iterator[str]:
 
     Every rule, and every number or choice that the scenario does not leave at its default, is moved: to 0 or its lower bound
     (to a tenth, where that is open), to its upper bound or ten times itself, whichever is less, or to each other choice.
-    Whoever acts, each fault, gap, edge and flag of a scripted claim, and each line of a netlist is left out; each vote is
-    turned round.
+    Whoever acts, each fault, gap, edge and flag of a scripted claim is left out, each vote turned round, each claim stated
+    with another confidence; each signal of a netlist is cut, each op left uncalled, the world's inputs withheld.
     """
     yield from _moves(scenario)
     yield from (f"without {part}" for part in SINGLE if getattr(scenario, part))
@@ -52,38 +50,53 @@ def mutants(scenario: Scenario) -> Iterator[str]:
             if edge["relation"] in TURNED:
                 yield f"turn {name}.edges.{place}"
         yield from (f"without {name}.{flag}" for flag in FLAGS if claim[flag])
-    yield from (f"{LINE}{line}" for line in (scenario.netlist.text if scenario.netlist else "").splitlines() if _says(line))
+        yield from (f"{name}.confidence = {value}" for value in SURE if claim["confidence"] != value)
+    if scenario.netlist and scenario.netlist.inputs:
+        yield "without inputs"
+    yield from (f"{NETLIST} {name}" for name in breaks(scenario.netlist))
 
 
 def mutated(scenario: Scenario, name: str) -> Scenario:
     """The scenario with what `name` says.
 
-    `SETTING = VALUE` (see `lab.settings`), `without PART`, `turn EDGE`, or of a netlist's text in canonical form `without
-    netlist: LINE` and `netlist: OLD -> NEW`. Raises `UsageError` for what is not there, and another `MalsimError` for what
-    nothing can be.
+    `SETTING = VALUE` (see `lab.settings`), `claim.HANDLE.confidence = VALUE`, `without PART`, `turn EDGE`, or `netlist:` and
+    what `rewire.rewired` knows. Raises `UsageError` for what is not there, another `MalsimError` for what nothing can be.
 
     >>> from malsim.sim.script import Scenario
     >>> mutated(Scenario(), "rules.challenge_ceiling = 0").rules.challenge_ceiling
     0.0
     """
-    if name.startswith(LINE):
-        return _rewired(scenario, f"\n{name.removeprefix(LINE)}\n", "\n")
-    if name.startswith(NETLIST):
-        old, _, new = name.removeprefix(NETLIST).partition(" -> ")
-        return _rewired(scenario, old, new)
-    name, said, value = (part.strip() for part in name.partition("="))
-    if said:
-        known = setting(name, scenario)
-        return changed(scenario, {name: value if known.choices else _number(name, value)})
+    broken: Scenario | None
+    put, said, value = (part.strip() for part in name.partition(" = "))
     verb, _, part = name.partition(" ")
-    if verb == "without" and part in SINGLE and getattr(scenario, part):
-        return scenario.replace(**{part: None})
+    if verb == NETLIST:
+        wires = scenario.netlist and rewired(scenario.netlist, part)
+        broken = None if wires is None else scenario.replace(netlist=wires)
+    elif said and not put.startswith("claim."):
+        known = setting(put, scenario)
+        broken = changed(scenario, {put: value if known.choices else _number(put, value)})
+    elif said or part.startswith("claim."):
+        claims = _claims(scenario.claims, value if said else verb, put if said else part)
+        broken = None if claims is None else scenario.replace(claims=claims)
+    else:
+        broken = _without(scenario, part) if verb == "without" else None
+    if broken is None:
+        allowed = "SETTING = VALUE, without PART, turn claim.HANDLE.edges.N, netlist: cut SIGNAL"
+        raise UsageError("there is nothing of this name to break", where="mutant", given=name, allowed=allowed)
+    return broken
+
+
+def _without(scenario: Scenario, part: str) -> Scenario | None:
+    """With one of those who act, a fault, a gap, or what comes from outside left out."""
     key, _, place = part.partition(".")
-    if verb == "without" and key in MANY and place.isdigit() and int(place) < len(held := getattr(scenario, MANY[key])):
+    if part == "inputs" and scenario.netlist and scenario.netlist.inputs:
+        return scenario.replace(netlist=replace(scenario.netlist, inputs=()))
+    if part in SINGLE and getattr(scenario, part):
+        return scenario.replace(**{part: None})
+    held = getattr(scenario, MANY[key]) if key in MANY else ()
+    if place.isdigit() and int(place) < len(held):
         return scenario.replace(**{MANY[key]: held[: int(place)] + held[int(place) + 1 :]})
-    if key == "claim":
-        return _claims(scenario, verb, part)
-    raise _nothing(name)
+    return None
 
 
 def _moves(scenario: Scenario) -> Iterator[str]:
@@ -110,38 +123,27 @@ def _others(held: Setting) -> list[str]:
     return [f"{int(value) if held.whole else value:g}" for value in moved if held.holds(value) and value != held.value]
 
 
-def _claims(scenario: Scenario, verb: str, part: str) -> Scenario:
-    """With an edge or a flag of a scripted claim left out, or a vote turned round."""
-    rows: list[dict[str, Any]] = scenario.claims.to_dicts()
-    edge, flag = _EDGE.fullmatch(part), _FLAG.fullmatch(part)
-    found = edge or flag
-    row = next((row for n, row in enumerate(rows) if found and found[1] in (row["handle"], str(n))), None)
-    if row and edge and int(edge[2]) < len(row["edges"] or []):
-        place, relation = int(edge[2]), row["edges"][int(edge[2])]["relation"]
+def _claims(claims: pl.DataFrame, verb: str, part: str) -> pl.DataFrame | None:
+    """With an edge or a flag of one left out, a vote turned round, or (the verb a number) another confidence stated."""
+    rows: list[dict[str, Any]] = claims.to_dicts()
+    name, key, *place = (*part.split(".")[1:], "", "")
+    row = next((row for number, row in enumerate(rows) if name in (row["handle"], str(number))), {})
+    edges = row.get("edges") or []
+    if key == "edges" and place[0].isdigit() and int(place[0]) < len(edges):
+        edge = edges[int(place[0])]
         if verb == "without":
-            row["edges"] = row["edges"][:place] + row["edges"][place + 1 :]
-        elif verb == "turn" and relation in TURNED:
-            row["edges"][place]["relation"] = TURNED[relation]
+            edges.remove(edge)
+        elif verb == "turn" and edge["relation"] in TURNED:
+            edge["relation"] = TURNED[edge["relation"]]
         else:
-            raise _nothing(f"{verb} {part}")
-    elif row and flag and verb == "without" and flag[2] in FLAGS:
-        row[flag[2]] = False
+            return None
+    elif row and verb == "without" and key in FLAGS:
+        row[key] = False
+    elif row and key == "confidence":
+        row[key] = _number(part, verb)
     else:
-        raise _nothing(f"{verb} {part}")
-    return replace(scenario, claims=pl.DataFrame(rows, schema=scenario.claims.schema))
-
-
-def _rewired(scenario: Scenario, old: str, new: str) -> Scenario:
-    """With the first place of a netlist's text that says `old` saying `new`."""
-    wires = scenario.netlist
-    text = f"\n{wires.text}\n" if wires else ""
-    if not wires or not old or old not in text:
-        raise _nothing(f"netlist: {old.strip()}")
-    return scenario.replace(netlist=replace(wires, document=parse(text.replace(old, new, 1).strip("\n"), file="netlist")))
-
-
-def _says(line: str) -> bool:
-    return bool(line.strip()) and not line.lstrip().startswith("#")
+        return None
+    return pl.DataFrame(rows, schema=claims.schema)
 
 
 def _number(name: str, text: str) -> float:
@@ -149,8 +151,3 @@ def _number(name: str, text: str) -> float:
         return float(text)
     except ValueError as error:
         raise UsageError("not a number", where=f"mutant: {name}", given=text) from error
-
-
-def _nothing(name: str) -> UsageError:
-    allowed = "SETTING = VALUE, without PART, turn claim.HANDLE.edges.N, netlist: OLD -> NEW"
-    return UsageError("there is nothing of this name to break", where="mutant", given=name, allowed=allowed)

@@ -56,6 +56,7 @@ class ScenarioFile(pytest.File):
     """A scenario; it is run once, when its first check is."""
 
     _judged: Judged | None = None
+    _scenario: Scenario | None = None
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item a check, and one a goal that no earlier file named; a file with neither is an error."""
@@ -74,7 +75,12 @@ class ScenarioFile(pytest.File):
                 yield GoalItem.from_parent(self, name=check.name)
 
     def scenario(self) -> Scenario:
-        """The scenario, under the rules asked for."""
+        """The scenario, under the rules asked for; the file is read once."""
+        if self._scenario is None:
+            self._scenario = self._read()
+        return self._scenario
+
+    def _read(self) -> Scenario:
         from malsim.errors import MalsimError
         from malsim.memory import Rules
         from malsim.scenario.files import read

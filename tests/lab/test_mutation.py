@@ -72,6 +72,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
         ("rules.challenge_ceiling = 0", "killed"),
         ("without claim.obs_b2b2.edges.0", "killed"),
         ("turn claim.obs_b2b2.edges.0", "killed"),
+        ("claim.obs_a1a1.confidence = 1", "killed"),
         ("rules.challenge_ceiling = 1", "survived"),
         ("without claim.obs_b2b2.pinned", "survived"),
         ("rules.challenge_ceiling = 2", "impossible"),
@@ -122,9 +123,10 @@ def test_the_score_is_the_share_killed_of_all_that_could_be_made(kinds: list[str
 
 @pytest.mark.parametrize(
     "name",
-    ["", "nonsense", "rules.nonsense = 1", "without reader", "without writers.0", "turn claim.obs_a1a1.edges.0",
-     "turn claim.obs_b2b2.edges.9", "without claim.zzz.locked", "without netlist: x", "netlist: a -> b",
-     "rules.damping = x"],
+    ["", "nonsense", "rules.nonsense = 1", "without reader", "without beginning", "without writers.0",
+     "turn claim.obs_a1a1.edges.0",
+     "turn claim.obs_b2b2.edges.9", "without claim.zzz.locked", "netlist: cut x", "netlist: a → b",
+     "rules.damping = x", "without inputs", "claim.obs_a1a1.confidence = x", "claim.obs_a1a1.edges.0 = 1"],
 )  # fmt: skip
 def test_what_is_not_there_cannot_be_broken(name: str) -> None:
     with pytest.raises(UsageError):
@@ -133,14 +135,14 @@ def test_what_is_not_there_cannot_be_broken(name: str) -> None:
 
 def test_a_netlist_is_broken_by_its_text() -> None:
     scenario = parse(TEXT + NET)
-    lines = [name.removeprefix("without netlist: ") for name in mutants(scenario) if "netlist" in name]
     assert scenario.netlist is not None
-    assert lines == [line for line in scenario.netlist.text.splitlines() if line.strip()]
-    renamed = mutated(scenario, "netlist: net calm -> net calmer").netlist
-    assert renamed is not None
-    assert renamed.text == scenario.netlist.text.replace("calm", "calmer")
+    names = [name for name in mutants(scenario) if name.startswith("netlist: ")]
+    assert names == ["netlist: uncall slow", "netlist: cut raw"]
+    said = [wires.text for name in (*names, "netlist: calm → calmer") if (wires := mutated(scenario, name).netlist)]
+    assert len({scenario.netlist.text, *said}) == 4
+    assert said[-1] == scenario.netlist.text.replace("calm", "calmer")
     with pytest.raises(MalsimError):
-        mutated(scenario, f"without netlist: {lines[0]}")
+        mutated(scenario, "netlist: smooth → rough")
 
 
 @pytest.mark.usefixtures("few")
