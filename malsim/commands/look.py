@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import argparse
 
     from malsim.memory import Memory, Rules
+    from malsim.memory.push import Push
     from malsim.memory.store import Store
 
 __all__ = ["arguments", "main"]
@@ -40,13 +41,15 @@ def main(args: argparse.Namespace) -> int:
         asked = {"rep": args.rep, "rules": rules, "now": store.day if at is None else at}
         push = {"budget_words": args.budget, "limit": args.limit, **asked}
         as_recorded = at is None and not (args.rules or args.set)
-        memory = store.memory if as_recorded else _seen(store, at, rules)
         if args.cell:
-            print(memory.expand(args.cell, **asked))
-        else:  # the file's own index is asked where it can be
-            found = store.mini_index(args.query, **push) if as_recorded else memory.mini_index(args.query, **push)
-            print(str(found) or _nothing(memory, args.query))
-            print(f"{memory!r} on {_dated(asked['now'], store.start)}; last written on {_dated(store.day, store.start)}")
+            print((store.memory if as_recorded else _seen(store, at, rules)).expand(args.cell, **asked))
+        elif as_recorded:  # the file's own index is asked, and nothing else is read
+            held = next(iter(store.ticks.select("cells", "edges").tail(1).rows()), (0, 0))
+            print(_listed(store.mini_index(args.query, **push), held, store, asked["now"], args.query))
+        else:
+            memory = _seen(store, at, rules)
+            held = (memory.cells.height, memory.edges.height)
+            print(_listed(memory.mini_index(args.query, **push), held, store, asked["now"], args.query))
     return 0
 
 
@@ -84,9 +87,16 @@ def _dated(day: float | None, start: str | None) -> str:
     return f"day {day:g}" + (f" ({date.fromisoformat(start) + timedelta(days=day)})" if start else "")
 
 
-def _nothing(memory: Memory, query: str) -> str:
-    if memory.cells.is_empty():
-        return "no cell was there yet"
-    if query:
-        return f"no cell that may be shown holds a word of {query!r}; without --query the foremost cells are listed"
-    return "no cell may be shown"
+def _listed(push: Push, held: tuple[int, int], store: Store, now: float | None, query: str) -> str:
+    """The lines, or why there are none, and of what memory on which day."""
+    cells, edges = held
+    if push.lines:
+        said = str(push)
+    elif not cells:
+        said = "no cell was there yet"
+    elif query:
+        said = f"no cell that may be shown holds a word of {query!r}; without --query the foremost cells are listed"
+    else:
+        said = "no cell may be shown"
+    days = f"on {_dated(now, store.start)}; last written on {_dated(store.day, store.start)}"
+    return f"{said}\n{cells} cells, {edges} edges {days}"
