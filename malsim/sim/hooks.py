@@ -11,6 +11,7 @@ import polars as pl
 from malsim.memory import admit
 from malsim.memory.bootstrap import MAP, ten_cells
 from malsim.memory.index import NONE
+from malsim.sim.drafts import Drafts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,14 +108,19 @@ def push(
     return turn
 
 
-def stop(turn: Turn, again: Callable[[Bools, int], None], *, attempts: int, ledger: Ledger, notes: Notes) -> None:
-    """At the end of a turn: release it only where every marked row was opened and every lesson written.
+def stop(
+    turn: Turn, again: Callable[[Bools, int], None], write: Callable[[], Drafts], *, attempts: int, ledger: Ledger,
+    notes: Notes,
+) -> Drafts:  # fmt: skip
+    """At the end of a turn: release it only where every marked row was opened and every lesson written; the lessons.
 
     A turn that is refused is tried `again` (which replications, which try), at most `attempts` times; one that is still
-    refused is given up, and nothing it did counts. Where the work broke off, or breaks off now, no turn is released.
+    refused is given up, and nothing it did counts. Where the work broke off, or the tries or the writing break off now, no
+    turn is released.
     """
     notes.opened(turn, turn.name)
     worked, turn.worked = turn.worked, False
+    lessons = Drafts.none()
     try:
         for attempt in range(attempts if worked else 0):
             blocked = turn.unopened.any(axis=1) | turn.unwritten
@@ -123,14 +129,18 @@ def stop(turn: Turn, again: Callable[[Bools, int], None], *, attempts: int, ledg
             _block(turn, blocked, ledger)
             notes.blocked(turn, blocked)
             again(blocked, attempt)
+        if worked:
+            turn.released = ~(turn.unopened.any(axis=1) | turn.unwritten)
+            lessons = write()
         turn.worked = worked
     finally:
-        if not turn.worked:
-            _block(turn, np.ones(len(turn.released), dtype=bool), ledger)
-            notes.broken(turn)
-        turn.released = ~(turn.unopened.any(axis=1) | turn.unwritten) & turn.worked
         notes.opened(turn, f"{turn.name} was blocked")
+        if not turn.worked:
+            turn.released = np.zeros(len(turn.released), dtype=bool)
+            _block(turn, ~turn.released, ledger)
+            notes.broken(turn)
         _withhold(turn, ~turn.released, ledger, notes)
+    return lessons
 
 
 def gate(turn: Turn, refused: Bools, *, ledger: Ledger, notes: Notes) -> None:

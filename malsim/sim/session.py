@@ -56,14 +56,17 @@ class Session:
             mind.work()
             turn.worked = True
         finally:
-            hooks.stop(turn, mind.again, attempts=int(self.reader.attempts), ledger=self.ledger, notes=self._notes)
+            lessons = hooks.stop(
+                turn, mind.again, lambda: self._write_back(stand, turn),
+                attempts=int(self.reader.attempts), ledger=self.ledger, notes=self._notes,
+            )  # fmt: skip
         self._open = stand, turn
         self.ledger.add("expanded", turn.opened.sum(axis=1))
         rows = turn.pushed.row[turn.opened]
         opened = np.zeros(stand.memory.cells.height, dtype=bool)
         opened[rows] = True
         memory = expanded(stand.memory, opened, now, stand.rules) if rows.size else stand.memory
-        return memory, self._write_back(stand, turn)
+        return memory, lessons
 
     def heard(self, drafts: Drafts, row: Ints, after: Memory) -> None:
         """Learn within the turn which cells its write-backs became; `row` is NONE for a refusal."""

@@ -1,0 +1,259 @@
+"""The reader under its hooks: nothing it does, leaves out or breaks releases a turn that the stop hook refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malsim.memory import admit
+from malsim.memory.bootstrap import WRITER
+from malsim.sim import bench
+from malsim.sim.clock import DAY
+from malsim.sim.mind import Mind
+from malsim.sim.populations import Population
+from malsim.sim.reader import TEMPERS, Reader
+from malsim.sim.reviewers import Reviewers
+from malsim.sim.script import Scenario
+from malsim.sim.session import Session
+from malsim.sim.world import Fact
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DataObject, SearchStrategy
+
+    from malsim.memory import Memory, Rules
+    from malsim.memory.admission import Admission
+    from malsim.sim.run import Run
+
+HOUR = DAY // 24
+ENDS = ("acted", "declined", "withheld")
+DONE = ("acted", "declined", "written_back")
+
+
+def scenario(reader: Reader | None, **changes: Any) -> Scenario:
+    """Honest writers, a contrarian who keeps rows disputed, and truth that moves."""
+    facts = tuple(Fact(name=name, hazard=0.1, stability="ephemeral") for name in ("tide", "wind"))
+    honest = Population(behaviour="honest", count=3, rate=0.7, verification="checked")
+    writers = (honest, Population(behaviour="contrarian", rate=0.5))
+    given_ = {"facts": facts, "writers": writers, "days": 14.0, "replications": 4, "seed": 3} | changes
+    return Scenario(reader=reader, **given_)
+
+
+def lived(**settings_: Any) -> Run:
+    return bench.run(scenario(Reader(**settings_)))
+
+
+def turns(run: Run) -> pl.DataFrame:
+    """One row a turn: rep, t, marked (rows with ^), words, opened (of those marked), and how many events of each kind."""
+    pushed = run.events.filter(pl.col("kind") == "pushed")
+    numbers = pushed["detail"].str.extract_all(r"\d+").list.to_struct(fields=["lines", "words", "marked"]).struct.unnest()
+    frame = pl.concat([pushed.select("rep", "t"), numbers.cast(pl.Int64)], how="horizontal")
+    opened = (pl.col("kind") == "expanded") & (pl.col("detail") == "marked ^")
+    kinds = (*ENDS, "written_back", "blocked")
+    counts = [(pl.col("kind") == kind).sum().alias(kind) for kind in kinds]
+    each = run.events.group_by("rep", "t").agg(opened.sum().alias("opened"), *counts)
+    return frame.join(each, on=["rep", "t"], maintain_order="left")
+
+
+def total(run: Run, name: str) -> int:
+    assert run.ledger is not None
+    return int(run.ledger[name].sum())
+
+
+@settings(settings.get_profile("few"))
+@given(data=st.data())
+def test_a_turn_is_released_only_with_every_marked_row_opened_and_within_its_words(
+    drawn: SearchStrategy[Scenario], data: DataObject
+) -> None:
+    made = data.draw(drawn)
+    made = made.replace(reader=made.reader or Reader(behaviour="lazy", complies=0.4), record="all")
+    run = bench.run(made)
+    each, reader = turns(run), made.reader
+    assert run.ledger is not None
+    assert reader is not None
+    released = each.filter(pl.col("withheld") == 0)
+    assert (released["opened"] == released["marked"]).all()
+    assert (each.select(pl.sum_horizontal(ENDS)).to_series() == 1).all()
+    assert each.filter(pl.col("withheld") == 1).select(pl.sum_horizontal(DONE).sum()).item() == 0
+    assert (each.filter(pl.col("withheld") == 1)["blocked"] > 0).all()
+    assert (each["words"] <= reader.budget_words).all()
+    assert (each["lines"] <= reader.limit).all()
+    ledger = run.ledger
+    assert (ledger["turns"] == ledger["acted"] + ledger["declined"] + ledger["withheld"]).all()
+    assert (ledger["learned"] == ledger["written"] + ledger["lost"]).all()
+    assert (ledger["withheld"] <= ledger["blocked"]).all()
+    assert total(run, "written") == each["written_back"].sum()
+    assert total(run, "words") == each["words"].sum()
+    ten = run.memory.cells.filter(pl.col("writer") == WRITER)
+    assert (ten.group_by("rep").len()["len"] == 10).all()
+    assert ten["rep"].n_unique() == made.replications
+    kinds = dict(run.events.group_by("kind").len().rows())
+    assert kinds["bootstrapped"] == made.replications
+    assert kinds["oriented"] == made.replications + kinds.get("caught_up", 0)
+    assert kinds.get("caught_up", 0) == made.replications * len(made.gaps)
+
+
+def breaking(*_: object, **__: object) -> None:
+    raise ZeroDivisionError("the reader's own fault")
+
+
+@pytest.mark.parametrize(("owner", "name"), [(Mind, "work"), (Mind, "_act"), (Mind, "again"), (Session, "_write_back")])
+def test_no_exception_gets_round_the_stop_hook(owner: type, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = bench.Bench(scenario(Reader(behaviour="lazy")))
+    made.calendar.run(until=5 * DAY + HOUR)
+    before = made.recorder.events()
+    monkeypatch.setattr(owner, name, breaking)
+    with pytest.raises(ZeroDivisionError):
+        made.calendar.run()
+    events = made.recorder.events()
+    last = events.filter(pl.col("t") == events["t"].max())
+    assert events.height > before.height
+    assert last.filter(pl.col("kind") == "withheld")["rep"].to_list() == [0, 1, 2, 3]
+    assert last.filter(pl.col("detail") == "its work broke off")["rep"].to_list() == [0, 1, 2, 3]
+    assert not set(last["kind"]) & set(DONE)
+    assert made.ledger is not None
+    assert (made.ledger.turn["withheld"] == 1).all()
+    assert not (made.stand.memory.cells.filter(pl.col("writer") == "reader")["created"] == last["t"][0]).any()
+
+
+def test_a_lesson_that_the_gate_refuses_was_not_written_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def deaf(memory: Memory, claims: pl.DataFrame, rules: Rules) -> Admission:
+        blank = pl.when(pl.col("writer") != "reader").then("title").otherwise(pl.lit(""))
+        return admit(memory, claims.with_columns(blank.alias("title")), rules)
+
+    monkeypatch.setattr(bench, "admit", deaf)
+    run = lived()
+    each = turns(run)
+    assert total(run, "learned") == total(run, "lost") == total(run, "withheld") > 0
+    assert total(run, "written") == each["written_back"].sum() == 0
+    refused = run.events.filter(pl.col("detail") == "the gate refused what was to be written back")
+    rejected = run.events.filter(pl.col("kind") == "rejected")
+    assert refused["cause"].to_list() == rejected["cause"].to_list()
+    assert (each.select(pl.sum_horizontal(ENDS)).to_series() == 1).all()
+
+
+def test_the_obedient_are_never_refused_and_the_lazy_who_comply_open_the_same_rows() -> None:
+    obedient, lazy = lived(wants=0.0), lived(behaviour="lazy", wants=0.0)
+    assert total(obedient, "blocks") == 0
+    assert turns(obedient)["marked"].sum() > 20
+    assert turns(lazy).filter(pl.col("marked") > 0)["blocked"].min() == 1
+    keys = ["rep", "t", "marked", "opened", "acted", "written_back"]
+    assert turns(lazy).select(keys).equals(turns(obedient).select(keys))
+
+
+def test_whoever_never_complies_gets_no_turn_with_a_marked_row_released() -> None:
+    for behaviour in ("lazy", "hurried", "stubborn"):
+        each = turns(lived(behaviour=behaviour, complies=0.0, observes=0.0))
+        assert ((each["marked"] > 0) == (each["withheld"] == 1)).all()
+        assert each["withheld"].sum() > 10
+        assert each["opened"].sum() == 0
+    assert total(lived(behaviour="lazy", complies=0.0, attempts=5.0), "blocks") > 5 * 10
+
+
+def test_the_forgetful_write_only_when_refused() -> None:
+    made = lived(behaviour="forgetful")
+    lessons = turns(made).filter(pl.col("written_back") > 0)
+    assert (lessons["blocked"] > 0).all()
+    assert total(made, "written") == total(made, "learned") == lessons.height > 5
+    never = lived(behaviour="forgetful", complies=0.0)
+    assert total(never, "written") == 0
+    assert total(never, "lost") == total(never, "learned") > 5
+
+
+def test_the_obedient_check_a_marked_row_and_the_stubborn_do_not() -> None:
+    at_odds = Population(behaviour="overconfident", count=3, rate=0.5, mutual=True, verification="checked")  # all is marked
+    made = scenario(None, writers=(at_odds,))
+    obedient, stubborn = (
+        bench.run(made.replace(reader=Reader(behaviour=behaviour, skill=1.0, observes=0.0, act_above=0.0)))
+        for behaviour in ("obedient", "stubborn")
+    )
+
+    def harm(run: Run) -> int:
+        """Actions on marked rows that were false."""
+        marked = run.events.filter((pl.col("kind") == "expanded") & (pl.col("detail") == "marked ^"))
+        acted = run.events.filter((pl.col("kind") == "acted") & (pl.col("detail") != "true"))
+        return acted.join(marked, on=["rep", "t", "subject"], how="semi").height
+
+    assert harm(obedient) == 0 < harm(stubborn)
+
+
+def test_the_hurried_act_on_titles_whatever_they_are_worth() -> None:
+    assert total(lived(act_above=1.0), "acted") < total(lived(behaviour="hurried", act_above=1.0), "acted")
+
+
+def test_rules_that_are_read_every_turn_are_never_forgotten_and_lost_ones_come_back_with_the_anchor() -> None:
+    obedient, anchored = lived(), lived(behaviour="forgets_rules", reanchor_every=1.0)
+    assert turns(anchored).equals(turns(obedient))
+    quick = turns(lived(behaviour="forgets_rules", half_life=0.05, reanchor_every=7.0))
+    kept = quick.filter(pl.col("t").is_in([1.0, 8.0]))
+    assert kept["blocked"].sum() == 0
+    assert quick.filter((pl.col("t") > 1.0) & (pl.col("t") < 8.0) & (pl.col("marked") > 0))["blocked"].min() >= 1
+
+
+def test_a_context_that_was_compacted_holds_nothing_to_go_by() -> None:
+    run = lived(recalls=1.0, act_above=1.0, compact_every=5.0)
+    own = run.events.filter(pl.col("subject") == "its own context")
+    assert own.height > 5
+    assert run.events.filter(pl.col("kind") == "compacted")["t"].unique().to_list() == [6.0, 11.0]
+    assert own.filter(pl.col("t").is_in([6.0, 11.0])).is_empty()
+    assert lived(act_above=1.0).events.filter(pl.col("subject") == "its own context").is_empty()
+
+
+def test_skill_is_the_share_of_lessons_that_are_true() -> None:
+    for skill, share in ((1.0, 1.0), (0.0, 0.0)):
+        made = lived(skill=skill)
+        said = made.memory.cells.filter(pl.col("writer") == "reader").select("rep", "handle", "created")
+        first = made.cells.join(said, left_on=["rep", "cell", "t"], right_on=["rep", "handle", "created"])
+        assert first.height > 5
+        assert first["truth"].to_numpy().mean() == share
+
+
+def test_trust_that_weighs_currency_declines_what_has_grown_old() -> None:
+    quiet = Population(behaviour="silent_staleness", rate=2.0, verification="checked", end=2 * DAY)
+    still = tuple(Fact(name=name, stability="ephemeral") for name in ("tide", "wind"))
+    made = scenario(Reader(observes=0.0, act_above=0.5), days=20.0, facts=still, writers=(quiet,))
+    weighing = replace(made, reader=Reader(observes=0.0, act_above=0.5, trust="effective*currency"))
+    late = pl.col("t") > 15.0
+    assert turns(bench.run(made)).filter(late)["acted"].min() == 1
+    assert turns(bench.run(weighing)).filter(late)["acted"].max() == 0
+
+
+def test_a_gap_is_one_tick_and_the_push_after_it_knows_what_came_meanwhile() -> None:
+    made = scenario(Reader(), gaps=((3 * DAY, 8 * DAY),))
+    run = bench.run(made)
+    assert run.cells["t"].unique().sort().to_list() == [1.0, 2.0, *map(float, range(8, 15))]
+    caught = run.events.filter(pl.col("kind") == "caught_up")
+    assert caught["t"].to_list() == [8.0] * 4
+    assert caught["cause"].unique().to_list() == ["a gap of 5 turns"]
+    meanwhile = run.memory.cells.filter(pl.col("created").is_between(2.0, 7.99) & (pl.col("writer") != "reader"))
+    before = dict(run.memory.cells.filter(pl.col("created") < 8.0).group_by("rep").len().rows())
+    opened = run.events.filter((pl.col("kind") == "expanded") & (pl.col("t") == 8.0))
+    assert meanwhile.height > 20
+    assert len(before) == 4
+    assert opened.join(meanwhile, left_on=["rep", "subject"], right_on=["rep", "handle"], how="semi").height > 0
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_reviewers_take_cases_in_turn_and_no_more_than_they_have_hands(count: int) -> None:
+    run = bench.run(scenario(None, reviewers=Reviewers(count=count, each=2 * DAY), days=24.0))
+    reviews = run.memory.cells.filter(pl.col("writer") == "reviewers").sort("rep", "created")
+    assert (reviews["verification"] == "external").all()
+    apart = reviews.select((pl.col("created") - pl.col("created").shift(count)).over("rep")).to_series().drop_nulls()
+    assert apart.len() > 10
+    assert apart.min() >= 2.0 - 1e-9  # type: ignore[operator]  # numbers
+    escalated = run.events.filter(pl.col("kind") == "escalated")
+    assert escalated.select("rep", "subject").is_duplicated().sum() == 0
+    waiting = run.signals.filter((pl.col("signal") == "waiting") & (pl.col("t") == 24.0))
+    done = reviews.filter(pl.col("created") < 24.0).height
+    assert waiting["value"].sum() == escalated.height - done
+    assert done >= 4 * 7 * count
+
+
+def test_every_temper_can_be_lived_with() -> None:
+    for behaviour in TEMPERS:
+        run = lived(behaviour=behaviour)
+        assert total(run, "turns") == 4 * 14
