@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from malsim.api import Run, read, run
     from malsim.memory import Memory, Rules
     from malsim.sim.script import Scenario
-    from malsim.studies import compare, design, replicate, sweep
+    from malsim.studies import compare, design, replicate, sensitivity, sweep
     from malsim.tripwires import compare_tripwires, validate
     from malsim.tuning import fit_decay, histories
     from malsim.workbench import Capture, Trigger, cures, scope, stability
@@ -37,6 +37,7 @@ __all__ = [
     "replicate",
     "run",
     "scope",
+    "sensitivity",
     "stability",
     "sweep",
     "validate",
@@ -46,7 +47,7 @@ _HOMES = {
     "malsim.api": ("Run", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
     "malsim.sim.script": ("Scenario",),
-    "malsim.studies": ("compare", "design", "replicate", "sweep"),
+    "malsim.studies": ("compare", "design", "replicate", "sensitivity", "sweep"),
     "malsim.tripwires": ("compare_tripwires", "validate"),
     "malsim.tuning": ("fit_decay", "histories"),
     "malsim.workbench": ("Capture", "Trigger", "cures", "scope", "stability"),

@@ -7,21 +7,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from malsim.errors import UsageError
 from malsim.lab import comparison, replications
+from malsim.lab import sensitivity as lab_sensitivity
 from malsim.lab import sweep as lab_sweep
 from malsim.lab.design import design
 from malsim.lab.measure import label_of
 from malsim.plot import replications as draw_replications
+from malsim.plot import sensitivity as draw_sensitivity
 from malsim.plot import sweep as draw_sweep
 from malsim.scenario.files import read
 from malsim.sim.script import Scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from malsim.lab.design import Given
     from malsim.plot.style import Sheet
 
-__all__ = ["Comparison", "Replicated", "Swept", "compare", "design", "replicate", "sweep"]
+__all__ = ["Comparison", "Replicated", "Sensitivity", "Swept", "compare", "design", "replicate", "sensitivity", "sweep"]
 
 Made = TypeVar("Made")
 
@@ -67,6 +70,34 @@ class Swept(lab_sweep.Swept):
         return draw_sweep.shades(points, x=x, y=y, **given) if y else draw_sweep.curves(points, x=x, by=by, **given)
 
 
+class Sensitivity(lab_sensitivity.Sensitivity):
+    """What a metric depends on, with its figures at hand: `found.plot.tornado()`."""
+
+    @property
+    def plot(self) -> SensitivityFigures:
+        """The figures of this study."""
+        return SensitivityFigures(self)
+
+
+class SensitivityFigures:
+    """Figures of one study; each returns a matplotlib figure that notebooks show and `savefig` writes."""
+
+    def __init__(self, found: Sensitivity) -> None:
+        self._found = found
+
+    def tornado(self, title: str = "") -> Sheet:
+        """How far each setting, moved alone, takes the metric."""
+        found = self._found
+        return draw_sensitivity.tornado(found.tornado, base=found.base, label=label_of(found.metric), title=title)
+
+    def indices(self, title: str = "") -> Sheet:
+        """First and total Sobol indices; raises `UsageError` where no space was given to estimate them over."""
+        found = self._found
+        if found.frame is None:
+            raise UsageError("no indices were estimated", where="plot.indices", hint="give sensitivity a space")
+        return draw_sensitivity.indices(found.frame, label=found.metric, title=title)
+
+
 def replicate(scenario: Scenario | str | Path, **settings: Any) -> Replicated:
     """Run as many replications as an answer needs; see `malsim.lab.replications.replicate`."""
     return _shown(Replicated, replications.replicate(_scenario(scenario), **settings))
@@ -80,6 +111,13 @@ def compare(a: Scenario | str | Path, b: Scenario | str | Path, **settings: Any)
 def sweep(scenario: Scenario | str | Path, given: Given, **settings: Any) -> Swept:
     """Run a scenario at every point of a grid or design; see `malsim.lab.sweep.sweep`."""
     return _shown(Swept, lab_sweep.sweep(_scenario(scenario), given, **settings))
+
+
+def sensitivity(
+    scenario: Scenario | str | Path, space: Mapping[str, Sequence[Any]] | None = None, **settings: Any
+) -> Sensitivity:
+    """Say which settings a metric depends on; see `malsim.lab.sensitivity.study.sensitivity`."""
+    return _shown(Sensitivity, lab_sensitivity.sensitivity(_scenario(scenario), space, **settings))
 
 
 def _scenario(given: Scenario | str | Path) -> Scenario:

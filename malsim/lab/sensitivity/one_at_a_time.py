@@ -1,0 +1,133 @@
+"""One setting moved at a time, the others where they are: how far a metric swings, and which two swings are one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from malsim.errors import UsageError
+from malsim.lab.measure import interval
+from malsim.lab.settings import settings_of
+from malsim.lab.space import Dimension, Space
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from malsim.lab.settings import Setting
+    from malsim.sim.script import Scenario
+
+__all__ = ["Move", "alike", "moves", "nudges", "of_rules", "swings"]
+
+Array: TypeAlias = NDArray[np.float64]
+COLLINEAR = 10.0
+NUDGE = 0.05
+LEAST = 3
+
+
+@dataclass(frozen=True)
+class Move:
+    """One setting put to another value."""
+
+    setting: str
+    to: Any
+
+
+def of_rules(scenario: Scenario, step: float) -> Space:
+    """Every rule from (1 − step) to (1 + step) times its present value, within its bounds, and every choice it has."""
+    if not 0.0 < step <= 1.0:
+        raise UsageError("not a step", where="step", given=step, allowed="above 0 to 1")
+    return Space(tuple(made for one in settings_of(scenario.rules).values() if (made := _around(one, step))))
+
+
+def moves(space: Space) -> list[Move]:
+    """Both ends of each range, and each choice other than the present."""
+    found = []
+    for one in space.dimensions:
+        values = [value for value in one.choices if value != one.value] if one.choices else [one.at(0.0), one.at(1.0)]
+        found += [Move(one.name, value) for value in values if value != one.value]
+    return found
+
+
+def nudges(space: Space, flat: Collection[str] = ()) -> list[Move]:
+    """A twentieth of each range down and up from the present value; not of what is flat, whole or a choice."""
+    found = []
+    for one in space.dimensions:
+        if not one.choices and not one.whole and one.name not in flat:
+            here = one.share(one.value)
+            found += [Move(one.name, one.at(min(max(here + way, 0.0), 1.0))) for way in (-NUDGE, NUDGE)]
+    return found
+
+
+def swings(made: Sequence[Move], base: Array, moved: Sequence[Array]) -> pl.DataFrame:
+    """What each move does to a metric, widest swing of a setting first.
+
+    Columns: setting, to (as text), value (mean over replications), difference from the base with low and high (95 %,
+    Student's t of paired differences; null with one replication), swing (the setting's highest less its lowest mean, the
+    base among them), flat (not one replication differs).
+    """
+    rows = []
+    for move, each in zip(made, moved, strict=True):
+        change = each - base
+        mean, low, high = interval(change)
+        said = f"{move.to:.6g}" if isinstance(move.to, float) else str(move.to)
+        rows.append(
+            (move.setting, said, float(np.nanmean(each)), mean, low, high, bool(np.array_equal(each, base, equal_nan=True)))
+        )
+    columns = {
+        "setting": pl.String, "to": pl.String, "value": pl.Float64, "difference": pl.Float64, "low": pl.Float64,
+        "high": pl.Float64, "still": pl.Boolean,
+    }  # fmt: skip
+    frame = pl.DataFrame(rows, orient="row", schema=columns).with_columns(pl.col("low", "high").fill_nan(None))
+    zero = pl.lit(0.0)
+    swing = pl.max_horizontal(pl.col("difference").max(), zero) - pl.min_horizontal(pl.col("difference").min(), zero)
+    frame = frame.with_columns(swing.over("setting").alias("swing"), pl.col("still").all().over("setting").alias("flat"))
+    order = pl.col("setting").rank("dense")
+    return frame.drop("still").sort("swing", order, descending=[True, False], maintain_order=True)
+
+
+def alike(made: Sequence[Move], moved: Sequence[Array]) -> pl.DataFrame:
+    """Pairs of settings whose nudges move the replications in the same proportions, so that one can undo the other.
+
+    s_i = what a nudge of i does to each replication, at unit length; γ = 1 / √(1 − |s_i · s_j|), the collinearity index of
+    the two. A pair above 10 cannot be told apart by this metric: only a combination of the two is seen. Fewer than three
+    replications tell nothing. Columns: one, other, collinearity, together (whether raising either does the "same" or the
+    "opposite"). Source: Brun, Reichert and Künsch, Practical identifiability analysis of large environmental simulation
+    models, 2001.
+    """
+    ends: dict[str, list[Array]] = {}
+    for move, each in zip(made, moved, strict=True):
+        ends.setdefault(move.setting, []).append(each)
+    names = list(ends)
+    columns = {"one": pl.String, "other": pl.String, "collinearity": pl.Float64, "together": pl.String}
+    if not names or len(moved[0]) < LEAST:
+        return pl.DataFrame(schema=columns)
+    change = np.nan_to_num(np.stack([high - low for low, high in ends.values()]))
+    length = np.linalg.norm(change, axis=1)
+    seen = np.flatnonzero(length > 0.0)
+    unit = change[seen] / length[seen, None]
+    cosine = np.clip(unit @ unit.T, -1.0, 1.0)
+    gamma = 1.0 / np.sqrt(np.maximum(1.0 - np.abs(cosine), 1e-12))
+    one, other = np.nonzero(np.triu(gamma > COLLINEAR, 1))
+    rows = [
+        (names[seen[i]], names[seen[j]], float(gamma[i, j]), "same" if cosine[i, j] > 0.0 else "opposite")
+        for i, j in zip(one, other, strict=True)
+    ]
+    return pl.DataFrame(rows, orient="row", schema=columns).sort("collinearity", descending=True, maintain_order=True)
+
+
+def _around(one: Setting, step: float) -> Dimension | None:
+    if one.choices:
+        return Dimension(name=one.name, value=one.value, choices=one.choices)
+    if not np.isfinite(one.value):
+        return None
+    reach = step * abs(one.value) or step
+    low, high = (min(max(end, one.low), one.high) for end in (one.value - reach, one.value + reach))
+    if one.whole:
+        low, high = (float(round(end)) for end in (min(low, one.value - 1), max(high, one.value + 1)))
+        low = max(low, one.low)
+    low = one.value if one.above and low <= one.low else low
+    return Dimension(name=one.name, value=one.value, low=low, high=high, whole=one.whole, unit=one.unit)

@@ -1,0 +1,257 @@
+"""Sensitivity: Sobol indices against Ishigami's, single moves, what is flat, what cannot be told apart."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import malsim as ms
+from malsim.errors import UsageError
+from malsim.lab.sensitivity.one_at_a_time import Move, alike, moves, nudges, of_rules, swings
+from malsim.lab.sensitivity.sobol import sobol
+from malsim.lab.settings import settings_of
+from malsim.lab.space import Space
+from malsim.memory import Rules
+from malsim.scenario.files import parse
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.sim.run import Run
+
+EMPTY = """
+why = "one tick over nothing"
+
+[run]
+days = 1
+replications = 5
+"""
+SMALL = """
+why = "one fact, two writers"
+seed = 3
+
+[run]
+days = 2
+replications = 2
+
+[[facts]]
+name = "pump"
+
+[[writers]]
+behaviour = "honest"
+count = 2
+rate = 1.0
+accuracy = 0.7
+"""
+
+
+@pytest.fixture(scope="module")
+def empty() -> ms.Scenario:
+    return parse(EMPTY)
+
+
+def ishigami(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    x = (2.0 * shares - 1.0) * np.pi
+    found: NDArray[np.float64] = np.sin(x[:, 0]) + 7.0 * np.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * np.sin(x[:, 0])
+    return found
+
+
+def ishigami_indices() -> tuple[list[float], list[float]]:
+    """In closed form, for a = 7 and b = 0.1. Source: Ishigami and Homma, 1990."""
+    a, b = 7.0, 0.1
+    alone = [0.5 * (1.0 + b * np.pi**4 / 5.0) ** 2, a**2 / 8.0, 0.0]
+    mixed = 8.0 * b**2 * np.pi**8 / 225.0
+    whole = sum(alone) + mixed
+    total = [alone[0] + mixed, alone[1], mixed]
+    return [one / whole for one in alone], [one / whole for one in total]
+
+
+def test_indices_of_ishigami_are_those_of_its_closed_form() -> None:
+    first, total = ishigami_indices()
+    found = sobol(ishigami, ["x1", "x2", "x3"], points=1024)
+    for name, exact in (("first", first), ("total", total)):
+        assert np.allclose(found[name], exact, atol=0.03)
+        assert (found[f"{name}_low"] <= pl.Series(exact)).all()
+        assert (found[f"{name}_high"] >= pl.Series(exact)).all()
+    assert not found["flat"].any()
+    assert found.equals(sobol(ishigami, ["x1", "x2", "x3"], points=1024))
+
+
+def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
+    first, total = ishigami_indices()
+    exact = np.array([first, total])
+    hits = []
+    for seed in range(12):
+        found = sobol(ishigami, ["x1", "x2", "x3"], points=128, seed=seed)
+        low, high = (np.array([found[f"{name}_{end}"] for name in ("first", "total")]) for end in ("low", "high"))
+        hits.append((low <= exact) & (exact <= high))
+    assert np.mean(hits) > 0.9
+
+
+def test_what_does_nothing_is_flat_and_what_adds_up_shares_out() -> None:
+    found = sobol(lambda x: 3.0 * x[:, 0] + 1.0 * x[:, 2], ["a", "idle", "b"], points=256)
+    assert found["flat"].to_list() == [False, True, False]
+    assert np.allclose(found["first"], [0.9, 0.0, 0.1], atol=0.02)
+    assert np.allclose(found["total"], [0.9, 0.0, 0.1], atol=0.02)
+
+
+@pytest.mark.parametrize("points", [0, 4, 12, 100, -8])
+def test_points_are_a_power_of_two(points: int) -> None:
+    with pytest.raises(UsageError, match="a power of two, 8 or more"):
+        sobol(ishigami, ["a", "b", "c"], points=points)
+
+
+def test_a_function_that_says_nothing_is_refused() -> None:
+    with pytest.raises(UsageError, match="the same at every point"):
+        sobol(lambda x: np.full(len(x), 0.25), ["a"], points=8)
+    with pytest.raises(UsageError, match="has no value"):
+        sobol(lambda x: np.where(x[:, 0] > 0.5, np.nan, x[:, 0]), ["a"], points=8)
+
+
+def test_every_rule_is_moved_and_stays_within_its_bounds() -> None:
+    rules = Rules(edge_weight_max=math.inf, salience_floor=0.0, calibration_floor=1.0)
+    scenario = ms.Scenario(rules=rules)
+    space = of_rules(scenario, 0.2)
+    known = settings_of(rules)
+    assert set(known) - set(space.names) == {"rules.edge_weight_max"}  # infinity has no fifth
+    seen = set()
+    for move in moves(space):
+        assert known[move.setting].checked(move.to) != known[move.setting].value
+        seen.add(move.setting)
+    assert seen == set(space.names)
+    ends = {one.name: (one.low, one.high) for one in space.dimensions}
+    assert ends["rules.challenge_ceiling"] == pytest.approx((0.48, 0.72))
+    assert ends["rules.salience_floor"] == pytest.approx((0.0, 0.2))
+    assert ends["rules.calibration_floor"] == pytest.approx((0.8, 1.0))
+    assert ends["rules.calibration_history"] == (2.0, 4.0)
+    with pytest.raises(UsageError, match="above 0 to 1"):
+        of_rules(scenario, 0.0)
+
+
+def test_swings_are_paired_differences_from_the_base() -> None:
+    base = np.array([1.0, 2.0, 3.0])
+    made = [Move("a", 0.1), Move("a", 0.3), Move("b", "x"), Move("c", 2)]
+    found = swings(made, base, [base - 0.5, base + 1.0, base + np.array([0.0, 2.0, 4.0]), base])
+    assert found["setting"].to_list() == ["b", "a", "a", "c"]
+    assert found["swing"].to_list() == [2.0, 1.5, 1.5, 0.0]
+    assert found["flat"].to_list() == [False, False, False, True]
+    row = found.row(0, named=True)
+    assert (row["to"], row["value"], row["difference"]) == ("x", 4.0, 2.0)
+    assert row["high"] - 2.0 == pytest.approx(4.302653 * 2.0 / math.sqrt(3), rel=1e-6)
+    alone = swings(made[:1], base[:1], [base[:1] + 1.0])
+    assert alone.select("difference", "low", "high").row(0) == (1.0, None, None)
+
+
+@given(st.floats(0.2, 5.0), st.floats(-5.0, -0.2), st.integers(3, 30), st.integers(0, 1000))
+@settings(max_examples=30)
+def test_two_that_always_move_it_alike_are_a_pair_and_no_others(up: float, down: float, count: int, seed: int) -> None:
+    one, other = np.random.default_rng(seed).normal(size=(2, count))
+    other -= one * (one @ other) / (one @ one)
+    made = [Move(name, end) for name in "abcd" for end in (0.0, 1.0)]
+    effects = [up * one, down * one, other, np.zeros(count)]
+    moved = [sign * effect for effect in effects for sign in (-1.0, 1.0)]
+    found = alike(made, moved)
+    assert found.select("one", "other", "together").rows() == [("a", "b", "opposite")]
+    assert alike(made, [each[:2] for each in moved]).is_empty()
+
+
+def planted(run: Run) -> NDArray[np.float64]:
+    """Depends on a product of two rules, on a third, and on chance."""
+    rules, chance = run.scenario.rules, np.array([1.0, 2.0, 4.0, 3.0, 5.0])
+    found: NDArray[np.float64] = chance * rules.support_ceiling * rules.challenge_ceiling + np.sqrt(chance) * rules.damping
+    return found
+
+
+def test_a_planted_product_is_found(empty: ms.Scenario) -> None:
+    space = {
+        "rules.support_ceiling": (0.05, 0.95),
+        "rules.challenge_ceiling": (0.05, 0.95),
+        "rules.damping": (0.5, 1.0),
+        "rules.stale_below": (0.1, 0.9),
+    }
+    found = ms.sensitivity(empty, space, metric=planted, points=16, progress=False)
+    assert found.frame is not None
+    assert found.flat == ["rules.stale_below"]
+    assert found.pairs.select("one", "other", "together").rows() == [
+        ("rules.support_ceiling", "rules.challenge_ceiling", "same")
+    ]
+    assert found.base == pytest.approx(3.0 * 0.15 * 0.6 + np.sqrt([1, 2, 4, 3, 5]).mean())
+    move = found.tornado.filter(pl.col("setting") == "rules.damping").row(0, named=True)
+    assert (move["to"], move["difference"]) == ("0.5", pytest.approx(-0.5 * np.sqrt([1, 2, 4, 3, 5]).mean()))
+    assert "not to be told apart: rules.support_ceiling and rules.challenge_ceiling" in repr(found)
+    assert found.plot.indices().axes[0].get_yticklabels()[0].get_text() == "rules.stale_below (flat)"
+    assert found.plot.tornado().axes[0].get_xlabel().startswith("planted (the value's unit)")
+
+
+def test_who_computes_changes_nothing() -> None:
+    small = parse(SMALL)
+    space = {"rules.challenge_ceiling": (0.0, 0.9), "writers.honest.accuracy": (0.5, 0.9)}
+    here = ms.sensitivity(small, space, metric="brier", points=8, progress=False)
+    with ThreadPoolExecutor(2) as pool:
+        there = ms.sensitivity(small, space, metric="brier", points=8, executor=pool, progress=False)
+    assert here.frame is not None
+    assert there.frame is not None
+    assert_frame_equal(here.frame, there.frame, check_exact=True)
+    assert_frame_equal(here.tornado, there.tornado, check_exact=True)
+    assert here.base == pytest.approx(ms.run(small).metrics().filter(metric="brier")["value"][0])
+
+
+def test_all_rules_are_moved_where_no_space_is_given(empty: ms.Scenario) -> None:
+    found = ms.sensitivity(empty, metric=planted, progress=False)
+    assert found.frame is None
+    assert set(found.tornado["setting"]) == set(settings_of(Rules()))
+    assert set(found.tornado.filter(~pl.col("flat"))["setting"]) == {
+        "rules.support_ceiling", "rules.challenge_ceiling", "rules.damping",
+    }  # fmt: skip
+    assert len(found.flat) == len(settings_of(Rules())) - 3
+    assert "not drawn: " in found.plot.tornado("planted").axes[0].get_title(loc="left")
+    with pytest.raises(UsageError, match="give sensitivity a space"):
+        found.plot.indices()
+
+
+@pytest.mark.parametrize(
+    ("space", "changes", "said"),
+    [
+        ({}, {}, "an empty space"),
+        ({"rules.suport_ceiling": (0, 1)}, {}, "try rules.support_ceiling"),
+        ({"rules.damping": (0.5, 1.5)}, {}, "beyond the documented bounds"),
+        ({"rules.damping": (0.5, 1.0)}, {"points": 12}, "a power of two"),
+        ({"rules.damping": (0.5, 1.0)}, {"metric": "brier"}, "no truth given"),
+        ({"rules.damping": (0.5, 1.0)}, {"metric": lambda _: np.arange(5.0), "points": 8}, "the same at every point"),
+        (None, {"metric": lambda _: np.arange(5.0)}, "the same whatever is moved"),
+    ],
+)
+def test_what_cannot_be_studied_is_told(empty: ms.Scenario, space: Any, changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        ms.sensitivity(empty, space, **{"metric": planted, "progress": False, **changes})
+
+
+def test_one_life_of_a_world_of_chance_is_too_few() -> None:
+    with pytest.raises(UsageError, match="two replications or more"):
+        ms.sensitivity(parse(SMALL).replace(replications=1), {"rules.damping": (0.5, 1.0)}, progress=False)
+
+
+def test_a_margin_of_a_scripted_scenario_has_indices_without_chance() -> None:
+    ring = ms.read("scenarios/mutual_dispute.toml").replace(days=6.0)
+    text = "always (abs(eff(obs_a1a1) - prev(eff(obs_a1a1))) <= 0.1)"
+    space = {"rules.challenge_ceiling": (0.1, 0.9), "rules.damping": (0.3, 1.0)}
+    found = ms.sensitivity(ring, space, metric=text, points=8, progress=False)
+    assert found.tornado["low"].null_count() == found.tornado.height
+    assert found.pairs.is_empty()
+    assert found.frame is not None
+    assert found.frame["total"].min() > 0.0  # type: ignore[operator]  # a column of floats
+    assert found.plot.tornado().axes[0].get_xlabel().startswith(f"margin of {text} (units compared)")
+
+
+def test_nothing_is_nudged_past_its_bounds() -> None:
+    space = Space.of({"rules.damping": (0.5, 1.0), "rules.settle_ticks": (1, 9), "rules.mass_from": ("stated", "effective")})
+    assert [(one.setting, one.to) for one in nudges(space)] == [("rules.damping", 0.975), ("rules.damping", 1.0)]
+    assert nudges(space, ["rules.damping"]) == []
