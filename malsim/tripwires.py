@@ -1,4 +1,4 @@
-"""Tripwires as `import malsim as ms` gives them: the scorecard with its figure and its page at hand."""
+"""Assurance as `import malsim as ms` gives it: a tripwire's scorecard with its figure and page, and falsification."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim import scorecard
+from malsim.lab import falsify as lab_falsify
+from malsim.lab.falsify.schedule import RELATIONS
+from malsim.lab.space import Space
 from malsim.lab.tripwire import scorecard as lab_scorecard
 from malsim.lab.tripwire.said import said
 from malsim.netlist import Document, parse
@@ -16,13 +19,16 @@ from malsim.scenario.files import read
 from malsim.sim.script import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
     from malsim.plot.style import Sheet
 
-__all__ = ["Scorecard", "compare_tripwires", "validate"]
+__all__ = ["Scorecard", "compare_tripwires", "falsify", "validate"]
+
+
+LAST_SEED = 2**31 - 1
 
 
 class Scorecard(lab_scorecard.Scorecard):
@@ -73,6 +79,41 @@ def compare_tripwires(netlists: Sequence[str | Path], scenario: Scenario | str |
     """Tripwires side by side on common random numbers; see `malsim.lab.tripwire.scorecard.compare`."""
     documents = {Path(one).name: read_netlist(one) for one in netlists}
     return lab_scorecard.compare(documents, _scenario(scenario), **options)
+
+
+def falsify(
+    scenario: Scenario | str | Path,
+    check: str,
+    *,
+    parameters: Mapping[str, Sequence[Any]] | None = None,
+    writes: int = 4,
+    writers: Sequence[str] = (),
+    targets: Sequence[str] = (),
+    relations: Sequence[str] = RELATIONS,
+    **options: Any,
+) -> lab_falsify.Falsified:
+    """Search for the writes, noise and settings that break a check; see `malsim.lab.falsify.falsify`.
+
+    Parameters
+    ----------
+    scenario
+        One, or the path of its file.
+    check
+        The name of one of its checks, or a property.
+    parameters
+        Settings searched beside the writes, from dotted names to (low, high) or choices: `{"rules.damping": (0, 0.9)}`,
+        `{"faults.honest.noise.drop": (0, 1)}`. Where populations write, the seed of their draws is searched as well.
+    writes, writers, targets, relations
+        At most how many claims are put in, by whom, about which cells, of which relations; by default four, by the
+        scenario's own writers and two strangers, about the cells it names.
+    """
+    script = _scenario(scenario)
+    searched = ({"seed": (0, LAST_SEED)} if script.writers else {}) | dict(parameters or {})
+    space = Space.of(searched, script) if searched else None
+    plan = lab_falsify.Schedule.of(
+        script, writes=writes, writers=tuple(writers), targets=tuple(targets), relations=tuple(relations), space=space
+    )
+    return lab_falsify.falsify(script, check, schedule=plan, **options)
 
 
 def _document(netlist: Document | str | Path | None) -> Document | None:

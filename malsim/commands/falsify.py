@@ -1,0 +1,70 @@
+"""Search for the writes, noise and settings that break a check; write what is found as a scenario that fails again.
+
+malsim falsify scenarios/worked_example.toml --check "what is lost is at most the ceiling" --budget 500
+malsim falsify scenarios/x.toml --check "always (eff(dec_a3ee) >= 0.3)" --writes 6 --parameter rules.damping=0:0.9
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file")
+    parser.add_argument("--check", required=True, metavar="NAME", help="one of its checks, or a property")
+    parser.add_argument("--budget", type=int, default=500, metavar="RUNS", help="most runs of the search (500)")
+    parser.add_argument("--writes", type=int, default=4, help="most claims put in (4); 0 for settings alone")
+    parser.add_argument("--writer", action="append", default=[], metavar="NAME", help="who may write; repeat")
+    parser.add_argument("--target", action="append", default=[], metavar="HANDLE", help="what may be written about; repeat")
+    parser.add_argument("--relation", action="append", default=[], metavar="NAME", help="supports, contradicts …; repeat")
+    parser.add_argument(
+        "--parameter", action="append", default=[], metavar="NAME=LOW:HIGH", help="a setting searched beside; repeat"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the search (0); the scenario keeps its own")
+    parser.add_argument(
+        "--workers", type=int, default=1, help="processes that share the runs (1); what is found is the same"
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default beside the scenario: NAME.broken.toml")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Search, shrink, write; exit 1 where it was broken."""
+    from concurrent.futures import ProcessPoolExecutor
+
+    from malsim.tripwires import falsify
+
+    options: dict[str, Any] = {"relations": tuple(args.relation)} if args.relation else {}
+    with ProcessPoolExecutor(args.workers) if args.workers > 1 else nullcontext() as executor:
+        made = falsify(
+            args.scenario, args.check, budget=args.budget, writes=args.writes, writers=args.writer, targets=args.target,
+            parameters=dict(map(_parameter, args.parameter)), seed=args.seed, executor=executor, **options,
+        )  # fmt: skip
+    print(made)
+    if not made.broken:
+        return 0
+    path = args.output or Path(args.scenario).with_suffix(".broken.toml")
+    path.write_text(made.text, encoding="utf-8")
+    print(f"wrote {path}, which fails again: malsim test {path}")
+    return 1
+
+
+def _parameter(text: str) -> tuple[str, list[Any]]:
+    """`NAME=LOW:HIGH`, or `NAME=one,other` for choices."""
+    from malsim.errors import UsageError
+
+    name, sep, given = text.partition("=")
+    ends = given.split(":")
+    if not sep or not given:
+        raise UsageError("not a parameter", where="--parameter", given=text, allowed="NAME=LOW:HIGH or NAME=one,other")
+    try:
+        return name, [float(end) for end in ends] if len(ends) > 1 else given.split(",")
+    except ValueError as error:
+        raise UsageError("not a range", where="--parameter", given=text, allowed="NAME=LOW:HIGH") from error

@@ -1,0 +1,170 @@
+"""Falsify a property of a scenario: search, shrink what breaks it, and say it as a scenario file that fails again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.errors import MalsimError, UsageError
+from malsim.lab.falsify.predicates import Seen, margin, scales, seen
+from malsim.lab.falsify.replay import text_of
+from malsim.lab.falsify.schedule import PLACES, Found, Schedule, applied
+from malsim.lab.falsify.search import search
+from malsim.lab.falsify.shrink import Break, shrunk
+from malsim.scenario.checks import Goal
+from malsim.scenario.properties.parse import parse
+from malsim.sim import bench
+from malsim.sim.script import Check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Executor
+
+    from numpy.typing import NDArray
+
+    from malsim.lab.falsify.search import Method
+    from malsim.sim.script import Scenario
+
+__all__ = ["Falsified", "falsify"]
+
+PILOT = 8  # runs that the predicates' scales are taken from
+
+
+@dataclass(frozen=True)
+class Falsified:
+    """What became of the search.
+
+    Parameters
+    ----------
+    check
+        The property that was to be broken, with its name.
+    runs
+        Distinct runs until the first break, or all that were made.
+    found
+        What breaks it, shrunk; None where nothing did.
+    scenario
+        The smallest scenario that breaks it; None where nothing did.
+    text
+        That scenario as a file, which was read back, run and failed again.
+    trail
+        run, phase, margin (scaled), broken: every run in the order asked.
+    shrinking
+        Runs that the shrinking took.
+    """
+
+    check: Check
+    runs: int
+    found: Found | None
+    scenario: Scenario | None
+    text: str
+    trail: pl.DataFrame
+    shrinking: int
+
+    @property
+    def broken(self) -> bool:
+        """Whether a break was found."""
+        return self.found is not None
+
+    def __str__(self) -> str:
+        best = self.trail["margin"].min()
+        if self.found is None:
+            return f"{self.check.name}: not broken in {self.runs} runs, the nearest margin {best:.3g} (scaled)"
+        writes = [f"  {one}" for one in self.found.writes]
+        settings = [f"  {name} = {value}" for name, value in self.found.settings.items()]
+        phase = self.trail["phase"][-1]
+        head = f"{self.check.name}: broken in run {self.runs} ({phase}), shrunk in {self.shrinking} more to"
+        return "\n".join([head, *(writes + settings or ["  nothing but what the scenario says"])])
+
+
+def falsify(
+    scenario: Scenario,
+    check: str,
+    *,
+    budget: int = 500,
+    schedule: Schedule | None = None,
+    seed: int = 0,
+    method: Method = "search",
+    executor: Executor | None = None,
+) -> Falsified:
+    """Search for writes, noise and settings that break a check.
+
+    Parameters
+    ----------
+    scenario
+        What is run; every replication must keep the property.
+    check
+        The name of one of its checks that state a property, or a property.
+    budget
+        Most distinct runs of the search; shrinking takes up to 200 more.
+    schedule
+        What may be written and set; by default four writes about the cells the scenario names.
+    seed
+        Of the search; the scenario keeps its own.
+    method
+        `random` to compare with.
+    executor
+        Where the runs of a generation are made, such as a process pool; what is found does not depend on it.
+
+    Raises
+    ------
+    UsageError
+        For an unknown check, or nothing to search.
+    MalsimError
+        Where the property cannot be judged even in the first run.
+    """
+    wanted, plan = _check(scenario, check), schedule or Schedule.of(scenario)
+    if budget < 1:
+        raise UsageError("a search needs runs", where="budget", given=budget, allowed="1 or more")
+    formula = parse(wanted.property)
+    judge = partial(judged, wanted.property)
+
+    def evaluate(points: Sequence[NDArray[object]]) -> Iterator[Seen]:
+        made = [applied(scenario, plan.at(point)) for point in points]
+        return iter(executor.map(judge, made)) if executor else map(judge, made)
+
+    def rank(runs: Sequence[Seen]) -> list[float]:
+        good = [run for run in runs if not run.problem]
+        scale = scales(formula, good[:PILOT])
+        return [float("inf") if run.problem else margin(formula, run, scale) for run in runs]
+
+    trail = search(
+        plan.size, evaluate, budget=budget, key=lambda point: plan.at(point).key, rank=rank, block=PLACES, seed=seed,
+        method=method,
+    )  # fmt: skip
+    problems = [run.problem for run in trail.seen if run.problem]
+    if len(problems) == len(trail.seen):
+        raise UsageError("the property could not be judged in any run", where=wanted.name, given=problems[0])
+    frame = pl.DataFrame(
+        {"run": range(1, len(trail.seen) + 1), "phase": trail.phases, "margin": rank(trail.seen),
+         "broken": [run.broken for run in trail.seen]}
+    )  # fmt: skip
+    if trail.broken is None:
+        return Falsified(wanted, len(trail.seen), None, None, "", frame, 0)
+    whole = Break(replace(scenario, checks=(wanted,)), plan.at(trail.points[trail.broken]))
+    smallest, shown, more = shrunk(whole, judge, trail.seen[trail.broken])
+    text = text_of(smallest, wanted, shown)
+    return Falsified(wanted, trail.broken + 1, smallest.found, smallest.scenario, text, frame, more)
+
+
+def judged(said: str, scenario: Scenario) -> Seen:
+    """Run a scenario and judge it; what malsim refuses is a problem, never a break."""
+    try:
+        return seen(said, bench.run(scenario))
+    except MalsimError as problem:
+        return Seen(problem=str(problem))
+
+
+def _check(scenario: Scenario, asked: str) -> Check:
+    stated = {one.name: one for one in scenario.checks if type(one) is Check and not isinstance(one, Goal)}
+    if asked in stated:
+        return stated[asked]
+    if asked in {one.name for one in scenario.checks}:
+        raise UsageError("only a check that states a property has a margin", given=asked, allowed=", ".join(stated))
+    try:
+        parse(asked)
+    except MalsimError as problem:
+        raise UsageError("no such check, and no property", given=asked, allowed=", ".join(stated)) from problem
+    return Check(name=asked, property=asked)

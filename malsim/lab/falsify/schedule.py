@@ -1,0 +1,159 @@
+"""What is searched: who writes what, when, how surely, and settings by their dotted names, as points of a unit cube."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.errors import UsageError
+from malsim.lab.settings import changed
+from malsim.memory.claims import as_claims, from_mappings
+from malsim.sim.clock import DAY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from malsim.lab.space import Space
+    from malsim.sim.script import Scenario
+
+    Point = NDArray[Any]
+
+__all__ = ["PLACES", "Found", "Schedule", "Write", "applied"]
+
+PLACES = 4  # of a write in a point: when, who, what, how surely
+ABSENT = 0.15  # the share of a write's first place that says it is not made
+RELATIONS = ("contradicts", "supports", "concerns", "supersedes")
+SURE = (0.05, 1.0)
+
+
+@dataclass(frozen=True, order=True)
+class Write:
+    """One claim put in: in which turn, by whom, what it does to which cell, how surely."""
+
+    turn: int
+    writer: str
+    relation: str
+    target: str
+    confidence: float
+
+    def __str__(self) -> str:
+        return f"turn {self.turn}: {self.writer} {self.relation} {self.target} ({self.confidence:g})"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A point in words: the writes in order of time, and the settings that differ."""
+
+    writes: tuple[Write, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The same for two points that say the same."""
+        return self.writes, tuple(sorted(self.settings.items()))
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What may be written: so many writes, each in one of `turns`, by one of `writers`, of one relation to one target.
+
+    Parameters
+    ----------
+    space
+        Settings searched beside; None for none.
+    """
+
+    writes: int
+    turns: int
+    writers: tuple[str, ...]
+    relations: tuple[str, ...]
+    targets: tuple[str, ...]
+    space: Space | None = None
+
+    @classmethod
+    def of(
+        cls,
+        scenario: Scenario,
+        *,
+        writes: int = 4,
+        writers: tuple[str, ...] = (),
+        relations: tuple[str, ...] = RELATIONS,
+        targets: tuple[str, ...] = (),
+        space: Space | None = None,
+    ) -> Schedule:
+        """The schedule of a scenario: its scripted writers and two strangers, about the cells it scripts or loads.
+
+        Raises
+        ------
+        UsageError
+            Where there is nothing to write about and nothing else to search, or an unknown relation.
+        """
+        if unknown := [one for one in relations if one not in RELATIONS]:
+            raise UsageError("no such relation", given=unknown[0], allowed=", ".join(RELATIONS))
+        scripted = scenario.claims["handle"].drop_nulls().unique(maintain_order=True).to_list()
+        wired = [path.handle for _, path in scenario.netlist.net.paths] if scenario.netlist else []
+        about = targets or tuple(dict.fromkeys([*scripted, *wired]))
+        known = scenario.claims["writer"].drop_nulls().unique(maintain_order=True).to_list()
+        who = writers or tuple(dict.fromkeys([*known, "mal", "eve"]))
+        if (not about or not writes) and space is None:
+            raise UsageError("nothing to search", hint="name cells with targets, or settings with --parameter NAME=LOW:HIGH")
+        turns = int(scenario.days * DAY) // scenario.turn_every
+        return cls(writes if about else 0, turns, who, relations, about, space)
+
+    @property
+    def size(self) -> int:
+        """How many places a point has."""
+        return self.writes * PLACES + (len(self.space.names) if self.space else 0)
+
+    def at(self, point: Point) -> Found:
+        """What a point says."""
+        made = [self._write(point[place * PLACES : (place + 1) * PLACES]) for place in range(self.writes)]
+        settings = self.space.values(point[self.writes * PLACES :]) if self.space else {}
+        return Found(tuple(sorted(one for one in made if one)), settings)
+
+    def _write(self, shares: Point) -> Write | None:
+        when, who, what, sure = (min(float(share), 1 - 1e-12) for share in shares)
+        if when < ABSENT:
+            return None
+        turn = int((when - ABSENT) / (1 - ABSENT) * self.turns)
+        pairs = len(self.relations) * len(self.targets)
+        relation, target = divmod(int(what * pairs), len(self.targets))
+        confidence = round(SURE[0] + sure * (SURE[1] - SURE[0]), 3)
+        writer = self.writers[int(who * len(self.writers))]
+        return Write(turn, writer, self.relations[relation], self.targets[target], confidence)
+
+
+def applied(scenario: Scenario, found: Found) -> Scenario:
+    """The scenario with the writes put in, in the middle of their turns, and the settings set."""
+    made = changed(scenario, found.settings) if found.settings else scenario
+    if not found.writes:
+        return made
+    rows = [_row(number, one, scenario.turn_every) for number, one in enumerate(found.writes)]
+    return replace(made, claims=as_claims(pl.concat([made.claims, as_claims(from_mappings(rows))])))
+
+
+def _row(number: int, one: Write, turn_every: int) -> dict[str, Any]:
+    """A claim whose words no other has, so that the gate takes it for what it is."""
+    return {key: value for key, value in table(number, one, turn_every).items() if key != "at"} | {
+        "t": (one.turn + 0.5) * turn_every / DAY, "body": ""
+    }  # fmt: skip
+
+
+def table(number: int, one: Write, turn_every: int) -> dict[str, Any]:
+    """A write as a `[[claim]]` of a scenario file."""
+    return {
+        "at": f"{round((one.turn + 0.5) * turn_every)}ms",
+        "writer": one.writer,
+        "handle": f"obs_fa15{number:02x}",
+        "title": f"{_WORDS[number % len(_WORDS)]} {one.relation} it, falsification {number}",
+        "confidence": one.confidence,
+        "verification": "external",
+        "edges": [{"relation": one.relation, "target": one.target}],
+    }
+
+
+_WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heron", "islet", "jade", "kelp", "larch")

@@ -1,0 +1,62 @@
+"""Ten breaks planted in real runs, all found, with fewer runs than at random on the median; minutes long, off by default."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+import pytest
+
+from malsim.lab.falsify import falsify
+from malsim.scenario.files import parse
+
+if TYPE_CHECKING:
+    from malsim.lab.falsify.search import Method
+
+STORY = """
+why = "Two claims that others speak about."
+[run]
+days = 6
+[rules]
+calibration = "none"
+[[claim]]
+at = "0d"
+writer = "ann"
+handle = "dec_a3ee"
+title = "use SQLite"
+confidence = 0.9
+verification = "external"
+[[claim]]
+at = "0d"
+writer = "bob"
+handle = "dec_b3ee"
+title = "it rained all day"
+confidence = 0.7
+verification = "external"
+"""
+BREAKS = (
+    "always[1d:6d] (eff(dec_a3ee) >= 0.36)",
+    "always[1d:6d] (eff(dec_b3ee) >= 0.2)",
+    "always[1d:6d] (eff(dec_a3ee) >= 0.48 or eff(dec_b3ee) >= 0.32)",
+    "always[1d:6d] (eff(dec_a3ee) <= 0.985)",
+    "always[1d:6d] (eff(dec_a3ee) - eff(dec_b3ee) <= 0.6)",
+    "always[1d:6d] (eff(dec_b3ee) - eff(dec_a3ee) <= 0.22)",
+    "always[1d:3d] (eff(dec_a3ee) >= 0.46)",
+    "always[1d:6d] (eff(dec_a3ee) < 0.5 implies eff(dec_b3ee) < 0.76)",
+    "always[2d:6d] (abs(eff(dec_a3ee) - prev(eff(dec_a3ee))) <= 0.5)",
+    "not (eventually[1d:3d] (eff(dec_b3ee) < 0.32) and eventually[4d:6d] (eff(dec_a3ee) < 0.48))",
+)
+SEEDS = range(3)
+BUDGET = 200
+
+
+def runs(said: str, method: Method) -> list[int]:
+    found = [falsify(parse(STORY), said, budget=BUDGET, seed=seed, method=method) for seed in SEEDS]
+    return [one.runs if one.broken else 2 * BUDGET for one in found]
+
+
+@pytest.mark.parametrize("said", BREAKS)
+def test_a_planted_break_is_found_with_fewer_runs_than_at_random(said: str) -> None:
+    searched, at_random = runs(said, "search"), runs(said, "random")
+    assert max(searched) <= BUDGET
+    assert statistics.median(searched) < statistics.median(at_random)

@@ -1,0 +1,212 @@
+"""Breaking a property of a real run: found, shrunk, written as a file that fails again, the same with any workers."""
+
+from __future__ import annotations
+
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import malsim as ms
+from malsim.cli import main
+from malsim.errors import MalsimError, UsageError
+from malsim.lab.falsify import Schedule
+from malsim.lab.falsify.predicates import Seen, margin, predicates, scales, seen
+from malsim.lab.falsify.schedule import Found, Write, applied
+from malsim.scenario.files import parse
+from malsim.scenario.judge import judge
+from malsim.scenario.properties import Property
+from malsim.scenario.properties.parse import parse as parse_property
+from malsim.scenario.written import toml
+from malsim.sim.bench import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STORY = """
+why = "A claim that two others speak about."
+seed = 3
+[run]
+days = 5
+replications = 2
+[rules]
+calibration = "none"
+[[claim]]
+at = "0d"
+writer = "ann"
+handle = "dec_a3ee"
+title = "use SQLite"
+confidence = 0.9
+verification = "external"
+[[claim]]
+at = "1d"
+writer = "bob"
+handle = "obs_b0b1"
+title = "it rained"
+confidence = 0.5
+[[check]]
+name = "worth something"
+property = "always[1d:5d] (eff(dec_a3ee) >= 0.5)"
+[[check]]
+name = "another"
+property = "always (eff(dec_a3ee) >= 0)"
+[[check]]
+name = "a figure"
+metric = "lowest"
+of = "eff(dec_a3ee)"
+within = [0, 1]
+"""
+
+
+@pytest.fixture(scope="module")
+def broken() -> Any:
+    return ms.falsify(parse(STORY), "worth something", budget=60)
+
+
+def test_a_break_is_found_shrunk_and_fails_again_from_its_file(broken: Any) -> None:
+    assert broken.broken
+    assert broken.trail["broken"].to_list() == [False] * (broken.runs - 1) + [True]
+    assert len(broken.found.writes) == 1
+    assert broken.found.writes[0].relation == "contradicts"
+    assert broken.scenario.replications == 1
+    assert broken.scenario.claims["handle"].to_list()[0] == "dec_a3ee"
+    assert "obs_b0b1" not in broken.scenario.claims["handle"].to_list()
+    judged = judge(parse(broken.text))
+    assert [(one.check.name, one.status) for one in judged.outcomes] == [("worth something", "fail")]
+    assert "turn" in str(broken)
+    assert "broken in run" in str(broken)
+
+
+def test_workers_change_nothing(broken: Any) -> None:
+    with ThreadPoolExecutor(3) as executor:
+        other = ms.falsify(parse(STORY), "worth something", budget=60, executor=executor)
+    assert (other.runs, other.found, other.text) == (broken.runs, broken.found, broken.text)
+    assert other.trail.equals(broken.trail)
+
+
+def test_every_smaller_break_is_still_a_break_and_nothing_can_be_taken_away(broken: Any) -> None:
+    none = replace(broken.scenario, claims=parse(STORY).claims.head(1))
+    assert not seen("always[1d:1d] (eff(dec_a3ee) >= 0.5)", run(none.replace(days=5))).broken
+
+
+def test_settings_are_searched_too_and_written() -> None:
+    text = STORY.replace("[[check]]", CONTRADICTED + "[[check]]", 1)
+    made = ms.falsify(
+        parse(text), "always[1d:5d] (eff(dec_a3ee) >= 0.25)", writes=0,
+        parameters={"rules.challenge_ceiling": (0.0, 1.0)}, budget=30,
+    )  # fmt: skip
+    assert made.found is not None
+    held = tomllib.loads(made.text)
+    assert held["rules"]["challenge_ceiling"] == made.found.settings["rules.challenge_ceiling"] > 0.6
+    assert held["check"][0]["property"] == "always[1d:5d] (eff(dec_a3ee) >= 0.25)"
+    assert len(held["claim"]) == 2
+
+
+CONTRADICTED = """[[claim]]
+at = "2d"
+writer = "cyd"
+handle = "obs_c0c0"
+title = "it tore"
+confidence = 1.0
+verification = "external"
+edges = [{ relation = "contradicts", target = "dec_a3ee" }]
+"""
+
+
+def test_what_cannot_be_broken_is_said_with_its_nearest_margin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(STORY, encoding="utf-8")
+    assert main(["falsify", str(path), "--check", "another", "--budget", "4"]) == 0
+    assert "not broken in 4 runs" in capsys.readouterr().out
+    assert not list(tmp_path.glob("*.broken.toml"))
+
+
+def test_the_command_writes_a_file_that_malsim_test_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(STORY, encoding="utf-8")
+    words = ["--relation", "contradicts", "--target", "dec_a3ee", "--writer", "eve", "--writes", "2", "--budget", "30"]
+    assert main(["falsify", str(path), "--check", "worth something", *words]) == 1
+    assert main(["test", str(tmp_path / "x.broken.toml")]) == 1
+    assert "worth something" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("check", "options", "says"),
+    [
+        ("a figure", {}, "states a property"),
+        ("no such", {}, "no such check"),
+        ("another", {"budget": 0}, "needs runs"),
+        ("another", {"relations": ["likes"]}, "no such relation"),
+        ("another", {"parameters": {"rules.cieling": (0, 1)}}, "no such setting"),
+        ("always (eff(dec_ffff) > 0)", {"budget": 2}, "could not be judged"),
+    ],
+)
+def test_a_search_that_cannot_be_made_is_refused(check: str, options: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        ms.falsify(parse(STORY), check, **options)
+    with pytest.raises(UsageError, match="nothing to search"):
+        Schedule.of(parse("why = 'x'"))
+
+
+def test_a_run_that_cannot_be_judged_breaks_nothing() -> None:
+    assert not Seen(problem="x").broken
+
+
+def test_predicates_of_different_units_weigh_alike() -> None:
+    """One margin in thousands, one in hundredths: unscaled the first never matters."""
+    formula = parse_property("always (a <= 5000 and b <= 0.05)")
+    assert [Property(one).text for one in predicates(formula)] == ["a <= 5000", "b <= 0.05"]
+    rng = np.random.default_rng(1)
+    runs = [
+        Seen(days=(1.0, 2.0), margins=(5000 - 1000 * rng.random((2, 1)), 0.05 - 0.01 * rng.random((2, 1)))) for _ in range(8)
+    ]
+    wide, narrow = scales(formula, runs)
+    assert wide / narrow == pytest.approx(1e5, rel=0.5)
+    near = Seen(days=(1.0, 2.0), margins=(np.full((2, 1), 500.0), np.full((2, 1), 0.04)))
+    far = Seen(days=(1.0, 2.0), margins=(np.full((2, 1), 4000.0), np.full((2, 1), 0.04)))
+    assert margin(formula, near, [wide, narrow]) < margin(formula, far, [wide, narrow])
+    assert margin(formula, near, [1.0, 1.0]) == margin(formula, far, [1.0, 1.0]) == 0.04
+
+
+def test_with_scales_of_one_the_margin_is_the_propertys_own() -> None:
+    made = run(parse(STORY))
+    for said in ("always[1d:5d] (eff(dec_a3ee) >= 0.5)", "eventually (rise(eff(dec_a3ee) > 0.2) or eff(obs_b0b1) < 0.1)"):
+        shown = seen(said, made)
+        formula = parse_property(said)
+        assert margin(formula, shown, [1.0] * len(predicates(formula))) == pytest.approx(shown.raw)
+
+
+def test_writes_come_in_the_middle_of_their_turns_with_handles_of_their_own() -> None:
+    scenario = parse(STORY)
+    found = Found((Write(1, "eve", "contradicts", "dec_a3ee", 0.9), Write(3, "eve", "supports", "dec_a3ee", 0.5)))
+    made = applied(scenario, found)
+    assert made.claims.filter(writer="eve")["t"].to_list() == [1.5, 3.5]
+    assert made.claims["handle"].n_unique() == 4
+    assert run(made).events.filter(kind="rejected").is_empty()
+
+
+leaf = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=12), st.integers(-(2**53), 2**53), st.booleans(),
+    st.floats(allow_nan=False, allow_infinity=False),
+)  # fmt: skip
+names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+inline = st.recursive(leaf, lambda part: st.lists(part, max_size=3) | st.dictionaries(names, part, max_size=3), max_leaves=8)
+
+
+@given(
+    st.dictionaries(names, st.one_of(inline, st.lists(st.dictionaries(names, inline, max_size=3), max_size=3)), max_size=4)
+)
+@settings(max_examples=80, deadline=None)
+def test_a_table_written_reads_back(table: dict[str, Any]) -> None:
+    assert tomllib.loads(toml(table)) == table
+
+
+def test_a_break_that_its_text_does_not_say_is_not_given_out() -> None:
+    scenario = parse(STORY).replace(rules={"challenge_ceiling": 1.0})
+    with pytest.raises(MalsimError, match="fails again"):
+        ms.falsify(scenario, "always[1d:5d] (eff(dec_a3ee) >= 0.25)", budget=60, relations=["contradicts"])
