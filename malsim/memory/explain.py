@@ -83,7 +83,9 @@ class Explanation:
             return f"nothing can take it below {OVERTURNED}"
         if self.overturned_by == 0.0:
             return f"it is below {OVERTURNED} already"
-        return f"a further challenge of mass {self.overturned_by:.3f}"
+        count = math.ceil(self.overturned_by)
+        by = f"{count} contradictions by cells worth 1" if count > 1 else "one contradiction by a cell worth that much"
+        return f"a further challenge of mass {self.overturned_by:.3f}, such as {by}"
 
 
 def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules | None = None) -> Explanation:

@@ -173,6 +173,10 @@ def test_what_is_odd_within_an_archive_is_counted_and_the_rest_comes(tmp_path: P
     assert said["edges left out: an end names no cell"] == "2"
     assert came.memory.cells["handle"].to_list() == ["obs_00a1", "b2"]
     assert came.memory.edges.height == 1
+    about = good | {"tags": {"subject": ["pump", "valve"], "topics": ["works"]}}
+    assert import_recall(archive(tmp_path / "c.json", [about])).memory.cells.select("object", "topics").rows() == [
+        ("pump", ["works"])
+    ]
     empty = import_recall(archive(tmp_path / "b.json", []))
     assert empty.memory.cells.is_empty()
 
