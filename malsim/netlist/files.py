@@ -10,6 +10,7 @@ from malsim.netlist.faults import Fault, NetlistError
 from malsim.netlist.lexicon import LIMITS
 from malsim.netlist.parse import scan, undeclared_threads
 from malsim.netlist.statements import Document, Source
+from malsim.netlist.wiring.blocks import called
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,9 +93,21 @@ def read(path: str | Path) -> Document:
     NetlistError
         With every fault of every file.
     """
-    reader = _Reader()
-    statements = tuple(reader.statements(Path(path).resolve(), str(path), None))
+    reader, whole = _Reader(), Path(path).resolve()
+    statements = tuple(reader.statements(whole, str(path), None))
+    blocks = dict(_blocks(reader, statements, whole, str(path)))
     faults = [*reader.faults, *undeclared_threads(statements)]
     if faults:
         raise NetlistError(faults)
-    return Document(statements, str(path))
+    return Document(statements, str(path), blocks)
+
+
+def _blocks(reader: _Reader, statements: tuple[Statement, ...], whole: Path, shown: str) -> Iterator[tuple[str, Document]]:
+    """The netlists beside a file that it schedules by name, and those that these do."""
+    for name in called(statements):
+        path = (whole.parent / f"{name}.malnet").resolve()
+        if path.is_file() and path.is_relative_to(whole.parent) and path not in reader.seen:
+            own = str(PurePath(shown).parent / path.name)
+            block = tuple(reader.statements(path, own, None))
+            yield name, Document(block, own)
+            yield from _blocks(reader, block, whole, shown)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "Blank", "Body", "Cell", "Document", "Edge", "Edges", "End", "Load", "Option", "Prop", "Role", "Schedule", "Set",
@@ -188,7 +191,11 @@ class Source(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A netlist: its statements in order; equal to another where they are, whatever the files were called."""
+    """A netlist: its statements in order; equal to another where they are, whatever the files were called.
+
+    `blocks` are the netlists beside its file that it schedules by name.
+    """
 
     statements: tuple[Statement, ...] = ()
     name: str = field(default="netlist", compare=False)
+    blocks: Mapping[str, Document] = field(default_factory=dict, compare=False, repr=False)

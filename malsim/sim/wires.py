@@ -13,6 +13,7 @@ from malsim.netlist.graph.gather import gather
 from malsim.netlist.lexicon import LOOP_WRITES
 from malsim.netlist.statements import Document, Wire
 from malsim.netlist.wiring import linked
+from malsim.netlist.wiring.blocks import inlined
 from malsim.sim.gauges import OF_FACTS, TURN
 
 if TYPE_CHECKING:
@@ -62,8 +63,9 @@ class Wires:
 
     @cached_property
     def text(self) -> str:
-        """The netlist with all it sources, in canonical form."""
-        return render(self.document).lstrip("\n")
+        """The netlist with all it sources and the blocks beside it, in canonical form."""
+        document = inlined(self.document)[0] if self.document.blocks else self.document
+        return render(document).lstrip("\n")
 
     @cached_property
     def pins(self) -> dict[str, str]:

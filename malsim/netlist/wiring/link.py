@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from malsim.netlist.faults import Fault, NetlistError
 from malsim.netlist.parse import undeclared_threads
 from malsim.netlist.statements import Document, Source, Wire
+from malsim.netlist.wiring.blocks import inlined
 from malsim.netlist.wiring.instances import instances
 from malsim.netlist.wiring.links import documents, signals
 from malsim.netlist.wiring.net import Net
@@ -54,8 +55,9 @@ def linked(document: Document, palette: Callable[[str], Sheet] | None = None) ->
     """Link what can be linked, and list what cannot, in the order of the lines."""
     import ops
 
+    document, faults = inlined(document, palette)
     statements = document.statements
-    faults = [*undeclared_threads(statements), *_unread(statements)]
+    faults += [*undeclared_threads(statements), *_unread(statements)]
     loaded = instances(statements, palette or ops.load, faults)
     joined = signals(statements, loaded, faults)
     standing = programs(statements, faults)

@@ -69,6 +69,8 @@ def _set(
     made: Settings,
 ) -> None:
     where = address(statement.address)
+    if isinstance(where, Pin) and str(where) in signals:  # of a block: its name stands before the signal's
+        where = Name(str(where))
     if isinstance(where, Pin):
         if str(where) in linked:
             raise AddressError("a linked pin is written by its signal", hint=f"take it off the net {linked[str(where)]}")

@@ -1,0 +1,145 @@
+"""A netlist scheduled as a block: `addf NAME tick` puts the wiring of NAME.malnet in its place, its names behind NAME's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import ops
+from malsim.errors import AddressError
+from malsim.netlist.address import Pin, Reduced, address
+from malsim.netlist.facts import instances as names_of
+from malsim.netlist.faults import Fault
+from malsim.netlist.lexicon import COMPILED, LIMITS
+from malsim.netlist.parse import parse
+from malsim.netlist.statements import Blank, Document, End, Load, Schedule, Set, Thread, Wire
+from ops import OpError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from malsim.netlist.statements import Statement
+    from ops import Sheet
+
+__all__ = ["called", "inlined", "shipped"]
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+
+
+def called(statements: Iterable[Statement]) -> list[str]:
+    """Names that are added without having been loaded: ops, or blocks."""
+    statements = list(statements)
+    loaded = {name for statement in statements if isinstance(statement, Load) for name in names_of(statement)}
+    added = [one.op for one in statements if isinstance(one, Schedule) and not one.options]
+    return [name for name in dict.fromkeys(added) if name not in loaded and name not in COMPILED and _NAME.fullmatch(name)]
+
+
+@cache
+def shipped(name: str) -> Document | None:
+    """A block that comes with malsim.
+
+    >>> shipped("nobody-ships-this") is None
+    True
+    """
+    file = resources.files("malsim.netlist") / "shipped" / f"{name}.malnet"
+    return parse(file.read_bytes(), file=f"{name}.malnet") if file.is_file() else None
+
+
+def inlined(document: Document, palette: Callable[[str], Sheet] | None = None) -> tuple[Document, list[Fault]]:
+    """The document with every block's wiring in its place, and what is wrong with the blocks.
+
+    A name is an instance, else an op, else a block beside the file, else one that malsim ships. A block's instances and
+    signals are called `NAME.instance` and `NAME.signal`; its functions run together, in its own order.
+    """
+    faults: list[Fault] = []
+    statements = _inlined(document, document, palette or ops.load, faults, ())
+    return replace(document, statements=tuple(statements)), faults
+
+
+def _inlined(
+    document: Document, top: Document, palette: Callable[[str], Sheet], faults: list[Fault], within: tuple[str, ...]
+) -> list[Statement]:
+    blocks = {name: block for name in called(document.statements) if (block := _block(name, top, palette))}
+    if not blocks:
+        return list(document.statements)
+    wiring: list[Statement] = []
+    rest: list[Statement] = []
+    taken: set[str] = set()
+    for statement in document.statements:
+        block = blocks.get(statement.op) if isinstance(statement, Schedule) else None
+        if not isinstance(statement, Schedule) or block is None:
+            rest.append(statement)
+        elif statement.op in within or len(within) >= LIMITS["depth"]:
+            faults.append(Fault.at(statement, statement.op, "a block may not hold itself", hint="take this line away"))
+        elif statement.op in taken:
+            faults.append(Fault.at(statement, statement.op, "this block was added already", hint="add it once"))
+        else:
+            taken.add(statement.op)
+            inner = _inlined(block, top, palette, faults, (*within, statement.op))
+            own, functions = _renamed(statement, inner, faults)
+            wiring += own
+            rest += functions
+    return [*wiring, *rest]
+
+
+def _block(name: str, top: Document, palette: Callable[[str], Sheet]) -> Document | None:
+    try:
+        palette(name)
+    except OpError:
+        return top.blocks.get(name) or shipped(name)
+    return None
+
+
+def _renamed(
+    asked: Schedule, statements: Sequence[Statement], faults: list[Fault]
+) -> tuple[list[Statement], list[Statement]]:
+    """A block's wiring and its functions, every name of its own behind the block's; and what a block may not hold."""
+    names = set(called(statements))
+    names |= {name for one in statements if isinstance(one, Load) for name in names_of(one)}
+    signals = {one.signal for one in statements if isinstance(one, Wire)}
+    wiring: list[Statement] = []
+    functions: list[Statement] = []
+    for one in statements:
+        if isinstance(one, Load):
+            wiring.append(replace(one, names=tuple(f"{asked.op}.{name}" for name in names_of(one)), count=None))
+        elif isinstance(one, Wire):
+            ends = tuple(End(_local(end.address, asked.op, names), end.role) for end in one.ends)
+            wiring.append(replace(one, signal=f"{asked.op}.{one.signal}", ends=ends))
+        elif isinstance(one, Set):
+            own = one.address in signals
+            wiring.append(replace(one, address=f"{asked.op}.{one.address}" if own else _local(one.address, asked.op, names)))
+        elif isinstance(one, Schedule) and not one.options and one.thread == "tick" and one.position is None:
+            place = _after(asked.position, len(functions))
+            functions.append(replace(one, op=f"{asked.op}.{one.op}", thread=asked.thread, position=place))
+        elif not isinstance(one, Blank):
+            hint = "keep loadrt, net, setp and plain addf … tick in a block"
+            kind = "a thread of its own" if isinstance(one, (Thread, Schedule)) else "cells"
+            faults.append(Fault.at(one, "", f"the block {asked.op} may not hold {kind}", hint=hint))
+    return [*_implied(asked.op, statements), *wiring], functions
+
+
+def _implied(block: str, statements: Sequence[Statement]) -> Iterator[Statement]:
+    """A `loadrt` for each op that the block adds without loading it, which now has another name."""
+    for name in called(statements):
+        yield Load(op=name, names=(f"{block}.{name}",))
+
+
+def _local(text: str, block: str, names: set[str]) -> str:
+    """An address with the block's name before it, where it is a pin of the block's own."""
+    try:
+        where = address(text)
+    except AddressError:
+        return text
+    pin = where.inner if isinstance(where, Reduced) else where
+    if not isinstance(pin, Pin) or pin.instance not in names:
+        return text
+    moved = f"{block}.{pin}"
+    return f"{where.reducer}({moved})" if isinstance(where, Reduced) else moved
+
+
+def _after(position: int | None, before: int) -> int | None:
+    """Where the next function of a block goes: a place from the front moves on, one from the end stays."""
+    return position + before if position is not None and position > 0 else position

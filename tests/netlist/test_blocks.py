@@ -1,0 +1,158 @@
+"""A netlist scheduled as a block: its wiring in its place under names of its own, shipped or beside the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import malsim.netlist
+from malsim.netlist import NetlistError, lint, load, parse, read
+from malsim.netlist.wiring import link
+from malsim.netlist.wiring.blocks import inlined, shipped
+from malsim.scenario.files import parse as scenario
+from malsim.scenario.files import read as read_scenario
+from malsim.scenario.rerun import rerun
+from malsim.sim.bench import run
+
+SHIPPED = sorted((Path(malsim.netlist.__file__).parent / "shipped").glob("*.malnet"))
+BLOCK = """\
+# halves, then doubles
+loadrt scale names=half,double
+net x half.in
+net mid half.out > double.in
+net y double.out
+setp half.gain 0.5
+setp double.gain 2
+x = 3
+addf half tick
+addf double tick
+"""
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_what_is_shipped_links_and_says_what_it_is(path: Path) -> None:
+    block = shipped(path.stem)
+    assert block is not None
+    assert block.statements[0].comment.startswith(f"# {path.stem}:")
+    net = link(parse(f"addf {path.stem} tick"))
+    assert net.threads[0].functions == tuple(f"{path.stem}.{name}" for name in link(block).threads[0].functions)
+    late = [note for note in lint(block) if "late" in note.problem]
+    assert late == []
+
+
+def net(tmp_path: Path, text: str, block: str = BLOCK, name: str = "there-and-back") -> malsim.netlist.Document:
+    (tmp_path / f"{name}.malnet").write_text(block)
+    (tmp_path / "it.malnet").write_text(text)
+    return read(tmp_path / "it.malnet")
+
+
+def test_its_functions_run_together_where_it_is_added(tmp_path: Path) -> None:
+    text = "loadrt not names=a,b,c\naddf a tick\naddf b tick\naddf there-and-back tick {}\naddf c tick\n"
+    expected = {
+        "": "a b there-and-back.half there-and-back.double c", "1": "there-and-back.half there-and-back.double a b c",
+        "2": "a there-and-back.half there-and-back.double b c", "-2": "a there-and-back.half there-and-back.double b c",
+    }  # fmt: skip
+    for position, order in expected.items():
+        linked = link(net(tmp_path, text.format(position)))
+        assert " ".join(linked.threads[0].functions) == order
+
+
+def test_its_signals_are_wired_on_and_its_settings_changed_by_their_whole_names(tmp_path: Path) -> None:
+    text = "net there-and-back.y > cell-flags-pinned\naddf there-and-back tick\n"
+    with pytest.raises(NetlistError, match="carries a float"):
+        link(net(tmp_path, text))
+    text = "net there-and-back.y watch.in\nsetp there-and-back.half.gain 0.25\naddf there-and-back tick\naddf watch tick\n"
+    linked = link(net(tmp_path, text))
+    assert linked.signals["there-and-back.y"].readers[0].word == "watch.in"
+    assert linked.instances["there-and-back.half"].settings == {"gain": "0.25"}
+    assert linked.initial == {"there-and-back.x": 3.0}
+
+
+def test_an_instance_and_an_op_come_before_a_block_and_a_file_before_what_is_shipped(tmp_path: Path) -> None:
+    assert link(net(tmp_path, "addf watch tick\n", name="watch")).threads[0].functions == ("watch",)
+    own = net(tmp_path, "addf contradiction-load tick\n", name="contradiction-load")
+    assert link(own).threads[0].functions == ("contradiction-load.half", "contradiction-load.double")
+
+
+@pytest.mark.parametrize(
+    ("block", "told"),
+    [
+        ('dec_a3ee "a"\n', "may not hold cells"),
+        ("thread slow every 2\n", "a thread of its own"),
+        ("addf watch tick [keys: a]\n", "a thread of its own"),
+        ("addf there-and-back tick\n", "may not hold itself"),
+        ("net x nobody.in\n", "no such instance"),
+    ],
+)
+def test_what_a_block_may_not_hold(tmp_path: Path, block: str, told: str) -> None:
+    with pytest.raises(NetlistError, match=told) as caught:
+        link(net(tmp_path, "addf there-and-back tick\n", block))
+    assert "there-and-back.malnet:1" in str(caught.value)
+
+
+def test_a_block_is_added_once_and_an_unknown_one_is_no_function(tmp_path: Path) -> None:
+    with pytest.raises(NetlistError, match="added already"):
+        link(net(tmp_path, "addf there-and-back tick\naddf there-and-back tick\n"))
+    with pytest.raises(NetlistError, match="no such function"):
+        link(parse("addf there-and-back tick\n"))
+    with pytest.raises(NetlistError, match="no such function"):
+        link(read_only(tmp_path, "addf ../there-and-back tick\n"))
+
+
+def read_only(tmp_path: Path, text: str) -> malsim.netlist.Document:
+    (tmp_path / "in").mkdir(exist_ok=True)
+    (tmp_path / "in" / "it.malnet").write_text(text)
+    return read(tmp_path / "in" / "it.malnet")
+
+
+def test_blocks_hold_blocks_and_the_whole_is_plain_text(tmp_path: Path) -> None:
+    (tmp_path / "inner.malnet").write_text(BLOCK)
+    document = net(tmp_path, "addf outer tick\n", "net z watch.in\naddf inner tick\naddf watch tick\n", "outer")
+    assert link(document).threads[0].functions == ("outer.inner.half", "outer.inner.double", "outer.watch")
+    plain, faults = inlined(document)
+    assert not faults
+    assert link(parse(malsim.netlist.render(plain))).threads[0].functions == link(document).threads[0].functions
+
+
+def test_a_scenario_runs_a_block_and_runs_it_again_from_its_manifest(tmp_path: Path) -> None:
+    net(tmp_path, "net day there-and-back.half.in\naddf there-and-back tick\n", BLOCK.replace("net x half.in\nx = 3\n", ""))
+    (tmp_path / "it.malnet").write_text("addf there-and-back tick\n")
+    (tmp_path / "it.toml").write_text("why = 'x'\n[run]\ndays = 3\n[netlist]\nfile = 'it.malnet'\n")
+    made = run(read_scenario(tmp_path / "it.toml"))
+    assert made.signals.filter(signal="there-and-back.y")["value"].to_list() == [3.0] * 3
+    made.write(tmp_path / "out")
+    for file in tmp_path.glob("*.malnet"):
+        file.unlink()
+    assert rerun(tmp_path / "out" / "manifest.json").same
+
+
+def test_the_shipped_load_of_contradictions_marks_what_is_mostly_disputed() -> None:
+    text = """
+why = "x"
+[run]
+days = 8
+[rules]
+calibration = "none"
+[netlist]
+text = '''
+net contradiction-load.disputed > cell-flags-requires_review
+addf contradiction-load tick
+'''
+"""
+    for handle, edges in (("obs_aaaa", ""), ("obs_bbbb", "")):
+        text += f"[[claim]]\nat = '0d'\nwriter = 'ann'\nhandle = '{handle}'\ntitle = '{handle}'\nconfidence = 0.8\n{edges}"
+    for place, (relation, target) in enumerate(
+        [("contradicts", "obs_aaaa"), ("supports", "obs_bbbb"), ("contradicts", "obs_bbbb")]
+    ):
+        text += (
+            f"[[claim]]\nat = '2d'\nwriter = 'w{place}'\nhandle = 'obs_{place}000'\ntitle = '{place}'\nconfidence = 0.8\n"
+        )
+        text += f"verification = 'external'\nedges = [{{ relation = '{relation}', target = '{target}' }}]\n"
+    made = run(scenario(text))
+    assert made.memory.cells.filter("requires_review")["handle"].to_list() == ["obs_aaaa"]
+    bits = made.signals.filter(signal="contradiction-load.disputed", row="obs_aaaa")
+    assert bits["value"].to_list() == [0.0] * 1 + [float(t > 2) for t in range(2, 9)]
+    assert load("").net.instances == {}
+    assert made.signals.filter(pl.col("signal") == "contradiction-load.excess").height > 0
