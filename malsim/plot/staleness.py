@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from malsim.plot.style import COLOURS, dress, sheet
@@ -35,25 +36,31 @@ def staleness(cells: pl.DataFrame, labels: pl.DataFrame, *, stale_below: float, 
     listed = active.select("cell").unique(maintain_order=True).join(stale, on="cell", how="left", maintain_order="left")
     listed = listed.join(labels.unique("cell"), on="cell", how="left", maintain_order="left")
     shown = listed.sort("day", nulls_last=True, maintain_order=True).head(MOST_CELLS)
-    end = float(cells["t"].max() or 1.0)  # type: ignore[arg-type]  # a column of numbers
+    times = cells["t"].to_numpy()
+    begin, end = float(times.min(initial=np.inf)), float(times.max(initial=0.0))
     figure = sheet(8.6, 1.6 + 0.24 * shown.height)
     axes = figure.subplots()
     for place, row in enumerate(shown.to_dicts()):
         order = ("stable", "volatile", "ephemeral").index(row["stability"])
-        until = end if row["day"] is None else row["day"]
+        until, said = _until(row["day"], begin, end)
         axes.barh(place, until, height=0.7, color=COLOURS[order], hatch=HATCHES[order], edgecolor="white", linewidth=0,
                   label=row["stability"])  # fmt: skip
-        axes.text(until, place, "  still current" if row["day"] is None else f"  day {until:g}", va="center", fontsize=7)
+        axes.text(until, place, f"  {said}", va="center", fontsize=7)
     names = [f"{row['cell']}  {textwrap.shorten(row['title'], 44, placeholder='…')}" for row in shown.to_dicts()]
     axes.set_yticks(range(shown.height), names, fontsize=7)
-    axes.invert_yaxis()
+    axes.set_ylim(shown.height - 0.4, -0.6)
     axes.set_xlim(0.0, end * 1.14)
     left = f"; {listed.height - shown.height} more not shown" if listed.height > shown.height else ""
     dress(axes, x=f"time until currency is below {stale_below:g} (days){left}", y="")
     axes.grid(visible=False, axis="y")
     held = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    axes.legend(
-        held.values(), held.keys(), fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, frameon=False
-    )
+    figure.legend(held.values(), held.keys(), fontsize=7, loc="outside lower center", ncols=3, frameon=False)
     figure.suptitle("\n".join(textwrap.wrap(title, 100)), fontsize=10, x=0.01, ha="left")
     return figure
+
+
+def _until(day: float | None, begin: float, end: float) -> tuple[float, str]:
+    """How long a cell's bar is, and what is written behind it."""
+    if day is None:
+        return end, "still current"
+    return (0.0, "stale already") if day == begin else (day, f"day {day:g}")
