@@ -90,6 +90,15 @@ def test_what_a_picture_shows_is_where_each_check_asks_for_what() -> None:
     assert picture(judge(parse('why = "w"'))) is None
 
 
+def test_signals_are_drawn_where_no_cell_is_recorded() -> None:
+    world = 'replications = 3\nrecord = ["right"]\n[[facts]]\nname = "pump"\n[[writers]]\nbehaviour = "honest"\nrate = 2.0\n'
+    asked = '[[check]]\nname = "n"\nmetric = "mean"\nof = "right(pump)"\nwithin = [0.2, inf]\n'
+    seen = picture(judge(parse(f'why = "w"\n[run]\ndays = 4\n{world}{asked}')))
+    assert seen is not None
+    assert seen.lines["panel"].unique().to_list() == ["right(pump)"]
+    assert seen.regions.rows() == [("right(pump)", 0.0, 4.0, 0.2, None, True)]
+
+
 def test_a_figure_of_no_values_is_none() -> None:
     empty = pl.DataFrame(schema={"panel": pl.String, "t": pl.Float64})
     assert checked(empty, empty, empty, empty, empty) is None
@@ -111,6 +120,10 @@ def test_a_browser_opens_it_and_shows_the_figure(tmp_path: Path) -> None:
         "--no-sandbox",
         "--disable-gpu",
         "--disable-dev-shm-usage",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
         f"--user-data-dir={tmp_path / 'profile'}",
     ]
     command = [

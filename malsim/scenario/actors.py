@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from malsim.errors import ScenarioError
@@ -31,7 +32,7 @@ def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
 
     made: dict[str, Any] = {
         "facts": tuple(fact for group in each("facts", _facts) for fact in group),
-        "writers": each("writers", lambda part, here: Population.of(part, where=here)),
+        "writers": each("writers", lambda part, here: _population(part, here, Path(where).parent)),
         "faults": each("faults", lambda part, _: Fault(**part)),
         "gaps": each("gap", lambda part, _: _gap(part)),
     }
@@ -53,6 +54,15 @@ def _made(
         last = (error.where or "").rpartition(".")[2]
         place = f"{where}:{line_of(lines, (*path, last))}: {error.where or key}"
         raise ScenarioError(error.problem, where=place, given=error.given, allowed=error.allowed, hint=error.hint) from error
+
+
+def _population(part: dict[str, Any], here: str, folder: Path) -> Population:
+    """A population; the file that one reads its claims from lies in the scenario's folder."""
+    made = Population.of(part, where=here)
+    if "path" in part and not (folder / part["path"]).resolve().is_relative_to(folder.resolve()):
+        said, hint = "a claim file may not lie outside its scenario's folder", "move it beside the scenario"
+        raise ScenarioError(said, where=f"{here}.path", given=part["path"], hint=hint)
+    return made
 
 
 def _facts(part: dict[str, Any], _: str) -> list[Fact]:

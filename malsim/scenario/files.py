@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
@@ -23,7 +24,7 @@ from malsim.sim.clock import DAY, days, span
 from malsim.sim.script import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from jsonschema import ValidationError
 
@@ -123,8 +124,22 @@ def _check(table: dict[str, Any], text: str, where: str) -> None:
     lines = lines_of(text)
     errors = list(Draft202012Validator(scenario_schema()).iter_errors(table))
     said = [line for error in errors for line in _said(error, lines, where)]
+    said += [
+        str(ScenarioError("not a finite number", where=f"{where}:{line_of(lines, path)}: {_dotted(path)}", given=number))
+        for path, number in _endless(table)
+        if math.isnan(number) or not (path[0] == "rules" or "within" in path)
+    ]
     if said:
         raise ScenarioError("\n".join(dict.fromkeys(said)))
+
+
+def _endless(held: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], float]]:
+    """Every number that is none or has no end, with its path."""
+    parts = held.items() if isinstance(held, dict) else enumerate(held) if isinstance(held, list) else ()
+    for key, part in parts:
+        yield from _endless(part, (*path, key))
+    if isinstance(held, float) and not math.isfinite(held):
+        yield path, held
 
 
 def _said(error: ValidationError, lines: dict[tuple[str | int, ...], int], where: str) -> list[str]:

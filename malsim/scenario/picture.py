@@ -61,7 +61,7 @@ class Picture:
 
 def picture(judged: Judged) -> Picture | None:
     """What is to be seen of a scenario that ran; None of one that did not."""
-    if judged.run is None or judged.run.cells.is_empty():
+    if judged.run is None or (judged.run.cells.is_empty() and judged.run.signals.is_empty()):
         return None
     trace, tubes = trace_of(judged.run), []
     asked, seen = [], []

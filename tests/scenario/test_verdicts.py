@@ -126,21 +126,27 @@ def test_an_alarm_must_be_in_the_states_expected() -> None:
 
 
 def pytest_of(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_pytest_collects_scenarios_and_tells_failures_from_errors(tmp_path: Path) -> None:
+def test_pytest_collects_scenarios_and_tells_failures_from_errors_in_parallel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "scenarios").mkdir()
     goal = '[[goal]]\nname = "g"\nsometimes = "eventually at event(tripped)"\n'
     path = write(tmp_path / "scenarios", STANDS + FALLS + ERROR + goal)
     write(tmp_path / "scenarios", STANDS + goal, "y")
     (tmp_path / "other.toml").write_text("a = 1\n", encoding="utf-8")
-    found = pytest_of(tmp_path, "-q", "--junitxml", "r.xml")
+    found = pytest_of(tmp_path, "-q", "-n", "2", "--junitxml", "r.xml")
     assert "2 failed, 2 passed, 1 error" in found.stdout
     assert "scenarios/x.toml:17: fail: falls: replication 0, day 2" in found.stdout
-    assert "alone: malsim test scenarios/x.toml --check falls --seed 3 --replication 0" in found.stdout
     assert "Traceback" not in found.stdout
+    monkeypatch.chdir(tmp_path)
+    [alone] = {line for line in found.stdout.splitlines() if line.startswith("alone: ") and "--check falls" in line}
+    assert alone == "alone: malsim test scenarios/x.toml --check falls --seed 3 --replication 0"
+    assert main(alone.split()[2:]) == 1
+    assert "scenarios/x.toml:17: fail: falls: replication 0, day 2" in capsys.readouterr().out
     assert "1 passed" in pytest_of(tmp_path, f"{path}::stands").stdout
 
 

@@ -18,7 +18,7 @@ from malsim.sim.parameters import Param
 from malsim.sim.scripted import Script
 from malsim.sim.world import Fact
 
-path = Param("", "file", "the claim file, beside the scenario or absolute")
+path = Param("", "file", "the claim file, in the scenario's folder")
 step = Param(1.0, "d", "from one claim to the next, where the file has no times", 0.0, 1e6)
 default_confidence = Param(0.7, "1", "what is stated where the file is silent", 0.01, 1.0)
 

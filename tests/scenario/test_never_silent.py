@@ -1,0 +1,126 @@
+"""What must not happen: whatever cannot be checked, or should not be read, is an error with file, line and what to try."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from malsim.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CLAIM = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\n'
+HEAD = f'why = "x"\n[run]\ndays = 4\n{CLAIM}'
+EMPTY = 'why = "x"\n[run]\ndays = 4\n'
+WORLD = '[[facts]]\nname = "line-1"\nvalues = ["up", "down"]\n'
+
+
+def asks(property_: str) -> str:
+    return f'[[check]]\nname = "n"\nproperty = "{property_}"\n'
+
+
+def metric(of: str) -> str:
+    return f'[[check]]\nname = "n"\nmetric = "mean"\nof = "{of}"\nwithin = [0.3, inf]\n'
+
+
+CASES = {
+    "a signal that never was": (HEAD + asks("always (efective > 0)"), r":12: .*allowed: "),
+    "a cell that never was": (HEAD + asks("always (eff(obs_ffff) > 0)"), r":12: .*obs_a1a1"),
+    "a column that is not": (HEAD + asks("always (obs_a1a1-scores-efective > 0)"), r":12: .*did you mean"),
+    "an event that never was": (HEAD + asks("eventually at event(trippd)"), r":12: .*did you mean"),
+    "an empty run, a property": (EMPTY + asks("always (eff(obs_a1a1) > 0)"), r":6: "),
+    "an empty run, a metric": (EMPTY + metric("eff(obs_a1a1)"), r":6: "),
+    "an empty run, an alarm": (
+        f'{EMPTY}[[check]]\nname = "n"\nalarm = "obs_a1a1-locked"\nexpect = {{ "1" = "quiet" }}\n', r":6: "
+    ),
+    "a window after the end": (HEAD + asks("always[9d:10d] (eff(obs_a1a1) > 0)"), r":12: .*run more days"),
+    "nothing to compare": (HEAD + asks("true"), r":12: .*compare it"),
+    "NaN as a bound": (HEAD + metric("eff(obs_a1a1)").replace("0.3", "nan"), r":14: .*not a finite number; given: nan"),
+    "NaN as a confidence": (HEAD.replace("0.5", "nan") + asks("always (eff(obs_a1a1) > 0)"), r":9: .*not a finite number"),
+    "NaN as a share": (HEAD + asks("always (eff(obs_a1a1) > 0)") + "share = nan\n", r":13: .*not a finite number"),
+    "a run without end": (HEAD.replace("days = 4", "days = inf") + asks("always (x > 0)"), r":3: run\.days: .*given: inf"),
+    "two checks of one name": (HEAD + asks("always (eff(obs_a1a1) > 0)") * 2, r":\d+: two checks of one name.*give each"),
+    "no baseline": (f"{HEAD}[baseline]\n", r":10: .*record one first"),
+    "a column of no frame": (f'{HEAD}[baseline]\ncolumns = ["cell.effective"]\n', r":10: .*no such column.*allowed: "),
+    "claims from elsewhere": (
+        f'{EMPTY}{WORLD}[[writers]]\nbehaviour = "from_file"\npath = "../stolen.csv"\n{asks("always (right(line-1) == 1)")}',
+        r":9: writers\.path: a claim file may not lie outside its scenario's folder.*move it beside",
+    ),
+    "a netlist from elsewhere": (
+        f'{HEAD}[netlist]\nfile = "../stolen.malnet"\n{asks("always (eff(obs_a1a1) > 0)")}',
+        r":11: netlist\.file: a netlist may not lie outside its scenario's folder.*move it beside",
+    ),
+    "a store from elsewhere": (
+        f'{HEAD}[memory]\nfrom = "../stolen.sqlite"\n{asks("always (eff(obs_a1a1) > 0)")}',
+        r":11: memory\.from: a store may not lie outside its scenario's folder.*move it beside",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    inner = tmp_path / "theirs"
+    inner.mkdir()
+    monkeypatch.chdir(inner)
+    (tmp_path / "stolen.csv").write_text("time,writer,object,value\n0,m,line-1,up\n", encoding="utf-8")
+    (tmp_path / "stolen.malnet").write_text("net worth obs_a1a1-scores-eff\n", encoding="utf-8")
+    return inner
+
+
+def refused(path: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["test", path]) == 2
+    captured = capsys.readouterr()
+    told = captured.out + captured.err
+    assert re.search(f"{re.escape(path)}{said}", told), told
+    assert "; " in told
+    assert " pass: " not in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_cannot_be_checked_is_an_error_at_its_line(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, said = CASES[name]
+    (folder / "x.toml").write_text(text, encoding="utf-8")
+    refused("x.toml", said, capsys)
+
+
+def test_a_link_out_of_the_folder_is_not_followed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, said = CASES["claims from elsewhere"]
+    (folder / "in.csv").symlink_to(folder.parent / "stolen.csv")
+    (folder / "x.toml").write_text(text.replace("../stolen.csv", "in.csv"), encoding="utf-8")
+    refused("x.toml", said, capsys)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("baseline 1", "baseline 2", "another version.*record it again"),
+        ("# malsim baseline 1: ", "", "another version.*record it again"),
+        ("effective=Float64", "efective=Float64", "columns are not those it says.*record it again"),
+        ("0.5", "NaN", "NaN.*mend|holds NaN|cannot be read"),
+        ("0.5", "half", "cannot be read.*record it again"),
+    ],
+)
+def test_a_baseline_that_is_not_what_it_was_is_an_error_never_a_pass(
+    old: str, new: str, said: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "x.toml").write_text(f"{HEAD}[baseline]\n", encoding="utf-8")
+    assert main(["approve", "x.toml", "--yes"]) == 0
+    baseline = folder / "x.cells.csv"
+    text = baseline.read_text(encoding="utf-8")
+    assert old in text
+    baseline.write_text(text.replace(old, new), encoding="utf-8")
+    refused("x.toml", f":10: .*({said})", capsys)
+    baseline.write_text(text.splitlines()[0] + "\n" + text.splitlines()[1] + "\n", encoding="utf-8")
+    refused("x.toml", ":10: .*baseline", capsys)
+
+
+def test_a_column_that_the_run_has_not_is_no_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.toml").write_text(f"{HEAD}[baseline]\n", encoding="utf-8")
+    assert main(["approve", "x.toml", "--yes"]) == 0
+    (folder / "x.toml").write_text(f'{HEAD}[baseline]\ncolumns = ["cells.efective"]\n', encoding="utf-8")
+    refused("x.toml", r":10: .*the run has no such column; given: 'cells\.efective'; allowed: .*effective", capsys)
