@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,9 @@ import polars as pl
 from malsim.plot.style import COLOURS, GREY, dress, sheet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from malsim.plot.style import Sheet
@@ -24,9 +27,9 @@ LINES = (
     ("against_truth", FALSE, (0, (5, 1.5)), "best claim of another value"),
 )
 TURNS = (
-    ("acted_false", FALSE, "-", "on a claim that was never true"),
-    ("acted_stale", COLOURS[1], (0, (5, 1.5)), "on a claim no longer true"),
-    ("declined", GREY, (0, (1, 1)), "declined"),
+    ("acted_false", FALSE, "-", "acted on a claim that was never true"),
+    ("acted_stale", COLOURS[1], (0, (5, 1.5)), "acted on a claim no longer true"),
+    ("declined", GREY, (0, (1, 1)), "declined to act"),
     ("withheld", COLOURS[6], (0, (5, 1, 1, 1)), "never released"),
 )
 SMOOTHED = 10  # turns averaged, so that single turns of 0 and 1 make a line
@@ -48,16 +51,17 @@ def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | Non
     panels = figure.subplots(max(1, len(shown)), 1, sharex=True, squeeze=False)[:, 0]
     for axes, fact in zip(panels, shown, strict=False):
         here = bands.filter(pl.col("row") == fact)
+        times = here.select(pl.col("t").unique().sort())
         for signal, colour, dash, label in LINES:
-            _band(axes, here.filter(pl.col("signal") == signal), colour, dash, label)
-        right = here.filter(pl.col("signal") == "right")
-        axes.plot(right["t"], right["mean"], color=GREY, linewidth=1.0, linestyle=(0, (1, 1)), label="share of lives right")
+            line = here.filter(pl.col("signal") == signal)
+            _band(axes, times.join(line, on="t", how="left", maintain_order="left"), colour, dash, label)  # gaps stay gaps
+        _right(axes, here.filter(pl.col("signal") == "right"))
         if changes is not None:
             for at in changes.filter(pl.col("subject") == fact)["t"]:
-                axes.axvline(at, color=GREY, linewidth=0.8, linestyle=(0, (5, 1, 1, 1)))
+                axes.axvline(at, color=GREY, linewidth=0.8, linestyle=(0, (5, 1, 1, 1)), label="the truth changes")
         axes.set_ylim(-0.03, 1.05)
         dress(axes, x="", y="effective (0 to 1)", title=fact)
-    panels[0].legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    _legend(panels)
     panels[-1].set_xlabel("time (days)")
     left = len(facts) - len(shown)
     _titled(figure, title + (f" — {left} more facts not shown" if left > 0 else ""))
@@ -79,19 +83,45 @@ def turns(bands: pl.DataFrame, *, title: str = "") -> Sheet:
     _mean(lower, mine.filter(pl.col("signal") == "lost"), COLOURS[6], (0, (1, 1)), "lessons lost")
     upper.set_ylim(bottom=0.0)
     lower.set_ylim(bottom=0.0)
-    dress(upper, x="", y="share of turns", title="what became of the reader's turns")
-    dress(lower, x="time (days)", y="a turn", title="what they cost")
+    dress(upper, x="", y="share of turns (0 to 1)", title=f"what became of the reader's turns, mean of the last {SMOOTHED}")
+    dress(lower, x="time (days)", y="how many a turn", title=f"what they cost, mean of the last {SMOOTHED}")
     for axes in (upper, lower):
         axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     _titled(figure, title)
     return figure
 
 
+def _legend(panels: Iterable[Axes]) -> None:
+    """One entry for each thing that some panel shows, beside the first panel."""
+    panels = list(panels)
+    known: dict[str, Artist] = {}
+    for axes in panels:
+        known |= {label: drawn for drawn, label in zip(*axes.get_legend_handles_labels(), strict=True) if label not in known}
+    panels[0].legend(known.values(), known.keys(), fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+
+
+def _right(axes: Axes, right: pl.DataFrame) -> None:
+    """Of one life, when its answer was false; of many, the share whose answer was the truth."""
+    if _lives(right) > 1:
+        look: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (1, 1)), "drawstyle": "steps-post"}
+        axes.plot(right["t"], right["mean"], label="share of lives whose answer is true", **look)
+    elif (right["mean"] < 1.0).any():
+        wrong = (right["mean"] < 1.0).cast(pl.Float64)
+        axes.fill_between(right["t"], wrong, step="post", color="#dddddd", linewidth=0, label="the answer is false")
+
+
+def _lives(line: pl.DataFrame) -> int:
+    return int(line["count"].max() or 0)  # type: ignore[arg-type]  # counts are whole numbers
+
+
 def _band(axes: Axes, line: pl.DataFrame, colour: str, dash: object, label: str) -> None:
+    many = _lives(line) > 1
+    label = f"{label}, median of lives" if many else label
     axes.plot(line["t"], line["q50"], color=colour, linestyle=dash, linewidth=1.5, label=label, drawstyle="steps-post")
-    if line.height and int(line["count"].max() or 0) > 1:  # type: ignore[arg-type]  # counts are whole numbers
-        for low, high, alpha in (("q05", "q95", 0.12), ("q25", "q75", 0.22)):
+    if many:
+        for low, high, alpha, share in (("q05", "q95", 0.12, "90 %"), ("q25", "q75", 0.22, "50 %")):
             axes.fill_between(line["t"], line[low], line[high], step="post", color=colour, alpha=alpha, linewidth=0)
+            axes.fill_between([], [], color=GREY, alpha=2 * alpha, linewidth=0, label=f"the middle {share} of lives")
 
 
 def _mean(axes: Axes, line: pl.DataFrame, colour: str, dash: object, label: str) -> None:

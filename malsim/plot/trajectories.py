@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.plot.style import COLOURS, GREY, dress, line_styles, sheet
+from malsim.plot.style import COLOURS, DASHES, GREY, dress, line_styles, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,26 +80,37 @@ def _panel(axes: Axes, cells: pl.DataFrame, labels: pl.DataFrame, column: str) -
         middle = _middle(line, column)
         look = {"color": GREY, "linewidth": 0.6, "alpha": 0.5} if many else style | {"linewidth": 1.5}
         label = None if many else f'{row["cell"]} "{textwrap.shorten(row["title"], 40, placeholder="…")}"'
-        short = middle.height < 2  # noqa: PLR2004  # a single tick has no line
+        short = middle.height < 2 and not many  # noqa: PLR2004  # a single tick has no line
         axes.plot(middle["t"], middle["middle"], label=label, marker="o" if short else None, drawstyle="steps-post", **look)
-        _fade(axes, line, column)
+        if not many:
+            _fade(axes, line, column)
         if line["rep"].n_unique() > 1:
             axes.fill_between(
                 middle["t"], middle["low"], middle["high"], step="post", color=look["color"], alpha=0.18, linewidth=0
             )
     if many:
-        inside = cells.filter(pl.col("cell").is_in(labels["cell"].implode()))
-        middle = inside.group_by("t", maintain_order=True).agg(pl.col(column).median())
-        axes.plot(
-            middle["t"],
-            middle[column],
-            color=COLOURS[0],
-            linewidth=2,
-            drawstyle="steps-post",
-            label=f"median of {labels.height} cells",
-        )
+        _medians(axes, cells.filter(pl.col("cell").is_in(labels["cell"].implode())), column, labels.height)
     axes.set_ylim(-0.03, 1.12) if column in ("effective", "currency", "salience") else axes.margins(y=0.15)
     axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+
+
+def _medians(axes: Axes, cells: pl.DataFrame, column: str, count: int) -> None:
+    """The middle of many cells while they are active: of the true and of the false ones, where that is known."""
+    groups = [(pl.lit(value=True), COLOURS[0], "-", f"median of {count} cells")]
+    if "truth" in cells.columns and cells["truth"].null_count() < cells.height:
+        groups = [
+            (pl.col("truth"), COLOURS[0], "-", "median of the true claims"),
+            (~pl.col("truth"), COLOURS[5], DASHES[1], "median of the false ones"),
+        ]
+        axes.plot([], [], color=GREY, linewidth=0.6, label=f"one of {count} claims, while active")
+    times = cells.select(pl.col("t").unique().sort())
+    for which, colour, dash, label in groups:
+        middle = times.join(
+            _middle(cells.filter(which), column), on="t", how="left", maintain_order="left"
+        )  # gaps stay gaps
+        axes.plot(
+            middle["t"], middle["middle"], color=colour, linestyle=dash, linewidth=2, drawstyle="steps-post", label=label
+        )
 
 
 def _middle(line: pl.DataFrame, column: str) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ from malsim.sim.clock import DAY
 from malsim.sim.drafts import Drafts
 from malsim.sim.faults import NOISE, Fault
 from malsim.sim.inbox import Inbox
+from malsim.sim.manifest import digest
+from malsim.sim.metrics import by_replication
 from malsim.sim.populations import Population
 from malsim.sim.reader import TEMPERS, Reader
 from malsim.sim.reviewers import Reviewers
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from malsim.sim.parameters import Param
+    from malsim.sim.run import Run
 
 HERE = Path(__file__).parents[2] / "scenarios" / "drawn.toml"  # beside the claim file that from_file reads
 HOUR = DAY // 24
@@ -173,3 +177,73 @@ def posted() -> Callable[[Scenario], pl.DataFrame]:
         return frame.sort("rep", "writer", "turn", "t", maintain_order=True)
 
     return listed
+
+
+CLAIM = r"claim \d+ of (?P<writer>.+)"
+TURN = r"(?P<turn>turn \d+)"
+BY_NOISE = r"noise on (?P<population>.+)"
+HANDLE = r"(?P<handle>[A-Za-z]+(_\w+)+)"
+FORMS = {
+    "admitted": CLAIM, "rejected": CLAIM, "deduplicated": CLAIM, "attenuated": CLAIM, "superseded": HANDLE,
+    "bootstrapped": "the graph was empty", "oriented": "a session begins", "caught_up": r"a gap of [1-9]\d* turns",
+    "pushed": "task: (?P<fact>.+)", "expanded": rf"{TURN}( was (?P<kind>blocked))?",
+    "blocked": rf"{HANDLE}|{CLAIM}|(?P<fact>.+)", "withheld": rf"{TURN} was (?P<kind>blocked)", "acted": TURN,
+    "declined": TURN, "written_back": TURN, "compacted": r"compact_every \d+", "reanchored": r"reanchor_every \d+",
+    "changed": "the world", "flipped": BY_NOISE, "perturbed": BY_NOISE, "lost": BY_NOISE, "doubled": BY_NOISE,
+    "delayed": BY_NOISE, "reordered": BY_NOISE, "misled": r"bad on (?P<population>.+)", "escalated": HANDLE,
+}  # fmt: skip
+
+
+def names(scenario: Scenario) -> set[str]:
+    """Who may write, even those whose every claim is refused."""
+    members = {f"{each.name}-{n + 1}" for each in scenario.writers for n in range(each.count)}
+    return {"reader", "reviewers", *members, *scenario.claims["writer"]}
+
+
+@pytest.fixture(scope="session")
+def unresolved() -> Callable[[Run], list[tuple[object, ...]]]:
+    """The events of a run whose cause cannot be found."""
+
+    def traced(run: Run) -> list[tuple[object, ...]]:
+        """The events whose cause is empty, of another form than its kind's, or names what is not there."""
+        lives: dict[int, dict[str, set[object]]] = {}
+        for rep in run.events["rep"].unique():
+            own, cells = run.events.filter(pl.col("rep") == rep), run.memory.cells.filter(pl.col("rep") == rep)
+            lives[rep] = {
+                "handle": set(cells["handle"]), "fact": {fact.name for fact in run.scenario.facts},
+                "writer": {"?", *run.memory.writers["writer"], *names(run.scenario)},
+                "turn": set(own.filter(pl.col("kind") == "pushed")["subject"]),
+                "population": {each.name for each in run.scenario.writers}, "kind": set(own["kind"]),
+            }  # fmt: skip
+        found = []
+        for event in run.events.unique(["rep", "kind", "cause"], maintain_order=True).rows(named=True):
+            match = re.fullmatch(FORMS.get(event["kind"], ".+"), event["cause"] or "")  # a net's are its signals' and ops'
+            named = match.groupdict().items() if match else [("", "nothing")]
+            if not match or any(name and name not in lives[event["rep"]][part] for part, name in named):
+                found.append(tuple(event.values()))
+        return found
+
+    return traced
+
+
+@pytest.fixture(scope="session")
+def life() -> Callable[[Run, int], dict[str, str]]:
+    """The hashes of one life of a run."""
+
+    def hashed(run: Run, number: int) -> dict[str, str]:
+        """The hash of each frame of one replication: what was recorded, the ledger, the figures, the memory at the end."""
+        own, handles = pl.col("rep") == number, run.memory.cells["handle"]
+        frames = {name: getattr(run, name).filter(own) for name in ("cells", "signals", "events", "writers")}
+        if run.ledger is not None:
+            frames["ledger"] = run.ledger.filter(own)
+        figures = by_replication(run).items()
+        frames["figures"] = pl.DataFrame({name: [each[number - run.scenario.first]] for name, each in figures})
+        frames["memory"] = run.memory.cells.with_columns(successor=handles.gather(run.memory.cells["successor"]))
+        ends = {end: handles.gather(run.memory.edges[end]) for end in ("source", "target")}
+        here = run.memory.cells["rep"].gather(run.memory.edges["source"])
+        frames["edges"] = run.memory.edges.with_columns(rep=here, **ends).filter(own)
+        lists = pl.col("topics", "entities", "source_refs").list.join(" ")
+        frames["memory"] = frames["memory"].filter(own).drop("author").with_columns(lists)
+        return {name: digest(frame) for name, frame in frames.items()}
+
+    return hashed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -23,39 +22,7 @@ if TYPE_CHECKING:
 
     from malsim.sim.run import Run
 
-CLAIM = r"claim \d+ of (?P<writer>.+)"
-TURN = r"(?P<turn>turn \d+)"
-NOISE = r"noise on (?P<population>.+)"
-HANDLE = r"(?P<handle>[A-Za-z]+(_\w+)+)"
-FORMS = {
-    "admitted": CLAIM, "rejected": CLAIM, "deduplicated": CLAIM, "attenuated": CLAIM, "superseded": HANDLE,
-    "bootstrapped": "the graph was empty", "oriented": "a session begins", "caught_up": r"a gap of [1-9]\d* turns",
-    "pushed": "task: (?P<fact>.+)", "expanded": rf"{TURN}( was (?P<kind>blocked))?",
-    "blocked": rf"{HANDLE}|{CLAIM}|(?P<fact>.+)", "withheld": rf"{TURN} was (?P<kind>blocked)", "acted": TURN,
-    "declined": TURN, "written_back": TURN, "compacted": r"compact_every \d+", "reanchored": r"reanchor_every \d+",
-    "changed": "the world", "flipped": NOISE, "perturbed": NOISE, "lost": NOISE, "doubled": NOISE, "delayed": NOISE,
-    "reordered": NOISE, "misled": r"bad on (?P<population>.+)", "escalated": HANDLE,
-}  # fmt: skip
-
-
-def unresolved(run: Run) -> list[tuple[object, ...]]:
-    """The events whose cause is empty, of another form than its kind's, or names what is not there."""
-    lives: dict[int, dict[str, set[object]]] = {}
-    for rep in run.events["rep"].unique():
-        own, cells = run.events.filter(pl.col("rep") == rep), run.memory.cells.filter(pl.col("rep") == rep)
-        lives[rep] = {
-            "handle": set(cells["handle"]), "fact": {fact.name for fact in run.scenario.facts},
-            "writer": {*run.writers["writer"], *run.memory.writers["writer"], "?"},
-            "turn": set(own.filter(pl.col("kind") == "pushed")["subject"]),
-            "population": {each.name for each in run.scenario.writers}, "kind": set(own["kind"]),
-        }  # fmt: skip
-    found = []
-    for event in run.events.unique(["rep", "kind", "cause"], maintain_order=True).rows(named=True):
-        match = re.fullmatch(FORMS[event["kind"]], event["cause"] or "")
-        named = match.groupdict().items() if match else [("", "nothing")]
-        if not match or any(name and name not in lives[event["rep"]][part] for part, name in named):
-            found.append(tuple(event.values()))
-    return found
+    Unresolved = Callable[[Run], list[tuple[object, ...]]]
 
 
 def busy(**changes: object) -> Scenario:
@@ -69,14 +36,16 @@ def busy(**changes: object) -> Scenario:
 
 @settings(settings.get_profile("few"))
 @given(data=st.data())
-def test_every_event_has_a_cause_that_can_be_found(drawn: SearchStrategy[Scenario], data: DataObject) -> None:
+def test_every_event_has_a_cause_that_can_be_found(
+    drawn: SearchStrategy[Scenario], unresolved: Unresolved, data: DataObject
+) -> None:
     run = bench.run(data.draw(drawn))
     assert unresolved(run) == []
     assert set(run.events["kind"]) <= KINDS.keys()
     assert run.events["t"].is_sorted()
 
 
-def test_what_cannot_be_traced_is_found() -> None:
+def test_what_cannot_be_traced_is_found(unresolved: Unresolved) -> None:
     run = bench.run(busy(replications=1))
     assert unresolved(run) == []
     for wrong in ("", "obs_ffff", "turn 99", "claim 1 of nobody"):

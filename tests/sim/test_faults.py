@@ -90,7 +90,7 @@ def test_each_kind_changes_what_it_says_and_leaves_the_rest(posted: Posted, clea
     for kinds, changed in (
         ({"flip": 1.0}, "value"), ({"perturb": 1.0}, "stated"), ({"delay": 1.0}, "t"), ({"reorder": 1.0}, "t"),
     ):  # fmt: skip
-        both = clean.join(posted(stream(noise(**kinds))), on=KEY, suffix="_hit")
+        both = clean.join(posted(stream(Fault(population="probe", noise=kinds))), on=KEY, suffix="_hit")
         assert both.height == clean.height
         for column in {"value", "stated", "t", "fact"} - {changed}:
             assert (both[column] == both[f"{column}_hit"]).all(), (kinds, column)

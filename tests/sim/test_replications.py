@@ -2,46 +2,81 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from malsim.scenario.files import read
 from malsim.sim import bench
+from malsim.sim.clock import DAY
 from malsim.sim.manifest import digest
-from malsim.sim.metrics import by_replication
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hypothesis.strategies import DataObject, SearchStrategy
 
     from malsim.sim.run import Run
     from malsim.sim.script import Scenario
 
+    Life = Callable[[Run, int], dict[str, str]]
+    Unresolved = Callable[[Run], list[tuple[object, ...]]]
 
-def life(run: Run, number: int) -> dict[str, str]:
-    """The hash of each frame of one replication: what was recorded, the ledger, the figures, the memory at the end."""
-    own, handles = pl.col("rep") == number, run.memory.cells["handle"]
-    frames = {name: getattr(run, name).filter(own) for name in ("cells", "signals", "events", "writers")}
-    if run.ledger is not None:
-        frames["ledger"] = run.ledger.filter(own)
-    figures = by_replication(run).items()
-    frames["figures"] = pl.DataFrame({name: [each[number - run.scenario.first]] for name, each in figures})
-    frames["memory"] = run.memory.cells.with_columns(successor=handles.gather(run.memory.cells["successor"]))
-    ends = {end: handles.gather(run.memory.edges[end]) for end in ("source", "target")}
-    here = run.memory.cells["rep"].gather(run.memory.edges["source"])
-    frames["edges"] = run.memory.edges.with_columns(rep=here, **ends).filter(own)
-    lists = pl.col("topics", "entities", "source_refs").list.join(" ")
-    frames["memory"] = frames["memory"].filter(own).drop("author").with_columns(lists)
-    return {name: digest(frame) for name, frame in frames.items()}
+SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
+TURNS = 8
 
 
 @settings(settings.get_profile("few"))
 @given(data=st.data())
-def test_replication_k_of_many_equals_replication_k_alone(drawn: SearchStrategy[Scenario], data: DataObject) -> None:
+def test_replication_k_of_many_equals_replication_k_alone(
+    drawn: SearchStrategy[Scenario], life: Life, data: DataObject
+) -> None:
     scenario = data.draw(drawn)
     nth = data.draw(st.integers(0, scenario.replications - 1))
     number = scenario.first + nth
     alone = bench.run(replace(scenario, first=number, replications=1))
     assert life(bench.run(scenario), number) == life(alone, number)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_so_it_is_in_every_shipped_scenario_and_each_of_its_events_has_its_cause(
+    path: Path, life: Life, unresolved: Unresolved
+) -> None:
+    scenario = read(path)
+    stretched = max(scenario.turn_every, int(scenario.days * DAY) // TURNS)  # its whole story in a few turns
+    many = bench.run(scenario.replace(replications=2, first=5, turn_every=stretched, record="all"))
+    alone = bench.run(scenario.replace(replications=1, first=6, turn_every=stretched, record="all"))
+    assert life(many, 6) == life(alone, 6)
+    assert unresolved(many) == []
+
+
+HASHES = """
+import sys
+from malsim.scenario.files import read
+from malsim.sim import bench
+from malsim.sim.clock import DAY
+from malsim.sim.manifest import digest
+run = bench.run(read(sys.argv[1]).replace(days=9.0, replications=2, first=int(sys.argv[2])))
+print([digest(getattr(run, name)) for name in ("cells", "events", "signals", "writers")])
+"""
+
+
+def test_two_processes_live_the_lives_that_one_does(life: Life) -> None:
+    path = SHIPPED[0].with_stem("disobedient_reader")
+    whole = bench.run(read(path).replace(days=9.0, replications=4))
+    said = subprocess.run(
+        [sys.executable, "-c", HASHES, str(path), "2"], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONHASHSEED": "77", "POLARS_MAX_THREADS": "1"},
+    ).stdout  # fmt: skip
+    late = [getattr(whole, name).filter(pl.col("rep") >= 2) for name in ("cells", "events", "signals", "writers")]
+    assert said.strip() == str([digest(frame) for frame in late])
+    again = bench.run(read(path).replace(days=9.0, replications=4))
+    assert [life(again, rep) for rep in range(4)] == [life(whole, rep) for rep in range(4)]

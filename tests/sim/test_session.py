@@ -39,7 +39,7 @@ def scenario(reader: Reader | None, **changes: Any) -> Scenario:
     facts = tuple(Fact(name=name, hazard=0.1, stability="ephemeral") for name in ("tide", "wind"))
     honest = Population(behaviour="honest", count=3, rate=0.7, verification="checked")
     writers = (honest, Population(behaviour="contrarian", rate=0.5))
-    given_ = {"facts": facts, "writers": writers, "days": 14.0, "replications": 4, "seed": 3} | changes
+    given_: dict[str, Any] = {"facts": facts, "writers": writers, "days": 14.0, "replications": 4, "seed": 3} | changes
     return Scenario(reader=reader, **given_)
 
 
@@ -191,7 +191,7 @@ def test_rules_that_are_read_every_turn_are_never_forgotten_and_lost_ones_come_b
     quick = turns(lived(behaviour="forgets_rules", half_life=0.05, reanchor_every=7.0))
     kept = quick.filter(pl.col("t").is_in([1.0, 8.0]))
     assert kept["blocked"].sum() == 0
-    assert quick.filter((pl.col("t") > 1.0) & (pl.col("t") < 8.0) & (pl.col("marked") > 0))["blocked"].min() >= 1
+    assert (quick.filter((pl.col("t") > 1.0) & (pl.col("t") < 8.0) & (pl.col("marked") > 0))["blocked"] >= 1).all()
 
 
 def test_a_context_that_was_compacted_holds_nothing_to_go_by() -> None:
