@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
     from malsim.sim.script import Scenario
     from malsim.studies import compare, design, replicate, sensitivity, sweep
-    from malsim.tripwires import compare_tripwires, falsify, validate
+    from malsim.tripwires import compare_tripwires, design_tripwire, falsify, validate
     from malsim.tuning import fit_decay, histories
     from malsim.workbench import Capture, Trigger, cures, scope, stability
 
@@ -31,6 +31,7 @@ __all__ = [
     "compare_tripwires",
     "cures",
     "design",
+    "design_tripwire",
     "falsify",
     "fit_decay",
     "histories",
@@ -49,7 +50,7 @@ _HOMES = {
     "malsim.memory": ("Memory", "Rules"),
     "malsim.sim.script": ("Scenario",),
     "malsim.studies": ("compare", "design", "replicate", "sensitivity", "sweep"),
-    "malsim.tripwires": ("compare_tripwires", "falsify", "validate"),
+    "malsim.tripwires": ("compare_tripwires", "design_tripwire", "falsify", "validate"),
     "malsim.tuning": ("fit_decay", "histories"),
     "malsim.workbench": ("Capture", "Trigger", "cures", "scope", "stability"),
 }

@@ -7,13 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim import scorecard
+from malsim.errors import UsageError
 from malsim.lab import falsify as lab_falsify
 from malsim.lab.falsify.schedule import RELATIONS
 from malsim.lab.space import Space
+from malsim.lab.tripwire import design as lab_design
 from malsim.lab.tripwire import scorecard as lab_scorecard
+from malsim.lab.tripwire.noise import Noise
+from malsim.lab.tripwire.observed import observe
 from malsim.lab.tripwire.said import said
 from malsim.netlist import Document, parse
 from malsim.netlist import read as read_netlist
+from malsim.plot import design as draw_design
 from malsim.plot import tripwire as draw
 from malsim.scenario.files import read
 from malsim.sim.script import Scenario
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["Scorecard", "compare_tripwires", "falsify", "validate"]
+__all__ = ["Scorecard", "compare_tripwires", "design_tripwire", "falsify", "validate"]
 
 
 LAST_SEED = 2**31 - 1
@@ -79,6 +84,41 @@ def compare_tripwires(netlists: Sequence[str | Path], scenario: Scenario | str |
     """Tripwires side by side on common random numbers; see `malsim.lab.tripwire.scorecard.compare`."""
     documents = {Path(one).name: read_netlist(one) for one in netlists}
     return lab_scorecard.compare(documents, _scenario(scenario), **options)
+
+
+class Design(lab_design.Design):
+    """A proposed tripwire; a notebook shows its figure, `print` its text."""
+
+    @property
+    def figure(self) -> Sheet:
+        """How fast each structure tried is at the target ARL0, and what was taken."""
+        title = f"ARL0 {self.arl0:g} ticks, shift of {self.shift:g}"
+        return draw_design.design(self.candidates, gain=self.gain, hold=self.hold, delay=self.delay, title=title)
+
+    def _repr_png_(self) -> bytes:
+        return self.figure._repr_png_()
+
+
+def design_tripwire(arl0: float, delay: float, *, noise: Noise | None = None, shift: float = 1.0, **options: Any) -> Design:
+    """Propose a tripwire from its targets in ticks; by default for a shift of one sigma of unit normal noise.
+
+    See `malsim.lab.tripwire.design.design`.
+    """
+    made = lab_design.design(arl0, delay, noise=noise or Noise(), shift=shift, **options)
+    return Design(**{part.name: getattr(made, part.name) for part in fields(made)})
+
+
+def noise_of(scenario: Scenario | str | Path, signal: str, *, alarm: str | None = None) -> tuple[Noise, float]:
+    """What a signal of a scenario's netlist does in quiet ticks, and how far its mean moves in the episodes."""
+    import numpy as np
+
+    seen = observe(_scenario(scenario), alarm)
+    values = seen.signal(signal)
+    noise = Noise.of(values, ~seen.truth)
+    moved = values[seen.truth & ~np.isnan(values)]
+    if not len(moved):
+        raise UsageError("the signal has no value in an episode", given=signal, hint="add an [[episode]], or give --shift")
+    return noise, float(moved.mean()) - noise.mean
 
 
 def falsify(

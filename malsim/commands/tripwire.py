@@ -3,6 +3,8 @@
 malsim tripwire scenarios/tripwire.malnet --scenario scenarios/tripwire.toml --html scorecard.html -o scorecard.png
 malsim tripwire --scenario scenarios/tripwire.toml                       the scenario's own netlist
 malsim tripwire a.malnet b.malnet --scenario scenarios/tripwire.toml     side by side, CUSUM and EWMA beside them
+malsim tripwire design --arl0 2000 --delay 5 --shift 2 -o wire.malnet    from its figures, shown on fresh seeds
+malsim tripwire design --arl0 2000 --delay 5 --scenario x.toml --signal worth
 """
 
 from __future__ import annotations
@@ -20,13 +22,22 @@ __all__ = ["arguments", "main"]
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("netlists", nargs="*", metavar="FILE", help="netlists; default the scenario's own")
+    parser.add_argument("netlists", nargs="*", metavar="FILE", help="netlists; default the scenario's own; or: design")
     parser.add_argument("--scenario", metavar="FILE", help="where it is tried, with its [[episode]]s and checks")
     parser.add_argument("--alarm", metavar="SIGNAL", help="the bit that is the alarm; default what its one latch writes")
     parser.add_argument("--replications", type=int, metavar="N", help="run so many lives instead")
     parser.add_argument("--quick", action="store_true", help="leave out the mutants and the faults, a run each")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one self-contained page")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="draw it, as .png or .svg")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="draw it, as .png or .svg; design: .malnet too")
+    made = parser.add_argument_group("design")
+    made.add_argument("--arl0", type=float, metavar="TICKS", help="least average run length to a false alarm")
+    made.add_argument("--delay", type=float, metavar="TICKS", help="most average run length to detect")
+    made.add_argument("--shift", type=float, help="what is to be detected, in the value's unit (1)")
+    made.add_argument("--mean", type=float, default=0.0, help="of the value while all is well (0)")
+    made.add_argument("--sigma", type=float, default=1.0, help="its standard deviation (1)")
+    made.add_argument("--correlation", type=float, default=0.0, help="of neighbouring ticks (0)")
+    made.add_argument("--signal", metavar="NAME", help="take these from the scenario's quiet ticks and episodes instead")
+    made.add_argument("--seed", type=int, default=0, help="of the simulation (0)")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -35,6 +46,8 @@ def main(args: argparse.Namespace) -> int:
     from malsim.errors import UsageError
     from malsim.tripwires import validate
 
+    if args.netlists == ["design"]:
+        return _design(args)
     if not args.scenario:
         raise UsageError("a tripwire is tried in a scenario", hint="--scenario FILE.toml")
     scenario = read(args.scenario)
@@ -60,3 +73,28 @@ def _compare(args: argparse.Namespace, scenario: Scenario) -> int:
 
     print(compared(compare_tripwires(args.netlists, scenario, alarm=args.alarm)))
     return 0
+
+
+def _design(args: argparse.Namespace) -> int:
+    """Propose, say, write; exit 1 where no structure tried reaches the targets."""
+    from malsim.errors import UsageError
+    from malsim.lab.tripwire.noise import Noise
+    from malsim.tripwires import design_tripwire, noise_of
+
+    if args.arl0 is None or args.delay is None:
+        raise UsageError("a design needs its targets", hint="--arl0 TICKS --delay TICKS")
+    noise, shift = Noise(args.mean, args.sigma, args.correlation), 1.0
+    if args.scenario:
+        if not args.signal:
+            raise UsageError("which signal is watched", hint="--signal NAME, one of the netlist's numbers")
+        noise, shift = noise_of(args.scenario, args.signal, alarm=args.alarm)
+        print(f"{args.signal}: mean {noise.mean:.4g}, sigma {noise.sigma:.3g}, correlation {noise.correlation:.2g}")
+    made = design_tripwire(args.arl0, args.delay, noise=noise, shift=args.shift or shift, seed=args.seed)
+    print(made)
+    if args.output and args.output.suffix == ".malnet":
+        args.output.write_text(made.text, encoding="utf-8")
+    elif args.output:
+        made.figure.savefig(args.output)
+    if args.output:
+        print(f"wrote {args.output}")
+    return 0 if made.reached else 1

@@ -1,0 +1,269 @@
+"""A tripwire from the figures it must reach: level, hysteresis, hold and smoothing by simulation, shown on fresh seeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import UsageError
+from malsim.lab.tripwire.intervals import run_length
+from malsim.lab.tripwire.replay import opened, replay
+from malsim.lab.tripwire.scores import scores
+from malsim.netlist import parse
+from malsim.netlist.wiring import link
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.lab.tripwire.intervals import Estimate
+    from malsim.lab.tripwire.noise import Noise
+    from malsim.netlist.wiring import Net
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Design", "design"]
+
+GAINS = (1.0, 0.5, 0.3, 0.2, 0.1)
+HOLDS = (1, 2, 3, 5)
+BANDS = (0.0, 0.5, 1.0, 2.0)  # hystereses tried, in spreads of what is compared
+REPS = 400
+MOST_NUMBERS = 4_000_000
+WARM = 60  # quiet ticks before the shift
+AIM = 1.05  # calibrated so much beyond the target, so that chance alone seldom misses it
+STEPS = 40  # bisections of the level
+
+_TEXT = """\
+# Trips when x has moved by {shift:g} from {mean:g}: ARL0 {arl0:g} ticks, ARL1 {arl1:.3g} ticks by simulation.
+loadrt scale names=moved
+loadrt smooth names=calm
+loadrt watch names=beyond
+loadrt ton names=standing
+loadrt latch names=alarm
+net x moved.in
+net away moved.out > calm.in
+net calmed calm.out > beyond.in
+net is-beyond beyond.above > standing.in
+net stands standing.out > alarm.set
+net ack reviewer.ack > alarm.reset
+net tripped alarm.out
+setp moved.gain {sign}
+setp moved.offset {offset:.6g}
+setp calm.gain {gain:g}
+setp beyond.level {level:.6g}
+setp beyond.hysteresis {band:.6g}
+setp standing.delay {hold:g}ms
+addf moved tick
+addf calm tick
+addf beyond tick
+addf standing tick
+addf alarm tick
+"""
+
+
+@dataclass(frozen=True)
+class Design:
+    """A proposal.
+
+    Parameters
+    ----------
+    arl0, delay
+        The targets, in ticks.
+    noise, shift
+        What was designed for.
+    candidates
+        gain, hold (ticks), level, arl0, arl1, reached: each structure at the level that gives the target ARL0.
+    gain, hold, level, hysteresis
+        The proposal: share of the gap that the smoothing closes each tick, ticks a crossing must stand, where it crosses and
+        the width of the band, in the unit of what is watched, from its mean.
+    text
+        The netlist.
+    shown
+        The figures of that netlist on fresh seeds; see `scores.scores`.
+    """
+
+    arl0: float
+    delay: float
+    noise: Noise
+    shift: float
+    candidates: pl.DataFrame
+    gain: float
+    hold: int
+    level: float
+    hysteresis: float
+    text: str
+    shown: pl.DataFrame
+
+    @property
+    def reached(self) -> bool:
+        """Whether on fresh seeds neither target lies outside its interval on the bad side."""
+        found = {row["metric"]: row for row in self.shown.to_dicts()}
+        return found["arl0"]["high"] >= self.arl0 and found["arl1"]["low"] <= self.delay
+
+    def __str__(self) -> str:
+        found = {row["metric"]: row for row in self.shown.to_dicts()}
+        told = [
+            f"  {name.upper()} {_range(found[name])}, asked {word} {target:g}"
+            for name, word, target in (("arl0", "at least", self.arl0), ("arl1", "at most", self.delay))
+        ]
+        smoothing = "no smoothing" if self.gain == 1 else f"smoothing {self.gain:g}"
+        head = f"{smoothing}, level {self.level:.4g} from the mean, hysteresis {self.hysteresis:.3g}, held {self.hold} ticks"
+        verdict = "reached on fresh seeds" if self.reached else "NOT reached: no structure tried is as fast at that ARL0"
+        return "\n".join([head, *told, f"  {verdict}"])
+
+
+def _range(row: dict[str, float]) -> str:
+    value = "–" if row["value"] is None else f"{row['value']:.4g}"
+    return f"{value} [{row['low']:.4g}, {row['high']:.4g}] ticks"
+
+
+def design(
+    arl0: float, delay: float, *, noise: Noise, shift: float, tick: float = 8.64e7, seed: int = 0, chatter: float = 0.1
+) -> Design:
+    """Find a level, a hysteresis, a hold and a smoothing that ring falsely no oftener, and truly no later, than asked.
+
+    For every smoothing and hold the level is solved for the target ARL0 on one quiet stream; of those that are fast enough
+    the simplest is taken, else the fastest. The hysteresis is the narrowest of a few with no more chatter than asked.
+
+    Parameters
+    ----------
+    arl0, delay
+        Least average run length to a false alarm, and most to detect the shift (its first tick is 1), in ticks.
+    noise, shift
+        What the value does while all is well, and by how much it moves when it is not, in its unit; a shift below 0 is down.
+    tick
+        Milliseconds between two ticks, for the hold.
+    chatter
+        Most share of alarms that come again within 3 ticks of going off.
+
+    Raises
+    ------
+    UsageError
+        For targets below 1, no shift, or an ARL0 beyond what is simulated (10,000 ticks).
+    """
+    for name, value, good in (("arl0", arl0, 1 < arl0 <= MOST_NUMBERS / REPS), ("delay", delay, delay >= 1)):
+        if not good:
+            allowed = f"above 1 and at most {MOST_NUMBERS // REPS}" if name == "arl0" else "1 or more"
+            raise UsageError("out of bounds", where=f"design.{name}", given=value, allowed=allowed)
+    if not shift:
+        raise UsageError("without a shift there is nothing to detect", where="design.shift", given=shift)
+    quiet, shifted = _streams(noise, shift, arl0, delay, seed, "calibration")
+    candidates = _candidates(_away(quiet, noise, shift), _away(shifted, noise, shift), arl0, delay)
+    chosen = _chosen(candidates)
+    plan = _Plan(noise, shift, tick, arl0, chosen)
+    spread = float(_compared(_away(quiet, noise, shift), chosen["gain"], 1).std())
+    band = next(
+        (width * spread for width in BANDS if _chatter(plan.net(width * spread), quiet) <= chatter), BANDS[-1] * spread
+    )
+    net = plan.net(band)
+    shown = _shown(net, *_streams(noise, shift, arl0, delay, seed, "fresh"))
+    level, hold = float(chosen["level"]), int(chosen["hold"])
+    return Design(arl0, delay, noise, shift, candidates, float(chosen["gain"]), hold, level, band, plan.text(band), shown)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A chosen structure, to be written out with a hysteresis."""
+
+    noise: Noise
+    shift: float
+    tick: float
+    arl0: float
+    chosen: dict[str, float]
+
+    def text(self, band: float) -> str:
+        """The netlist; the level is put where the upper edge of the band is what was solved for."""
+        sign = 1 if self.shift > 0 else -1
+        one = self.chosen
+        return _TEXT.format(
+            shift=self.shift, mean=self.noise.mean, arl0=self.arl0, arl1=one["arl1"], sign=sign,
+            offset=-sign * self.noise.mean + 0.0, gain=one["gain"], level=one["level"] - band / 2, band=band,
+            hold=(one["hold"] - 1) * self.tick,
+        )  # fmt: skip
+
+    def net(self, band: float) -> Net:
+        return opened(link(parse(self.text(band))))
+
+
+def _streams(noise: Noise, shift: float, arl0: float, delay: float, seed: int, name: str) -> tuple[Floats, Floats]:
+    """A quiet stream, and one that shifts after 60 ticks."""
+    ticks = int(min(max(1.5 * arl0, 200), MOST_NUMBERS / REPS))
+    quiet = noise.drawn(seed, f"{name}, quiet", ticks, REPS)
+    shifted = noise.drawn(seed, f"{name}, shifted", WARM + int(20 * delay), REPS)
+    shifted[WARM:] += shift
+    return quiet, shifted
+
+
+def _away(values: Floats, noise: Noise, shift: float) -> Floats:
+    return (values - noise.mean) * np.sign(shift)
+
+
+def _compared(away: Floats, gain: float, hold: int) -> Floats:
+    """What is compared with the level: the least smoothed value of the last `hold` ticks."""
+    from scipy.signal import lfilter
+
+    smooth = away if gain == 1 else np.asarray(lfilter([gain], [1.0, gain - 1.0], away, axis=0))
+    if hold == 1:
+        return smooth
+    held: Floats = np.lib.stride_tricks.sliding_window_view(smooth, hold, axis=0).min(axis=-1)
+    return np.concatenate([np.full((hold - 1, smooth.shape[1]), -np.inf), held])
+
+
+def _first(beyond: Floats, level: float) -> Estimate:
+    """The average run length to the first value above a level, of running maxima (ticks × replications)."""
+    ticks = len(beyond)
+    below = (beyond <= level).sum(axis=0)
+    return run_length(np.minimum(below + 1, ticks).astype(np.float64), below < ticks)
+
+
+def _solved(beyond: Floats, arl0: float) -> float:
+    """The level at which quiet running maxima give the ARL0, from between the smallest and the greatest of them."""
+    low, high = float(beyond[np.isfinite(beyond)].min()), float(beyond[-1].max())
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        found = _first(beyond, middle).value
+        low, high = (low, middle) if np.isnan(found) or found > arl0 else (middle, high)
+    return (low + high) / 2
+
+
+def _candidates(quiet: Floats, shifted: Floats, arl0: float, delay: float) -> pl.DataFrame:
+    rows = []
+    for gain in GAINS:
+        for hold in HOLDS:
+            reach = np.maximum.accumulate(_compared(quiet, gain, hold), axis=0)
+            level = _solved(reach, AIM * arl0)
+            seen = _compared(shifted, gain, hold)
+            calm = ~(seen[:WARM] > level).any(axis=0)
+            found = _first(np.maximum.accumulate(seen[WARM:, calm], axis=0), level) if calm.any() else None
+            arl1 = found.value if found else np.nan
+            rows.append((gain, hold, level, _first(reach, level).value, arl1, bool(arl1 <= delay)))
+    return pl.DataFrame(rows, schema=["gain", "hold", "level", "arl0", "arl1", "reached"], orient="row")
+
+
+def _chosen(candidates: pl.DataFrame) -> dict[str, float]:
+    """The simplest that is fast enough, else the fastest."""
+    good = candidates.filter("reached")
+    if good.is_empty():
+        return candidates.sort("arl1", "hold").row(0, named=True)
+    parts = (pl.col("gain") < 1).cast(pl.Int8) + (pl.col("hold") > 1).cast(pl.Int8)
+    return good.sort(parts, "arl1", "hold").row(0, named=True)
+
+
+def _chatter(net: Net, quiet: Floats) -> float:
+    """The share of alarms on a quiet stream that come again within 3 ticks."""
+    alarm = replay(net, {"x": quiet[: len(quiet) // 2]}, ["stands"])["stands"]
+    found = scores(alarm, np.zeros_like(alarm)).row(5, named=True)
+    return float(found["value"] or 0.0)
+
+
+def _shown(net: Net, quiet: Floats, shifted: Floats) -> pl.DataFrame:
+    """The figures on a quiet stream, and those of detection on a shifted one."""
+    calm, moved = (replay(net, {"x": values}, ["stands"])["stands"] for values in (quiet, shifted))
+    truth = np.zeros_like(moved)
+    truth[WARM:] = True
+    detected = scores(moved, truth).filter(pl.col("metric").is_in(["arl1", "delay", "missed"]))
+    return pl.concat(
+        [scores(calm, np.zeros_like(calm)).filter(~pl.col("metric").is_in(["arl1", "delay", "missed"])), detected]
+    )
