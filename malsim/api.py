@@ -36,7 +36,7 @@ class Run(BareRun):
 
     def life(self, number: int) -> Run:
         """Replication `number` lived again alone and recorded in full: the same life, bit for bit, with cells and events."""
-        return run(self.scenario, first=number, replications=1, record="all")
+        return run(self.scenario, first=number, replications=1, record="all", record_every=1)
 
     @property
     def plot(self) -> Figures:

@@ -20,6 +20,8 @@ from malsim.sim.manifest import digest, versions
 from malsim.sim.run import FRAMES
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from malsim.sim.run import Run
     from malsim.sim.script import Scenario
 
@@ -136,6 +138,12 @@ def _difference(frame: pl.DataFrame, recorded: Path) -> str:
                 return f"column {name} differs"
         elif (ours.is_null() != theirs.is_null()).any():
             return f"column {name} has values elsewhere"
-        elif (gap := np.abs(ours.drop_nulls().to_numpy() - theirs.drop_nulls().to_numpy()).max(initial=0.0)) > TOLERANCE:
+        elif gap := _gap(ours.drop_nulls().to_numpy(), theirs.drop_nulls().to_numpy()):
             return f"column {name} differs by up to {gap:.3g}"
     return ""
+
+
+def _gap(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> float:
+    """The largest difference beyond the tolerance, 0 if there is none; NaN equals NaN alone."""
+    apart = ~np.isclose(ours, theirs, rtol=0.0, atol=TOLERANCE, equal_nan=True)
+    return float(np.abs(ours[apart] - theirs[apart]).max(initial=0.0))

@@ -1,0 +1,210 @@
+"""The commands of a world: behaviours listed, a scenario begun, a run made again, its figures with their intervals."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+import malsim as ms
+from malsim.cli import main
+from malsim.errors import AddressError
+from malsim.scenario import rerun as remaking
+from malsim.sim.manifest import digest
+from malsim.sim.metrics import METRICS, by_replication
+from malsim.sim.run import FRAMES
+from malsim.sim.writers import behaviours
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+WORLD = """
+why = "a few writers who do not agree"
+seed = 4
+[run]
+days = 12
+replications = 6
+[[facts]]
+name = "pump"
+hazard = 0.1
+[[facts]]
+name = "valve"
+[[writers]]
+behaviour = "honest"
+count = 3
+rate = 0.5
+[[writers]]
+behaviour = "contrarian"
+rate = 0.5
+[reader]
+behaviour = "lazy"
+complies = 0.6
+"""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    path = tmp_path / "world.toml"
+    path.write_text(WORLD)
+    return path
+
+
+@pytest.fixture
+def made(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """The folder that a run was written to."""
+    assert main(["run", str(world), "-o", str(tmp_path / "out"), "--no-plots"]) == 0
+    capsys.readouterr()
+    return tmp_path / "out"
+
+
+def test_writers_says_each_equation_and_every_parameter(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["writers"]) == 0
+    said = capsys.readouterr().out
+    for behaviour in behaviours().values():
+        assert f"{behaviour.name}: {behaviour.sentence}" in said
+        for line in behaviour.equation.splitlines():
+            assert line in said
+        for name, param in behaviour.params.items():
+            assert f"    {name} " in said
+            assert param.meaning in said
+    assert main(["writers", "poisoner"]) == 0
+    assert "humble" not in capsys.readouterr().out
+    assert main(["writers", "poisner"]) == 2
+    assert "unknown behaviour" in capsys.readouterr().err
+
+
+def test_a_new_scenario_runs_and_passes_and_nothing_is_written_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "my.toml"
+    assert main(["new", str(path)]) == 0
+    assert main(["run", str(path), "-o", str(tmp_path / "out"), "--no-plots", "--replications", "2"]) == 0
+    assert "accuracy" in capsys.readouterr().out
+    before = path.read_text()
+    for given, said in (("my.toml", "already"), ("my.txt", ".toml"), ("none/my.toml", "no such folder")):
+        assert main(["new", str(tmp_path / given)]) == 2
+        assert said in capsys.readouterr().err
+    assert path.read_text() == before
+    assert all("#" in line or not line.strip() or "=" in line or "[" in line for line in before.splitlines())
+
+
+def test_a_run_made_again_is_the_same_bit_for_bit(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rerun", str(made / "manifest.json")]) == 0
+    assert "bit for bit" in (said := capsys.readouterr().out)
+    assert "all the same" in said
+
+
+@pytest.mark.parametrize("frame", ["cells", "events"])
+def test_a_hash_that_was_tampered_with_is_named(frame: str, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = json.loads((made / "manifest.json").read_text())
+    manifest["sha256"][frame] = "0" * 64
+    (made / "manifest.json").write_text(json.dumps(manifest))
+    assert main(["rerun", str(made / "manifest.json")]) == 1
+    said = capsys.readouterr().out
+    assert f"  {frame}: " in said
+    assert not any(f"  {other}: " in said for other in FRAMES if other != frame)
+
+
+def later(table: dict[str, object]) -> None:
+    table["versions"] = {"malsim": "0.0.1"}
+
+
+def nudged(step: float) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    return lambda frame: frame.with_columns(pl.col("effective") + pl.Series([0.0] * (frame.height - 1) + [step]))
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        (lambda frame: frame, 0, "all the same"),
+        (nudged(1e-13), 0, "all the same"),
+        (nudged(1e-9), 1, "cells: column effective differs by up to 1e-09"),
+        (lambda frame: frame.with_columns(cell=pl.col("cell").str.to_uppercase()), 1, "cells: column cell differs"),
+        (lambda frame: frame.head(-1), 1, "cells: "),
+        (lambda frame: frame.with_columns(effective=pl.lit(np.nan)), 1, "cells: column effective"),
+    ],
+)
+def test_other_versions_are_compared_as_numbers_and_it_says_so(
+    change: Callable[[pl.DataFrame], pl.DataFrame], code: int, said: str, made: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest = json.loads((made / "manifest.json").read_text())
+    later(manifest)
+    (made / "manifest.json").write_text(json.dumps(manifest))
+    change(pl.read_parquet(made / "cells.parquet")).write_parquet(made / "cells.parquet")
+    assert main(["rerun", str(made / "manifest.json")]) == code
+    printed = capsys.readouterr().out
+    assert "numbers within 1e-12" in printed
+    assert said in printed
+
+
+def test_what_cannot_be_made_again_is_an_error(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "no.json").write_text("{}")
+    for path, said in (("no.json", "not a manifest"), ("nowhere.json", "no such manifest"), ("world.toml", "not JSON")):
+        assert main(["rerun", str(tmp_path / path)]) == 2
+        assert said in capsys.readouterr().err
+    assert remaking.rerun(made / "manifest.json").same
+
+
+def test_a_hash_sees_values_and_nothing_of_how_they_lie() -> None:
+    words = pl.DataFrame({"x": [1.0, None, 3.0, 4.0], "s": ["a", None, "a word too long to be held in place", ""],
+                          "b": [True, None, False, True]})  # fmt: skip
+    held = digest(words)
+    assert digest(pl.concat([words[:1], words[1:]], rechunk=False)) == held
+    assert digest(pl.concat([words, words])[4:]) == held
+    under = words.with_columns(pl.when(pl.int_range(4) != 1).then(pl.Series("x", [1.0, 7.0, 3.0, 4.0])).alias("x"))
+    assert digest(under) == held
+    others = [
+        words.rename({"x": "y"}), words.with_columns(pl.col("x").cast(pl.Float32)), words[::-1], words.fill_null(0.0),
+        words.with_columns(pl.col("x").replace(1.0, 1.0 + 2**-52)), words.with_columns(pl.col("s").fill_null("")),
+        words.with_columns(s=pl.Series(["", None, "aa word too long to be held in place", ""])),
+        words.with_columns(b=~pl.col("b")), words.with_columns(pl.col("x").replace(3.0, -0.0)),
+    ]  # fmt: skip
+    assert len({digest(other) for other in others} | {held}) == len(others) + 1
+
+
+def test_figures_have_intervals_over_lives_and_one_life_has_none(world: Path) -> None:
+    run = ms.run(world)
+    figures = run.metrics()
+    assert set(figures["metric"]) <= METRICS.keys()
+    assert {"accuracy", "brier", "brier_stated", "brier_constant", "auc", "ece", "harm", "blocked_share", "cells"} <= {
+        *figures["metric"]
+    }
+    each = by_replication(run)
+    for row in figures.filter(pl.col("metric").is_in(list(each))).rows(named=True):
+        held = each[row["metric"]][~np.isnan(each[row["metric"]])]
+        assert row["replications"] == len(held)
+        if len(held) > 1:
+            half = 2.5705818 * held.std(ddof=1) / np.sqrt(6) if len(held) == 6 else None  # Student's t, 5 degrees
+            assert row["value"] == pytest.approx(held.mean(), abs=1e-12)
+            assert half is None or row["high"] - row["value"] == pytest.approx(half, rel=1e-6, abs=1e-12)
+    for row in figures.filter(pl.col("metric").str.contains("ece|rmse")).rows(named=True):
+        assert 0.0 <= row["low"] <= row["value"] <= row["high"] <= 1.0
+    alone = ms.run(world, replications=1).metrics()
+    assert alone.select(pl.col("low", "high").is_null().all()).row(0) == (True, True)
+
+
+def test_bands_of_many_lives_are_the_quantiles_of_those_lives(world: Path) -> None:
+    whole, banded = ms.run(world, replications=40), ms.run(world, replications=40, record="bands")
+    held = whole.signals.filter((pl.col("signal") == "for_truth") & (pl.col("row") == "pump") & (pl.col("t") == 9.0))[
+        "value"
+    ]
+    row = banded.bands.filter((pl.col("signal") == "for_truth") & (pl.col("row") == "pump") & (pl.col("t") == 9.0))
+    found = row.select("q05", "q25", "q50", "q75", "q95").row(0)
+    assert found == pytest.approx(np.quantile(held.to_numpy(), [0.05, 0.25, 0.5, 0.75, 0.95]), abs=1e-12)
+    assert row["count"].item() == held.len()
+    assert whole.metrics().equals(banded.metrics())
+
+
+def test_one_of_many_lives_can_be_lived_again_in_full(world: Path) -> None:
+    whole, banded = ms.run(world), ms.run(world, record="bands")
+    life = banded.life(4)
+    assert digest(life.cells) == digest(whole.cells.filter(pl.col("rep") == 4))
+    assert digest(life.events) == digest(whole.events.filter(pl.col("rep") == 4))
+    cell = life.memory.cells.filter(pl.col("object") == "pump")["handle"][0]
+    assert life.why(cell) == whole.why(cell, rep=4)
+    with pytest.raises(AddressError, match=r"run\.life\(4\)"):
+        banded.why(cell, rep=4)
