@@ -51,13 +51,17 @@ class Session:
         self._begin(number, now)
         fact = np.searchsorted(self._upto, self._uniform("fact", number), side="right").clip(max=len(self._upto) - 1)
         turn = hooks.push(stand, self.reader, fact, number, now, self.ledger, self._notes, budget)
-        mind = Mind(self, stand, turn)
+
+        def again(blocked: Bools, attempt: int) -> None:
+            mind.again(blocked, attempt)  # looked up when it is asked for: beginning to think may break off too
+
         try:
+            mind = Mind(self, stand, turn)
             mind.work()
             turn.worked = True
         finally:
             lessons = hooks.stop(
-                turn, mind.again, lambda: self._write_back(stand, turn),
+                turn, again, lambda: self._write_back(stand, turn),
                 attempts=int(self.reader.attempts), ledger=self.ledger, notes=self._notes,
             )  # fmt: skip
         self._open = stand, turn

@@ -101,7 +101,10 @@ def breaking(*_: object, **__: object) -> None:
     raise ZeroDivisionError("the reader's own fault")
 
 
-@pytest.mark.parametrize(("owner", "name"), [(Mind, "work"), (Mind, "_act"), (Mind, "again"), (Session, "_write_back")])
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [(Mind, "__init__"), (Mind, "work"), (Mind, "_act"), (Mind, "again"), (Session, "senses"), (Session, "_write_back")],
+)
 def test_no_exception_gets_round_the_stop_hook(owner: type, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made = bench.Bench(scenario(Reader(behaviour="lazy")))
     made.calendar.run(until=5 * DAY + HOUR)
