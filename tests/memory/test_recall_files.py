@@ -7,9 +7,11 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from malsim.errors import StoreError
-from malsim.memory import Memory, Rules
+from malsim.memory import Memory, Rules, tick
 from malsim.memory.importers.recall import import_recall
 
 if TYPE_CHECKING:
@@ -190,3 +192,36 @@ def test_evidence_by_handle_is_resolved_or_left_inert_as_the_rules_say(tmp_path:
     path = archive(tmp_path / "a.json", cells)
     assert import_recall(path).memory.edges.height == 1
     assert import_recall(path, rules=Rules.recall_v5()).memory.edges.is_empty()
+
+
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=6)
+    | st.sampled_from(["superseded", "9999-12-31"]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["conf", "topics", "pinned"]), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+FIELDS = ("handle", "kind", "title", "value", "scores", "flags", "lineage", "tags", "policy", "createdAt", "status")
+TARGETS = st.fixed_dictionaries(
+    {"relation": st.sampled_from(["supports", "supersedes"]), "target": st.sampled_from(["a", "b"]), "weight": ANYTHING}
+)
+CELLS = st.builds(
+    lambda key, fields, edges: fields | {"key": key, "edgesOut": edges},
+    st.sampled_from(["a", "b", "", "\ud800"]),
+    st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=6),
+    st.lists(TARGETS, max_size=2) | ANYTHING,
+)
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(CELLS, max_size=4))
+def test_whatever_an_archive_holds_what_comes_can_be_kept(tmp_path: Path, cells: list[Any]) -> None:
+    came = import_recall(archive(tmp_path / "a.json", cells)).memory
+    (tmp_path / "m.sqlite").unlink(missing_ok=True)
+    tick(came, 500.0).save(tmp_path / "m.sqlite")
+    assert Memory.open(tmp_path / "m.sqlite").cells.height == len({cell["key"] for cell in cells})

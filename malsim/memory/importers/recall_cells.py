@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from malsim.memory.texts import content_of, folded
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["EDGES", "Placed", "put", "rows_of"]
+__all__ = ["EDGES", "Placed", "number", "put", "rows_of"]
 
 EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
     "source": pl.String,
@@ -109,7 +109,7 @@ def _row(cell: Mapping[str, Any], start: float) -> dict[str, Any]:
         "title": _text(cell.get("title")) or "",
         "body": _text(cell.get("body")) or "",
         "summary": _text(cell.get("summary")),
-        "value": _number(cell.get("value")),
+        "value": number(cell.get("value")),
         "effective": _share(part["scores"].get("effective"), scores["stated"]),
         "created": created,
         "touched": _day(cell.get("updatedAt"), start) or created,
@@ -138,14 +138,19 @@ def _texts(value: object) -> list[str]:
     return [text for item in value if (text := _text(item)) is not None] if isinstance(value, list) else []
 
 
-def _number(value: object) -> float | None:
-    good = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < math.inf
+def number(value: object) -> float | None:
+    """A finite number; None for anything else.
+
+    >>> number(2), number(True), number(10**400), number("2")
+    (2.0, None, None, None)
+    """
+    good = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
     return float(value) if good else None  # type: ignore[arg-type]  # a number, as was just told
 
 
 def _share(value: object, default: float) -> float:
-    number = _number(value)
-    return number if number is not None and 0.0 <= number <= 1.0 else default
+    share = number(value)
+    return share if share is not None and 0.0 <= share <= 1.0 else default
 
 
 def _word(value: object, words: Sequence[str], default: str) -> str:

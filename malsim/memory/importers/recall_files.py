@@ -13,7 +13,7 @@ import polars as pl
 from malsim.errors import StoreError
 from malsim.memory.importers.dates import days
 from malsim.memory.importers.legacy import cell_of
-from malsim.memory.importers.recall_cells import EDGES
+from malsim.memory.importers.recall_cells import EDGES, number
 from malsim.memory.tables.connect import MAGIC, refusing
 
 if TYPE_CHECKING:
@@ -124,9 +124,12 @@ def _json(path: Path) -> Archive:
     if not isinstance(cells, list):
         raise StoreError("JSON, but no archive of Recall's", where=str(path), allowed="an object with a list `cells`")
     good = [cell for cell in cells if isinstance(cell, dict) and isinstance(cell.get("key"), str)]
+    listed = ((cell["key"], cell.get("edgesOut")) for cell in good)
     edges = (
-        {"source": cell["key"], **edge} for cell in good for edge in cell.get("edgesOut") or [] if isinstance(edge, dict)
-    )
+        {"source": key, **edge}
+        for key, held in listed if isinstance(held, list)
+        for edge in held if isinstance(edge, dict)
+    )  # fmt: skip
     archive = Archive(form=str(held.get("schemaVersion", "JSON archive")), cells=good, edges=_edges(edges))
     archive.unreadable = len(cells) - len(good)
     runs = held.get("operatorRuns") or held.get("operator_runs") or []
@@ -151,8 +154,8 @@ def _edges(given: Iterator[dict[str, Any]]) -> pl.DataFrame:
     """Edges whose ends are texts and whose weight is a number."""
     ends = ("source", "relation", "target")
     good = [
-        {**{name: edge[name].encode("utf-8", "replace").decode() for name in ends}, "weight": edge["weight"]}
+        {**{name: edge[name].encode("utf-8", "replace").decode() for name in ends}, "weight": weight}
         for edge in given
-        if all(isinstance(edge.get(name), str) for name in ends) and isinstance(edge.get("weight"), (int, float))
+        if all(isinstance(edge.get(name), str) for name in ends) and (weight := number(edge.get("weight"))) is not None
     ]
     return pl.DataFrame(good, schema=EDGES)
