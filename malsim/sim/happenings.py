@@ -19,6 +19,7 @@ KINDS = {
     "caught_up": "a gap of N turns",
     "pushed": "task: FACT",
     "expanded": "turn N, or turn N was blocked",
+    "nudged": TURN,
     "blocked": "the handle of a row never opened; the FACT of a lesson never written; turn N, where its work broke off;"
     " claim N of reader, where the gate refused the lesson",
     "withheld": "turn N was blocked",

@@ -166,6 +166,14 @@ class Notes:
         self.note("declined", turn.now, np.flatnonzero(counts["declined"]), subject=turn.name,
                   detail="nothing that it trusts enough", cause=turn.name)  # fmt: skip
 
+    def nudged(self, turn: Turn, rep: Ints, rows: Ints, often: Bools, reads: int) -> None:
+        """Cells that the reader has opened often enough for an op to be worth its while."""
+        if often.any():
+            detail = f"opened {reads} times: a recurring read is worth an op of its own"
+            self.note(
+                "nudged", turn.now, rep[often], subject=self.handles.gather(rows[often]), detail=detail, cause=turn.name
+            )
+
     def written(self, drafts: Drafts, handles: pl.Series, row: Ints) -> None:
         """The reader's lessons became cells."""
         if len(drafts):

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Session"]
 
+RECURRING = 5  # reads of one cell, after which it is worth an op
+
 
 class Session:
     """What the reader of each replication has in its context, and the life of a turn."""
@@ -41,6 +43,7 @@ class Session:
         self._known = np.full((len(reps), len(world.facts)), NONE, dtype=np.int8)
         self._own = np.full((len(reps), len(world.facts)), NONE, dtype=np.int64)
         self._anchor = 1
+        self._reads = np.zeros(0, dtype=np.int64)  # how often each cell was opened
         self._open: tuple[Stand, Turn] | None = None  # the turn whose lessons are at the gate
 
     def live(self, stand: Stand, number: int, now: float, budget: Array | None = None) -> tuple[Memory, Drafts]:
@@ -67,6 +70,7 @@ class Session:
         self._open = stand, turn
         self.ledger.add("expanded", turn.opened.sum(axis=1))
         rows = turn.pushed.row[turn.opened]
+        self._nudge(turn, rows, stand.memory.cells.height)
         opened = np.zeros(stand.memory.cells.height, dtype=bool)
         opened[rows] = True
         memory = expanded(stand.memory, opened, now, stand.rules) if rows.size else stand.memory
@@ -87,6 +91,12 @@ class Session:
         if self._open:
             self._count(*self._open)
         self._open = None
+
+    def _nudge(self, turn: Turn, rows: Ints, cells: int) -> None:
+        """Remember what was opened, and say of a cell that is opened again and again that an op could watch it."""
+        self._reads = np.append(self._reads, np.zeros(cells - len(self._reads), dtype=np.int64))
+        self._reads[rows] += 1
+        self._notes.nudged(turn, np.nonzero(turn.opened)[0], rows, self._reads[rows] == RECURRING, RECURRING)
 
     def _begin(self, number: int, now: float) -> None:
         """Empty the context, or remind it of the rules, when the turn has come for that."""

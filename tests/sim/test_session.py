@@ -256,6 +256,15 @@ def test_reviewers_take_cases_in_turn_and_no_more_than_they_have_hands(count: in
     assert done >= 4 * 7 * count
 
 
+def test_a_read_that_recurs_is_said_once_to_be_worth_an_op() -> None:
+    run = lived()
+    opened = run.events.filter(pl.col("kind") == "expanded").sort("t")
+    fifth = opened.group_by("rep", "subject", maintain_order=True).agg(pl.col("t").get(4, null_on_oob=True)).drop_nulls()
+    nudged = run.events.filter(pl.col("kind") == "nudged").select("rep", "subject", "t")
+    assert nudged.height > 5
+    assert nudged.sort("rep", "subject").equals(fifth.sort("rep", "subject"))
+
+
 def test_every_temper_can_be_lived_with() -> None:
     for behaviour in TEMPERS:
         run = lived(behaviour=behaviour)
