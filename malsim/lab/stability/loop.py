@@ -93,16 +93,19 @@ class Loop:
     def slopes(self, worth: Array) -> tuple[Array, Array, Array]:
         """The map at a point, f, and ∂f/∂support, ∂f/∂challenge: 0 where the clamp holds a cell or it is not active."""
         support, challenge = self.masses(worth)
-        fresh = self._where_active(self.worth(support, challenge), worth)
+        if self.formula is None:
+            lift, fall = np.tanh(support), np.tanh(challenge)
+            raw = along(self.stated * self.factor, worth) + self.support_ceiling * lift - self.challenge_ceiling * fall
+            made = np.clip(raw, 0.0, 1.0)
+            up, down = self.support_ceiling * (1.0 - lift * lift), self.challenge_ceiling * (fall * fall - 1.0)
+        else:
+            made = self.worth(support, challenge)
+            up = (self.worth(support + NUDGE, challenge) - self.worth(support - NUDGE, challenge)) / (2 * NUDGE)
+            down = (self.worth(support, challenge + NUDGE) - self.worth(support, challenge - NUDGE)) / (2 * NUDGE)
+        fresh = self._where_active(made, worth)
         free = along(self.active, fresh) & (fresh > 0.0) & (fresh < 1.0)
         if self.from_stated:
             free = np.zeros_like(free)
-        if self.formula is None:
-            up = self.support_ceiling * (1.0 - np.tanh(support) ** 2)
-            down = -self.challenge_ceiling * (1.0 - np.tanh(challenge) ** 2)
-        else:
-            up = (self.worth(support + NUDGE, challenge) - self.worth(support - NUDGE, challenge)) / (2 * NUDGE)
-            down = (self.worth(support, challenge + NUDGE) - self.worth(support, challenge - NUDGE)) / (2 * NUDGE)
         return fresh, np.where(free, up, 0.0), np.where(free, down, 0.0)
 
     def jacobian(self, worth: Array) -> sparse.csr_array:
