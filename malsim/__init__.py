@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from malsim.sim.script import Scenario
     from malsim.studies import compare, design, replicate, sensitivity, sweep
     from malsim.tripwires import compare_tripwires, design_tripwire, falsify, validate
-    from malsim.tuning import fit_decay, histories
+    from malsim.tuning import Tuner, fit_decay, histories, read_real, tune
     from malsim.workbench import Capture, Trigger, cures, scope, stability
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Run",
     "Scenario",
     "Trigger",
+    "Tuner",
     "compare",
     "compare_tripwires",
     "cures",
@@ -36,12 +37,14 @@ __all__ = [
     "fit_decay",
     "histories",
     "read",
+    "read_real",
     "replicate",
     "run",
     "scope",
     "sensitivity",
     "stability",
     "sweep",
+    "tune",
     "validate",
 ]
 
@@ -51,7 +54,7 @@ _HOMES = {
     "malsim.sim.script": ("Scenario",),
     "malsim.studies": ("compare", "design", "replicate", "sensitivity", "sweep"),
     "malsim.tripwires": ("compare_tripwires", "design_tripwire", "falsify", "validate"),
-    "malsim.tuning": ("fit_decay", "histories"),
+    "malsim.tuning": ("Tuner", "fit_decay", "histories", "read_real", "tune"),
     "malsim.workbench": ("Capture", "Trigger", "cures", "scope", "stability"),
 }
 

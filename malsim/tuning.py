@@ -5,16 +5,23 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from malsim.errors import UsageError
 from malsim.lab import decay as lab_decay
+from malsim.lab import tuning as lab_tuning
 from malsim.lab.decay import histories
+from malsim.lab.measure import label_of
+from malsim.lab.real import read_real
 from malsim.plot import decay as draw_decay
+from malsim.plot import tuning as draw_tuning
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import polars as pl
 
     from malsim.plot.style import Sheet
 
-__all__ = ["Decay", "fit_decay", "histories"]
+__all__ = ["Decay", "Tuned", "Tuner", "fit_decay", "histories", "read_real", "tune"]
 
 
 class Decay(lab_decay.Decay):
@@ -29,3 +36,44 @@ def fit_decay(log: pl.DataFrame, **settings: Any) -> Decay:
     """Fit laws of survival to a log of claims' lifetimes; see `malsim.lab.decay.fit_decay`."""
     made = lab_decay.fit_decay(log, **settings)
     return Decay(**{part.name: getattr(made, part.name) for part in fields(made)})
+
+
+class Tuned(lab_tuning.Tuned):
+    """What tuning found, whose figures are at hand: `found.figure()`, `found.pareto()`."""
+
+    def figure(self, *, title: str = "") -> Sheet:
+        """The loss over each setting, with the best and its interval; of two objectives the front."""
+        if len(self.objectives) > 1:
+            return self.pareto(title=title)
+        name = self.objectives[0]
+        unit = label_of(name) if name.isidentifier() else f"margin of {name}, sign turned (units compared)"
+        loss = f"loss: {unit}"
+        said = (
+            title or f"{self.candidates.height} points tried: {'recommended' if self.recommended else 'nothing recommended'}"
+        )
+        return draw_tuning.slices(self.candidates, self.best, self.interval, units=self.units, loss=loss, title=said)
+
+    def pareto(self, *, title: str = "") -> Sheet:
+        """The two losses of every point tried, and the front."""
+        if len(self.objectives) < 2:  # noqa: PLR2004  # a front has two sides
+            raise UsageError("one objective has no front", where="pareto", given=self.objectives, hint="tune with two")
+        one, other = self.objectives[:2]
+        columns = {"x": f"loss of {one}", "y": f"loss of {other}"}
+        return draw_tuning.pareto(self.candidates, **columns, labels=(label_of(one), label_of(other)), title=title)
+
+
+class Tuner(lab_tuning.Tuner):
+    """What any optimiser can drive; see `malsim.lab.tuning.Tuner`."""
+
+    def result(self) -> Tuned:
+        """The best of what was tried, its intervals, and how it does on what was held out."""
+        return _shown(super().result())
+
+
+def tune(problems: Sequence[Any] | Any, *, space: Mapping[str, Sequence[Any]], **settings: Any) -> Tuned:
+    """Search settings for the least loss, and say how sure that is; see `malsim.lab.tuning.tune`."""
+    return _shown(lab_tuning.tune(problems, space=space, **settings))
+
+
+def _shown(made: lab_tuning.Tuned) -> Tuned:
+    return Tuned(**{part.name: getattr(made, part.name) for part in fields(made)})

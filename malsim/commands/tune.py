@@ -1,0 +1,93 @@
+"""Search rules for the least loss on scenarios or real claims, and write them as a rules file if they hold up.
+
+malsim tune scenarios/honest.toml --space rules.challenge_ceiling=0.1:0.9 --objective brier -o rules.toml
+malsim tune claims_folder --space rules.calibration=none,brier,overconfidence --space rules.support_ceiling=0:0.9
+malsim tune a.toml b.toml --require "always (eff(obs_a1a1) >= 0.3)" --space rules.damping=0.2:1
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+
+    from malsim.tuning import Tuned
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "problems", nargs="+", metavar="SCENARIO|DIR", help="scenario files, or folders of claims with truth"
+    )
+    parser.add_argument(
+        "--space", action="append", required=True, metavar="NAME=LOW:HIGH|A,B", help="a setting and its range or choices"
+    )
+    parser.add_argument("--objective", action="append", metavar="MEASURE", help="brier if none is named; two give a front")
+    parser.add_argument("--require", action="append", default=[], metavar="PROPERTY", help="raise the worst margin instead")
+    parser.add_argument(
+        "--holdout", action="append", metavar="SCENARIO|DIR", help="what tuning does not see; default a half"
+    )
+    parser.add_argument("--rules", metavar="FILE", help="start from these rules: a TOML file, default or recall_v5")
+    parser.add_argument("--budget", type=int, default=256, metavar="N", help="points tried, 32 or more (256)")
+    parser.add_argument("--replications", type=int, default=16, metavar="N", help="of each scenario, at least (16)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the search (0)")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes; they change nothing but the time")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the rules there, and a figure beside them")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Tune; exit 1 where nothing is recommended."""
+    from malsim.memory import Rules
+    from malsim.tuning import tune
+
+    objective = args.objective if args.objective is None or len(args.objective) > 1 else args.objective[0]
+    settings: dict[str, Any] = {
+        "objective": objective, "requirements": args.require, "holdout": args.holdout, "budget": args.budget,
+        "replications": args.replications, "seed": args.seed, "rules": Rules.read(args.rules) if args.rules else None,
+    }  # fmt: skip
+    settings["progress"] = not args.json
+    space = dict(_dimension(text) for text in args.space)
+    if args.workers > 1:
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        with ProcessPoolExecutor(args.workers, mp_context=get_context("spawn")) as executor:
+            found = tune(args.problems, space=space, executor=executor, **settings)
+    else:
+        found = tune(args.problems, space=space, **settings)
+    print(json.dumps(_figures(found), indent=1) if args.json else found)
+    if args.output:
+        figure = args.output.with_suffix(".png")
+        found.figure().savefig(figure)
+        if found.recommended:
+            found.write(args.output)
+        if not args.json:
+            print(f"  {', '.join(str(path) for path in (args.output, figure) if path.is_file())}")
+    return 0 if found.recommended else 1
+
+
+def _dimension(text: str) -> tuple[str, tuple[Any, ...]]:
+    """A setting with its range or choices, as typed."""
+    from malsim.errors import UsageError
+
+    name, equals, rest = text.partition("=")
+    if equals and ":" in rest:
+        try:
+            low, high = (float(end) for end in rest.split(":"))
+        except ValueError:
+            raise UsageError("not a range", where=f"--space {name}", given=rest, allowed="LOW:HIGH") from None
+        return name, (low, high)
+    if not equals or not rest:
+        raise UsageError("not a setting with a range", where="--space", given=text, allowed="NAME=LOW:HIGH or NAME=A,B")
+    return name, tuple(rest.split(","))
+
+
+def _figures(found: Tuned) -> dict[str, Any]:
+    names = ("objectives", "best", "interval", "loss", "gain", "held_out", "held_gain", "gap", "recommended", "reason")
+    return {name: getattr(found, name) for name in names} | {"front": found.front.to_dicts()}

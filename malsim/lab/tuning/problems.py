@@ -1,0 +1,136 @@
+"""What is tuned on: scenarios and real claims, each giving a loss for every unit that chance deals out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from malsim.errors import UsageError
+from malsim.lab.measure import Array, Measure, is_better_high, measured_by_running
+from malsim.lab.real import RealClaims, halves, read_real
+from malsim.lab.settings import changed
+from malsim.memory import Rules
+from malsim.scenario.files import read
+from malsim.sim.scoring import CLIPPED
+from malsim.sim.script import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    import polars as pl
+
+__all__ = ["OfClaims", "OfScenario", "Problem", "as_problem"]
+
+REPLICATIONS = 16
+OBJECTIVES = ("accuracy", "brier", "log_loss")
+
+
+class Problem(Protocol):
+    """Something to tune on: a loss for each of its units, the same units whatever the settings."""
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+
+    @property
+    def subject(self) -> Rules | Scenario:
+        """What is set: rules, or a scenario with its rules, as they are now."""
+
+    def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
+        """For each measure one loss a unit (a replication, a question) under some settings; lower is better."""
+
+    def halved(self, seed: int) -> tuple[Problem, Problem]:
+        """Two problems of other units: one to tune on, one to hold out."""
+
+
+@dataclass(frozen=True, eq=False)
+class OfScenario:
+    """A scenario; its units are replications, held out are later ones."""
+
+    scenario: Scenario
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return self.scenario.name
+
+    @property
+    def subject(self) -> Scenario:
+        """The scenario."""
+        return self.scenario
+
+    def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
+        """Each measure of each replication, its sign turned where more is better."""
+        found = measured_by_running(changed(self.scenario, values, where="space"), measures)
+        return [-each if is_better_high(one) else each for one, each in zip(measures, found, strict=True)]
+
+    def halved(self, seed: int) -> tuple[Problem, Problem]:  # noqa: ARG002  # replications are drawn apart already
+        """The same scenario, and as many replications more."""
+        one = self.scenario
+        return self, OfScenario(one.replace(first=one.first + one.replications))
+
+
+@dataclass(frozen=True, eq=False)
+class OfClaims:
+    """Real claims; its units are the questions about the objects whose truth it may look at."""
+
+    claims: RealClaims
+    base: Rules
+    objects: pl.Series
+
+    @property
+    def name(self) -> str:
+        """The data set's name."""
+        return self.claims.name
+
+    @property
+    def subject(self) -> Rules:
+        """The rules that tuning starts from."""
+        return self.base
+
+    def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
+        """(p − right)², 1 − right, or −log p of what is the case, for each question's answer."""
+        judged = self.claims.judged(changed(self.base, values, where="space"), self.objects)
+        probability, right = judged["probability"].to_numpy(), judged["right"].to_numpy()
+        clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
+        made = {
+            "accuracy": 1.0 - right.astype(np.float64),
+            "brier": np.asarray((probability - right) ** 2, dtype=np.float64),
+            "log_loss": -np.log(np.where(right, clipped, 1.0 - clipped)),
+        }
+        for one in measures:
+            if one not in made:
+                allowed = ", ".join(OBJECTIVES)
+                raise UsageError("real claims have no such objective", where=self.name, given=one, allowed=allowed)
+        return [made[str(one)] for one in measures]
+
+    def halved(self, seed: int) -> tuple[Problem, Problem]:
+        """Half of the objects, and the other half; all claims stay in memory, only truths are held out."""
+        one, other = halves(self.objects, seed=seed)
+        return OfClaims(self.claims, self.base, one), OfClaims(self.claims, self.base, other)
+
+
+def as_problem(given: object, *, replications: int = REPLICATIONS, rules: Rules | None = None) -> Problem:
+    """A problem from a scenario or its file, or from real claims or their folder; any other that has losses as it is.
+
+    A scenario of fewer replications gets as many as are asked for, at least two, as one has no spread to judge by.
+    """
+    if replications < 2:  # noqa: PLR2004  # one has no spread
+        raise UsageError("one replication has no spread to judge by", where="tune: replications", given=replications)
+    made: Any = given
+    if isinstance(given, (str, Path)):
+        made = read_real(given) if Path(given).is_dir() else read(given)
+    if isinstance(made, Scenario):
+        held = made if rules is None else made.replace(rules=rules)
+        return OfScenario(held if held.replications >= replications else held.replace(replications=replications))
+    if isinstance(made, RealClaims):
+        return OfClaims(made, rules or Rules(), made.objects)
+    if not hasattr(made, "losses"):
+        allowed = "scenarios, folders of claims"
+        raise UsageError("nothing to tune on", where="tune", given=type(given).__name__, allowed=allowed)
+    problem: Problem = made
+    return problem

@@ -1,0 +1,91 @@
+"""The losses of every point tried, unit by unit, and what chance could have made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from malsim.lab.measure import Array, Measure
+    from malsim.lab.tuning.problems import Problem
+
+__all__ = ["Job", "Triple", "bootstrapped", "loss_of", "triple"]
+
+RESAMPLES = 400
+CHUNK = 50
+
+Triple = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Job:
+    """The losses of every unit of every problem under some settings; it can be sent to another process."""
+
+    problems: tuple[Problem, ...]
+    measures: tuple[Measure, ...]
+
+    def __call__(self, values: Mapping[str, Any]) -> list[list[Array]]:
+        """For each problem, for each measure, one loss a unit."""
+        return [problem.losses(values, self.measures) for problem in self.problems]
+
+
+def loss_of(units: Sequence[Sequence[Array]], *, worst: bool) -> Array:
+    """The loss of each measure: mean over units, then over problems; of requirements the one worst of all.
+
+    Shape (measures,), or (1,) for the worst. NaN where no unit has a value.
+    """
+    if worst:
+        return np.array([max(float(np.nan_to_num(part, nan=np.inf).max()) for parts in units for part in parts)])
+    return np.mean([[_mean(part) for part in parts] for parts in units], axis=0)
+
+
+def bootstrapped(tries: Sequence[Sequence[Sequence[Array]]], *, worst: bool, seed: int = 0) -> Array:
+    """The loss of every try when the units of each problem are drawn anew: shape (400, tries, measures).
+
+    One draw of units serves all tries and measures, so that tries are compared on the same units.
+    """
+    draws = np.random.Generator(np.random.Philox(key=seed))
+    measures = 1 if worst else len(tries[0][0])
+    total = np.full((RESAMPLES, len(tries), measures), -np.inf) if worst else np.zeros((RESAMPLES, len(tries), measures))
+    for problem in range(len(tries[0])):
+        count = len(tries[0][problem][0])
+        chosen = draws.integers(0, count, (RESAMPLES, count))
+        for measure in range(len(tries[0][problem])):
+            table = _filled(np.stack([units[problem][measure] for units in tries]))
+            if worst:
+                np.maximum(total[:, :, 0], _worst(table, chosen), out=total[:, :, 0])
+            else:
+                weight = np.apply_along_axis(np.bincount, 1, chosen, minlength=count).astype(np.float64)
+                total[:, :, measure] += np.einsum("bn,tn->bt", weight, table, optimize=True) / count / len(tries[0])
+    return total
+
+
+def triple(value: float, spread: NDArray[np.float64]) -> Triple:
+    """A value with the 2.5 % to 97.5 % range of its resamples."""
+    low, high = np.quantile(spread, [0.025, 0.975])
+    return value, float(low), float(high)
+
+
+def _worst(table: Array, chosen: NDArray[np.int64]) -> Array:
+    parts = [table[:, chosen[at : at + CHUNK]].max(axis=2).T for at in range(0, len(chosen), CHUNK)]
+    return np.concatenate(parts)
+
+
+def _mean(values: Array) -> float:
+    held = values[~np.isnan(values)]
+    return float(held.mean()) if len(held) else np.nan
+
+
+def _filled(table: Array) -> Array:
+    """Units without a value stand at their try's mean, which leaves it where it is."""
+    if not np.isnan(table).any():
+        return table
+    means = np.array([_mean(row) for row in table])
+    return np.where(np.isnan(table), means[:, None], table)

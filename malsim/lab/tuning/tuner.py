@@ -1,0 +1,173 @@
+"""Settings searched for the least loss on some problems, and judged on others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.errors import UsageError
+from malsim.lab.space import Space
+from malsim.lab.tuning.judging import judged
+from malsim.lab.tuning.problems import REPLICATIONS, as_problem
+from malsim.lab.tuning.search import Search
+from malsim.lab.tuning.trials import Job, loss_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from concurrent.futures import Executor
+
+    from malsim.lab.measure import Array, Measure
+    from malsim.lab.tuning.problems import Problem
+    from malsim.lab.tuning.result import Tuned
+    from malsim.memory import Rules
+
+__all__ = ["Tuner", "tune"]
+
+BUDGET = 256
+SIZE = 32
+
+
+class Tuner:
+    """What any optimiser can drive: it proposes settings, `evaluate` says what they are worth, `result` judges them all.
+
+    study.optimize(lambda trial: tuner.evaluate([{"rules.damping": trial.suggest_float("rules.damping", 0.1, 1)}])[0])
+    """
+
+    def __init__(
+        self,
+        problems: Sequence[Any] | Any,
+        *,
+        space: Mapping[str, Sequence[Any]],
+        objective: Measure | Sequence[Measure] | None = None,
+        requirements: Sequence[str] = (),
+        holdout: Sequence[Any] | None = None,
+        replications: int = REPLICATIONS,
+        rules: Rules | None = None,
+        seed: int = 0,
+    ) -> None:
+        if requirements and objective is not None:
+            raise UsageError("an objective or requirements, not both", where="tune")
+        several = isinstance(objective, (list, tuple))
+        measures: tuple[Measure, ...] = tuple(requirements or (objective if several else (objective or "brier",)))  # type: ignore[arg-type]
+        self.worst = bool(requirements)
+        seen, kept = _split(problems, holdout, seed, replications, rules)
+        self.space = Space.of(space, *(one.subject for one in seen))
+        self.job, self.held = Job(tuple(seen), measures), Job(tuple(kept), measures)
+        self.values: list[dict[str, Any]] = []
+        self.tries: list[list[list[Array]]] = []
+        self.evaluate([{one.name: one.value for one in self.space.dimensions}])
+
+    def evaluate(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[float]:
+        """The loss of each of some settings: the objectives' mean, or the worst margin with its sign turned."""
+        return [float(loss.mean()) for loss in self.losses(values, executor)]
+
+    def losses(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[Array]:
+        """The loss of each of some settings, one number an objective. How many workers make them changes nothing."""
+        complete = [{name: one[name] for name in self.space.names} for one in values]
+        found = list((executor.map if executor else map)(self.job, complete))
+        self.values += complete
+        self.tries += found
+        return [loss_of(units, worst=self.worst) for units in found]
+
+    def result(self) -> Tuned:
+        """The best of what was tried, its intervals, and how it does on what was held out."""
+        return judged(self.space, self.values, self.tries, self.held, worst=self.worst)
+
+
+def tune(
+    problems: Sequence[Any] | Any,
+    *,
+    space: Mapping[str, Sequence[Any]],
+    budget: int = BUDGET,
+    seed: int = 0,
+    executor: Executor | None = None,
+    progress: bool = False,
+    **settings: Any,
+) -> Tuned:
+    """Search a space of settings for the least loss, and say how sure that is.
+
+    Parameters
+    ----------
+    problems
+        Scenarios or their files, real claims or their folders; one or several.
+    space
+        Setting names to (low, high) or to lists of choices: {"rules.support_ceiling": (0, 0.9)}.
+    budget
+        Points tried, in whole generations of 32, besides the settings as they are.
+    executor
+        Any `concurrent.futures` executor; how many workers it has changes nothing but the time.
+    progress
+        Whether to show a bar.
+    objective
+        A measure (see `lab.measure.measured`), "brier" if None; its mean over replications, then over problems. On real
+        claims brier, log_loss or accuracy. Of several, the front of those that no other point beats is sought.
+    requirements
+        Properties instead of an objective: the worst margin over all problems and replications is raised.
+    holdout
+        Problems that tuning does not see. If None, half of the objects of claims, and further replications of scenarios.
+    replications
+        At least so many of each scenario.
+    rules
+        Where the search starts from: those of the scenarios, for claims the defaults, if None.
+
+    Recommends nothing where the objective is flat, or where on what was held out the gain's interval holds 0.
+
+    Raises
+    ------
+    UsageError
+        A bad space, nothing to tune on, no truth, one replication, both an objective and requirements, a budget below 32.
+    """
+    if budget < SIZE:
+        raise UsageError("too few points to choose from", where="tune: budget", given=budget, allowed=f"{SIZE} or more")
+    tuner = Tuner(problems, space=space, seed=seed, **settings)
+    several = len(tuner.job.measures) > 1 and not tuner.worst
+    search = Search(len(tuner.space.dimensions), size=SIZE, seed=seed, pull=0.0 if several else 0.5)
+    seen: list[Array] = []
+    for _ in _bar(range(budget // SIZE), progress=progress):
+        points = [search.ask() for _ in range(SIZE)]
+        seen += tuner.losses([tuner.space.values(point) for _, point in points], executor)
+        worth = _weighed(np.stack(seen[:SIZE]), np.stack(seen[-SIZE:]))
+        for (number, _), value in zip(points, worth, strict=True):
+            search.tell(number, float(value))
+    return tuner.result()
+
+
+def _weighed(first: Array, last: Array) -> Array:
+    """One number a point: its loss; of several losses the largest, each by a weight of its own place in the generation.
+
+    max over objectives of w (loss − least of the first generation) / its range (Chebyshev), so that places share the front.
+    """
+    if last.shape[1] == 1:
+        return last[:, 0]
+    share = np.linspace(0.02, 0.98, SIZE)
+    weight = np.stack([share, *[(1.0 - share) / (last.shape[1] - 1)] * (last.shape[1] - 1)], axis=1)
+    low, high = np.nanmin(first, axis=0), np.nanmax(first, axis=0)
+    worth: Array = (weight * (last - low) / np.maximum(high - low, 1e-12)).max(axis=1)
+    return worth
+
+
+def _split(
+    problems: Any, holdout: Sequence[Any] | None, seed: int, replications: int, rules: Rules | None
+) -> tuple[list[Problem], list[Problem]]:
+    given = list(problems) if isinstance(problems, (list, tuple)) else [problems]
+    if not given:
+        raise UsageError("nothing to tune on", where="tune", hint="give scenarios or folders of claims")
+    every = [as_problem(one, replications=replications, rules=rules) for one in given]
+    if holdout is not None:
+        if not holdout:
+            raise UsageError(
+                "nothing held out", where="tune: holdout", hint="leave it out to hold out half of what is given"
+            )
+        return every, [as_problem(one, replications=replications, rules=rules) for one in holdout]
+    pairs = [one.halved(seed) for one in every]
+    return [one for one, _ in pairs], [other for _, other in pairs]
+
+
+def _bar(steps: Iterable[int], *, progress: bool) -> Iterable[int]:
+    if not progress:
+        return steps
+    from tqdm.auto import tqdm
+
+    shown: Callable[..., Iterable[int]] = tqdm
+    return shown(steps, desc="tune", unit="generation")

@@ -1,0 +1,265 @@
+"""Tuning: planted constants are found within their interval, chance is not recommended, workers change nothing."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import malsim as ms
+from malsim.cli import main
+from malsim.errors import MalsimError, UsageError
+from malsim.lab.settings import changed
+from malsim.lab.tuning.judging import fronted
+from malsim.lab.tuning.search import Search
+from malsim.lab.tuning.trials import bootstrapped, loss_of
+from malsim.memory import Rules
+from malsim.memory.scores import effective
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+Array = NDArray[np.float64]
+CEILINGS = {"rules.support_ceiling": (0.0, 0.9), "rules.challenge_ceiling": (0.0, 1.0)}
+PLANTED = {"rules.support_ceiling": 0.5, "rules.challenge_ceiling": 0.3}
+
+
+@dataclass(frozen=True)
+class Planted:
+    """Claims that come true with the frequency which the law gives them under planted ceilings."""
+
+    seed: int = 0
+    count: int = 3000
+    name: str = "planted"
+    subject: Rules = field(default_factory=Rules)
+
+    def drawn(self) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+        draws = np.random.default_rng(self.seed)
+        stated, support, challenge = draws.uniform(0.1, 0.9, self.count), *draws.exponential(1.0, (2, self.count))
+        true = draws.random(self.count) < self.worth(PLANTED, stated, support, challenge)
+        return stated, support, challenge, true
+
+    @staticmethod
+    def worth(values: Mapping[str, Any], stated: Array, support: Array, challenge: Array) -> Array:
+        rules = changed(Rules(), values)
+        ceilings = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
+        return effective(stated, np.ones_like(stated), support, challenge, **ceilings)
+
+    def losses(self, values: Mapping[str, Any], measures: Sequence[object]) -> list[Array]:
+        stated, support, challenge, true = self.drawn()
+        kept = {name: value for name, value in values.items() if name in PLANTED}
+        worth = self.worth(kept, stated, support, challenge)
+        made = {"brier": (worth - true) ** 2, "bias": np.abs(worth - 0.9)}
+        return [made[str(one)] for one in measures]
+
+    def halved(self, seed: int) -> tuple[Planted, Planted]:
+        return self, Planted(self.seed + 1000 + seed, self.count, subject=self.subject)
+
+
+def test_planted_constants_lie_in_their_interval_and_are_recommended() -> None:
+    inside, rounds = np.zeros(2), 8
+    for seed in range(rounds):
+        found = ms.tune(Planted(seed, count=2000), space=CEILINGS, budget=96, seed=seed)
+        ends = [found.interval[name] for name in PLANTED]
+        inside += [low <= value <= high for (low, high), value in zip(ends, PLANTED.values(), strict=True)]
+        assert max(high - low for low, high in ends) < 0.4
+        assert found.recommended
+        assert found.held_gain[1] > 0.0
+        assert found.loss[1] <= found.loss[0] <= found.loss[2]
+        assert found.gap == found.held_out[0] - found.loss[0]
+    assert (inside >= rounds - 2).all(), inside  # P(more than two of eight outside at 95 %) < 0.006
+
+
+def test_the_rules_file_is_read_back_and_says_how_sure_it_is(tmp_path: Path) -> None:
+    found = ms.tune(Planted(), space=CEILINGS, budget=64)
+    found.write(tmp_path / "rules.toml")
+    read = Rules.read(tmp_path / "rules.toml")
+    assert read.support_ceiling == pytest.approx(found.best["rules.support_ceiling"], abs=1e-6)
+    text = (tmp_path / "rules.toml").read_text()
+    assert text.count(" to ") == 2
+    assert "95 % intervals" in text
+
+
+def test_a_flat_objective_recommends_nothing() -> None:
+    found = ms.tune(Planted(), space={"rules.salience_tau": (1, 90)}, budget=32)
+    assert not found.recommended
+    assert "flat" in found.reason
+    with pytest.raises(UsageError, match="nothing to recommend"):
+        found.toml()
+
+
+def test_a_gain_that_may_be_chance_recommends_nothing() -> None:
+    there = Rules(support_ceiling=0.5, challenge_ceiling=0.3)
+    found = ms.tune(Planted(count=60, subject=there), space=CEILINGS, budget=32)
+    assert not found.recommended
+    assert "nothing recommended" in str(found)
+
+
+def test_the_number_of_workers_changes_nothing() -> None:
+    alone = ms.tune(Planted(count=200), space=CEILINGS, budget=64)
+    with ThreadPoolExecutor(3) as executor:
+        many = ms.tune(Planted(count=200), space=CEILINGS, budget=64, executor=executor)
+    assert alone.candidates.equals(many.candidates)
+    assert (alone.best, alone.interval, alone.held_gain) == (many.best, many.interval, many.held_gain)
+
+
+def test_two_objectives_give_a_front_and_leave_the_choice_open() -> None:
+    found = ms.tune(Planted(count=400), space=CEILINGS, objective=["brier", "bias"], budget=96)
+    assert not found.recommended
+    assert "front" in found.reason
+    front = found.front.sort("loss of brier")
+    assert front.height >= 5
+    assert front["loss of bias"].is_sorted(descending=True)
+    figure = found.figure()
+    assert "brier" in figure.axes[0].get_xlabel()
+
+
+def test_another_optimiser_may_drive() -> None:
+    tuner = ms.Tuner(Planted(), space=CEILINGS, objective="brier")
+    draws = np.random.default_rng(0)
+    for _ in range(4):
+        points = draws.random((16, 2))
+        worth = tuner.evaluate([tuner.space.values(point) for point in points])
+        assert len(worth) == 16
+    found = tuner.result()
+    assert found.candidates.height == 65
+    assert found.loss[0] == pytest.approx(min(found.candidates["loss"]))
+    assert found.candidates.row(0)[1:3] == (0.15, 0.6)  # as it was
+
+
+@settings(max_examples=25)
+@given(st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=2), min_size=1, max_size=12))
+def test_the_front_is_what_no_other_beats(rows: list[list[int]]) -> None:
+    losses = np.array(rows, dtype=float)
+    front = fronted(losses)
+    for row, kept in zip(losses, front, strict=True):
+        beaten = any((other <= row).all() and (other < row).any() for other in losses)
+        assert kept == (not beaten)
+
+
+def test_resamples_are_those_of_each_statistic() -> None:
+    draws = np.random.default_rng(0)
+    tries = [[[draws.normal(size=50)], [draws.normal(size=80)]] for _ in range(3)]
+    spread = bootstrapped(tries, worst=False)
+    for number, units in enumerate(tries):
+        exact = np.sqrt(sum(part[0].var() / len(part[0]) for part in units)) / 2
+        assert spread[:, number, 0].std() == pytest.approx(exact, rel=0.15)
+        assert spread[:, number, 0].mean() == pytest.approx(loss_of(units, worst=False)[0], abs=0.03)
+    worst = bootstrapped(tries, worst=True)[:, :, 0]
+    assert (worst <= [loss_of(units, worst=True)[0] for units in tries]).all()
+
+
+@given(st.integers(0, 1000), st.permutations(range(8)))
+@settings(max_examples=20)
+def test_the_order_of_telling_decides_nothing(seed: int, order: list[int]) -> None:
+    one, other = (Search(2, size=8, seed=seed) for _ in range(2))
+    for _ in range(3):
+        points = [one.ask() for _ in range(8)]
+        again = [other.ask() for _ in range(8)]
+        for number, point in points:
+            one.tell(number, float(((point - 0.4) ** 2).sum()))
+        for place in order:
+            number, point = again[place]
+            other.tell(number, float(((point - 0.4) ** 2).sum()))
+    assert np.array_equal(np.stack(one.points), np.stack(other.points))
+
+
+def test_search_says_what_it_waits_for() -> None:
+    search = Search(1, size=4)
+    numbers = [search.ask()[0] for _ in range(4)]
+    with pytest.raises(UsageError, match="tell what these were worth"):
+        search.ask()
+    with pytest.raises(UsageError, match="not a point that waits"):
+        search.tell(9, 0.0)
+    for number in numbers:
+        search.tell(number, np.nan)
+    with pytest.raises(UsageError, match="not a point that waits"):
+        search.tell(0, 0.0)
+    assert search.ask()[0] == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"space": {}}, "empty space"),
+        ({"space": {"rules.suport_ceiling": (0, 1)}}, "support_ceiling"),
+        ({"space": {"rules.support_ceiling": (0.5, 0.5)}}, "empty range"),
+        ({"space": {"rules.support_ceiling": (0.0, 1.5)}}, "beyond the documented bounds"),
+        ({"space": {"rules.calibration": ["none", "luck"]}}, "not choices"),
+        ({"budget": 8}, "too few points"),
+        ({"objective": "brier", "requirements": ["x > 1"]}, "not both"),
+        ({"problems": []}, "nothing to tune on"),
+        ({"problems": [3]}, "nothing to tune on"),
+        ({"holdout": []}, "nothing held out"),
+        ({"problems": "scenarios/mutual_dispute.toml", "objective": "brier"}, "no truth given"),
+        ({"problems": "scenarios/mutual_dispute.toml", "replications": 1}, "one replication"),
+        ({"problems": "scenarios/mutual_dispute.toml", "objective": "brir"}, "no such figure"),
+    ],
+)
+def test_bad_input_is_refused(change: dict[str, Any], said: str) -> None:
+    asked: dict[str, Any] = {"problems": Planted(count=20), "space": CEILINGS, "budget": 32} | change
+    with pytest.raises(MalsimError, match=said):
+        ms.tune(asked.pop("problems"), **asked)
+
+
+def claims(folder: Path, *, objects: int = 40, truth: bool = True) -> Path:
+    draws = np.random.default_rng(2)
+    true = draws.integers(0, 2, objects)
+    rows = [
+        f"w{w},o{o},{'yes' if (draws.random() < 0.75) == bool(true[o]) else 'no'},0.9"
+        for o in range(objects)
+        for w in range(5)
+    ]
+    folder.mkdir(exist_ok=True)
+    (folder / "claims.csv").write_text("writer,object,value,stated_confidence\n" + "\n".join(rows) + "\n")
+    said = "".join(f"o{o},{'yes' if true[o] else 'no'}\n" for o in range(objects)) if truth else "nowhere,yes\n"
+    (folder / "truth.csv").write_text("object,value\n" + said)
+    return folder
+
+
+def test_claims_are_tuned_on_half_of_their_objects(tmp_path: Path) -> None:
+    folder = claims(tmp_path / "real")
+    found = ms.tune(folder, space={"rules.challenge_ceiling": (0.1, 0.9)}, budget=32)
+    assert found.candidates.height == 33
+    with pytest.raises(UsageError, match="no such objective"):
+        ms.tune(folder, space=CEILINGS, objective="harm", budget=32)
+    with pytest.raises(UsageError, match="no truth given"):
+        ms.tune(claims(tmp_path / "blind", truth=False), space=CEILINGS, budget=32)
+
+
+def test_the_command_raises_the_worst_margin_and_writes_rules_and_a_figure(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    wanted = ["always[20d:30d] (eff(obs_a1a1) >= 0.1)", "always[20d:30d] (eff(obs_b2b2) <= 0.25)"]
+    words = ["tune", "scenarios/mutual_dispute.toml", "--budget", "32", "--replications", "2", "--json"]
+    words += [word for text in wanted for word in ("--require", text)]
+    space = ["--space", "rules.challenge_ceiling=0:1", "-o", str(tmp_path / "rules.toml")]
+    assert main([*words, *space]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["recommended"]
+    assert said["objectives"] == [f"worst of {', '.join(wanted)}"]
+    assert -said["loss"][0] == pytest.approx(0.075, abs=0.01)  # midway between 0.1 and 0.25
+    assert Rules.read(tmp_path / "rules.toml").challenge_ceiling == pytest.approx(
+        said["best"]["rules.challenge_ceiling"], abs=1e-6
+    )
+    assert (tmp_path / "rules.png").is_file()
+    assert main([*words, "--space", "rules.challenge_ceiling=low:high"]) == 2
+    assert main([*words, "--space", "rules.challenge_ceiling"]) == 2
+    assert "not a setting with a range" in capsys.readouterr().err
+
+
+def test_the_figure_has_a_panel_a_setting_with_its_unit() -> None:
+    found = ms.tune(Planted(count=300), space=CEILINGS | {"rules.calibration": ["none", "brier"]}, budget=32)
+    labels = [axes.get_xlabel() for axes in found.figure().axes]
+    assert labels[0] == "rules.support_ceiling (1)"
+    assert labels[2] == "rules.calibration (choice)"
+    with pytest.raises(UsageError, match="no front"):
+        found.pareto()
