@@ -64,9 +64,10 @@ def fronted(losses: Array) -> NDArray[np.bool_]:
     >>> fronted(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])).tolist()
     [True, True, False]
     """
-    as_good = (losses[None, :, :] <= losses[:, None, :]).all(axis=2)
-    better = (losses[None, :, :] < losses[:, None, :]).any(axis=2)
-    return ~(as_good & better).any(axis=1) & ~np.isnan(losses).any(axis=1)
+    as_good = np.all(losses[None, :, :] <= losses[:, None, :], axis=2)
+    better = np.any(losses[None, :, :] < losses[:, None, :], axis=2)
+    beaten: NDArray[np.bool_] = np.any(as_good & better, axis=1) | np.any(np.isnan(losses), axis=1)
+    return ~beaten
 
 
 def _summed(losses: Array) -> Array:

@@ -80,9 +80,9 @@ class Search:
 
     def _generation(self) -> list[NDArray[np.float64]]:
         if not self.points:
-            draws = qmc.Sobol(self.dimensions, rng=self.seed).random_base2(int(np.ceil(np.log2(self.size))))
+            first = qmc.Sobol(self.dimensions, rng=self.seed).random_base2(int(np.ceil(np.log2(self.size))))
             self._parents = list(range(self.size))
-            return list(draws[: self.size])
+            return list(first[: self.size])
         last = len(self.points) - self.size
         if last > 0:
             self._parents = [

@@ -45,4 +45,5 @@ def lowest(points: Array, losses: Array) -> Array | None:
     values, vectors = np.linalg.eigh(bend)
     along = np.einsum("bij,bi->bj", vectors, slope)
     steps = np.where(values > LEVEL, -along / np.maximum(values, LEVEL), -np.sign(along))
-    return np.clip(middle + np.einsum("bij,bj->bi", vectors, steps), 0.0, 1.0)
+    least: Array = np.clip(middle + np.einsum("bij,bj->bi", vectors, steps), 0.0, 1.0)
+    return least

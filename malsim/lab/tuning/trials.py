@@ -43,7 +43,8 @@ def loss_of(units: Sequence[Sequence[Array]], *, worst: bool) -> Array:
     """
     if worst:
         return np.array([max(float(np.nan_to_num(part, nan=np.inf).max()) for parts in units for part in parts)])
-    return np.mean([[_mean(part) for part in parts] for parts in units], axis=0)
+    means: Array = np.mean([[_mean(part) for part in parts] for parts in units], axis=0)
+    return means
 
 
 def bootstrapped(tries: Sequence[Sequence[Sequence[Array]]], *, worst: bool, seed: int = 0) -> Array:
