@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -48,7 +48,7 @@ class Screen:
         self.axes.set(xlim=across, ylim=(up[0] - reach, up[1] + reach))
         dress(self.axes, x=x, y=y, title=title)
         self.axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-        self.canvas: Any = FigureCanvasAgg(figure)  # its drawing has no types
+        self.canvas = cast("Any", FigureCanvasAgg(figure))  # its drawing has no types
         self.canvas.draw()
         figure.set_layout_engine("none")
         self._frame = self.canvas.copy_from_bbox(figure.bbox)
