@@ -1,0 +1,54 @@
+"""The exercises of the notebooks: an answer is right where every property asked of it holds; none is compared with a key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from malsim.scenario.properties import check
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.scenario.properties.frames import Frames
+
+__all__ = ["Grade", "graded", "held"]
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What was asked of an answer, and whether it holds."""
+
+    asked: Mapping[str, bool]
+
+    @property
+    def passed(self) -> bool:
+        """Whether all of it holds."""
+        return all(self.asked.values())
+
+    def __repr__(self) -> str:
+        """The verdict, then a line a property."""
+        lines = [f"  {'holds' if holds else 'fails'}: {said}" for said, holds in self.asked.items()]
+        return "\n".join(["passed" if self.passed else "not yet", *lines])
+
+
+def held(run: Frames, *properties: str) -> dict[str, bool]:
+    """Each property of a run, and whether it holds; one that does not says where it broke."""
+    found = {}
+    for text in properties:
+        verdict = check(text, run)
+        found[text if verdict.passed else f"{text}\n         {verdict.margin.witness}"] = verdict.passed
+    return found
+
+
+def graded(asked: Mapping[str, bool]) -> Grade:
+    """The grade of an answer.
+
+    >>> graded({"one is less than two": 1 < 2, "two is less than one": 2 < 1})
+    not yet
+      holds: one is less than two
+      fails: two is less than one
+    """
+    if not asked:
+        raise ValueError("an exercise asks for something")
+    return Grade({said: bool(holds) for said, holds in asked.items()})
