@@ -12,12 +12,19 @@ from malsim.scenario.files import read
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 ALARM = {"severity_ladder": "light-3", "drift_baseline": "drifted"}
-TRIPWIRES = ["tripwire", "watchdog_silent_writer", "quorum_of_writers", "severity_ladder", "drift_baseline"]
+TRIPWIRES = [
+    "tripwire",
+    "tripwire_poisoned",
+    "watchdog_silent_writer",
+    "quorum_of_writers",
+    "severity_ladder",
+    "drift_baseline",
+]
 
 
 def test_no_tripwire_is_shipped_without_its_dead_man_test() -> None:
     for path in sorted(SCENARIOS.glob("*.toml")):
-        wires = read(path).netlist
+        wires = read(path).netlist if "[netlist]" in path.read_text(encoding="utf-8") else None
         ops = {one.sheet.name for one in wires.net.instances.values()} if wires else set()
         if ops & {*ALARMS, "watchdog"}:
             assert path.stem in TRIPWIRES, path.stem
@@ -30,3 +37,14 @@ def test_it_is_tripped_on_purpose_in_every_replication(name: str) -> None:
     assert made.receipt.tested is not None
     missed = made.scores.row(3, named=True)
     assert (missed["metric"], missed["value"]) == ("missed", 0.0)
+
+
+def test_a_number_that_is_none_blinds_what_is_behind_it() -> None:
+    """Before the first claim the least of no cells is NaN, and a smooth that nobody reloads keeps it for ever."""
+    scenario = read(SCENARIOS / "tripwire_poisoned.toml").replace(replications=6, days=20)
+    assert scenario.netlist is not None
+    text = scenario.netlist.text.replace(" calm.load", "")
+    assert text != scenario.netlist.text
+    made = ms.validate(text, scenario, mutate=False, faults=False)
+    assert made.receipt.verdict == "blind: its inputs went stale (steady), so its silence says nothing"
+    assert made.receipt.ends_blind

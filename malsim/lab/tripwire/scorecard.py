@@ -22,7 +22,7 @@ from malsim.lab.tripwire.observed import Observed, observe, wired
 from malsim.lab.tripwire.part import part_of
 from malsim.lab.tripwire.replay import replay
 from malsim.lab.tripwire.scores import scores
-from malsim.lab.tripwire.silence import blind, receipt, sensors
+from malsim.lab.tripwire.silence import blind, guarded, inner_numbers, receipt, sensors
 from malsim.lab.tripwire.statics import Finding, statics
 from malsim.netlist.lint import lint
 from malsim.sim.wires import Wires
@@ -129,6 +129,7 @@ def validate(
     told, untold, findings = _states(document, part, tick)
     name = Path(document.name).name
     watched = {one: seen.signal(one) for one in sensors(net)}
+    inner = {one: seen.signal(one) for one in inner_numbers(net)}
     bits = {one: seen.bit(one) for one in part.inputs}
     return Scorecard(
         name=name, alarm=seen.name, scenario=scenario, findings=tuple(findings), card=told, untold=untold,
@@ -136,8 +137,8 @@ def validate(
         coverage=coverage(part, bits, tick=tick),
         mutants=killed(seen) if mutate else pl.DataFrame(schema=OF_MUTANTS),
         faults=matrix(seen) if faults else pl.DataFrame(schema=OF_FAULTS),
-        receipt=receipt(net, watched, seen.alarm, seen.tests, days=seen.days, tick=tick),
-        timeline=_timeline(seen, watched), watched=_bands(seen, watched),
+        receipt=receipt(net, watched, inner, seen.alarm, seen.tests, days=seen.days, tick=tick),
+        timeline=_timeline(seen, watched, inner, guarded(net, tick=tick)), watched=_bands(seen, watched),
     )  # fmt: skip
 
 
@@ -209,8 +210,10 @@ def _held(values: Array) -> Array:
     return made
 
 
-def _timeline(seen: Observed, watched: Mapping[str, Array]) -> pl.DataFrame:
-    stale = blind(watched, {})
+def _timeline(
+    seen: Observed, watched: Mapping[str, Array], inner: Mapping[str, Array], limits: Mapping[str, int]
+) -> pl.DataFrame:
+    stale = blind(watched, limits) | {name: np.isnan(values) for name, values in inner.items()}
     blinded = np.any(list(stale.values()), axis=0) if stale else np.zeros_like(seen.alarm)
     shares = {"alarm": seen.alarm, "truth": seen.truth, "blind": blinded & ~seen.alarm}
     return pl.DataFrame({"t": seen.days, **{name: bits.mean(axis=1) for name, bits in shares.items()}})

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from ops.pin import Array
 
-__all__ = ["JOINTLY", "Receipt", "blind", "receipt", "sensors"]
+__all__ = ["JOINTLY", "Receipt", "blind", "guarded", "inner_numbers", "receipt", "sensors"]
 
 JOINTLY = 10  # ticks in which nothing that is watched changes, after which a tripwire without a watchdog counts as blind
 
@@ -139,8 +139,21 @@ def _unchanged(values: Array) -> Array:
     return ticks - np.maximum.accumulate(np.where(moved, ticks, 0), axis=0)
 
 
+def inner_numbers(net: Net) -> list[str]:
+    """The numbers of the run that a net's own ops write."""
+    alone = opened(net)
+    return [name for name, signal in alone.signals.items() if signal.writer is not None and signal.type == "float"]
+
+
 def receipt(
-    net: Net, watched: Mapping[str, Array], alarm: Bools, tests: Mapping[str, Bools], *, days: Array, tick: float
+    net: Net,
+    watched: dict[str, Array],
+    inner: Mapping[str, Array],
+    alarm: Bools,
+    tests: Mapping[str, Bools],
+    *,
+    days: Array,
+    tick: float,
 ) -> Receipt:
     """What the silence of a run is worth.
 
@@ -148,6 +161,8 @@ def receipt(
     ----------
     watched
         Ticks × replications of each of `sensors(net)`.
+    inner
+        Of the numbers that the net makes of them: where one is NaN, what is behind it sees nothing.
     alarm
         Ticks × replications.
     tests
@@ -157,14 +172,14 @@ def receipt(
     tick
         Milliseconds between two ticks.
     """
-    stale = blind(watched, guarded(net, tick=tick))
+    stale = blind(watched, guarded(net, tick=tick)) | {name: np.isnan(values) for name, values in inner.items()}
     any_stale = np.any(list(stale.values()), axis=0) if stale else np.zeros_like(alarm)
     every = blocks(np.ones_like(alarm))
     shares = [share(blocks(one), every) for one in (~alarm & ~any_stale, alarm, ~alarm & any_stale)]
     rows = [
         (name, 1.0 - float(stale[name].mean()), int(_unchanged(values).max()), _last_change(values, days),
          bool(stale[name][-1].any()))
-        for name, values in watched.items()
+        for name, values in (watched | {name: inner[name] for name in inner if stale[name].any()}).items()
     ]  # fmt: skip
     kinds = {"signal": pl.String, "fresh": pl.Float64, "longest": pl.Int64, "changed": pl.Float64, "stale": pl.Boolean}
     return Receipt(
