@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from malsim.api import Run, read, run
     from malsim.memory import Memory, Rules
     from malsim.sim.script import Scenario
-    from malsim.studies import compare, design, replicate, sensitivity, sweep
+    from malsim.studies import cadence, compare, design, replicate, sensitivity, sweep
     from malsim.tripwires import compare_tripwires, design_tripwire, falsify, validate
     from malsim.tuning import Tuner, fit_decay, histories, read_real, tune
     from malsim.workbench import Capture, Trigger, cures, scope, stability
@@ -28,6 +28,7 @@ __all__ = [
     "Scenario",
     "Trigger",
     "Tuner",
+    "cadence",
     "compare",
     "compare_tripwires",
     "cures",
@@ -52,7 +53,7 @@ _HOMES = {
     "malsim.api": ("Run", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
     "malsim.sim.script": ("Scenario",),
-    "malsim.studies": ("compare", "design", "replicate", "sensitivity", "sweep"),
+    "malsim.studies": ("cadence", "compare", "design", "replicate", "sensitivity", "sweep"),
     "malsim.tripwires": ("compare_tripwires", "design_tripwire", "falsify", "validate"),
     "malsim.tuning": ("Tuner", "fit_decay", "histories", "read_real", "tune"),
     "malsim.workbench": ("Capture", "Trigger", "cures", "scope", "stability"),

@@ -6,11 +6,13 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from malsim.errors import UsageError
+from malsim.lab import cadence as lab_cadence
 from malsim.lab import comparison, replications
 from malsim.lab import sensitivity as lab_sensitivity
 from malsim.lab import sweep as lab_sweep
 from malsim.lab.design import design
 from malsim.lab.measure import label_of
+from malsim.plot import cadence as draw_cadence
 from malsim.plot import replications as draw_replications
 from malsim.plot import sensitivity as draw_sensitivity
 from malsim.plot import sweep as draw_sweep
@@ -24,7 +26,19 @@ if TYPE_CHECKING:
     from malsim.lab.design import Given
     from malsim.plot.style import Sheet
 
-__all__ = ["Comparison", "Replicated", "Sensitivity", "Swept", "compare", "design", "replicate", "sensitivity", "sweep"]
+__all__ = [
+    "Cadence",
+    "Comparison",
+    "Replicated",
+    "Sensitivity",
+    "Swept",
+    "cadence",
+    "compare",
+    "design",
+    "replicate",
+    "sensitivity",
+    "sweep",
+]
 
 Made = TypeVar("Made")
 
@@ -98,6 +112,14 @@ class SensitivityFigures:
         return draw_sensitivity.indices(found.frame, label=found.metric, title=title)
 
 
+class Cadence(lab_cadence.Cadence):
+    """What other clocks change: `found.plot()`."""
+
+    def plot(self, title: str = "") -> Sheet:
+        """The cell the clocks disagree on most, and how far the ends differ."""
+        return draw_cadence.clocks(self.frame, self.paths, reference=self.reference, title=title)
+
+
 def replicate(scenario: Scenario | str | Path, **settings: Any) -> Replicated:
     """Run as many replications as an answer needs; see `malsim.lab.replications.replicate`."""
     return _shown(Replicated, replications.replicate(_scenario(scenario), **settings))
@@ -118,6 +140,11 @@ def sensitivity(
 ) -> Sensitivity:
     """Say which settings a metric depends on; see `malsim.lab.sensitivity.study.sensitivity`."""
     return _shown(Sensitivity, lab_sensitivity.sensitivity(_scenario(scenario), space, **settings))
+
+
+def cadence(scenario: Scenario | str | Path, **settings: Any) -> Cadence:
+    """Run a scenario under other clocks and say what changed; see `malsim.lab.cadence.study.cadence`."""
+    return _shown(Cadence, lab_cadence.cadence(_scenario(scenario), **settings))
 
 
 def _scenario(given: Scenario | str | Path) -> Scenario:

@@ -13,7 +13,7 @@ from malsim.memory.index import NONE
 from malsim.sim import hooks
 from malsim.sim.cast import Cast
 from malsim.sim.catalogue import Catalogue
-from malsim.sim.clock import DAY, days, milliseconds
+from malsim.sim.clock import days, milliseconds
 from malsim.sim.drafts import Drafts
 from malsim.sim.inbox import Inbox
 from malsim.sim.ledger import Ledger
@@ -25,6 +25,7 @@ from malsim.sim.session import Session
 from malsim.sim.stage import Scene, Stage
 from malsim.sim.tally import Finals
 from malsim.sim.thread import Thread
+from malsim.sim.timing import Timing
 from malsim.sim.world import World
 
 if TYPE_CHECKING:
@@ -35,13 +36,13 @@ if TYPE_CHECKING:
 __all__ = ["Bench", "run"]
 
 
-def run(scenario: Scenario) -> Run:
-    """Run a scenario from its start to its last tick, all replications at once.
+def run(scenario: Scenario, timing: Timing | None = None) -> Run:
+    """Run a scenario from its start to its last tick, all replications at once; `timing` if the clock is not to be regular.
 
     The clock counts whole milliseconds. Claims wait in the inbox; each turn the reader works, the scan drains what is
     stamped before its own instant, takes it through the gate with the reader's own claims, ticks, and records.
     """
-    bench = Bench(scenario)
+    bench = Bench(scenario, timing)
     bench.calendar.run()
     return bench.made()
 
@@ -49,8 +50,8 @@ def run(scenario: Scenario) -> Run:
 class Bench:
     """The one thing that changes while a run is made."""
 
-    def __init__(self, scenario: Scenario) -> None:
-        self.scenario = scenario
+    def __init__(self, scenario: Scenario, timing: Timing | None = None) -> None:
+        self.scenario, self._timing = scenario, timing or Timing.regular(scenario)
         self.calendar = simpy.Environment(initial_time=0)
         reps = scenario.first + np.arange(scenario.replications)
         world = World(scenario.facts, seed=scenario.seed, reps=reps, end=milliseconds(scenario.days) + 1)
@@ -66,7 +67,6 @@ class Bench:
             self.session = Session(scenario.reader, self.stage, self.ledger, who=self.cast.reader, form=0)
         if scenario.reviewers:
             self.desk = Desk(scenario.reviewers, self.stage, who=self.cast.reviewers, form=1)
-        self._scans = _scans(scenario)
         self._known_until = -1  # the changes of truth before this time are known to the recorder
         self.thread = Thread.of(scenario, self.stage)
         memory = scenario.beginning.lives(reps.tolist(), scenario.rules) if scenario.beginning else Memory.empty()
@@ -101,18 +101,18 @@ class Bench:
         """After each scan, wake who writes before the next one."""
         if not self.scenario.writers:
             return
-        for start, end in zip([0, *self._scans], self._scans, strict=False):
+        for start, end in zip([0, *self._timing.at], self._timing.at, strict=False):
             self.inbox.draft(self.cast.post(self.stand, start, end))
             yield self._scanned
 
     def _thread(self) -> Generator[simpy.Event, None, None]:
         """One turn at each scan: the reader's beats, then the tick; nothing ticks elsewhere."""
         before = 0
-        for number, at in enumerate(self._scans, 1):
+        for number, at in enumerate(self._timing.at, 1):
             yield self.calendar.timeout(at - self.calendar.now)
-            if self.session and at - before > self.scenario.turn_every:
+            if self.session and at - before >= 2 * self.scenario.turn_every:
                 self._catch_up(at, f"a gap of {(at - before) // self.scenario.turn_every - 1} turns")
-            self._turn(number, at, last=number == len(self._scans))
+            self._turn(number, at, last=number == len(self._timing.at))
             before, scanned, self._scanned = at, self._scanned, self.calendar.event()
             scanned.succeed()
 
@@ -123,6 +123,8 @@ class Bench:
             memory, own = self.session.live(self.stand, number, now, self.thread.budget if self.thread else None)
         reviews = self.desk.reviewed(self.stand, at) if self.desk else Drafts.none()
         self._scan(memory, at, [own, reviews])
+        if at in self._timing.doubled:
+            self._scan(self.stand.memory, at, [])
         if self.desk:
             self.desk.escalate(self.stand, at, now)
         self._follow(at)
@@ -179,10 +181,3 @@ class Bench:
         self.truth[changes.fact, changes.rep] = changes.value
         self.recorder.notes.changed(changes)
         self._known_until = at
-
-
-def _scans(scenario: Scenario) -> list[int]:
-    """When the thread runs: at the end of every turn, but for those within a gap."""
-    period = scenario.turn_every
-    every = range(period, int(scenario.days * DAY) + 1, period)
-    return [at for at in every if not any(start <= at < end for start, end in scenario.gaps)]
