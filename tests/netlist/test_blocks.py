@@ -156,3 +156,8 @@ addf contradiction-load tick
     assert bits["value"].to_list() == [0.0] * 1 + [float(t > 2) for t in range(2, 9)]
     assert load("").net.instances == {}
     assert made.signals.filter(pl.col("signal") == "contradiction-load.excess").height > 0
+
+
+def test_a_name_that_no_file_can_have_is_no_function() -> None:
+    with pytest.raises(NetlistError, match="no such function"):
+        link(parse(f"addf {'a' * 300} tick\n"))

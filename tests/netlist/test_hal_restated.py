@@ -7,7 +7,7 @@ oscillator, the two rates, the gates and the recorded netlists stand in the test
 from __future__ import annotations
 
 from itertools import pairwise, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def streamed(text: str, /, tick: float = 1.0, **columns: list[float] | list[bool]) -> pl.DataFrame:
+def streamed(text: str, columns: dict[str, Any], *, tick: float = 1.0) -> pl.DataFrame:
     return run(link(parse(text)), pl.DataFrame(columns), tick=tick)
 
 
@@ -31,7 +31,7 @@ def test_edge(*, high: bool, rising: bool, falling: bool) -> None:
     """edge.0 to edge.5: a pulse on the edges that are asked for, and no false one on the first call."""
     text = f"setp edge.rising {int(rising)}\nsetp edge.falling {int(falling)}\nnet x edge.in\nnet y edge.out\n"
     square = [high ^ bool(place // 5 % 2) for place in range(40)]
-    pulses = streamed(text + "addf edge tick\n", x=square)["y"].to_list()
+    pulses = streamed(text + "addf edge tick\n", {"x": square})["y"].to_list()
     changes = [(now and not was and rising) or (was and not now and falling) for was, now in pairwise(square)]
     assert pulses == [False, *changes]
 
@@ -58,7 +58,7 @@ def test_near() -> None:
     text = "loadrt near names=ratio,apart\nnet a ratio.in-0 apart.in-0\nnet b ratio.in-1 apart.in-1\n"
     text += "net by-ratio ratio.out\nnet by-difference apart.out\nsetp ratio.scale 1.25\nsetp apart.difference 0.5\n"
     pairs = [(a, b / 8) for a in (-2.0, 0.0, 1.0, 4.0) for b in range(-48, 48)]
-    seen = streamed(text + "addf ratio tick\naddf apart tick\n", a=[a for a, _ in pairs], b=[b for _, b in pairs])
+    seen = streamed(text + "addf ratio tick\naddf apart tick\n", {"a": [a for a, _ in pairs], "b": [b for _, b in pairs]})
     within = [min(a * 1.25, a / 1.25) <= b <= max(a * 1.25, a / 1.25) for a, b in pairs]
     assert seen["by-ratio"].to_list() == within
     assert seen["by-difference"].to_list() == [abs(a - b) <= 0.5 for a, b in pairs]
@@ -75,7 +75,7 @@ def test_mux(kind: str, inputs: int) -> None:
     index = [*range(8), 3, 0, 6, 1]
     columns = {f"x-{place}": [value] * len(index) for place, value in enumerate(values)}
     columns |= {f"b-{bit}": [bool(at >> bit & 1) for at in index] for bit in range(3)}
-    assert streamed(text, **columns)["y"].to_list() == [values[min(at, inputs - 1)] for at in index]
+    assert streamed(text, columns)["y"].to_list() == [values[min(at, inputs - 1)] for at in index]
 
 
 def test_mux_debounced() -> None:
@@ -84,7 +84,7 @@ def test_mux_debounced() -> None:
     text += "net b-0 route.bit-0\nsetp route.debounce 3ms\nsetp route.suppress-no-input 1\naddf route tick\n"
     wanted = [False, True, True, False, True, True, True, True, True, False, False, False, False]
     rows = len(wanted)
-    seen = streamed(text, a=[1.0] * rows, b=[2.0] * rows, c=[3.0] * rows, **{"b-0": wanted})["y"].to_list()
+    seen = streamed(text, {"a": [1.0] * rows, "b": [2.0] * rows, "c": [3.0] * rows, "b-0": wanted})["y"].to_list()
     assert seen[:4] == [0.0] * 4
     assert seen[8:] == [2.0] * 5
 
@@ -108,7 +108,7 @@ setp slew2.max 2.5
 addf siggen tick
 addf slew2 tick
 """
-    seen = streamed(text, tick=8.64e7, still=[False] * 230 + [True] * 170)
+    seen = streamed(text, {"still": [False] * 230 + [True] * 170}, tick=8.64e7)
     out = np.concatenate([[0.0, 0.0], seen["out"].to_numpy()])
     assert np.abs(out).max() <= 2.5
     assert np.abs(np.diff(out)).max() <= maxv * (1 + 1e-9)
@@ -125,7 +125,7 @@ def test_loadrt() -> None:
     text = "loadrt reflex names=odd inputs=3\nsetp odd.table 0x96\nnet y odd.out\n"
     text += "net a odd.in-0\nnet b odd.in-1\nnet c odd.in-2\n"
     rows = list(product([False, True], repeat=3))
-    seen = streamed(text + "addf odd tick\n", **{name: [row[at] for row in rows] for at, name in enumerate("abc")})
+    seen = streamed(text + "addf odd tick\n", {name: [row[at] for row in rows] for at, name in enumerate("abc")})
     assert seen["y"].to_list() == [sum(row) % 2 == 1 for row in rows]
 
 

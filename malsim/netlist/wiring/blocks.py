@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["called", "inlined", "shipped"]
 
+LONGEST = 64
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
@@ -34,7 +35,8 @@ def called(statements: Iterable[Statement]) -> list[str]:
     statements = list(statements)
     loaded = {name for statement in statements if isinstance(statement, Load) for name in names_of(statement)}
     added = [one.op for one in statements if isinstance(one, Schedule) and not one.options]
-    return [name for name in dict.fromkeys(added) if name not in loaded and name not in COMPILED and _NAME.fullmatch(name)]
+    names = [name for name in dict.fromkeys(added) if name not in loaded and name not in COMPILED]
+    return [name for name in names if len(name) <= LONGEST and _NAME.fullmatch(name)]
 
 
 @cache
