@@ -10,6 +10,7 @@ malsim netlist render memory.sqlite                            a store's graph a
 malsim netlist run alarm.malnet --on stream.csv --expect trips.csv
 malsim netlist why alarm.out alarm.malnet --on stream.csv --at 41
 malsim netlist why alarm.out out/tripwire --at 41              of a recorded run, back to the claim
+malsim netlist value 'mean(dec_a3ee.~supports.*-scores-eff)' out/tripwire --at 41      of a graph, a store, a run
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ __all__ = ["arguments", "main"]
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("action", choices=sorted(_ACTIONS), help="what to do")
-    parser.add_argument("files", nargs="+", metavar="FILE", help="netlists; for why, the signal first")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="netlists; for why the signal first, for value the address")
     parser.add_argument("--write", action="store_true", help="fmt: rewrite the files instead of printing")
     parser.add_argument("-o", "--output", metavar="FILE", help="draw: .svg, .png; load: .sqlite; run: .csv, .parquet")
     parser.add_argument("--hal", action="store_true", help="draw: HAL's words beside ours")
@@ -41,8 +42,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--on", metavar="STREAM", help="run, why: a row a tick, a column a signal (.csv, .parquet, .ndjson)")
     parser.add_argument("--expect", metavar="FILE", help="run: columns that must come out; exit 1 where they do not")
     parser.add_argument("--tick", default="1d", metavar="TIME", help="run, why: the time between two rows (1d)")
-    parser.add_argument("--rep", type=int, metavar="K", help="why: of a recorded run, the replication; default its first")
-    parser.add_argument("--at", type=float, metavar="DAY", help="why: the day asked about; default the last")
+    parser.add_argument(
+        "--rep", type=int, metavar="K", help="why, value: of a recorded run, the replication; default its first"
+    )
+    parser.add_argument("--at", type=float, metavar="DAY", help="why, value: the day asked about; default the last")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -182,7 +185,7 @@ def _why(args: argparse.Namespace) -> int:
     from malsim.netlist.why import why
 
     signal, path = _exactly(args, 2, "a signal, and a netlist or the folder of a run")
-    if Path(path).is_dir() or path.endswith(".json"):
+    if _is_run(path):
         from malsim.scenario.rerun import life
         from malsim.sim.because import because
 
@@ -192,6 +195,29 @@ def _why(args: argparse.Namespace) -> int:
     recorded = made.unpivot(index="t", variable_name="signal", value_name="value").with_columns(rep=0)
     print(*why(signal, net, recorded, at=args.at), sep="\n  because ")
     return 0
+
+
+def _value(args: argparse.Namespace) -> int:
+    """What stands at an address, line by line: day, replication, whose it is where there are many, value."""
+    import polars as pl
+
+    from malsim.memory import Memory
+    from malsim.netlist import evaluate, load
+    from malsim.scenario.rerun import life
+
+    address, path = _exactly(args, 2, "an address, and a netlist, a store or the folder of a run")
+    if _is_run(path):
+        found = life(path, args.rep).evaluate(address, args.at)
+    elif path.endswith((".malnet", ".hal")):
+        found = evaluate(address, load(_document(path), _memory(args)).memory)
+    else:
+        found = evaluate(address, Memory.open(path, at=args.at)).with_columns(t=pl.lit(args.at, pl.Float64))
+    print(found.write_csv(), end="")
+    return 0
+
+
+def _is_run(path: str) -> bool:
+    return Path(path).is_dir() or path.endswith(".json")
 
 
 def _ran(args: argparse.Namespace, path: str) -> tuple[Net, pl.DataFrame]:
@@ -235,5 +261,5 @@ def _exactly(args: argparse.Namespace, count: int, what: str) -> list[str]:
 
 _ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": _check, "fmt": _fmt, "lint": _lint, "diff": _diff, "draw": _draw, "load": _load, "render": _render, "run": _run,
-    "why": _why,
+    "why": _why, "value": _value,
 }  # fmt: skip

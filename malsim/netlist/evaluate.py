@@ -53,7 +53,7 @@ class Frames:
         return cls(cells, edges, memory.writers.with_columns(pl.lit(t, pl.Float64).alias("t")))
 
 
-def evaluate(where: Address | str, frames: Frames, *, at: float | None = None) -> pl.DataFrame:
+def evaluate(where: Address | str, frames: Frames | Memory, *, at: float | None = None) -> pl.DataFrame:
     """Look an address up.
 
     Parameters
@@ -61,7 +61,7 @@ def evaluate(where: Address | str, frames: Frames, *, at: float | None = None) -
     where
         The address, or its text.
     frames
-        Where to look.
+        Where to look; a memory is looked at as it stands.
     at
         Only the last tick at or before this time, in days; else every tick.
 
@@ -82,6 +82,7 @@ def evaluate(where: Address | str, frames: Frames, *, at: float | None = None) -
     [0.6]
     """
     point = address(where) if isinstance(where, str) else where
+    frames = frames if isinstance(frames, Frames) else Frames.of(frames)
     if isinstance(point, Path):
         found = _path(point, frames)
         if not point.hops or not any(hop.every for hop in point.hops):

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from malsim.netlist.evaluate import evaluate
 from malsim.sim import causes
 from malsim.sim.bands import BANDS
 from malsim.sim.because import because, is_signal
 from malsim.sim.manifest import manifest
 from malsim.sim.metrics import metrics
 from malsim.sim.steady import endings
+from malsim.sim.wired import frames_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,6 +65,13 @@ class Run:
         if is_signal(self, cell):
             return "\n  because ".join(map(str, because(self, cell, t=t, rep=rep)))
         return self.explain(cell, t, rep).why
+
+    def evaluate(self, address: str, t: float | None = None) -> pl.DataFrame:
+        """The value of an address, `mean(dec_a3ee.~supports.*-scores-eff)`: t, rep, value, and row where there are many.
+
+        At every recorded tick, or at the last not after `t` days.
+        """
+        return evaluate(address, frames_of(self), at=t)
 
     def metrics(self) -> pl.DataFrame:
         """The figures of the run with their intervals over replications: metric, value, low, high, replications, meaning."""

@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.errors import ScenarioError
+from malsim.netlist.evaluate import Frames
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.sim.run import Run
 
-__all__ = ["wired"]
+__all__ = ["frames_of", "wired"]
 
 MOST = 24
+
+
+def frames_of(run: Run) -> Frames:
+    """What addresses are looked up in: a run's frames, its graph's edges, and which signal is on which pin."""
+    wires = run.scenario.netlist
+    return Frames(run.cells, Frames.of(run.memory).edges, run.writers, run.signals, wires.pins if wires else {})
 
 
 def wired(run: Run, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -9,12 +9,15 @@ import pytest
 
 from malsim.cli import main
 from malsim.errors import AddressError, DataError
-from malsim.netlist import load, parse, read
+from malsim.memory import tick
+from malsim.netlist import evaluate, load, parse, read
 from malsim.netlist.diagram import diagram
 from malsim.netlist.stream import difference, run
 from malsim.netlist.why import why
 from malsim.netlist.wiring import link
 from malsim.plot.netlist import netlist
+from malsim.scenario.files import read as read_scenario
+from malsim.sim import bench
 
 HERE = Path(__file__).parent
 TRIP = HERE / "trip.malnet"
@@ -154,3 +157,27 @@ def test_a_command_asked_wrongly_says_how(tmp_path: Path, capsys: pytest.Capture
     hal = tmp_path / "m.hal"
     hal.write_text("loadrt lowpass\nloadusr x\naddf lowpass.0 tick\n")
     assert "no counterpart" in said(capsys, "check", str(hal))[1]
+
+
+def test_an_address_has_its_value_on_a_graph_a_store_at_a_day_and_a_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = tmp_path / "g.malnet"
+    graph.write_text('dec_a3ee "a" conf(.7!)\ndec_b3ee "b" conf(.4!) supports> dec_a3ee(.5)\n', encoding="utf-8")
+    where = "mean(dec_a3ee.~supports.*-scores-conf)"
+    assert said(capsys, "value", where, str(graph)) == (0, "t,rep,value\n0.0,0,0.4\n")
+    memory = load(graph.read_text(encoding="utf-8")).memory
+    assert evaluate(where, memory)["value"].to_list() == [0.4]
+    memory.save(tmp_path / "m.sqlite", t=1.0)
+    tick(memory, 5.0).save(tmp_path / "m.sqlite", t=5.0)
+    for day, held in ((2, 0.4), (5, 0.4)):
+        assert said(capsys, "value", where, str(tmp_path / "m.sqlite"), "--at", str(day))[1].endswith(f"{day}.0,0,{held}\n")
+    (tmp_path / "it.toml").write_text(
+        f"why = 'x'\n[run]\ndays = 3\n[netlist]\ntext = '''\n{graph.read_text()}net day clock.days\n'''\n"
+    )
+    made = bench.run(read_scenario(tmp_path / "it.toml"))
+    made.write(tmp_path / "out")
+    assert said(capsys, "value", where, str(tmp_path / "out"), "--at", "2.5") == (0, "t,rep,value\n2.0,0,0.4\n")
+    assert said(capsys, "value", "clock.days", str(tmp_path / "out"))[1] == "t,rep,value\n1.0,0,1.0\n2.0,0,2.0\n3.0,0,3.0\n"
+    assert made.evaluate("dec_a3ee.~supports.*-scores-conf", t=3).columns == ["t", "rep", "row", "value"]
+    assert said(capsys, "value", "dec_ffff-scores-eff", str(graph))[0] == 2
