@@ -87,7 +87,7 @@ class Memory:
     @cached_property
     def wiring(self) -> Wiring:
         """The edges as sparse matrices; those of the memory this one grew from, with what is new."""
-        before = self.__dict__.pop("_wired", None)
+        before: tuple[Wiring, int] | None = self.__dict__.pop("_wired", None)
         if before is None:
             return wire(self.edges, self.cells.height)
         wiring, known = before
