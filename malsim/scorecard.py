@@ -7,11 +7,11 @@ import html
 import io
 from importlib import resources
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.lab.tripwire.said import figure
+from malsim.lab.tripwire.said import between, figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,17 +99,15 @@ def _mutants(made: Scorecard) -> str:
 
 def _faults(made: Scorecard) -> str:
     rows = [
-        [row["fault"], row["verdict"], f"{row['lost']} of {row['detected']}", _later(row["later"]), row["what"]]
+        [row["fault"], row["alarm"], row["verdict"], _lost(row), between(row, "later"), between(row, "false"), row["what"]]
         for row in made.faults.to_dicts()
     ]
-    marks = {"holds": "good", "blinded": "bad"}
-    return _section(
-        "Faults in the loop", ["fault", "verdict", "lost", "later", "what was done"], rows, none="not run", marks=marks
-    )
+    heads = ["fault", "alarm", "verdict", "episodes lost", "ticks later", "false alarms more", "what was done"]
+    return _section("Faults in the loop", heads, rows, none="not run", marks={"holds": "good", "blinded": "bad"})
 
 
-def _later(ticks: float | None) -> str:
-    return "" if ticks is None else f"{ticks:.3g} ticks"
+def _lost(row: dict[str, Any]) -> str:
+    return f"{row['lost']} of {row['detected']}" + ("" if row["low"] is None else f" [{row['low']:.0%}, {row['high']:.0%}]")
 
 
 def _section(

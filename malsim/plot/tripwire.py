@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from matplotlib.ticker import MaxNLocator
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import LogLocator, MaxNLocator
 
 from malsim.plot.style import COLOURS, GREY, dress, line_styles, sheet
 
@@ -37,8 +39,8 @@ def scorecard(
     ----------
     frames
         `timeline` (t, alarm, truth, blind: shares of replications), `watched` (signal, t, low, middle, high), `card` (see
-        `truth_table`), `scores` (tripwire, metric, value, low, high), `mutants` (kind, verdict), `faults` (fault, verdict,
-        later, lost, detected, false_alarms); an empty frame leaves its panel empty.
+        `truth_table`), `scores` (tripwire, metric, value, low, high), `mutants` (kind, verdict), `faults` (fault, alarm,
+        verdict, later, lost, detected, false_alarms); an empty frame leaves its panel empty.
     columns
         Of the card: its states before, its inputs, its outputs.
     """
@@ -53,7 +55,7 @@ def scorecard(
     _mutants(axes["mutants"], frames["mutants"])
     _faults(axes["faults"], frames["faults"])
     if title:
-        figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+        figure.suptitle(fill(title, 115), x=0.01, ha="left", fontsize=11)
     return figure
 
 
@@ -132,10 +134,10 @@ def _points(axes: Axes, scores: pl.DataFrame) -> None:
     """Average run lengths with and without an episode: far right and low is good."""
     title = "Operating points with 95 % intervals: right and low is good"
     dress(axes, x="ARL0, ticks to a false alarm", y="ARL1, ticks to detect", title=title)
-    for scale, axis in ((axes.set_xscale, axes.xaxis), (axes.set_yscale, axes.yaxis)):
-        scale("log")
-        axis.set_major_formatter("{x:g}")
-        axis.set_minor_formatter("")
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("")
     names = scores["tripwire"].unique(maintain_order=True).to_list()
     far = _farthest(scores, "arl0")
     for place, name in enumerate(names):
@@ -150,6 +152,7 @@ def _points(axes: Axes, scores: pl.DataFrame) -> None:
         open_ = found["arl0"]["value"] is None
         label = f"{name}{': no false alarm seen' if open_ else ''}"
         axes.plot(x[0], y[0], MARKS[place], color=COLOURS[place], mfc="white" if open_ else COLOURS[place], label=label)
+    axes.set_ylim(0, None)
     axes.legend(fontsize=6.5, frameon=False, loc="best")
 
 
@@ -189,20 +192,19 @@ def _mutants(axes: Axes, mutants: pl.DataFrame) -> None:
 def _faults(axes: Axes, faults: pl.DataFrame) -> None:
     axes.set_title("Faults in the loop" if faults.height else "Faults in the loop: not run", loc="left", fontsize=10)
     axes.set_axis_off()
-    for place, row in enumerate(faults.to_dicts()):
+    alarms = faults["alarm"].unique(maintain_order=True).to_list()
+    names = faults["fault"].unique(maintain_order=True).to_list()
+    for row in faults.to_dicts():
+        x, y = names.index(row["fault"]), alarms.index(row["alarm"])
         colour, word = VERDICTS[row["verdict"]]
-        axes.add_patch(_box(place, colour))
-        detail = {"late": f"by {row['later'] or 0:.2g} ticks", "blinded": f"{row['lost']} of {row['detected']}",
-                  "cries wolf": f"+{row['false_alarms']}"}.get(row["verdict"], "")  # fmt: skip
+        axes.add_patch(Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, fc=colour, ec="white"))
         dark = row["verdict"] in ("late", "error", "nothing to lose")
-        said = f"{word}\n{detail}" if detail else word
-        axes.text(place, 0.5, said, ha="center", va="center", fontsize=7.5, color="black" if dark else "white")
-        axes.text(place, -0.12, row["fault"].replace(" ", "\n", 1), ha="center", va="top", fontsize=7)
-    axes.set_xlim(-0.6, max(faults.height - 0.4, 1))
-    axes.set_ylim(-0.6, 1.1)
-
-
-def _box(place: int, colour: str) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((place - 0.46, 0), 0.92, 1, fc=colour, ec="white")
+        detail = {"late": f" {row['later'] or 0:.2g}", "blinded": f" {row['lost']}/{row['detected']}",
+                  "cries wolf": f" +{row['false_alarms'] or 0:.2g}"}.get(row["verdict"], "")  # fmt: skip
+        axes.text(x, y, word + detail, ha="center", va="center", fontsize=6.5, color="black" if dark else "white")
+    for x, name in enumerate(names):
+        axes.text(x, len(alarms) - 0.42, name.replace(" ", "\n", 1), ha="center", va="top", fontsize=7)
+    for y, alarm in enumerate(alarms):
+        axes.text(-0.58, y, alarm, ha="right", va="center", fontsize=7)
+    axes.set_xlim(-0.6, max(len(names) - 0.4, 1))
+    axes.set_ylim(len(alarms) + 0.3, -0.55)

@@ -36,12 +36,12 @@ verification = "external"
 """
 BREAKS = (
     "always[1d:6d] (eff(dec_a3ee) >= 0.36)",
-    "always[1d:6d] (eff(dec_b3ee) >= 0.2)",
+    "always[1d:6d] (eff(dec_b3ee) >= 0.13)",
     "always[1d:6d] (eff(dec_a3ee) >= 0.48 or eff(dec_b3ee) >= 0.32)",
     "always[1d:6d] (eff(dec_a3ee) <= 0.985)",
     "always[1d:6d] (eff(dec_a3ee) - eff(dec_b3ee) <= 0.6)",
-    "always[1d:6d] (eff(dec_b3ee) - eff(dec_a3ee) <= 0.22)",
-    "always[1d:3d] (eff(dec_a3ee) >= 0.46)",
+    "always[1d:6d] (eff(dec_b3ee) - eff(dec_a3ee) <= 0.38)",
+    "always[1d:3d] (eff(dec_a3ee) >= 0.36)",
     "always[1d:6d] (eff(dec_a3ee) < 0.5 implies eff(dec_b3ee) < 0.76)",
     "always[2d:6d] (abs(eff(dec_a3ee) - prev(eff(dec_a3ee))) <= 0.5)",
     "not (eventually[1d:3d] (eff(dec_b3ee) < 0.32) and eventually[4d:6d] (eff(dec_a3ee) < 0.48))",

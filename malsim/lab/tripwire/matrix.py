@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import MalsimError
+from malsim.lab.measure import interval
 from malsim.lab.tripwire.faulty import FAULTS, faulty
 from malsim.lab.tripwire.intervals import share
 from malsim.lab.tripwire.observed import observe
@@ -16,6 +17,7 @@ from malsim.lab.tripwire.scores import onsets, spans
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from malsim.lab.tripwire.beside import Charts
     from malsim.lab.tripwire.machine import Bools
     from malsim.lab.tripwire.observed import Observed
 
@@ -25,56 +27,82 @@ __all__ = ["matrix"]
 
 KINDS = {
     "fault": pl.String, "what": pl.String, "alarm": pl.String, "verdict": pl.String, "detected": pl.Int64, "lost": pl.Int64,
-    "low": pl.Float64, "high": pl.Float64, "later": pl.Float64, "false_alarms": pl.Int64,
+    "low": pl.Float64, "high": pl.Float64, "later": pl.Float64, "later_low": pl.Float64, "later_high": pl.Float64,
+    "false_alarms": pl.Float64, "false_low": pl.Float64, "false_high": pl.Float64,
 }  # fmt: skip
 
 
-def matrix(base: Observed) -> pl.DataFrame:
+def matrix(base: Observed, charts: Charts) -> pl.DataFrame:
     """Run the scenario under each fault and compare, on common random numbers.
 
     Returns
     -------
     pl.DataFrame
-        One row a fault: verdict (`holds`, `blinded`, `late`, `cries wolf`, `error`), episodes detected without the fault,
-        how many of them it `lost` with the share's interval, ticks `later` on the mean of those kept, and false alarms more.
-        Ticks that a fault took away show what stood before.
+        One row a fault and alarm, the tripwire's first and then the charts': verdict (`holds`, `blinded`, `late`,
+        `cries wolf`, `error`, `nothing to lose`), episodes detected without the fault, how many of them it `lost` with the
+        share's interval, ticks `later` on the mean of those kept and false alarms more a replication with theirs; of one
+        replication there is none. Ticks that a fault took away show what stood before.
     """
-    rows = []
+    rows: list[dict[str, object]] = []
+    before = {base.name: base.alarm} | charts.alarms(base)
     for name, scenario in faulty(base.scenario):
+        said: dict[str, object] = {"fault": name, "what": FAULTS[name]}
         try:
             seen = observe(scenario, base.name)
         except MalsimError as problem:
-            said = {"fault": name, "what": str(problem), "alarm": base.name, "verdict": "error"}
-            rows.append(said | dict.fromkeys(["detected", "lost", "low", "high", "later", "false_alarms"]))
+            nothing = dict.fromkeys(list(KINDS)[4:])
+            rows += [said | nothing | {"what": str(problem), "alarm": alarm, "verdict": "error"} for alarm in before]
             continue
-        rows.append({"fault": name, "what": FAULTS[name], "alarm": base.name, **_against(base, _filled(seen, base))})
+        after = {base.name: seen.alarm} | charts.alarms(seen)
+        rows += [
+            said | {"alarm": alarm} | _against(base.truth, before[alarm], _filled(after[alarm], seen, base))
+            for alarm in before
+        ]
     return pl.DataFrame(rows, schema=KINDS)
 
 
-def _filled(seen: Observed, base: Observed) -> Bools:
-    """The alarm of a run at the ticks of another, as it stood last."""
+def _filled(alarm: Bools, seen: Observed, base: Observed) -> Bools:
+    """An alarm of a run at the ticks of another, as it stood last."""
     at = np.searchsorted(seen.trace.times, base.trace.times, side="right") - 1
-    filled = seen.alarm[np.maximum(at, 0)].copy()
+    filled = alarm[np.maximum(at, 0)].copy()
     filled[at < 0] = False
     return np.asarray(filled)
 
 
-def _against(base: Observed, alarm: Bools) -> dict[str, object]:
-    rep, start, stop = spans(base.truth)
-    before, after = (_first(one, rep, start, stop) for one in (base.alarm, alarm))
+def _against(truth: Bools, was: Bools, alarm: Bools) -> dict[str, object]:
+    rep, start, stop = spans(truth)
+    before, after = (_first(one, rep, start, stop) for one in (was, alarm))
     detected = before < stop
     lost = detected & (after >= stop)
-    kept = detected & ~lost
-    later = float((after - before)[kept].mean()) if kept.any() else 0.0
-    false = int((onsets(alarm) & ~base.truth).sum() - (onsets(base.alarm) & ~base.truth).sum())
+    later = _paired((after - before)[detected & ~lost])
+    false = _paired((onsets(alarm) & ~truth).sum(axis=0) - (onsets(was) & ~truth).sum(axis=0))
     how = share(lost.astype(np.float64), detected.astype(np.float64))
-    verdict = "blinded" if lost.any() else "late" if later > 0 else "cries wolf" if false > 0 else "holds"
+    verdict = "blinded" if lost.any() else "late" if _above(later) else "cries wolf" if _above(false) else "holds"
     return {
         "verdict": verdict if detected.any() else "nothing to lose",
         "detected": int(detected.sum()), "lost": int(lost.sum()),
-        "low": None if np.isnan(how.low) else how.low, "high": None if np.isnan(how.high) else how.high,
-        "later": later, "false_alarms": false,
+        "low": _known(how.low), "high": _known(how.high),
+        **dict(zip(("later", "later_low", "later_high"), later, strict=True)),
+        **dict(zip(("false_alarms", "false_low", "false_high"), false, strict=True)),
     }  # fmt: skip
+
+
+def _paired(differences: Ints) -> tuple[float | None, float | None, float | None]:
+    """The mean of differences with Student's interval; of one, the one alone."""
+    if not len(differences):
+        return None, None, None
+    mean, low, high = interval(differences.astype(np.float64))
+    return mean, _known(low), _known(high)
+
+
+def _above(found: tuple[float | None, float | None, float | None]) -> bool:
+    """Whether a mean is above 0 by its interval, or where it has none, by itself."""
+    mean, low, _ = found
+    return mean is not None and mean > 0 and (low is None or low > 0)
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
 
 
 def _first(alarm: Bools, rep: Ints, start: Ints, stop: Ints) -> Ints:

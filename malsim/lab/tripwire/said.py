@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.tripwire.scorecard import Scorecard
 
-__all__ = ["compared", "figure", "said"]
+__all__ = ["between", "compared", "figure", "said"]
 
 
 def figure(row: dict[str, object]) -> str:
@@ -63,22 +63,30 @@ def _lines(made: Scorecard) -> Iterator[str]:
         crashed = made.mutants.filter(pl.col("verdict") == "crashed").to_dicts()
         lines = [f"line {row['line']}: {row['what']}: {row['by']}" for row in crashed]
         yield from _list("", lines, "", head="crashed, not counted:")
-    for row in made.faults.to_dicts():
-        yield f"  {row['fault']:<17} {row['verdict']}{_fault(row)}"
+    for alarm, rows in made.faults.group_by("alarm", maintain_order=True):
+        lines = [f"{row['fault']:<17} {row['verdict']}{_fault(row)}" for row in rows.to_dicts()]
+        yield from _list("faults", lines, "", head=f"in the loop, {alarm[0]}:")
 
 
-def _fault(row: dict[str, object]) -> str:
+def _fault(row: dict[str, Any]) -> str:
     match row["verdict"]:
         case "blinded":
             return f": lost {row['lost']} of {row['detected']} episodes, [{row['low']:.0%}, {row['high']:.0%}]"
         case "late":
-            return f" by {row['later']:.3g} ticks"
+            return f" by {between(row, 'later')} ticks"
         case "cries wolf":
-            return f": {row['false_alarms']} false alarms more"
+            return f": {between(row, 'false')} false alarms more a replication"
         case "error":
             return f": {row['what']}"
         case _:
             return ""
+
+
+def between(row: dict[str, Any], name: str) -> str:
+    """A paired difference with its interval, where it has one."""
+    value = row["later" if name == "later" else "false_alarms"]
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return "–" if value is None else f"{value:.2g}" if low is None else f"{value:.2g} [{low:.2g}, {high:.2g}]"
 
 
 def _list(name: str, lines: list[str], none: str, *, head: str = "") -> Iterator[str]:

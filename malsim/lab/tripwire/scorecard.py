@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import UsageError
+from malsim.lab.tripwire.beside import Charts
 from malsim.lab.tripwire.card import card
 from malsim.lab.tripwire.coverage import coverage
-from malsim.lab.tripwire.detectors import cusum, ewma
 from malsim.lab.tripwire.explore import explore
 from malsim.lab.tripwire.killed import KINDS as OF_MUTANTS
 from malsim.lab.tripwire.killed import killed
@@ -20,7 +20,6 @@ from malsim.lab.tripwire.matrix import KINDS as OF_FAULTS
 from malsim.lab.tripwire.matrix import matrix
 from malsim.lab.tripwire.observed import Observed, observe, wired
 from malsim.lab.tripwire.part import part_of
-from malsim.lab.tripwire.replay import replay
 from malsim.lab.tripwire.scores import scores
 from malsim.lab.tripwire.silence import blind, guarded, inner_numbers, receipt, sensors
 from malsim.lab.tripwire.statics import Finding, statics
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     from ops.pin import Array
 
 __all__ = ["Scorecard", "compare", "validate"]
-
-LEAST_SPREAD = 1e-3
 
 
 @dataclass(frozen=True)
@@ -127,16 +124,16 @@ def validate(
     seen = observe(scenario, alarm)
     part = part_of(net)
     told, untold, findings = _states(document, part, tick)
-    name = Path(document.name).name
+    name, charts = Path(document.name).name, Charts.of(seen)
     watched = {one: seen.signal(one) for one in sensors(net)}
     inner = {one: seen.signal(one) for one in inner_numbers(net)}
     bits = {one: seen.bit(one) for one in part.inputs}
     return Scorecard(
         name=name, alarm=seen.name, scenario=scenario, findings=tuple(findings), card=told, untold=untold,
-        scores=_scored({name: seen.alarm, **_charts(watched, seen)}, seen.truth),
+        scores=_scored({name: seen.alarm, **charts.alarms(seen)}, seen.truth),
         coverage=coverage(part, bits, tick=tick),
         mutants=killed(seen) if mutate else pl.DataFrame(schema=OF_MUTANTS),
-        faults=matrix(seen) if faults else pl.DataFrame(schema=OF_FAULTS),
+        faults=matrix(seen, charts) if faults else pl.DataFrame(schema=OF_FAULTS),
         receipt=receipt(net, watched, inner, seen.alarm, seen.tests, days=seen.days, tick=tick),
         timeline=_timeline(seen, watched, inner, guarded(net, tick=tick)), watched=_bands(seen, watched),
     )  # fmt: skip
@@ -158,7 +155,7 @@ def compare(netlists: Mapping[str, Document], scenario: Scenario, *, alarm: str 
         seen = observe(own, alarm)
         if truth is None:
             truth = seen.truth
-            charts = _charts({one: seen.signal(one) for one in sensors(wired(own).net)}, seen)
+            charts = Charts.of(seen).alarms(seen)
         found[name] = _scored({name: seen.alarm}, seen.truth)
     if truth is None:
         raise UsageError("nothing to compare", hint="name two netlists")
@@ -185,29 +182,6 @@ def _scored(alarms: Mapping[str, Bools], truth: Bools) -> pl.DataFrame:
     return pl.concat(
         [scores(alarm, truth).select(pl.lit(name).alias("tripwire"), pl.all()) for name, alarm in alarms.items()]
     )
-
-
-def _charts(watched: Mapping[str, Array], seen: Observed) -> dict[str, Bools]:
-    """CUSUM and EWMA of the first watched number, centred and scaled by its quiet ticks."""
-    for name, values in watched.items():
-        held = _held(values)
-        calm = held[~seen.truth & ~np.isnan(held)]
-        if len(calm):
-            fit = {"target": float(calm.mean()), "sigma": max(float(calm.std()), LEAST_SPREAD)}
-            stream = {"x": np.where(np.isnan(held), fit["target"], held)}
-            return {
-                f"{chart.__name__.upper()} of {name}": replay(chart(**fit), stream, ["alarm"])["alarm"]
-                for chart in (cusum, ewma)
-            }
-    return {}
-
-
-def _held(values: Array) -> Array:
-    """Values with the last known one where there is none."""
-    ticks = np.arange(len(values))[:, None]
-    last = np.maximum.accumulate(np.where(np.isnan(values), -1, ticks), axis=0)
-    made: Array = np.where(last < 0, np.nan, np.take_along_axis(values, np.maximum(last, 0), axis=0))
-    return made
 
 
 def _timeline(
