@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-import numpy as np
-
 from malsim.errors import UsageError
+from malsim.lab.op_settings import op_settings, with_op_settings
+from malsim.lab.setting import Setting
 from malsim.memory import Rules
 from malsim.sim.clock import DAY, milliseconds
 from malsim.sim.faults import BAD, NOISE
@@ -29,57 +28,21 @@ Subject = TypeVar("Subject", Rules, Scenario)
 MOST_LISTED = 8
 
 
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """One number or choice: its value now, its unit, and its bounds (low itself left out if `above`) or its choices."""
-
-    name: str
-    value: Any
-    unit: str = "1"
-    low: float = -math.inf
-    high: float = math.inf
-    above: bool = False
-    whole: bool = False
-    choices: tuple[str, ...] = ()
-
-    @property
-    def allowed(self) -> str:
-        """The bounds or choices in words."""
-        if self.choices:
-            return ", ".join(self.choices)
-        return f"{'whole, ' if self.whole else ''}{'above ' if self.above else ''}{self.low:g} to {self.high:g}"
-
-    def checked(self, value: object, *, where: str = "settings") -> Any:
-        """The value as the setting holds it. Raises `UsageError` for one of the wrong kind or beyond the bounds."""
-        held: Any = value.item() if isinstance(value, np.generic) else value
-        if self.choices:
-            good = held in self.choices
-        else:
-            good = isinstance(held, (int, float)) and not isinstance(held, bool)
-            good = good and self.holds(float(held)) and (not self.whole or float(held).is_integer())
-        if not good:
-            raise UsageError("not a value of this setting", where=f"{where}: {self.name}", given=value, allowed=self.allowed)
-        return held if self.choices else int(held) if self.whole else float(held)
-
-    def holds(self, value: float) -> bool:
-        """Whether a number lies within the bounds."""
-        return (self.low < value if self.above else self.low <= value) and value <= self.high
-
-
 def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
     """The settings of rules, or of a scenario, by name.
 
     `rules.NAME` (the push's weights are `rules.rank_…`); of a scenario also `seed`, `run.days`, `run.turn_every` (days),
     `run.replications`, `run.first`, `facts.NAME.hazard` and `.popularity`, `writers.NAME.PARAMETER` with `count`,
     `reader.PARAMETER`, `reviewers.count`, `.each` (days) and `.accuracy`, `faults.POPULATION.noise.KIND` and `.bad.KIND`
-    (the nth fault on a population is POPULATION-n).
+    (the nth fault on a population is POPULATION-n), `netlist.INSTANCE.PARAMETER` of its ops.
 
     >>> settings_of(Rules())["rules.challenge_ceiling"].allowed
     '0 to 1'
     """
     if isinstance(subject, Rules):
         return {one.name: one for one in _rules(subject)}
-    parts = (_rules(subject.rules), _run(subject), _world(subject), _people(subject), _faults(subject))
+    ops = op_settings(subject.netlist) if subject.netlist else ()
+    parts = (_rules(subject.rules), _run(subject), _world(subject), _people(subject), _faults(subject), ops)
     return {one.name: one for part in parts for one in part}
 
 
@@ -123,6 +86,9 @@ def _parts(scenario: Scenario, tables: Mapping[str, dict[str, Any]]) -> dict[str
         made["writers"] = tuple(_population(one, tables.get(f"writers.{one.name}", {})) for one in scenario.writers)
     if any(table.startswith("faults.") for table in tables):
         made["faults"] = tuple(_fault(label, one, tables) for label, one in _labelled(scenario))
+    ops = {table.removeprefix("netlist."): values for table, values in tables.items() if table.startswith("netlist.")}
+    if ops and scenario.netlist:
+        made["netlist"] = with_op_settings(scenario.netlist, ops)
     if scenario.reader and "reader" in tables:
         made["reader"] = replace(scenario.reader, **tables["reader"])
     if scenario.reviewers and "reviewers" in tables:

@@ -21,7 +21,7 @@ from malsim.sim.clock import DAY
 if TYPE_CHECKING:
     import malsim as ms
 
-RICH = """
+RICH = '''
 why = "one of everything that can be set"
 seed = 3
 
@@ -44,6 +44,18 @@ count = 2
 [[writers]]
 behaviour = "poisoner"
 
+[netlist]
+text = """
+loadrt watch names=dog
+loadrt oneshot names=once
+loadrt or2 names=either
+setp dog.level 0.15
+setp once.width 10min
+addf dog tick
+addf once tick
+addf either tick
+"""
+
 [reader]
 
 [reviewers]
@@ -57,7 +69,7 @@ noise = { flip = 0.1 }
 population = "crew"
 bad = { wrong = 0.2 }
 from = "2d"
-"""
+'''
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +92,7 @@ def test_every_rule_that_is_no_formula_is_a_setting() -> None:
 def test_each_setting_changes_alone_and_reads_back(rich: ms.Scenario) -> None:
     before = settings_of(rich)
     assert {name.partition(".")[0] for name in before} == {
-        "rules", "seed", "run", "facts", "writers", "reader", "reviewers", "faults",
+        "rules", "seed", "run", "facts", "writers", "reader", "reviewers", "faults", "netlist",
     }  # fmt: skip
     for name, one in before.items():
         if one.unit == "files":
@@ -89,6 +101,18 @@ def test_each_setting_changes_alone_and_reads_back(rich: ms.Scenario) -> None:
         after = settings_of(changed(rich, {name: value}))
         told = {key: held.value for key, held in after.items() if held.value != before[key].value}
         assert told == {name: value}
+
+
+def test_an_ops_parameter_is_set_in_its_own_unit(rich: ms.Scenario) -> None:
+    before = settings_of(rich)
+    assert (before["netlist.dog.level"].value, before["netlist.once.width"].value) == (0.15, 600_000.0)
+    assert before["netlist.once.width"].unit == "ms"
+    assert "netlist.either.table" not in before  # or2 is an op whose table is fixed
+    made = changed(rich, {"netlist.dog.level": 1e-7, "netlist.once.width": 90_000.5})
+    assert made.netlist is not None
+    assert made.netlist.text.endswith("setp dog.level 0.0000001\nsetp once.width 90000.5ms\n")
+    assert rich.netlist is not None
+    assert "90000" not in rich.netlist.text
 
 
 def test_several_change_together(rich: ms.Scenario) -> None:

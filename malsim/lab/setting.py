@@ -1,0 +1,50 @@
+"""One number or choice that can be set: what it is now, and within what bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from malsim.errors import UsageError
+
+__all__ = ["Setting"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One number or choice: its value now, its unit, and its bounds (low itself left out if `above`) or its choices."""
+
+    name: str
+    value: Any
+    unit: str = "1"
+    low: float = -math.inf
+    high: float = math.inf
+    above: bool = False
+    whole: bool = False
+    choices: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> str:
+        """The bounds or choices in words."""
+        if self.choices:
+            return ", ".join(self.choices)
+        return f"{'whole, ' if self.whole else ''}{'above ' if self.above else ''}{self.low:g} to {self.high:g}"
+
+    def checked(self, value: object, *, where: str = "settings") -> Any:
+        """The value as the setting holds it. Raises `UsageError` for one of the wrong kind or beyond the bounds."""
+        held: Any = value.item() if isinstance(value, np.generic) else value
+        if self.choices:
+            good = held in self.choices
+        else:
+            good = isinstance(held, (int, float)) and not isinstance(held, bool)
+            good = good and self.holds(float(held)) and (not self.whole or float(held).is_integer())
+        if not good:
+            raise UsageError("not a value of this setting", where=f"{where}: {self.name}", given=value, allowed=self.allowed)
+        return held if self.choices else int(held) if self.whole else float(held)
+
+    def holds(self, value: float) -> bool:
+        """Whether a number lies within the bounds."""
+        return (self.low < value if self.above else self.low <= value) and value <= self.high
