@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -13,6 +13,7 @@ from malsim.plot.scope import scope
 from malsim.plot.staleness import staleness
 from malsim.plot.trajectories import trajectories
 from malsim.plot.waterfall import waterfall
+from malsim.progress import progress
 from malsim.scenario.files import read
 from malsim.sim import bench
 from malsim.sim.bands import bands_of
@@ -133,5 +134,5 @@ def run(scenario: Scenario | str | Path, **changes: Any) -> Run:
     script = scenario if isinstance(scenario, Scenario) else read(scenario)
     if changes:
         script = script.replace(**changes)
-    made = bench.run(script)
+    made = bench.run(script, watch=partial(progress, what=script.name, unit="tick"))
     return Run(**{part.name: getattr(made, part.name) for part in fields(made)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Read, replay, score, write, say."""
     from malsim.memory import Rules
+    from malsim.progress import progress
     from malsim.sim.claim_files import read_claims, read_truth
     from malsim.sim.replay import replay
 
@@ -43,7 +45,8 @@ def main(args: argparse.Namespace) -> int:
     truth = read_truth(args.truth, epoch=found.epoch) if args.truth else None
     if found.bad.height:
         print(f"{found.bad.height} bad rows left out, the first on line {found.bad['line'][0]}", file=sys.stderr)
-    result = replay(found.claims, truth, rules=rules, contradictions=args.contradictions, seed=args.seed)
+    watch = partial(progress, what="replay", unit="batch")
+    result = replay(found.claims, truth, rules=rules, contradictions=args.contradictions, seed=args.seed, watch=watch)
     path = Path(args.claims)
     name = path.resolve().parent.name if path.name.startswith("claims.") else path.name.split(".")[0]
     folder = args.output or (None if args.json else Path("out") / f"replay_{name}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -33,16 +34,20 @@ if TYPE_CHECKING:
 
     from malsim.sim.script import Scenario
 
-__all__ = ["Bench", "run"]
+__all__ = ["Bench", "Watch", "run"]
+
+Watch: TypeAlias = Callable[[Sequence[int]], Iterable[int]]
 
 
-def run(scenario: Scenario, timing: Timing | None = None) -> Run:
+def run(scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter) -> Run:
     """Run a scenario from its start to its last tick, all replications at once; `timing` if the clock is not to be regular.
+
+    `watch` is handed the times of the ticks and gives them back as they are made, as a progress bar does.
 
     The clock counts whole milliseconds. Claims wait in the inbox; each turn the reader works, the scan drains what is
     stamped before its own instant, takes it through the gate with the reader's own claims, ticks, and records.
     """
-    bench = Bench(scenario, timing)
+    bench = Bench(scenario, timing, watch)
     bench.calendar.run()
     return bench.made()
 
@@ -50,8 +55,8 @@ def run(scenario: Scenario, timing: Timing | None = None) -> Run:
 class Bench:
     """The one thing that changes while a run is made."""
 
-    def __init__(self, scenario: Scenario, timing: Timing | None = None) -> None:
-        self.scenario, self._timing = scenario, timing or Timing.regular(scenario)
+    def __init__(self, scenario: Scenario, timing: Timing | None = None, watch: Watch = iter) -> None:
+        self.scenario, self._timing, self._watch = scenario, timing or Timing.regular(scenario), watch
         self.calendar = simpy.Environment(initial_time=0)
         reps = scenario.first + np.arange(scenario.replications)
         world = World(scenario.facts, seed=scenario.seed, reps=reps, end=milliseconds(scenario.days) + 1)
@@ -108,7 +113,7 @@ class Bench:
     def _thread(self) -> Generator[simpy.Event, None, None]:
         """One turn at each scan: the reader's beats, then the tick; nothing ticks elsewhere."""
         before = 0
-        for number, at in enumerate(self._timing.at, 1):
+        for number, at in enumerate(self._watch(self._timing.at), 1):
             yield self.calendar.timeout(at - self.calendar.now)
             if self.session and at - before >= 2 * self.scenario.turn_every:
                 self._catch_up(at, f"a gap of {(at - before) // self.scenario.turn_every - 1} turns")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from malsim.memory import Settled
 
 __all__ = ["Replay", "replay"]
+
+Stop: TypeAlias = tuple[int, float | None]
+Watch: TypeAlias = Callable[[Sequence[Stop]], Iterable[Stop]]
 
 BATCHES = 100
 SHOWN = 6
@@ -58,12 +62,14 @@ def replay(
     rules: Rules | None = None,
     contradictions: str = "mutual",
     seed: int = 0,
+    watch: Watch = iter,
 ) -> Replay:
     """Replay claims (line, time, writer, object, value, confidence; see `claim_files.read_claims`) and score the answers.
 
     Every claim is a cell (verification external). Untimed claims arrive in an order drawn from the seed, timed ones by
     time, writer and line; a batch of 1 % of them a tick, then the graph settles. With a dated truth (object, value, asked)
     it settles at each question, with the claims before it. The answer for an object is the head with the highest effective.
+    `watch` is handed the batches and gives them back as they are taken, as a progress bar does.
     """
     if contradictions not in _CONTRADICTIONS:
         raise UsageError("unknown wiring", where="contradictions", given=contradictions, allowed=", ".join(_CONTRADICTIONS))
@@ -72,7 +78,7 @@ def replay(
     dated = truth is not None and truth["asked"].null_count() < truth.height
     questions = sorted(truth["asked"].drop_nulls().unique().to_list()) if truth is not None and dated else []
     said: list[pl.DataFrame] = []
-    for stop, asked in _stops(stream, questions):
+    for stop, asked in watch(list(_stops(stream, questions))):
         feed.advance(stop)
         if asked is not None:
             said.append(_asked(feed, asked))
@@ -112,10 +118,10 @@ def _batch(count: int) -> int:
     return max(1, -(-count // BATCHES))
 
 
-def _stops(stream: pl.DataFrame, questions: list[float]) -> Iterator[tuple[int, float | None]]:
+def _stops(stream: pl.DataFrame, questions: list[float]) -> Iterator[Stop]:
     """How many claims have arrived at each batch's end and at each question, in order."""
     size = _batch(stream.height)
-    ends: list[tuple[int, float | None]] = [(end, None) for end in range(size, stream.height, size)]
+    ends: list[Stop] = [(end, None) for end in range(size, stream.height, size)]
     before = np.searchsorted(stream["t"].to_numpy(), np.array(questions), side="left").tolist() if questions else []
     ends += list(zip(before, questions, strict=True))
     yield from sorted(ends, key=lambda stop: (stop[0], stop[1] is not None, stop[1] or 0.0))

@@ -1,0 +1,64 @@
+"""A bar shows where somebody watches, on stderr, and changes nothing of what is made."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+from typing import TYPE_CHECKING
+
+import malsim as ms
+from malsim.progress import progress
+from malsim.sim import bench
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pytest
+
+
+def watching(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+
+
+def test_a_terminal_gets_a_bar_on_stderr(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    watching(monkeypatch, terminal=True)
+    assert list(progress([1, 2, 3], what="sum", unit="number", delay=0.0)) == [1, 2, 3]
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "sum" in told.err
+    assert "/3" in told.err
+
+
+def test_what_is_done_at_once_gets_none(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    watching(monkeypatch, terminal=True)
+    assert list(progress([1, 2, 3], what="sum", unit="number", delay=1e6)) == [1, 2, 3]
+    assert capsys.readouterr().err.strip() == ""
+
+
+def test_a_pipe_and_a_worker_get_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    watching(monkeypatch, terminal=False)
+    steps = [1, 2, 3]
+    assert progress(steps, what="sum", unit="number") is steps
+    watching(monkeypatch, terminal=True)
+    monkeypatch.setattr(multiprocessing, "parent_process", object)
+    assert progress(steps, what="sum", unit="number") is steps
+
+
+def test_a_run_that_is_watched_is_the_same_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = ms.read("scenarios/worked_example.toml")
+    bare = bench.run(scenario)
+    watching(monkeypatch, terminal=True)
+    run = ms.run(scenario)
+    assert run.cells.equals(bare.cells)
+    assert run.events.equals(bare.events)
+    seen: list[int] = []
+
+    def watch(times: Sequence[int]) -> Iterator[int]:
+        for at in times:
+            seen.append(at)
+            yield at
+
+    assert bench.run(scenario, watch=watch).cells.equals(bare.cells)
+    assert len(seen) == bare.cells["t"].n_unique()
+    capsys.readouterr()
