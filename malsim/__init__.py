@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from malsim.sim.script import Scenario
     from malsim.studies import cadence, compare, design, replicate, sensitivity, sweep
     from malsim.tripwires import compare_tripwires, design_tripwire, falsify, validate
-    from malsim.tuning import Tuner, fit_decay, histories, read_real, tune
+    from malsim.tuning import Tuner, compare_laws, fit_decay, histories, read_real, tune
     from malsim.workbench import Capture, Trigger, cures, scope, stability
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Tuner",
     "cadence",
     "compare",
+    "compare_laws",
     "compare_tripwires",
     "cures",
     "design",
@@ -55,7 +56,7 @@ _HOMES = {
     "malsim.sim.script": ("Scenario",),
     "malsim.studies": ("cadence", "compare", "design", "replicate", "sensitivity", "sweep"),
     "malsim.tripwires": ("compare_tripwires", "design_tripwire", "falsify", "validate"),
-    "malsim.tuning": ("Tuner", "fit_decay", "histories", "read_real", "tune"),
+    "malsim.tuning": ("Tuner", "compare_laws", "fit_decay", "histories", "read_real", "tune"),
     "malsim.workbench": ("Capture", "Trigger", "cures", "scope", "stability"),
 }
 

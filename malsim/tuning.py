@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from malsim.errors import UsageError
 from malsim.lab import decay as lab_decay
+from malsim.lab import laws as lab_laws
 from malsim.lab import tuning as lab_tuning
 from malsim.lab.decay import histories
 from malsim.lab.measure import label_of
-from malsim.lab.real import read_real
+from malsim.lab.real import RealClaims, read_real
 from malsim.plot import decay as draw_decay
+from malsim.plot import laws as draw_laws
 from malsim.plot import tuning as draw_tuning
 
 if TYPE_CHECKING:
@@ -19,9 +21,13 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from malsim.memory import Rules
     from malsim.plot.style import Sheet
 
-__all__ = ["Decay", "Tuned", "Tuner", "fit_decay", "histories", "read_real", "tune"]
+__all__ = ["Decay", "Laws", "Tuned", "Tuner", "compare_laws", "fit_decay", "histories", "read_real", "tune"]
+
+
+SCORES = ("accuracy", "brier")
 
 
 class Decay(lab_decay.Decay):
@@ -59,7 +65,9 @@ class Tuned(lab_tuning.Tuned):
             raise UsageError("one objective has no front", where="pareto", given=self.objectives, hint="tune with two")
         one, other = self.objectives[:2]
         columns = {"x": f"loss of {one}", "y": f"loss of {other}"}
-        return draw_tuning.pareto(self.candidates, **columns, labels=(label_of(one), label_of(other)), title=title)
+        return draw_tuning.pareto(
+            self.candidates, **columns, labels=(f"loss: {label_of(one)}", f"loss: {label_of(other)}"), title=title
+        )
 
 
 class Tuner(lab_tuning.Tuner):
@@ -73,6 +81,34 @@ class Tuner(lab_tuning.Tuner):
 def tune(problems: Sequence[Any] | Any, *, space: Mapping[str, Sequence[Any]], **settings: Any) -> Tuned:
     """Search settings for the least loss, and say how sure that is; see `malsim.lab.tuning.tune`."""
     return _shown(lab_tuning.tune(problems, space=space, **settings))
+
+
+@dataclass(frozen=True, repr=False)
+class Laws:
+    """Laws side by side on real claims: `frame` (data, law, metric, value, low, high), and `figure()`."""
+
+    frame: pl.DataFrame
+
+    def figure(self, *, title: str = "On objects whose truth tuning did not see") -> Sheet:
+        """Accuracy and Brier score of each law on each data set, and on their mean."""
+        return draw_laws.laws(self.frame, title=title)
+
+    def __repr__(self) -> str:
+        """A line a data set and law."""
+        wide = self.frame.pivot("metric", index=["data", "law"], values=["value", "low", "high"])
+        return "\n".join(
+            f"  {row['data']:<22} {row['law']:<16} "
+            + "  ".join(
+                f"{name} {row[f'value_{name}']:.3f} [{row[f'low_{name}']:.3f}, {row[f'high_{name}']:.3f}]" for name in SCORES
+            )
+            for row in wide.to_dicts()
+        )
+
+
+def compare_laws(real: Sequence[Any], laws: Mapping[str, Rules], *, seed: int | None = 0) -> Laws:
+    """Compare rules, and the majority vote, on real claims or their folders; see `malsim.lab.laws.compare_laws`."""
+    given = [one if isinstance(one, RealClaims) else read_real(one) for one in real]
+    return Laws(lab_laws.compare_laws(given, laws, seed=seed))
 
 
 def _shown(made: lab_tuning.Tuned) -> Tuned:

@@ -58,8 +58,8 @@ class RealClaims:
         quick = rules.replace(settle_ticks=ticks, settle_tolerance=still)
         found = []
         for memory, truth in self.parts:
-            weighed = memory.with_edges(memory.edges.with_columns(weight=pl.col("weight") * scale))
-            fresh = weighed.with_cells(weighed.cells.with_columns(effective=pl.col("stated")))
+            weighed = memory.edges.with_columns(weight=pl.col("weight") * scale)
+            fresh = Memory(memory.cells.with_columns(effective=pl.col("stated")), weighed, memory.writers)
             now = float(memory.cells["created"].to_numpy().max())
             settled = settle(fresh, now, quick).memory
             found.append(answered(_one_by_one(settled, quick) if one_by_one else settled, _asked(truth, objects)))
@@ -75,9 +75,9 @@ class RealClaims:
         low, high = binomtest(int(right.sum()), len(right)).proportion_ci(method="wilson")
         return {"accuracy": float(right.sum()) / len(right), "low": float(low), "high": float(high)}
 
-    def majority(self, objects: pl.Series | None = None) -> dict[str, float]:
-        """Every metric of the majority vote: the value most claims gave, the earliest of equals, with its share."""
-        return scored(pl.concat([_voted(memory, _asked(truth, objects)) for memory, truth in self.parts]))
+    def voted(self, objects: pl.Series | None = None) -> pl.DataFrame:
+        """What the majority answers: the value most claims gave, the earliest of equals, with its share as probability."""
+        return pl.concat([_voted(memory, _asked(truth, objects)) for memory, truth in self.parts])
 
 
 def read_real(folder: str | Path) -> RealClaims:

@@ -83,6 +83,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
     ),
     "record_replay": ("netlist: cut played", "rules.challenge_ceiling = 0", "without inputs"),
     "reviewers": ("without reviewers", "without writers.1"),
+    "saturated_vote": ("rules.challenge_ceiling = 0",),
     "self_grader": ("rules.calibration = none",),
     "severity_ladder": ("netlist: cut is-grave", "netlist: cut light-2"),
     "silent_staleness": ("rules.tau_volatile = 300", "writers.silent_staleness.accuracy = 0"),

@@ -1,0 +1,89 @@
+"""Real claims under any rules: as a replay answers them, split by objects, beside the majority; shared data where it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+import malsim as ms
+from malsim.errors import UsageError
+from malsim.lab.real import halves, read_real
+from malsim.memory import Rules
+from malsim.sim.claim_files import read_claims, read_truth
+from malsim.sim.replay import replay
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LAWS = {
+    "default": Rules(),
+    "light": Rules(weight_supports=0.2, weight_contradicts=0.3, calibration="none"),
+    "high": Rules(support_ceiling=0.8, challenge_ceiling=0.4, calibration="brier"),
+    "stated": Rules(mass_from="stated", weight_contradicts=0.5),
+}
+
+
+def folder(path: Path, *, dated: bool = False, objects: int = 12, writers: int = 6) -> Path:
+    draws = np.random.default_rng(4)
+    true = draws.integers(0, 2, objects)
+    skill = draws.uniform(0.5, 0.95, writers)
+    rows = ["time,writer,object,value,stated_confidence"]
+    for day in range(2 if dated else 1):
+        for o in range(objects):
+            for w in range(writers):
+                value = true[o] if draws.random() < skill[w] else 1 - true[o]
+                rows.append(f"{10 * day + w if dated else ''},w{w},o{o},v{value},{draws.uniform(0.3, 1.0):.2f}")
+    path.mkdir(exist_ok=True)
+    (path / "claims.csv").write_text("\n".join(rows) + "\n")
+    asked = [f"o{o},v{true[o]},{8 if o % 2 else 30}" if dated else f"o{o},v{true[o]}," for o in range(objects)]
+    (path / "truth.csv").write_text("object,value,valid_from\n" + "\n".join(asked) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("law", list(LAWS))
+@pytest.mark.parametrize("dated", [False, True])
+def test_answers_are_those_of_a_replay_under_the_same_rules(tmp_path: Path, law: str, *, dated: bool) -> None:
+    real = read_real(folder(tmp_path, dated=dated))
+    found = read_claims(tmp_path / "claims.csv")
+    truth = read_truth(tmp_path / "truth.csv", epoch=found.epoch)
+    told = replay(found.claims, truth, rules=LAWS[law]).answers.filter(pl.col("right").is_not_null())
+    both = real.judged(LAWS[law]).join(told, on="object", suffix="_told")
+    assert both.height == 12
+    np.testing.assert_allclose(both["probability"], both["probability_told"], atol=2e-3)
+    assert both["right"].to_list() == both["right_told"].to_list()
+
+
+def test_the_majority_is_that_of_a_replay(tmp_path: Path) -> None:
+    real = read_real(folder(tmp_path))
+    found = read_claims(tmp_path / "claims.csv")
+    told = replay(found.claims, read_truth(tmp_path / "truth.csv")).baselines["majority"]
+    voted = real.voted()
+    assert voted["right"].mean() == pytest.approx(told.value["accuracy"])
+    brier = ((voted["probability"] - voted["right"].cast(pl.Float64)) ** 2).mean()
+    assert brier == pytest.approx(told.value["brier"])
+
+
+def test_halves_do_not_overlap_and_do_not_depend_on_order() -> None:
+    objects = pl.Series([f"o{number}" for number in range(101)])
+    one, other = halves(objects, seed=3)
+    assert (len(one), len(other)) == (51, 50)
+    assert sorted([*one, *other]) == sorted(objects)
+    assert halves(objects.reverse(), seed=3)[0].to_list() == one.to_list()
+    assert halves(objects, seed=4)[0].to_list() != one.to_list()
+
+
+def test_laws_stand_beside_the_majority_with_intervals(tmp_path: Path) -> None:
+    sets = [folder(tmp_path / name, objects=20) for name in ("a", "b")]
+    found = ms.compare_laws(sets, LAWS, seed=None)
+    frame = found.frame
+    assert frame["law"].unique(maintain_order=True).to_list() == [*LAWS, "majority"]
+    assert ((frame["low"] <= frame["value"]) & (frame["value"] <= frame["high"])).all()
+    one = frame.filter((pl.col("law") == "light") & (pl.col("metric") == "brier"))
+    assert one.filter(data="mean")["value"][0] == pytest.approx(one.filter(pl.col("data") != "mean")["value"].mean())
+    assert [axes.get_xlabel()[:8] for axes in found.figure().axes] == ["accuracy", "Brier sc"]
+    assert "majority" in str(found)
+    with pytest.raises(UsageError, match="nothing to compare"):
+        ms.compare_laws([], LAWS)
