@@ -13,6 +13,7 @@ __all__ = ["Line", "comment_at", "read_lines"]
 
 _BEFORE_COMMENT = re.compile(r'(?:[^"#]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+', re.DOTALL)
 _BYTE_ORDER_MARK = "\ufeff"
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +60,21 @@ def read_lines(source: str | bytes, file: str) -> tuple[list[Line], list[Fault]]
 
 def _decoded(source: str | bytes, file: str) -> tuple[str, list[Fault]]:
     if isinstance(source, str):
-        return source, []
+        half = _HALF.search(source)
+        if half is None:
+            return source, []
+        before = source[: half.start()].split("\n")
+        fault = Fault(
+            problem="half a character, which no UTF-8 text holds", file=file, line=len(before), column=len(before[-1]) + 1,
+            words=ascii(half[0])[1:-1], hint="read the file as UTF-8",
+        )  # fmt: skip
+        return source.encode(errors="replace").decode(), [fault]
     try:
         return source.decode(), []
     except UnicodeDecodeError as error:
-        before = source[: error.start].split(b"\n")
+        lines = source[: error.start].split(b"\n")
         fault = Fault(
-            problem="this is not UTF-8 text", file=file, line=len(before), column=len(before[-1]) + 1,
+            problem="this is not UTF-8 text", file=file, line=len(lines), column=len(lines[-1]) + 1,
             words=repr(source[error.start : error.start + 4])[2:-1], hint="save the file as UTF-8",
         )  # fmt: skip
         return source.decode(errors="replace"), [fault]

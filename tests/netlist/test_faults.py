@@ -81,6 +81,12 @@ def test_a_fault_near_a_secret_does_not_repeat_it() -> None:
     assert len(refused.value.faults) == 3
 
 
+def test_half_a_character_is_refused_at_its_place() -> None:
+    with pytest.raises(NetlistError, match=r"netlist:2:12: half a character.*ud800") as refused:
+        parse('net a b\ndec_a3ee "a\ud800b"')
+    assert len(refused.value.faults) == 1
+
+
 def test_limits_are_refused_with_their_place() -> None:
     with pytest.raises(NetlistError, match="netlist:2: 70005 bytes on one line"):
         parse('net a b\nbody "' + "x" * 69_998 + '"')

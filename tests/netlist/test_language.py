@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import sys
+import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +13,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import malsim
+from malsim.errors import MalsimError
 from malsim.memory.schema import KINDS, RELATIONS
+from malsim.netlist import lint, load
 from malsim.netlist import statements as says
+from malsim.netlist.engine import Engine
 from malsim.netlist.parse import parse, scan
 from malsim.netlist.render import fmt, render
 from malsim.netlist.statements import Cell, Document, Edge, Edges, End, Option, Statement, Trailer, Value
@@ -116,8 +122,21 @@ SHRAPNEL = [
 ]  # fmt: skip
 
 
-def mutant(chance: random.Random) -> str | bytes:
-    text = "\n".join(chance.choice(EVERY_FORM) for _ in range(chance.randint(1, 4)))
+def shipped() -> list[str]:
+    """The netlists that come with malsim and its scenarios."""
+    root = Path(malsim.__file__).parents[1]
+    files = [*root.glob("malsim/netlist/shipped/*.malnet"), *root.glob("scenarios/*.malnet")]
+    tables = [tomllib.loads(file.read_text(encoding="utf-8")) for file in sorted(root.glob("scenarios/*.toml"))]
+    own = [table["netlist"]["text"] for table in tables if "text" in table.get("netlist", {})]
+    return [file.read_text(encoding="utf-8") for file in sorted(files)] + own
+
+
+SHIPPED = shipped()
+HELD = load('obs_a1a1 "what the scenarios watch" conf(.6)').memory
+
+
+def mutant(chance: random.Random, text: str = "") -> str | bytes:
+    text = text or "\n".join(chance.choice(EVERY_FORM) for _ in range(chance.randint(1, 4)))
     for _ in range(chance.randint(0, 5)):
         here, there = sorted(chance.randrange(len(text) + 1) for _ in "ab")
         middle = chance.choice([chance.choice(SHRAPNEL), "", text[here:there] * 2])
@@ -143,6 +162,21 @@ def test_any_bytes_read_or_fail_typed(block: int) -> None:
             read += 1
             assert scan(render(document)) == (document, [])
     assert read > 20
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_mutants_of_what_is_shipped_load_and_run_or_fail_typed(block: int) -> None:
+    """All the way: read, linked, loaded into a memory, looked over, and scanned once."""
+    chance = random.Random(1000 + block)  # noqa: S311 - reproducible, not secret
+    whole = 0
+    for _ in range(60):
+        with suppress(MalsimError):
+            made = load(mutant(chance, chance.choice(SHIPPED)), HELD)
+            lint(parse(""), net=made.net)
+            engine = Engine(made.net)
+            engine.scan(engine.start(made.memory), made.memory)
+            whole += 1
+    assert whole > 1
 
 
 @given(st.binary(max_size=300) | st.text(max_size=300))
