@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory.bootstrap import ten_cells
+from malsim.memory.replicate import replicated
 from malsim.netlist import load
 from malsim.netlist.engine import Engine
 from malsim.netlist.statements import Body, Cell, Edges, Prop
@@ -63,8 +64,10 @@ class Thread:
         if scenario.reader:
             coming |= set(ten_cells()["handle"])
         holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in document.statements)
-        for rep in self.reps if holds or self.wires.net.flags else self.reps[:1]:
+        empty = memory.cells.is_empty()  # then all lives begin alike, and one is loaded for all
+        for rep in self.reps if (holds or self.wires.net.flags) and not empty else self.reps[:1]:
             memory = load(document, memory, rules=scenario.rules, rep=int(rep), expected=coming).memory
+        memory = replicated(memory, self.reps.tolist()) if holds and empty else memory
         self._state, self._labels = self.engine.start(memory), memory
         return memory
 

@@ -63,9 +63,9 @@ def _sheet_or_error(name: str) -> Sheet | OpError:
 
 
 def _found(name: str) -> Sheet:
-    points = [point for point in entry_points(group=GROUP) if spell(point.name) == name]
     if name in _modules() or name in _presets():
         return _own(name)
+    points = [point for point in entry_points(group=GROUP) if spell(point.name) == name]
     if len(points) > 1:
         raise OpError("two packages name an op so", where=name, given=[point.value for point in points])
     if not points:
