@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,7 @@ from malsim.lab.real import halves
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from malsim.lab.measure import Array
     from malsim.lab.real import RealClaims
     from malsim.memory import Rules
 
@@ -20,21 +21,16 @@ __all__ = ["MAJORITY", "MEAN", "compare_laws"]
 
 MAJORITY, MEAN = "majority", "mean"
 NORMAL = 1.959963984540054
-SCHEMA = {
-    "data": pl.String,
-    "law": pl.String,
-    "metric": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-}
+ENDS = ("value", "low", "high", "over_majority", "over_low", "over_high")
+SCHEMA: dict[str, Any] = dict.fromkeys(("data", "law", "metric"), pl.String) | dict.fromkeys(ENDS, pl.Float64)
 
 
 def compare_laws(real: Sequence[RealClaims], laws: Mapping[str, Rules], *, seed: int | None = 0) -> pl.DataFrame:
     """Accuracy and Brier score of some rules, and of the majority vote, on each data set and on their mean.
 
-    Rows: data, law, metric (accuracy, brier), value, low, high. The mean is over data sets, each with the same weight;
-    intervals are normal, 95 %, value ± 1.96 s / √questions.
+    Rows: data, law, metric (accuracy, brier), value, low, high; over_majority, over_low, over_high: how much more than the
+    majority's, question by question. The mean is over data sets, each with the same weight; intervals are normal, 95 %,
+    value ± 1.96 s / √questions.
 
     Parameters
     ----------
@@ -48,19 +44,43 @@ def compare_laws(real: Sequence[RealClaims], laws: Mapping[str, Rules], *, seed:
     if not real or not laws:
         raise UsageError("nothing to compare", where="compare_laws", hint="give claims and rules")
     rows: list[tuple[object, ...]] = []
-    each: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    each: dict[tuple[str, str], list[_Errors]] = {}
     for one in real:
         kept = None if seed is None else halves(one.objects, seed=seed)[1]
         judged = {name: one.judged(rules, kept) for name, rules in laws.items()} | {MAJORITY: one.voted(kept)}
-        for name, answers in judged.items():
-            right = answers["right"].to_numpy().astype(np.float64)
-            units = {"accuracy": right, "brier": (answers["probability"].to_numpy() - right) ** 2}
-            for metric, values in units.items():
-                mean, error = float(values.mean()), float(values.std() / np.sqrt(len(values)))
-                each.setdefault((name, metric), []).append((mean, error))
-                rows.append((one.name, name, metric, mean, mean - NORMAL * error, mean + NORMAL * error))
-    for (name, metric), found in each.items():
-        mean = float(np.mean([value for value, _ in found]))
-        half = NORMAL * float(np.sqrt(sum(error**2 for _, error in found))) / len(found)
-        rows.append((MEAN, name, metric, mean, mean - half, mean + half))
+        units = {name: _units(answers) for name, answers in judged.items()}
+        for name, found in units.items():
+            for metric, values in found.items():
+                errors = _Errors.of(values), _Errors.of(values - units[MAJORITY][metric])
+                each.setdefault((name, metric), []).extend(errors)
+                rows.append((one.name, name, metric, *errors[0].ends, *errors[1].ends))
+    for (name, metric), found_all in each.items():
+        rows.append((MEAN, name, metric, *_Errors.mean(found_all[::2]).ends, *_Errors.mean(found_all[1::2]).ends))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+class _Errors(NamedTuple):
+    """A mean and its standard error."""
+
+    value: float
+    error: float
+
+    @classmethod
+    def of(cls, values: Array) -> _Errors:
+        return cls(float(values.mean()), float(values.std() / np.sqrt(len(values))))
+
+    @classmethod
+    def mean(cls, parts: Sequence[_Errors]) -> _Errors:
+        spread = float(np.sqrt(sum(part.error**2 for part in parts)))
+        return cls(float(np.mean([part.value for part in parts])), spread / len(parts))
+
+    @property
+    def ends(self) -> tuple[float, float, float]:
+        """Value, low, high."""
+        return self.value, self.value - NORMAL * self.error, self.value + NORMAL * self.error
+
+
+def _units(answers: pl.DataFrame) -> dict[str, Array]:
+    """Both scores of every answer."""
+    right = answers["right"].to_numpy().astype(np.float64)
+    return {"accuracy": right, "brier": (answers["probability"].to_numpy() - right) ** 2}

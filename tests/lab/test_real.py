@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -15,9 +15,7 @@ from malsim.memory import Rules
 from malsim.sim.claim_files import read_claims, read_truth
 from malsim.sim.replay import replay
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+DATA = Path(__file__).parents[3] / "shared" / "data"
 LAWS = {
     "default": Rules(),
     "light": Rules(weight_supports=0.2, weight_contradicts=0.3, calibration="none"),
@@ -84,6 +82,20 @@ def test_laws_stand_beside_the_majority_with_intervals(tmp_path: Path) -> None:
     one = frame.filter((pl.col("law") == "light") & (pl.col("metric") == "brier"))
     assert one.filter(data="mean")["value"][0] == pytest.approx(one.filter(pl.col("data") != "mean")["value"].mean())
     assert [axes.get_xlabel()[:8] for axes in found.figure().axes] == ["accuracy", "Brier sc"]
+    assert frame.filter(law="majority")["over_majority"].unique().to_list() == [0.0]
     assert "majority" in str(found)
     with pytest.raises(UsageError, match="nothing to compare"):
         ms.compare_laws([], LAWS)
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the shared claims are not beside this checkout")
+def test_the_tuned_law_beats_its_defaults_and_the_majority_on_objects_it_was_not_tuned_on() -> None:
+    sets = [DATA / name for name in ("zencrowd_us", "snow_rte")]
+    laws = {"default": Rules(), "tuned": Rules.read("scenarios/rules/tuned_on_claims.toml")}
+    frame = ms.compare_laws(sets, laws, seed=0).frame.filter(data="mean")
+    value = {(row["law"], row["metric"]): row["value"] for row in frame.to_dicts()}
+    for law in ("default", "majority"):
+        assert value["tuned", "accuracy"] > value[law, "accuracy"]
+        assert value["tuned", "brier"] < value[law, "brier"]
+    over = frame.filter((pl.col("law") == "tuned") & (pl.col("metric") == "brier"))
+    assert over["over_high"][0] < 0.0  # by more than chance, question by question
