@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import argparse
 
     from malsim.lab.scope import Capture
+    from malsim.lab.shell import Console
     from malsim.lab.shell.files import Opened
 
 __all__ = ["arguments", "main", "opened", "targets"]
@@ -56,11 +57,19 @@ def main(args: argparse.Namespace) -> int:
         return console.script("\n".join(args.lines), "-c", keep_going=args.keep_going)
     if not sys.stdin.isatty():
         return console.script(sys.stdin.read(), "stdin", keep_going=args.keep_going)
-    try:
-        console.cmdloop()
-    except KeyboardInterrupt:
-        print()
-    return 0
+    return _asked(console)
+
+
+def _asked(console: Console) -> int:
+    """Ask for commands until one says quit; Ctrl-C gives up a line, or the ticks it asked for, and nothing else."""
+    while True:
+        try:
+            console.cmdloop()
+        except KeyboardInterrupt:
+            print("^C; quit leaves")
+            console.intro = ""
+        else:
+            return 0
 
 
 def opened(args: argparse.Namespace) -> Opened:

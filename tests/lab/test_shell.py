@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import malsim as ms
 from malsim.cli import main
+from malsim.commands import hal
 from malsim.errors import MalsimError
 from malsim.lab.shell import Console
 from malsim.lab.shell.complete import candidates
@@ -212,6 +213,32 @@ def test_save_writes_a_store_and_a_netlist_that_open_again(files: Path) -> None:
     again = open_session(str(files / "kept.malnet")).session
     assert [*again.net.instances] == ["weak", "alarm"]
     assert said(files / "kept.malnet", "step\ngetp alarm.out")[0] == "TRUE\n"
+
+
+def test_a_store_of_many_lives_is_not_squeezed_into_a_netlist(files: Path) -> None:
+    run = ms.run(ms.read("scenarios/worked_example.toml").replace(replications=2))
+    run.memory.save(files / "lives.sqlite")
+    out, code = said(files / "lives.sqlite", f"step\nsave {files / 'one.malnet'}\nsave")
+    assert (code, "one replication" in out) == (1, True)
+    assert not (files / "one.malnet").exists()
+    assert said(files / "lives.sqlite", "step\nsave")[1] == 0
+    assert Memory.open(files / "lives.sqlite").cells["rep"].n_unique() == 2
+
+
+def test_ctrl_c_gives_up_a_line_and_nothing_else(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(open_session(str(files / "alarm.malnet")), stdout=io.StringIO())
+    typed = iter(["step", "^C", "step", "quit"])
+
+    def ask(prompt: str) -> str:
+        del prompt
+        line = next(typed)
+        if line == "^C":
+            raise KeyboardInterrupt
+        return line
+
+    monkeypatch.setattr("builtins.input", ask)
+    assert hal._asked(console) == 0
+    assert console.session.day == 2.0
 
 
 def test_hal_text_is_sourced_through_the_word_table(files: Path) -> None:

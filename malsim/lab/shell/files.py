@@ -71,6 +71,8 @@ def write(session: Session, path: Path) -> str:
     A store keeps the graph, a netlist graph and wiring; neither keeps the state inside ops.
     """
     if path.suffix == ".malnet":
+        if session.memory.cells["rep"].n_unique() > 1:
+            raise UsageError("a netlist holds one replication", given=str(path), hint="save it as a store: FILE.sqlite")
         beside = path.with_name(f".{path.name}.new")
         beside.write_text(text(session), encoding="utf-8")
         beside.replace(path)
