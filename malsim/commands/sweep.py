@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from malsim.sim.script import Scenario
     from malsim.studies import Swept
 
-__all__ = ["arguments", "main"]
+__all__ = ["arguments", "main", "ranges"]
 
 MOST_LINES = 20
 MOST_DRAWN = 2
@@ -72,6 +72,8 @@ def main(args: argparse.Namespace) -> int:
         ends = f" [{row['low']:.4g}, {row['high']:.4g}]" if row["low"] is not None else ""
         value = "no value" if row["value"] is None else f"{row['value']:.4g}{ends}"
         print(f"  {settings}: {row['metric']} {value}")
+    if scenario.replications == 1:
+        print("  one replication has no interval; ask for more with --replications N")
     if found.frame.height > MOST_LINES:
         print(f"  … and {found.frame.height - MOST_LINES} more rows")
     print(f"  {found.folder}/: {', '.join(['points', *_drawn(found, args)])}")
@@ -113,11 +115,14 @@ def _given(args: argparse.Namespace, scenario: Scenario) -> Given:
         return table
     if args.grid:
         return {name: [_typed(value) for value in text.split(",")] for name, text in _pairs(args.grid, "--grid")}
-    space = {
-        name: [_typed(value) for value in text.split(":" if ":" in text else ",")]
-        for name, text in _pairs(args.range, "--range")
+    return design(ranges(args.range), args.points, scenario=scenario, seed=scenario.seed)
+
+
+def ranges(texts: list[str]) -> dict[str, list[float | int | str]]:
+    """A space from NAME=LOW:HIGH, or of a choice from NAME=ONE,OTHER."""
+    return {
+        name: [_typed(value) for value in text.split(":" if ":" in text else ",")] for name, text in _pairs(texts, "--range")
     }
-    return design(space, args.points, scenario=scenario, seed=scenario.seed)
 
 
 def _pairs(texts: list[str], where: str) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -14,10 +14,14 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import malsim as ms
+from malsim.cli import main
 from malsim.errors import MalsimError
 from malsim.lab.cadence.laws import reads_change_nothing, same_currency, second_tick, shared
 from malsim.memory import Memory, Rules, admit, settle, tick
 from malsim.memory.expand import expand
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @st.composite
@@ -120,6 +124,12 @@ def test_what_a_ringing_dispute_is_worth_depends_on_the_clock() -> None:
     assert len(drawn.axes[0].get_lines()) == found.frame.height
 
 
+def test_a_short_scenario_is_run_for_a_week_so_that_a_week_can_be_asked_for() -> None:
+    short = ms.read("scenarios/mutual_dispute.toml").replace(days=2.0)
+    found = ms.cadence(short, periods=["1w"], progress=False)
+    assert found.frame["ticks"].to_list()[:2] == [7, 1]
+
+
 def test_who_runs_the_clocks_changes_nothing() -> None:
     world = ms.read("scenarios/poisoner.toml").replace(days=4.0)
     here = ms.cadence(world, periods=["2d"], progress=False)
@@ -130,6 +140,15 @@ def test_who_runs_the_clocks_changes_nothing() -> None:
     assert here.holds
     assert here.frame["accuracy"].null_count() == 0
     assert np.isfinite(here.frame["waits"].to_numpy()).all()
+
+
+def test_the_command_says_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["cadence", "scenarios/decay_classes.toml", "--period", "2d", "--quiet", "-o", str(tmp_path)]
+    assert main(words) == 0
+    assert "currency is cadence-invariant: holds" in capsys.readouterr().out
+    assert pl.read_parquet(tmp_path / "frame.parquet")["clock"].to_list()[1] == "every 2d"
+    assert (tmp_path / "cadence.png").stat().st_size > 1000
+    assert main([*words[:2], "--period", "9w", "--quiet"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import malsim as ms
+from malsim.cli import main
 from malsim.errors import UsageError
 from malsim.lab.sensitivity.one_at_a_time import Move, alike, moves, nudges, of_rules, swings
 from malsim.lab.sensitivity.sobol import sobol
@@ -23,6 +24,8 @@ from malsim.memory import Rules
 from malsim.scenario.files import parse
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from malsim.sim.run import Run
@@ -101,6 +104,11 @@ def test_what_does_nothing_is_flat_and_what_adds_up_shares_out() -> None:
     assert found["flat"].to_list() == [False, True, False]
     assert np.allclose(found["first"], [0.9, 0.0, 0.1], atol=0.02)
     assert np.allclose(found["total"], [0.9, 0.0, 0.1], atol=0.02)
+
+
+def test_one_setting_alone_accounts_for_everything() -> None:
+    found = sobol(lambda x: np.exp(x[:, 0]), ["a"], points=64)
+    assert found.select("first", "total").row(0) == pytest.approx((1.0, 1.0), abs=0.05)
 
 
 @pytest.mark.parametrize("points", [0, 4, 12, 100, -8])
@@ -232,6 +240,19 @@ def test_all_rules_are_moved_where_no_space_is_given(empty: ms.Scenario) -> None
 def test_what_cannot_be_studied_is_told(empty: ms.Scenario, space: Any, changes: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         ms.sensitivity(empty, space, **{"metric": planted, "progress": False, **changes})
+
+
+def test_the_command_says_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = tmp_path / "small.toml", tmp_path / "out"
+    path.write_text(SMALL, encoding="utf-8")
+    words = ["sensitivity", str(path), "--points", "8", "--quiet"]
+    assert main([*words, "--range", "writers.honest.accuracy=0.5:0.9", "-o", str(out)]) == 0
+    assert "writers.honest.accuracy: first " in capsys.readouterr().out
+    assert {file.name for file in out.iterdir()} == {
+        "tornado.parquet", "indices.parquet", "pairs.parquet", "tornado.png", "indices.png",
+    }  # fmt: skip
+    assert main([*words, "--range", "rules.damping=2:3"]) == 2
+    assert "beyond the documented bounds" in capsys.readouterr().err
 
 
 def test_one_life_of_a_world_of_chance_is_too_few() -> None:

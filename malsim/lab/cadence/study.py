@@ -27,7 +27,7 @@ __all__ = ["PERIODS", "Cadence", "cadence"]
 
 PERIODS = ("1min", "10min", "1h", "6h", "1d", "1w")
 JITTERS: Mapping[str, Mapping[str, float]] = {"late": {"late": 0.5}, "missed": {"missed": 0.3}, "doubled": {"doubled": 0.3}}
-LONGEST = 14.0
+SHORTEST, LONGEST = 7.0, 14.0
 MOST_TICKS = 1_000_000
 KEPT = 200
 
@@ -88,7 +88,7 @@ def cadence(
     periods
         Durations such as 10min, none longer than the run.
     days
-        How long to run; the scenario's own length, at most 14, if None.
+        How long to run; the scenario's own length, but at least 7 and at most 14, if None.
     most_ticks
         Refuse more ticks × replications than this in any run.
     executor
@@ -99,7 +99,8 @@ def cadence(
     UsageError
         For no period, one longer than the run, or too many ticks.
     """
-    shortened = scenario.replace(days=min(scenario.days, LONGEST) if days is None else days, checks=(), episodes=())
+    length = min(max(scenario.days, SHORTEST), LONGEST) if days is None else days
+    shortened = scenario.replace(days=length, checks=(), episodes=())
     jobs = _jobs(shortened, periods, most_ticks)
     found: dict[int, _Seen] = dict(_each(jobs, executor, progress=progress))
     seen = [found[number] for number in range(len(jobs))]

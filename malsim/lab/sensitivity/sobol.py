@@ -87,6 +87,7 @@ def _indices(f_a: Array, f_b: Array, f_ab: Array) -> Array:
 
     if np.ptp(f_a) == np.ptp(f_b) == 0.0 and f_a[0] == f_b[0]:
         return np.full((2, len(f_ab)), np.nan)
+    count, f_ab = len(f_ab), f_ab if len(f_ab) > 1 else np.repeat(f_ab, 2, axis=0)  # scipy cannot do with one setting
     values: dict[Literal["f_A", "f_B", "f_AB"], Array] = {"f_A": f_a[None], "f_B": f_b[None], "f_AB": f_ab[:, None]}
     found = sobol_indices(func=values, n=len(f_a))
-    return np.stack([found.first_order.ravel(), found.total_order.ravel()])
+    return np.stack([found.first_order, found.total_order])[:, :count]

@@ -1,0 +1,62 @@
+"""Say which settings a metric depends on: each moved alone, and Sobol indices over a space of ranges.
+
+malsim sensitivity scenarios/poisoner.toml --replications 16 --metric brier
+malsim sensitivity scenarios/poisoner.toml --replications 16 --range rules.damping=0.2:1 --range rules.support_ceiling=0:0.9
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/poisoner.toml")
+    parser.add_argument(
+        "--range",
+        action="append",
+        default=[],
+        metavar="NAME=LOW:HIGH",
+        help="a setting's range; may be repeated; default every rule",
+    )
+    parser.add_argument(
+        "--metric", default="brier", metavar="METRIC", help="a figure, a property or a series' metric; default brier"
+    )
+    parser.add_argument(
+        "--points", type=int, default=64, metavar="N", help="points of the Sobol sequence, a power of two; default 64"
+    )
+    parser.add_argument("--replications", type=int, metavar="N", help="independent lives at each point")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes; default this one alone")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="also write the frames and the figures there")
+    parser.add_argument("--quiet", action="store_true", help="show no progress bar")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run, say, write."""
+    from malsim import api
+    from malsim.commands.sweep import ranges
+    from malsim.studies import sensitivity
+
+    scenario = api.read(args.scenario)
+    if args.replications is not None:
+        scenario = scenario.replace(replications=args.replications)
+    settings = {"metric": args.metric, "points": args.points, "workers": args.workers, "progress": not args.quiet}
+    found = sensitivity(scenario, ranges(args.range) or None, **settings)
+    print(found)
+    if args.output:
+        args.output.mkdir(parents=True, exist_ok=True)
+        frames = {"tornado": found.tornado, "indices": found.frame, "pairs": found.pairs}
+        for name, frame in frames.items():
+            if frame is not None:
+                frame.write_parquet(args.output / f"{name}.parquet")
+        found.plot.tornado(scenario.name).savefig(args.output / "tornado.png")
+        if found.frame is not None:
+            found.plot.indices(scenario.name).savefig(args.output / "indices.png")
+        print(f"  {args.output}/: {', '.join(sorted(path.name for path in args.output.iterdir()))}")
+    return 0
