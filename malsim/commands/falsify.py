@@ -37,12 +37,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Search, shrink, write; exit 1 where it was broken."""
-    from concurrent.futures import ProcessPoolExecutor
-
+    from malsim.lab.pool import executor_of
     from malsim.tripwires import falsify
 
     options: dict[str, Any] = {"relations": tuple(args.relation)} if args.relation else {}
-    with ProcessPoolExecutor(args.workers) if args.workers > 1 else nullcontext() as executor:
+    with executor_of(workers=args.workers) if args.workers > 1 else nullcontext() as executor:
         made = falsify(
             args.scenario, args.check, budget=args.budget, writes=args.writes, writers=args.writer, targets=args.target,
             parameters=dict(map(_parameter, args.parameter)), seed=args.seed, executor=executor, **options,

@@ -100,7 +100,7 @@ def _timeline(axes: Axes, timeline: pl.DataFrame, watched: pl.DataFrame) -> None
     handles = [
         one + two for one, two in zip(axes.get_legend_handles_labels(), other.get_legend_handles_labels(), strict=True)
     ]
-    axes.legend(*handles, fontsize=7, ncols=6, loc="upper center", bbox_to_anchor=(0.5, -0.2), frameon=False)
+    axes.legend(*handles, fontsize=7, ncols=6, loc="upper center", bbox_to_anchor=(0.5, -0.26), frameon=False)
 
 
 def _table(axes: Axes, rows: pl.DataFrame, before: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]) -> None:

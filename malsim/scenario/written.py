@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["toml"]
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
+ESCAPED = re.compile(r"\\.")
 
 
 def toml(table: Mapping[str, Any]) -> str:
@@ -51,12 +52,16 @@ def _are_tables(value: object) -> bool:
 
 
 def _key(name: str) -> str:
-    return name if BARE.fullmatch(name) else _text(name)
+    return name if BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _text(text: str) -> str:
-    """JSON's escapes are TOML's, but for those of half characters, which TOML has not."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """JSON's escapes are TOML's; a text of several lines keeps them."""
+    made = json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if "\n" not in text:
+        return made
+    lines = ESCAPED.sub(lambda found: "\n" if found[0] == "\\n" else found[0], made[1:-1])
+    return f'"""\n{lines}"""'
 
 
 def _value(value: object) -> str:

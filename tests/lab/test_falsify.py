@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,10 @@ import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.falsify import Schedule
+from malsim.lab.falsify.falsify import judged
 from malsim.lab.falsify.predicates import Seen, margin, predicates, scales, seen
 from malsim.lab.falsify.schedule import Found, Write, applied
+from malsim.lab.pool import must_travel
 from malsim.scenario.files import parse
 from malsim.scenario.judge import judge
 from malsim.scenario.properties import Property
@@ -87,6 +90,12 @@ def test_workers_change_nothing(broken: Any) -> None:
         other = ms.falsify(parse(STORY), "worth something", budget=60, executor=executor)
     assert (other.runs, other.found, other.text) == (broken.runs, broken.found, broken.text)
     assert other.trail.equals(broken.trail)
+
+
+def test_what_workers_are_sent_can_travel() -> None:
+    job = partial(judged, "always (eff(dec_a3ee) >= 0.5)")
+    scenario = parse(STORY.replace("[[check]]", "[netlist]\ntext = 'net low dec_a3ee-scores-eff'\n[[check]]", 1))
+    must_travel(job, scenario, job(scenario))
 
 
 def test_every_smaller_break_is_still_a_break_and_nothing_can_be_taken_away(broken: Any) -> None:

@@ -22,6 +22,7 @@ from malsim.netlist import parse as parse_netlist
 from malsim.netlist.wiring import link
 from malsim.scenario.files import parse
 from malsim.scenario.judge import Judged, judge
+from malsim.tripwires import noise_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,6 +162,27 @@ def test_the_page_stands_alone_and_escapes_what_it_is_told(card: Any, tmp_path: 
     for said in ("silence", "truth table", "arl0", "coverage", "mutants", "lost claims"):
         assert said in text
     card.figure.savefig(tmp_path / "card.png")
+
+
+def test_goals_are_part_of_the_coverage() -> None:
+    asked = {"it trips": "eventually tripped", "never": "eventually (eff(dec_a3ee) > 2)"}
+    goals = "".join(f'[[goal]]\nname = "{name}"\nsometimes = "{said}"\n' for name, said in asked.items())
+    made = quick(STORY + goals)
+    assert made.coverage.filter(kind="goal").select("name", "shown").rows() == [("it trips", True), ("never", False)]
+
+
+def test_noise_and_shift_are_taken_from_a_scenario(tmp_path: Path) -> None:
+    values = [0.9 + 0.02 * (-1) ** day for day in range(24)] + [0.4 + 0.02 * (-1) ** day for day in range(6)]
+    plain = GUARDED.replace(" guard.in-0", "").replace("on = true\n", "")
+    plain = "\n".join(line for line in plain.split("\n") if "guard" not in line)
+    path = tmp_path / "x.toml"
+    path.write_text(fed(plain, values, '[[episode]]\nname = "falls"\nfrom = "25d"\n'), encoding="utf-8")
+    noise, shift = noise_of(path, "x")
+    assert (noise.mean, shift) == (pytest.approx(0.9, abs=0.002), pytest.approx(-0.5, abs=0.01))
+    assert noise.correlation == 0.0  # below 0 it is taken for none
+    words = ["tripwire", "design", "--arl0", "30", "--delay", "3", "--scenario", str(path)]
+    assert main([*words, "--signal", "x"]) == 0
+    assert main(words) == 2
 
 
 def quick(text: str) -> Any:

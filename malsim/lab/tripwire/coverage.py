@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.part import Part
     from malsim.netlist.wiring import Instance
 
-__all__ = ["coverage"]
+__all__ = ["KINDS", "coverage"]
+
+KINDS = {"kind": pl.String, "name": pl.String, "shown": pl.Boolean, "wants": pl.String, "line": pl.Int64}
 
 
 def coverage(part: Part, stream: Mapping[str, Bools], *, tick: float = 8.64e7) -> pl.DataFrame:
@@ -42,8 +44,7 @@ def coverage(part: Part, stream: Mapping[str, Bools], *, tick: float = 8.64e7) -
     machine = Machine(part, tick=tick)
     calls = _calls(machine, stream)
     rows = [row for name, seen in calls.items() for row in _of(part, name, seen)]
-    kinds = {"kind": pl.String, "name": pl.String, "shown": pl.Boolean, "wants": pl.String, "line": pl.Int64}
-    return pl.DataFrame(rows, schema=kinds, orient="row")
+    return pl.DataFrame(rows, schema=KINDS, orient="row")
 
 
 def _calls(machine: Machine, stream: Mapping[str, Bools]) -> dict[str, NDArray[np.float64]]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.errors import MalsimError, UsageError
 from malsim.lab.tripwire.beside import Charts
 from malsim.lab.tripwire.card import card
+from malsim.lab.tripwire.coverage import KINDS as OF_COVERAGE
 from malsim.lab.tripwire.coverage import coverage
 from malsim.lab.tripwire.explore import explore
 from malsim.lab.tripwire.killed import KINDS as OF_MUTANTS
@@ -24,6 +25,8 @@ from malsim.lab.tripwire.scores import scores
 from malsim.lab.tripwire.silence import blind, guarded, inner_numbers, receipt, sensors
 from malsim.lab.tripwire.statics import Finding, statics
 from malsim.netlist.lint import lint
+from malsim.scenario.checks import Goal
+from malsim.scenario.properties import Property
 from malsim.sim.wires import Wires
 
 if TYPE_CHECKING:
@@ -131,12 +134,25 @@ def validate(
     return Scorecard(
         name=name, alarm=seen.name, scenario=scenario, findings=tuple(findings), card=told, untold=untold,
         scores=_scored({name: seen.alarm, **charts.alarms(seen)}, seen.truth),
-        coverage=coverage(part, bits, tick=tick),
+        coverage=pl.concat([coverage(part, bits, tick=tick), _goals(seen)]),
         mutants=killed(seen) if mutate else pl.DataFrame(schema=OF_MUTANTS),
         faults=matrix(seen, charts) if faults else pl.DataFrame(schema=OF_FAULTS),
         receipt=receipt(net, watched, inner, seen.alarm, seen.tests, days=seen.days, tick=tick),
         timeline=_timeline(seen, watched, inner, guarded(net, tick=tick)), watched=_bands(seen, watched),
     )  # fmt: skip
+
+
+def _goals(seen: Observed) -> pl.DataFrame:
+    """What the scenario's `sometimes` goals ask, as rows of the coverage; one that cannot be judged is not met."""
+    rows = []
+    for goal in seen.scenario.checks:
+        if isinstance(goal, Goal):
+            try:
+                met = bool(Property(goal.property).margin(seen.trace).holds.any())
+            except MalsimError:
+                met = False
+            rows.append(("goal", goal.name, met, goal.property, goal.line))
+    return pl.DataFrame(rows, schema=OF_COVERAGE, orient="row")
 
 
 def compare(netlists: Mapping[str, Document], scenario: Scenario, *, alarm: str | None = None) -> pl.DataFrame:
