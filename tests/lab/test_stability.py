@@ -11,14 +11,16 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.optimize import approx_fprime, brentq
+from scipy.sparse.linalg import eigs
 
 import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.stability.loop import Loop
 from malsim.lab.stability.simulate import measured_ceiling, rings
-from malsim.lab.stability.spectrum import spectrum
+from malsim.lab.stability.spectrum import growth, spectrum
 from malsim.memory import Memory, Rules, admit, settle, tick
 from malsim.memory.edges import connect_rows
 
@@ -275,8 +277,6 @@ def test_a_long_chain_without_a_loop_has_spectral_radius_zero() -> None:
 
 @given(st.integers(0, 10_000), st.integers(2, 40), st.floats(0.02, 0.3), st.sampled_from([1.0, 0.4]))
 def test_the_spectrum_taken_apart_is_the_spectrum(seed: int, size: int, density: float, damping: float) -> None:
-    from scipy import sparse
-
     draws = np.random.default_rng(seed)
     dense = np.where(draws.random((size, size)) < density, draws.normal(size=(size, size)), 0.0)
     found = spectrum(sparse.csr_array(dense), damping)
@@ -375,3 +375,16 @@ def test_figures_carry_units(name: str) -> None:
     axes = figure.axes[0]
     assert "0 to 1" in axes.get_xlabel()
     assert "0 to 1" in axes.get_ylabel()
+
+
+@pytest.mark.parametrize("sign", ["mutual", "one way"])
+def test_the_growth_of_powers_is_the_spectral_radius_of_a_large_part(sign: str) -> None:
+    draws = np.random.default_rng(8)
+    rows, columns = draws.integers(0, 11_000, (2, 60_000))
+    weight = draws.uniform(-0.5, 0.2, 60_000)
+    matrix = sparse.csr_array((weight, (rows, columns)), shape=(11_000, 11_000))
+    matrix = sparse.csr_array(matrix + matrix.T if sign == "mutual" else matrix)
+    by_arnoldi = abs(eigs(matrix, k=1, tol=1e-4, ncv=40, return_eigenvectors=False)[0])
+    scaled = matrix * (0.6 / by_arnoldi)
+    assert growth(scaled)[0] == pytest.approx(0.6, rel=0.02)
+    assert spectrum(scaled).radius == pytest.approx(0.6, rel=0.02)

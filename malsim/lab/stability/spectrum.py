@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
     from malsim.lab.stability.loop import Array
 
-__all__ = ["Spectrum", "spectrum"]
+__all__ = ["Spectrum", "growth", "spectrum"]
 
 DENSE = 300
 TOLERANCE = 1e-3
 BASIS = 12
 MOST_STEPS = 200
+LARGE, FAR = 10_000, 0.8
+WINDOW, WINDOWS, AGREE = 24, 10, 0.01
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float
 
     A matrix is block triangular over its strongly connected parts, so its eigenvalues are theirs; taking parts apart keeps
     a long chain without a loop from showing eigenvalues that only rounding gave it. Parts of up to 300 rows are solved
-    densely, all of one size at once; larger ones by Arnoldi's method (ARPACK) to a relative `tolerance` of the residual.
+    densely, all of one size at once; larger ones by Arnoldi's method (ARPACK) to a relative `tolerance` of the residual, but
+    for parts of more than 10,000 rows that die out quickly: their |λ| is that of `growth`, to about 1 %.
     """
     rows, part, sizes = _parts(matrix)
     values = np.zeros(len(sizes), dtype=np.complex128)
@@ -106,13 +109,48 @@ def _stack(inner: sparse.csr_array, members: NDArray[np.int64], damping: float) 
 def _large(
     inner: sparse.csr_array, members: NDArray[np.int64], damping: float, tolerance: float
 ) -> tuple[NDArray[np.complex128], Array]:
-    found = [_arnoldi(sparse.csr_array(inner[rows][:, rows]), damping, tolerance) for rows in members]
+    alone = members.size == inner.shape[0]
+    blocks = (inner if alone else sparse.csr_array(inner[rows][:, rows]) for rows in members)
+    found = [_arnoldi(block, damping, tolerance) for block in blocks]
     return np.array([value for value, _ in found]), _upright(np.stack([vector for _, vector in found]))
 
 
+def growth(matrix: sparse.csr_array, damping: float = 1.0) -> tuple[float, Array]:
+    """The spectral radius by how fast powers of a matrix grow, and the vector they grow towards; to about 1 %.
+
+    ρ = lim ‖Mᵏ v‖^(1/k) (Gelfand), M = (1 − damping) I + damping · matrix, over windows of 24 powers until two agree to 1 %.
+    It costs little where eigenvalues crowd at the rim and none stands out, which is where Arnoldi's method is slow.
+
+    >>> growth(sparse.csr_array(np.array([[0.0, -0.5], [-0.5, 0.0]])))[0]
+    0.5
+    """
+    vector, rate = _scatter(matrix.shape[0]), 0.0
+    for _ in range(WINDOWS):
+        before, was = rate, float(np.abs(vector).max())
+        for _ in range(WINDOW):
+            grown = matrix @ vector
+            vector = grown if damping == 1.0 else (1.0 - damping) * vector + damping * grown
+        size = float(np.abs(vector).max())
+        if size == 0.0:
+            return 0.0, vector
+        rate, vector = float((size / was) ** (1.0 / WINDOW)), vector / size
+        if abs(rate - before) <= AGREE * rate:
+            break
+    return rate, vector
+
+
+def _scatter(size: int) -> Array:
+    """A vector that is orthogonal to no mode."""
+    return np.random.Generator(np.random.Philox(key=0)).standard_normal(size)
+
+
 def _arnoldi(block: sparse.csr_array, damping: float, tolerance: float) -> tuple[complex, NDArray[np.complex128]]:
+    if block.shape[0] > LARGE:
+        radius, mode = growth(block, damping)
+        if radius < FAR:
+            return complex(radius), mode.astype(np.complex128)
     shifted = sparse.csr_array(block * damping + sparse.eye_array(block.shape[0]) * (1.0 - damping))
-    begin = np.random.Generator(np.random.Philox(key=0)).standard_normal(block.shape[0])  # orthogonal to no mode
+    begin = _scatter(block.shape[0])
     try:
         value, vector = eigs(shifted, k=1, which="LM", v0=begin, tol=tolerance, ncv=BASIS, maxiter=MOST_STEPS)
     except ArpackNoConvergence:  # two eigenvalues of nearly one size: a wider basis tells them apart
