@@ -161,6 +161,14 @@ def test_a_replication_that_was_not_recorded_is_named(run: ms.Run) -> None:
         Recording.of(run, 5)
 
 
+def test_across_edges_only_where_they_were_kept(run: ms.Run) -> None:
+    counted = run.scope(["count(obs_a1a1.~contradicts.*)"]).samples["value"]
+    assert set(counted.to_list()) == {2.0}
+    for address in ("count(obs_a1a1.~contradicts.*)", "obs_a1a1@v1-scores-eff"):
+        with pytest.raises(AddressError, match="without their edges"):
+            capture(recorded([1.0]), [address])
+
+
 def test_channels_read_their_settings() -> None:
     assert Channel.read("x gain=2 digital=off") == Channel(address="x", gain=2.0, digital=False)
 

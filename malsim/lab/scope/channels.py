@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.errors import AddressError, UsageError
+from malsim.netlist.address import Path, Reduced
+from malsim.netlist.address import address as read_address
 from malsim.netlist.evaluate import Frames, evaluate
 from malsim.netlist.values import bit, number
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from malsim.memory import Memory
+    from malsim.netlist.address import Address
     from malsim.sim.run import Run
 
 __all__ = ["Channel", "Recording"]
@@ -69,6 +72,7 @@ class Recording:
     days: pl.Series
     events: pl.DataFrame
     rep: int
+    wired: bool = True
 
     @classmethod
     def of(cls, run: Run, rep: int | None = None) -> Recording:
@@ -87,7 +91,7 @@ class Recording:
         rep: int,
         memory: Memory | None = None,
     ) -> Recording:
-        """A recording from a run's frames; without its memory, addresses that cross edges reach nothing."""
+        """A recording from a run's frames; without its memory, addresses that cross edges are refused."""
         own = [frame.filter(pl.col("rep") == rep) for frame in (cells, signals, writers, events)]
         days = pl.concat([frame["t"] for frame in own[:3]]).unique().sort()
         if days.is_empty():
@@ -96,7 +100,12 @@ class Recording:
             allowed = ", ".join(map(str, known))
             raise AddressError("nothing was recorded of this replication", given=rep, allowed=allowed or None, hint=hint)
         edges = Frames.of(memory).edges.filter(pl.col("rep") == rep) if memory is not None else _no_edges()
-        return cls(Frames(own[0], edges, own[2], own[1]), days, own[3], rep)
+        return cls(Frames(own[0], edges, own[2], own[1]), days, own[3], rep, wired=memory is not None)
+
+    def names(self, address: str) -> bool:
+        """Whether an address is a signal, or a row of one."""
+        row, signals = _ROW.fullmatch(address), self.frames.signals
+        return signals is not None and bool((signals["signal"] == (row[1] if row else address)).any())
 
     def values(self, address: str) -> pl.Series:
         """A channel's value at each tick, null where it had none."""
@@ -119,7 +128,16 @@ class Recording:
                 known = signals.filter(pl.col("signal") == row[1])["row"].unique().sort().head(8).to_list()
                 raise AddressError("the signal has no such row", given=address, allowed=", ".join(map(str, known)))
             return found.select("t", "value")
+        if not self.wired and _crosses(read_address(address)):
+            hint = "scope the scenario itself, or run.scope in Python"
+            raise AddressError("these frames were kept without their edges", given=address, hint=hint)
         return evaluate(address, self.frames)
+
+
+def _crosses(where: Address) -> bool:
+    """Whether an address needs edges: by a hop, or by a version."""
+    path = where.inner if isinstance(where, Reduced) else where
+    return isinstance(path, Path) and (bool(path.hops) or path.version is not None)
 
 
 def _no_edges() -> pl.DataFrame:

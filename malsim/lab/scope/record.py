@@ -67,7 +67,7 @@ def scope(
     until = float(days[inside][-1])
     return Capture(
         samples=pl.concat([pl.DataFrame(schema=SAMPLES), *samples]),
-        channels=pl.DataFrame([_told(channel, values) for channel, values in shown], schema=CHANNELS),
+        channels=pl.DataFrame([_told(channel, values, recording) for channel, values in shown], schema=CHANNELS),
         events=_marks(recording.events, made, events).filter(pl.col("t").is_between(float(days[begin]), until)),
         trigger=trigger,
         triggered=None if at is None else float(days[at]),
@@ -111,9 +111,9 @@ def _samples(days: pl.Series, channel: Channel, values: pl.Series, inside: slice
     return made.select("t", pl.lit(channel.name).alias("channel"), "value")
 
 
-def _told(channel: Channel, values: pl.Series) -> dict[str, object]:
+def _told(channel: Channel, values: pl.Series, recording: Recording) -> dict[str, object]:
     known = values.drop_nulls()
-    binary = values.dtype == pl.Boolean or (known.len() > 0 and known.is_in([0.0, 1.0]).all() and _is_signal(channel))
+    binary = values.dtype == pl.Boolean or (recording.names(channel.address) and _binary(known))
     digital = binary if channel.digital is None else channel.digital
     return {
         "channel": channel.name, "address": channel.address, "gain": channel.gain, "offset": channel.offset,
@@ -121,9 +121,9 @@ def _told(channel: Channel, values: pl.Series) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _is_signal(channel: Channel) -> bool:
-    """A field of a cell that happens to be 0 or 1 is still a number."""
-    return "-scores-" not in channel.address and "_mass" not in channel.address
+def _binary(known: pl.Series) -> bool:
+    """Whether a signal, kept as a number, was never anything but 0 and 1."""
+    return known.len() > 0 and bool(known.cast(pl.Float64).is_in([0.0, 1.0]).all())
 
 
 def _marks(events: pl.DataFrame, channels: Sequence[Channel], kinds: Sequence[str] | None) -> pl.DataFrame:
