@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Explanation", "explain", "explained"]
 
 OVERTURNED = 0.5
+MOST_READERS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +28,8 @@ class Explanation:
     weighed: source, relation, weight, worth of the source, mass, and share, its part of the support or challenge term in
     proportion to its mass. `record` is the writer's: claims, contradicted and the factor they come to. `overturned_by` is
     the further challenge mass that would take the cell below 0.5, None where none can, 0 where it is already there.
-    `moved` says, of a recorded run, what moved the value last.
+    `moved` says, of a recorded run, what moved the value last; `read_by` who reads it there (kind, name, address, place),
+    None where nobody was asked.
     """
 
     handle: str
@@ -39,6 +41,7 @@ class Explanation:
     record: dict[str, float]
     overturned_by: float | None
     moved: str = ""
+    read_by: pl.DataFrame | None = None
 
     @property
     def why(self) -> str:
@@ -76,6 +79,8 @@ class Explanation:
             f"  writer's record: {record['contradicted']:g} of {record['claims']:g} wrong, factor {record['factor']:.3f}"
         )
         lines.append(f"  overturned by: {self._overturn()}")
+        if self.read_by is not None:
+            lines.append(f"  read by: {_listed(self.read_by)}")
         return "\n".join(lines)
 
     def _overturn(self) -> str:
@@ -86,6 +91,16 @@ class Explanation:
         count = math.ceil(self.overturned_by)
         by = f"{count} contradictions by cells worth 1" if count > 1 else "one contradiction by a cell worth that much"
         return f"a further challenge of mass {self.overturned_by:.3f}, such as {by}"
+
+
+def _listed(readers: pl.DataFrame) -> str:
+    """Who reads a cell, in one line."""
+    named = [
+        f'{kind} "{name}"' if kind == "check" else f"{kind} {name}" + (f" ({place})" if place else "")
+        for kind, name, place in readers.select("kind", "name", "place").head(MOST_READERS).rows()
+    ]
+    more = readers.height - len(named)
+    return "; ".join([*named, *([f"and {more} more"] if more else [])]) or "no check and no wire"
 
 
 def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules | None = None) -> Explanation:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.netlist.address import Address, Hop
 
-__all__ = ["Frames", "column_of", "evaluate"]
+__all__ = ["Frames", "cells_read", "column_of", "evaluate"]
 
 _INSTANT = ("t", "rep")
 
@@ -96,6 +96,26 @@ def evaluate(where: Address | str, frames: Frames | Memory, *, at: float | None 
     return found if at is None else found.filter(pl.col("t") == pl.col("t").filter(pl.col("t") <= at).max())
 
 
+def cells_read(where: Address | str, frames: Frames) -> pl.DataFrame:
+    """The cells whose values an address reads: t, rep, cell; none for one that reads signals or writers.
+
+    Raises `AddressError` for a cell that the frames do not know.
+
+    >>> cells = pl.DataFrame({"t": [0.0, 0.0], "rep": [0, 0], "cell": ["dec_a3ee", "obs_b0b1"], "status": ["active"] * 2})
+    >>> edges = pl.DataFrame({"source": ["obs_b0b1"], "relation": ["supports"], "target": ["dec_a3ee"], "t": [0.0]})
+    >>> cells_read("mean(dec_a3ee.~supports.*-scores-eff)", Frames(cells, edges))["cell"].to_list()
+    ['obs_b0b1']
+    """
+    point = address(where) if isinstance(where, str) else where
+    inner = point.inner if isinstance(point, Reduced) else point
+    if isinstance(inner, Path):
+        return _reached(inner, frames)
+    cells = (_active(frames.cells) if isinstance(point, Reduced) else frames.cells).select(*_INSTANT, "cell")
+    if not isinstance(inner, Row) or inner.domain != "cell":
+        return cells.clear()
+    return cells.filter(pl.col("cell") == inner.name) if inner.name else cells
+
+
 def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str:
     """The column that fields of an address name: `("scores", "eff")` is `effective`."""
     group, name = (fields[0], fields[1]) if len(fields) > 1 else ("", fields[0] if fields else "")
@@ -109,13 +129,18 @@ def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str
 
 def _path(point: Path, frames: Frames) -> pl.DataFrame:
     """Every cell the path reaches: t, rep, row (its handle), value."""
-    reached = _start(point, frames)
-    for hop in point.hops:
-        reached = _across(reached, hop, frames)
+    reached = _reached(point, frames)
     column = column_of(point.fields, frames.cells.columns, point) if point.fields else "cell"
     values = frames.cells.select(*_INSTANT, "cell", pl.col(column).alias("value"))
     found = values.join(reached, on=[*_INSTANT, "cell"], how="semi")
     return found.rename({"cell": "row"})
+
+
+def _reached(point: Path, frames: Frames) -> pl.DataFrame:
+    reached = _start(point, frames)
+    for hop in point.hops:
+        reached = _across(reached, hop, frames)
+    return reached
 
 
 def _start(point: Path, frames: Frames) -> pl.DataFrame:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from malsim.errors import ScenarioError
 from malsim.scenario.lines import line_of
 from malsim.scenario.metrics import METRICS, STEPS
-from malsim.scenario.properties.formula import Compare, Number
+from malsim.scenario.properties.formula import Compare, Number, about
 from malsim.scenario.properties.parse import parse
 from malsim.scenario.tubes import KEYS, Tube
 from malsim.sim.clock import span
 from malsim.sim.script import Check
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from malsim.scenario.properties.formula import Value
+    from malsim.scenario.properties.formula import Formula, Value
 
 __all__ = ["AlarmCheck", "BaselineCheck", "Goal", "MetricCheck", "checks_of", "value_of"]
 
@@ -28,6 +28,7 @@ KINDS = {
 }
 NEEDED = {"metric": ("of", "within"), "alarm": ("expect",)}
 Lines = dict[tuple[str | int, ...], int]
+Part = TypeVar("Part", bound="Formula | Value")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,8 +77,8 @@ def checks_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Check
         made.append(_baseline(table["baseline"], line_of(lines, ("baseline",)), where))
     for number, given in enumerate(table.get("goal", [])):
         line = line_of(lines, ("goal", number, "sometimes"))
-        _property(given["sometimes"], f"{where}:{line}: goal[{number}].sometimes")
-        made.append(Goal(name=given["name"], property=given["sometimes"], line=line))
+        read = _property(given["sometimes"], f"{where}:{line}: goal[{number}].sometimes")
+        made.append(Goal(name=given["name"], property=given["sometimes"], line=line, reads=read))
     names = [each.name for each in made]
     for each in made:
         if names.count(each.name) > 1:
@@ -118,9 +119,9 @@ def _made(given: dict[str, Any], line: int, where: str) -> Check:
         return _metric(given, line, where)
     if kind == "alarm":
         asked = f"{given['alarm']}: " + ", ".join(f"{time} {state}" for time, state in given["expect"].items())
-        return AlarmCheck(**given, property=asked, line=line)
-    _property(given["property"], f"{where}.property")
-    return Check(**given, line=line)
+        read = tuple(given[key] for key in ("alarm", "condition") if key in given)
+        return AlarmCheck(**given, property=asked, line=line, reads=read)
+    return Check(**given, line=line, reads=_property(given["property"], f"{where}.property"))
 
 
 def _metric(given: dict[str, Any], line: int, where: str) -> MetricCheck:
@@ -134,13 +135,13 @@ def _metric(given: dict[str, Any], line: int, where: str) -> MetricCheck:
         )
     if "final" in given and given["metric"] not in STEPS:
         raise ScenarioError("only a step response has a final value", where=f"{where}.final", allowed=", ".join(STEPS))
-    _told(value_of, given["of"], f"{where}.of")
+    read = about(_told(value_of, given["of"], f"{where}.of"))
     over = None
     if "over" in given:
         over = (span(given["over"][0], where=f"{where}.over"), span(given["over"][1], where=f"{where}.over"))
     rest = {key: value for key, value in given.items() if key not in ("within", "over")}
     asked = f"{given['metric']} of {given['of']} within [{low:g}, {high:g}]"
-    return MetricCheck(**rest, within=(low, high), over=over, property=asked, line=line)
+    return MetricCheck(**rest, within=(low, high), over=over, property=asked, line=line, reads=read)
 
 
 def _baseline(given: dict[str, Any], line: int, where: str) -> BaselineCheck:
@@ -152,16 +153,17 @@ def _baseline(given: dict[str, Any], line: int, where: str) -> BaselineCheck:
             raise ScenarioError("no such column", where=f"{where}:{line}: baseline.columns", given=column, allowed=allowed)
     tubes = {name: Tube(**tube) for name, tube in given.get("tubes", {}).items()}
     said = f"within its tubes: {', '.join(columns)}"
-    return BaselineCheck(name="baseline", property=said, columns=columns, tubes=tubes, line=line)
+    read = tuple(column.replace("cells.", "cell-") for column in columns if column.startswith("cells."))
+    return BaselineCheck(name="baseline", property=said, columns=columns, tubes=tubes, line=line, reads=read)
 
 
-def _property(text: str, where: str) -> None:
-    _told(parse, text, where)
+def _property(text: str, where: str) -> tuple[str, ...]:
+    return about(_told(parse, text, where))
 
 
-def _told(read: Any, text: str, where: str) -> None:
+def _told(read: Callable[[str], Part], text: str, where: str) -> Part:
     try:
-        read(text)
+        return read(text)
     except ScenarioError as error:
         said = f"{error.where}: {error.problem}" if error.where else error.problem
         raise ScenarioError(said, where=where, given=error.given, allowed=error.allowed, hint=error.hint) from error

@@ -6,6 +6,7 @@ __all__ = ["KINDS"]
 
 CLAIM = "claim N of WRITER: the writer's own count"
 TURN = "turn N"
+PROGRAM = "the handle of the prg cell that asks for it"
 SIGNAL = "the signal that drives it, or the op at work"
 
 KINDS = {
@@ -49,5 +50,6 @@ KINDS = {
     "flagged": SIGNAL,
     "unflagged": SIGNAL,
     "conflict": SIGNAL,
-    "refused": SIGNAL,
+    "refused": f"{SIGNAL}; {PROGRAM}",
+    "scheduled": PROGRAM,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,6 +13,7 @@ from malsim.sim.bands import BANDS
 from malsim.sim.because import because, is_signal
 from malsim.sim.manifest import manifest
 from malsim.sim.metrics import metrics
+from malsim.sim.readers import readers
 from malsim.sim.steady import endings
 from malsim.sim.wired import frames_of
 
@@ -52,9 +53,12 @@ class Run:
     def explain(self, cell: str, t: float | None = None, rep: int | None = None) -> Explanation:
         """Each term of a cell's effective at the last tick not after `t` days; see `memory.explain.Explanation`.
 
+        Its `read_by` lists the signals, alarms, standing programs and checks that read the cell; see `sim.readers`.
         `rep` is a replication's number, the run's first if None.
         """
-        return causes.explain(self, cell, t=t, rep=self.scenario.first if rep is None else rep)
+        rep = self.scenario.first if rep is None else rep
+        found = causes.explain(self, cell, t=t, rep=rep)
+        return replace(found, read_by=readers(self, cell, t=found.t, rep=rep))
 
     def why(self, cell: str, t: float | None = None, rep: int | None = None) -> str:
         """One sentence saying why a cell's effective is what it was at `t` days, and what moved it last.
@@ -64,7 +68,7 @@ class Run:
         rep = self.scenario.first if rep is None else rep
         if is_signal(self, cell):
             return "\n  because ".join(map(str, because(self, cell, t=t, rep=rep)))
-        return self.explain(cell, t, rep).why
+        return causes.explain(self, cell, t=t, rep=rep).why
 
     def evaluate(self, address: str, t: float | None = None) -> pl.DataFrame:
         """The value of an address, `mean(dec_a3ee.~supports.*-scores-eff)`: t, rep, value, and row where there are many.

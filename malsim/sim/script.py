@@ -30,12 +30,16 @@ LAST_REPLICATION = 2**31 - 1
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """What must hold of a run: a temporal property, in at least a `share` of its replications; `line` is where it stands."""
+    """What must hold of a run: a temporal property, in at least a `share` of its replications; `line` is where it stands.
+
+    `reads` are the addresses it looks at, so that a cell can be asked who reads it.
+    """
 
     name: str
     property: str
     share: float = 1.0
     line: int = 0
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import polars as pl
 from malsim.memory.updates import set_flag
 from malsim.netlist.address import Path, Pin, Row
 from malsim.netlist.engine.sources import NONE
-from malsim.netlist.lexicon import ACTUATORS, ALARMS, FLAGS, OPPOSED
+from malsim.netlist.lexicon import ACTUATORS, FLAGS, OPPOSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -72,7 +72,7 @@ class Actuators:
                     self.flags.setdefault(FLAGS.get(name, name), []).append((signal, link.address))
                 elif isinstance(link.address, Pin) and link.address.instance not in net.instances:
                     self.loop.append((str(link.address), signal))
-        self.alarms = [signal for signal in net.signals.values() if _is_alarm(signal, net)]
+        self.alarms = net.alarms
 
     def outputs(self, values: Mapping[str, Array]) -> dict[str, Array]:
         """What the net wrote on the loop's pins, an array over replications each."""
@@ -176,12 +176,6 @@ class Actuators:
             now[pin] = value
             if rises.any():
                 yield Happening(np.flatnonzero(rises), kind, pin.partition(".")[2], signal.name, signal.name)
-
-
-def _is_alarm(signal: Signal, net: Net) -> bool:
-    pin = signal.writer.address if signal.writer else None
-    instance = net.instances.get(pin.instance) if isinstance(pin, Pin) else None
-    return signal.type == "bit" and instance is not None and instance.sheet.name in ALARMS
 
 
 def _fitted(before: Array | None, length: int) -> Array:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from malsim.netlist.address import Path, Pin, Reduced
+from malsim.netlist.lexicon import ALARMS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from malsim.netlist.address import Address
     from malsim.netlist.statements import Schedule, Set, Statement, Wire
@@ -92,6 +93,33 @@ class Net:
     initial: Mapping[str, float | bool] = field(default_factory=dict)
     flags: tuple[Set, ...] = ()
     documented: tuple[Wire, ...] = ()
+
+    @property
+    def alarms(self) -> tuple[Signal, ...]:
+        """The signals that trip and clear: outputs of latches."""
+        written = [(signal, signal.writer.address) for signal in self.signals.values() if signal.writer]
+        latches = {name for name, instance in self.instances.items() if instance.sheet.name in ALARMS}
+        return tuple(
+            signal
+            for signal, where in written
+            if signal.type == "bit" and isinstance(where, Pin) and where.instance in latches
+        )
+
+    def fed_by(self, names: Iterable[str]) -> tuple[str, ...]:
+        """These signals and every one that they move through ops of the net, each once."""
+        found = dict.fromkeys(names)
+        while True:
+            through = {
+                link.pin.instance for name in found for link in self.signals[name].readers if link.pin
+            } & self.instances.keys()
+            more = [
+                name
+                for name, signal in self.signals.items()
+                if name not in found and signal.writer and signal.writer.pin and signal.writer.pin.instance in through
+            ]
+            if not more:
+                return tuple(found)
+            found |= dict.fromkeys(more)
 
     @property
     def paths(self) -> tuple[tuple[Link, Path], ...]:

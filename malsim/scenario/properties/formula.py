@@ -10,7 +10,7 @@ from malsim.errors import ScenarioError
 
 __all__ = [
     "UNITS", "Apply", "AtEvent", "Between", "Bit", "Bound", "Compare", "Edge", "Formula", "Join", "Not", "Number",
-    "Over", "Read", "Text", "Value", "Window", "inside", "negative", "reach", "reads",
+    "Over", "Read", "Text", "Value", "Window", "about", "inside", "negative", "reach", "reads",
 ]  # fmt: skip
 
 Relation: TypeAlias = Literal["<", "<=", ">", ">=", "==", "!="]
@@ -200,6 +200,21 @@ def reads(part: Formula | Value) -> tuple[str, ...]:
     if isinstance(part, Read):
         return (part.address,)
     return tuple(dict.fromkeys(address for each in inside(part) for address in reads(each)))
+
+
+def about(part: Formula | Value) -> tuple[str, ...]:
+    """Every address a property reads, and whatever its events are about, once each.
+
+    >>> about(Join("and", AtEvent("flagged", "obs_a1a1"), Bit(Read("low"))))
+    ('obs_a1a1', 'low')
+    """
+    match part:
+        case Read(address):
+            return (address,)
+        case AtEvent(_, subject):
+            return (subject,) if subject else ()
+        case _:
+            return tuple(dict.fromkeys(address for each in inside(part) for address in about(each)))
 
 
 def reach(part: Formula | Value, period: int) -> int:
