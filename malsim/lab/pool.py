@@ -10,6 +10,7 @@ import pickle
 import sys
 import threading
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, ProcessPoolExecutor, wait
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from malsim.errors import UsageError
@@ -28,14 +29,19 @@ Result = TypeVar("Result")
 def executor_of(given: Any = None, *, workers: int | None = None) -> Iterator[Executor]:
     """The executor to use: the one given, that of a Dask client given, or new processes (as many as cores, if None).
 
-    Processes are spawned, not forked, for a forked polars may wait on a lock that no thread holds; notebooks can start them,
-    and they end when this process ends, however it ends. Raises `UsageError` for what is no executor.
+    Processes are spawned, not forked, for a forked polars may wait on a lock that no thread holds. Notebooks and scripts can
+    start them as they are, and they end when this process ends, however it ends.
+
+    Raises
+    ------
+    UsageError
+        For what is no executor.
     """
     if given is None:
         if workers is not None and workers < 1:
             raise UsageError("no worker", where="workers", given=workers, allowed="1 or more")
         context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)
+        pool = _Processes(workers, mp_context=context, initializer=_begin)
         try:
             yield pool
         finally:
@@ -49,17 +55,15 @@ def executor_of(given: Any = None, *, workers: int | None = None) -> Iterator[Ex
         raise UsageError("not an executor", where="executor", given=type(given).__name__, allowed=allowed)
 
 
-def must_travel(*things: object) -> None:
-    """Raise `UsageError` for what new processes cannot be sent: functions of a notebook or a prompt, lambdas, local ones."""
-    main = sys.modules.get("__main__")
-    written = getattr(main, "__file__", None) is not None
-    for thing in things:
+def must_travel(*functions: object) -> None:
+    """Raise `UsageError` for functions new processes cannot import: lambdas, local ones, those of a script or notebook."""
+    for function in functions:
         try:
-            held = pickle.dumps(thing)
+            held = pickle.dumps(function)
         except (pickle.PicklingError, AttributeError, TypeError):
-            held = None
-        if held is None or (b"__main__" in held and not written):
-            given = getattr(thing, "__name__", type(thing).__name__)
+            held = b"__main__"
+        if b"__main__" in held:
+            given = getattr(function, "__name__", type(function).__name__)
             hint = "put the function into a module, or give executor=concurrent.futures.ThreadPoolExecutor()"
             raise UsageError("other processes cannot import this", where="executor", given=given, hint=hint)
 
@@ -80,14 +84,24 @@ def results(pool: Executor, jobs: Iterable[Callable[[], Result]]) -> Iterator[Re
             for one in finished:
                 yield one.result()
     except BrokenExecutor as error:
-        hint = (
-            "what is finished is kept: run the same again, with fewer workers if memory ran out; "
-            'in a script, start under `if __name__ == "__main__":`'
-        )
+        hint = "what is finished is kept: run the same again, with fewer workers if memory ran out"
         raise UsageError("a worker died", where="executor", hint=hint) from error
     finally:
         for one in flying:
             one.cancel()
+
+
+class _Processes(ProcessPoolExecutor):
+    """Processes that do not run the main module again, as a script without a guard would then start workers of its own."""
+
+    def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+        """Submit a job; where that starts a process, the main module is out of its sight."""
+        held = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            return super().submit(fn, *args, **kwargs)
+        finally:
+            sys.modules["__main__"] = held
 
 
 def _begin() -> None:

@@ -87,7 +87,7 @@ def sweep(
         One measure or several; see `measure.measured`.
     executor
         Any `concurrent.futures` executor or a Dask client; if None, `workers` new processes (as many as there are cores, if
-        None), also from a notebook. In a script, call it under `if __name__ == "__main__":`.
+        None), from a script as from a notebook; they must be able to import the functions you give.
     progress
         Show a bar.
 
@@ -108,7 +108,7 @@ def sweep(
     made = designed(given, scenario)
     held = replace(scenario, path=str(Path(scenario.path).resolve())) if scenario.path else scenario
     if executor is None:
-        must_travel(*measures, scenario)
+        must_travel(*filter(callable, (*measures, scenario.rules.effective)))
     where = Path(folder or Path("out") / scenario.name / "sweep").resolve()
     _opened(where, scenario, made, measures)
     due = sum(1 for _ in _due(made, where))

@@ -53,9 +53,8 @@ CEILINGS = [round(0.01 * step, 2) for step in range(1, 25)]
 SCRIPT = """
 import sys
 import malsim as ms
-if __name__ == "__main__":
-    ceilings = [round(0.01 * step, 2) for step in range(1, 25)]
-    ms.sweep(sys.argv[1], {"rules.challenge_ceiling": ceilings}, folder=sys.argv[2], workers=2, progress=False)
+ceilings = [round(0.01 * step, 2) for step in range(1, 25)]
+ms.sweep(sys.argv[1], {"rules.challenge_ceiling": ceilings}, folder=sys.argv[2], workers=2, progress=False)
 """
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from malsim.errors import UsageError
 from malsim.lab.measure import measured_by_running, name_of
-from malsim.lab.pool import executor_of, results
+from malsim.lab.pool import executor_of, must_travel, results
 from malsim.lab.sensitivity.one_at_a_time import alike, moves, nudges, of_rules, swings
 from malsim.lab.sensitivity.sobol import sobol
 from malsim.lab.settings import changed
@@ -158,6 +158,8 @@ def _runner(scenario: Scenario, metric: Measure, executor: Any, workers: int | N
     from tqdm.auto import tqdm
 
     alone = executor is None and workers is None
+    if executor is None and not alone:
+        must_travel(*filter(callable, (metric, scenario.rules.effective)))
     with contextlib.nullcontext() if alone else executor_of(executor, workers=workers) as pool:
 
         def run(settings: Sequence[Mapping[str, Any]]) -> list[Array]:
