@@ -20,6 +20,7 @@ from malsim.netlist.lexicon import FLAGS
 from malsim.netlist.parse import parse
 from malsim.netlist.render import render
 from malsim.netlist.statements import Document
+from malsim.netlist.uncollected import uncollected
 from malsim.netlist.values import bit
 from malsim.netlist.wiring import Net, linked
 
@@ -41,6 +42,7 @@ class Loaded:
     net: Net
 
 
+@uncollected()
 def load(
     source: Document | str | bytes,
     memory: Memory | None = None,

@@ -15,6 +15,7 @@ from malsim.netlist.lines import comment_at, read_lines
 from malsim.netlist.reading import Reading
 from malsim.netlist.statements import Blank, Document, Schedule, Source, Thread
 from malsim.netlist.syntax import syntax_fault
+from malsim.netlist.uncollected import uncollected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,6 +58,7 @@ def parse(source: str | bytes, *, file: str = "netlist") -> Document:
     return document
 
 
+@uncollected()
 def scan(source: str | bytes, *, file: str = "netlist") -> tuple[Document, list[Fault]]:
     """Read what can be read of a netlist, and list what cannot."""
     lines, faults = read_lines(source, file)
