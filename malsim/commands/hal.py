@@ -90,6 +90,7 @@ def opened(args: argparse.Namespace) -> Opened:
 
 
 def _draw(capture: Capture, path: str) -> None:
+    from malsim.commands.scope import drawable
     from malsim.workbench import shown
 
-    shown(capture).figure.savefig(path)
+    shown(capture).figure.savefig(drawable(path))

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from malsim.lab.scope import Recording
     from malsim.workbench import Capture
 
-__all__ = ["arguments", "main"]
+__all__ = ["arguments", "drawable", "main"]
 
 MOST = 4
+PICTURES = (".png", ".svg", ".pdf")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +50,8 @@ def main(args: argparse.Namespace) -> int:
     """Capture or open, then draw, keep, or show."""
     from malsim.workbench import Capture
 
+    if args.output:
+        drawable(args.output)
     captured = Capture.open(args.run) if Path(args.run).is_file() and args.run.endswith(".parquet") else _captured(args)
     if args.save:
         print(f"kept {captured.save(args.save)}")
@@ -58,6 +61,15 @@ def main(args: argparse.Namespace) -> int:
     if not args.save and not args.output:
         print(captured)
     return 0
+
+
+def drawable(path: str) -> str:
+    """The path of a picture, refused before any work where no picture is written so."""
+    from malsim.errors import UsageError
+
+    if Path(path).suffix not in PICTURES:
+        raise UsageError("no picture of this kind is drawn", given=path, allowed=" ".join(PICTURES))
+    return path
 
 
 def _captured(args: argparse.Namespace) -> Capture:
@@ -82,6 +94,7 @@ def _recorded(args: argparse.Namespace) -> tuple[Recording, str]:
     import polars as pl
 
     from malsim import api
+    from malsim.errors import DataError
     from malsim.lab.scope import Recording
 
     path = Path(args.run)
@@ -90,6 +103,8 @@ def _recorded(args: argparse.Namespace) -> tuple[Recording, str]:
         Limits.of(args).check(scenario)
         run = api.run(scenario)
         return Recording.of(run, args.replication), run.scenario.why
+    if not (path / "manifest.json").is_file():
+        raise DataError("no run was kept in this folder", where=str(path), hint="malsim run SCENARIO writes one to out/NAME")
     frames = [pl.read_parquet(path / f"{name}.parquet") for name in ("cells", "signals", "writers", "events")]
     about = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
     rep = about.get("first", 0) if args.replication is None else args.replication

@@ -19,6 +19,7 @@ from malsim.plot.scope import stairs
 from malsim.workbench import Capture, capture
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 A, D = "obs_a1a1-scores-eff", "obs_d4d4-scores-eff"
@@ -31,7 +32,7 @@ def run() -> ms.Run:
     return ms.run("scenarios/mutual_dispute.toml", days=20.0)
 
 
-def recorded(values: list[float | None], bits: list[bool] | None = None) -> Recording:
+def recorded(values: Sequence[float | None], bits: list[bool] | None = None) -> Recording:
     """A recording of a signal `x`, and of a flag of a cell, one sample a day."""
     days = [float(day) for day in range(len(values))]
     flags = bits or [False] * len(values)
@@ -151,6 +152,14 @@ def test_a_trigger_that_is_none_is_refused(change: dict[str, object]) -> None:
         Trigger(on="x", **change)  # type: ignore[arg-type]
 
 
+@given(st.floats(0, 1), st.integers(1, 12))
+def test_the_trigger_lies_within_its_record(position: float, record: int) -> None:
+    trigger = Trigger(on="x", level=0.5, position=position)
+    made = capture(recorded([0.0] * 15 + [1.0] * 15), ["x"], trigger=trigger, record=record)
+    assert made.triggered in made.samples["t"]
+    assert made.samples.height == record
+
+
 def test_a_trigger_that_never_fires_says_what_there_was() -> None:
     with pytest.raises(DataError, match="0 to 2"):
         capture(recorded([0.0, 2.0]), ["x"], trigger=Trigger(on="x", level=7.0))
@@ -187,3 +196,8 @@ def test_the_command_captures_opens_and_draws(tmp_path: Path, capsys: pytest.Cap
     assert main(["scope", str(tmp_path / "out")]) == 0
     assert main([*words, "--level", "7"]) == 2
     assert "did not fire" in capsys.readouterr().err
+    for wrong, problem in ((["-o", "c.xyz"], "no picture"), (["--cursor", "nan"], "a cursor stands on a day")):
+        assert main([*words, *wrong]) == 2
+        assert problem in capsys.readouterr().err
+    assert main(["scope", str(tmp_path)]) == 2
+    assert "no run was kept" in capsys.readouterr().err

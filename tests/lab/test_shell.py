@@ -153,6 +153,7 @@ def test_an_op_that_its_addf_loaded_stays_when_it_is_off_its_thread() -> None:
         ("start never", "no rate"),
         ("scope low", "nothing has been recorded yet"),
         ("save nowhere.txt", "not written here"),
+        ("save /nonexistent/x.malnet", "No such file or directory"),
         ("source missing.malnet", "no such file"),
         ("getp", "getp takes PIN"),
         ("help frobnicate", "unknown command"),

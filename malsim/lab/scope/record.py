@@ -57,7 +57,7 @@ def scope(
         For a channel that nothing recorded is called by.
     """
     made = [Channel.read(one) if isinstance(one, str) else one for one in channels]
-    _accepted(made, record)
+    _accepted(made, record, cursors)
     days = recording.days.to_numpy()
     begin, at = _placed(recording, trigger, record)
     stop = len(days) if record is None else begin + record
@@ -76,7 +76,7 @@ def scope(
     )
 
 
-def _accepted(channels: Sequence[Channel], record: int | None) -> None:
+def _accepted(channels: Sequence[Channel], record: int | None, cursors: Sequence[float]) -> None:
     if not 1 <= len(channels) <= MOST_CHANNELS:
         raise UsageError(
             "so many channels fit no screen", where="scope", given=len(channels), allowed=f"1 to {MOST_CHANNELS}"
@@ -85,6 +85,8 @@ def _accepted(channels: Sequence[Channel], record: int | None) -> None:
     if len({*names}) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UsageError("two channels of one name", where="scope", given=twice, hint="give one a label=")
+    if not np.isfinite(cursors).all():
+        raise UsageError("a cursor stands on a day", where="cursors", given=list(cursors), allowed="finite numbers of days")
     if record is not None and record < 1:
         raise UsageError("a record holds at least one tick", where="record", given=record, allowed="1, 2, …")
 
@@ -94,7 +96,7 @@ def _placed(recording: Recording, trigger: Trigger | None, record: int | None) -
     if trigger is None:
         return 0, None
     values = recording.values(trigger.on).cast(pl.Float64).fill_null(np.nan).to_numpy()
-    before = 0 if record is None else round(trigger.position * record)
+    before = 0 if record is None else min(round(trigger.position * record), record - 1)
     found = fires(values, trigger.level, trigger.edge, before=before)
     if len(found) < trigger.number:
         known = values[~np.isnan(values)]

@@ -49,8 +49,10 @@ class Console(Commands):
             return bool(super().onecmd(line[: comment_at(line)].strip()))
         except NetlistError as error:
             self._told("\n".join(str(_placed(fault, where)) for fault in error.faults))
-        except (MalsimError, OSError) as error:
+        except MalsimError as error:
             self._told(f"{where}{error}")
+        except OSError as error:
+            self._told(f"{where}{error.filename}: {error.strerror}")
         return False
 
     def _told(self, problem: str) -> None:
