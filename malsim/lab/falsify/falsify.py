@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from concurrent.futures import Executor
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from malsim.lab.falsify.search import Method
@@ -69,8 +70,8 @@ class Falsified:
         return self.found is not None
 
     def __str__(self) -> str:
-        best = self.trail["margin"].min()
         if self.found is None:
+            best = min(self.trail["margin"].to_list())
             return f"{self.check.name}: not broken in {self.runs} runs, the nearest margin {best:.3g} (scaled)"
         writes = [f"  {one}" for one in self.found.writes]
         settings = [f"  {name} = {value}" for name, value in self.found.settings.items()]
@@ -121,7 +122,7 @@ def falsify(
     formula = parse(wanted.property)
     judge = partial(judged, wanted.property)
 
-    def evaluate(points: Sequence[NDArray[object]]) -> Iterator[Seen]:
+    def evaluate(points: Sequence[NDArray[np.float64]]) -> Iterator[Seen]:
         made = [applied(scenario, plan.at(point)) for point in points]
         return iter(executor.map(judge, made)) if executor else map(judge, made)
 

@@ -94,7 +94,7 @@ def _named(formula: Formula, names: dict[Formula, str]) -> Formula:
     """The formula over the predicates' margins themselves."""
     if formula in names:
         return Compare(Read(names[formula]), ">=", Number(0.0))
-    changes = {
+    changes: dict[str, Any] = {
         part.name: _named(inner, names)
         for part in fields(formula)
         if isinstance(inner := getattr(formula, part.name), (Compare, Bit, AtEvent, Not, Join, Over, Between, Edge))

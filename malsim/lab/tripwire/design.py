@@ -9,16 +9,15 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import UsageError
-from malsim.lab.tripwire.intervals import run_length
 from malsim.lab.tripwire.replay import opened, replay
 from malsim.lab.tripwire.scores import scores
+from malsim.lab.tripwire.structures import WARM, candidates, chosen, compared
 from malsim.netlist import parse
 from malsim.netlist.wiring import link
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from malsim.lab.tripwire.intervals import Estimate
     from malsim.lab.tripwire.noise import Noise
     from malsim.netlist.wiring import Net
 
@@ -26,14 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Design", "design"]
 
-GAINS = (1.0, 0.5, 0.3, 0.2, 0.1)
-HOLDS = (1, 2, 3, 5)
 BANDS = (0.0, 0.5, 1.0, 2.0)  # hystereses tried, in spreads of what is compared
 REPS = 400
 MOST_NUMBERS = 4_000_000
-WARM = 60  # quiet ticks before the shift
-AIM = 1.05  # calibrated so much beyond the target, so that chance alone seldom misses it
-STEPS = 40  # bisections of the level
 
 _TEXT = """\
 # Trips when x has moved by {shift:g} from {mean:g}: ARL0 {arl0:g} ticks, ARL1 {arl1:.3g} ticks by simulation.
@@ -100,7 +94,7 @@ class Design:
     def reached(self) -> bool:
         """Whether on fresh seeds neither target lies outside its interval on the bad side."""
         found = {row["metric"]: row for row in self.shown.to_dicts()}
-        return found["arl0"]["high"] >= self.arl0 and found["arl1"]["low"] <= self.delay
+        return bool(found["arl0"]["high"] >= self.arl0 and found["arl1"]["low"] <= self.delay)
 
     def __str__(self) -> str:
         found = {row["metric"]: row for row in self.shown.to_dicts()}
@@ -150,17 +144,17 @@ def design(
     if not shift:
         raise UsageError("without a shift there is nothing to detect", where="design.shift", given=shift)
     quiet, shifted = _streams(noise, shift, arl0, delay, seed, "calibration")
-    candidates = _candidates(_away(quiet, noise, shift), _away(shifted, noise, shift), arl0, delay)
-    chosen = _chosen(candidates)
-    plan = _Plan(noise, shift, tick, arl0, chosen)
-    spread = float(_compared(_away(quiet, noise, shift), chosen["gain"], 1).std())
+    tried = candidates(_away(quiet, noise, shift), _away(shifted, noise, shift), arl0, delay)
+    taken = chosen(tried)
+    plan = _Plan(noise, shift, tick, arl0, taken)
+    spread = float(compared(_away(quiet, noise, shift), taken["gain"], 1).std())
     band = next(
         (width * spread for width in BANDS if _chatter(plan.net(width * spread), quiet) <= chatter), BANDS[-1] * spread
     )
     net = plan.net(band)
     shown = _shown(net, *_streams(noise, shift, arl0, delay, seed, "fresh"))
-    level, hold = float(chosen["level"]), int(chosen["hold"])
-    return Design(arl0, delay, noise, shift, candidates, float(chosen["gain"]), hold, level, band, plan.text(band), shown)
+    level, hold = float(taken["level"]), int(taken["hold"])
+    return Design(arl0, delay, noise, shift, tried, float(taken["gain"]), hold, level, band, plan.text(band), shown)
 
 
 @dataclass(frozen=True)
@@ -197,58 +191,8 @@ def _streams(noise: Noise, shift: float, arl0: float, delay: float, seed: int, n
 
 
 def _away(values: Floats, noise: Noise, shift: float) -> Floats:
-    return (values - noise.mean) * np.sign(shift)
-
-
-def _compared(away: Floats, gain: float, hold: int) -> Floats:
-    """What is compared with the level: the least smoothed value of the last `hold` ticks."""
-    from scipy.signal import lfilter
-
-    smooth = away if gain == 1 else np.asarray(lfilter([gain], [1.0, gain - 1.0], away, axis=0))
-    if hold == 1:
-        return smooth
-    held: Floats = np.lib.stride_tricks.sliding_window_view(smooth, hold, axis=0).min(axis=-1)
-    return np.concatenate([np.full((hold - 1, smooth.shape[1]), -np.inf), held])
-
-
-def _first(beyond: Floats, level: float) -> Estimate:
-    """The average run length to the first value above a level, of running maxima (ticks × replications)."""
-    ticks = len(beyond)
-    below = (beyond <= level).sum(axis=0)
-    return run_length(np.minimum(below + 1, ticks).astype(np.float64), below < ticks)
-
-
-def _solved(beyond: Floats, arl0: float) -> float:
-    """The level at which quiet running maxima give the ARL0, from between the smallest and the greatest of them."""
-    low, high = float(beyond[np.isfinite(beyond)].min()), float(beyond[-1].max())
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        found = _first(beyond, middle).value
-        low, high = (low, middle) if np.isnan(found) or found > arl0 else (middle, high)
-    return (low + high) / 2
-
-
-def _candidates(quiet: Floats, shifted: Floats, arl0: float, delay: float) -> pl.DataFrame:
-    rows = []
-    for gain in GAINS:
-        for hold in HOLDS:
-            reach = np.maximum.accumulate(_compared(quiet, gain, hold), axis=0)
-            level = _solved(reach, AIM * arl0)
-            seen = _compared(shifted, gain, hold)
-            calm = ~(seen[:WARM] > level).any(axis=0)
-            found = _first(np.maximum.accumulate(seen[WARM:, calm], axis=0), level) if calm.any() else None
-            arl1 = found.value if found else np.nan
-            rows.append((gain, hold, level, _first(reach, level).value, arl1, bool(arl1 <= delay)))
-    return pl.DataFrame(rows, schema=["gain", "hold", "level", "arl0", "arl1", "reached"], orient="row")
-
-
-def _chosen(candidates: pl.DataFrame) -> dict[str, float]:
-    """The simplest that is fast enough, else the fastest."""
-    good = candidates.filter("reached")
-    if good.is_empty():
-        return candidates.sort("arl1", "hold").row(0, named=True)
-    parts = (pl.col("gain") < 1).cast(pl.Int8) + (pl.col("hold") > 1).cast(pl.Int8)
-    return good.sort(parts, "arl1", "hold").row(0, named=True)
+    away: Floats = (values - noise.mean) * np.sign(shift)
+    return away
 
 
 def _chatter(net: Net, quiet: Floats) -> float:

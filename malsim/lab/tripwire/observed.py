@@ -66,7 +66,7 @@ class Observed:
 
     def bit(self, name: str) -> Bools:
         """Ticks × replications of a bit."""
-        return self.signal(name) == 1.0
+        return np.asarray(self.signal(name) == 1.0)
 
 
 def wired(scenario: Scenario) -> Wires:

@@ -97,7 +97,7 @@ class Scorecard:
     @property
     def covered(self) -> float | None:
         """The share of outputs seen both ways and inputs shown to matter on their own."""
-        return self.coverage["shown"].sum() / self.coverage.height if self.coverage.height else None
+        return sum(self.coverage["shown"].to_list()) / self.coverage.height if self.coverage.height else None
 
 
 def validate(
