@@ -51,11 +51,11 @@ def why(
     Parameters
     ----------
     where
-        A signal's name or a pin's.
+        A signal's name or a pin's, `low`; with the row where it has one value a row, `low(dec_a3ee)`.
     net
         The wiring.
     signals
-        What was recorded: t, rep, signal, value; rows of a domain are passed over.
+        What was recorded: t, rep, signal, value, and row where there are rows; those of other rows are passed over.
     at
         Days; the last recorded tick by default.
     rep
@@ -69,14 +69,13 @@ def why(
         From the signal asked for to the first that nothing in the net moved.
     """
     named = {str(link.address): signal for signal in net.signals.values() for link in signal.links}
-    signal = net.signals.get(where) or named.get(where)
+    name, _, row = where.removesuffix(")").partition("(")
+    signal = net.signals.get(name) or named.get(where) or named.get(name)
     if signal is None:
         raise AddressError("no such signal", given=where, allowed=" ".join(list(net.signals)[:40]))
-    own = (
-        signals.filter((pl.col("rep") == rep) & pl.col("row").is_null())
-        if "row" in signals.columns
-        else signals.filter(rep=rep)
-    )
+    own = signals.filter(pl.col("rep") == rep)
+    if "row" in signals.columns:
+        own = own.filter(pl.col("row").is_null() | (pl.col("row") == row))
     own = own if at is None else own.filter(pl.col("t") <= at)
     return _walk(signal, net, {name: group for (name,), group in own.group_by("signal", maintain_order=True)}, moved)
 

@@ -10,25 +10,30 @@ from malsim.errors import AddressError, ScenarioError
 from malsim.netlist.address import Path, Pin, Reduced, address
 from malsim.netlist.evaluate import column_of
 from malsim.netlist.lexicon import LOOP_WRITES
+from malsim.netlist.programs import programs
+from malsim.netlist.programs.members import members
 from malsim.netlist.why import why
 from malsim.sim import causes
 from malsim.sim.clock import days
+from malsim.sim.readers import as_of
+from malsim.sim.wires import Wires
 
 if TYPE_CHECKING:
     from malsim.netlist.address import Address
     from malsim.netlist.why import Because
     from malsim.sim.run import Run
 
-__all__ = ["because", "is_signal"]
+__all__ = ["because", "is_program", "is_signal", "of_program"]
 
 MOST_NAMED = 3
 ENTERED = ("admitted", "superseded", "deduplicated")
 
 
 def is_signal(run: Run, where: str) -> bool:
-    """Whether a name is a signal of the run's netlist, or a pin that one is on."""
+    """Whether a name is a signal of the run's netlist, or a pin that one is on; a row may stand behind it in brackets."""
     wires = run.scenario.netlist
-    return wires is not None and (where in wires.net.signals or where in wires.pins)
+    name = where.partition("(")[0]
+    return wires is not None and (name in wires.net.signals or name in wires.pins)
 
 
 def because(run: Run, where: str, *, t: float | None = None, rep: int | None = None) -> list[Because]:
@@ -39,7 +44,7 @@ def because(run: Run, where: str, *, t: float | None = None, rep: int | None = N
     run
         With a netlist, its signals recorded.
     where
-        A signal's name or a pin's.
+        A signal's name or a pin's, with the row where it has one value a row: `low(dec_a3ee)`.
     t
         Days; the last recorded tick by default.
     rep
@@ -55,6 +60,35 @@ def because(run: Run, where: str, *, t: float | None = None, rep: int | None = N
     if wires is None:
         raise ScenarioError("this scenario has no netlist, so there are no signals", hint="add [netlist]")
     return why(where, wires.net, run.signals, at=t, rep=rep, moved=lambda word, since: _moved(run, word, since, rep))
+
+
+def is_program(run: Run, where: str) -> bool:
+    """Whether a name is a standing program of the run's netlist, by its operation."""
+    wires = run.scenario.netlist
+    return wires is not None and any(one.op == where for one in wires.net.programs)
+
+
+def of_program(run: Run, operation: str, *, t: float | None = None, rep: int = 0) -> str:
+    """What a standing program looked at by `t` days, and why the member that moved most is what it is."""
+    wires = run.scenario.netlist or Wires.of("")
+    program = next(one for one in programs(wires.net) if one.operation == operation)
+    ticks = run.cells.filter(pl.col("rep") == rep)["t"].unique().sort()
+    past = ticks if t is None else ticks.filter(ticks <= t)
+    if past.is_empty():
+        raise AddressError("not recorded yet", given=f"{operation} at {t}")
+    memory = as_of(run, t=float(past[-1]), rep=rep)
+    handles = memory.cells["handle"].gather(members(program, memory, 1, first=rep).rows)
+    now, then = (
+        run.cells.filter((pl.col("t") == at) & (pl.col("rep") == rep)) for at in (past[-1], past[max(-2, -len(past))])
+    )
+    moved = now.join(then, on="cell", suffix="_was", maintain_order="left").filter(pl.col("cell").is_in(handles.implode()))
+    if moved.is_empty():
+        return f"{operation} has no member yet"
+    most = str(moved["cell"][int((moved["effective"] - moved["effective_was"]).abs().fill_null(0.0).arg_max() or 0)])
+    named = ", ".join(handles.head(MOST_NAMED)) + (
+        f" and {len(handles) - MOST_NAMED} more" if len(handles) > MOST_NAMED else ""
+    )
+    return f"{operation} looks at {named}\n  because {causes.explain(run, most, t=t, rep=rep).why}"
 
 
 def _moved(run: Run, word: str, since: float, rep: int) -> str:

@@ -7,7 +7,8 @@ __all__ = ["KINDS"]
 CLAIM = "claim N of WRITER: the writer's own count"
 TURN = "turn N"
 PROGRAM = "the handle of the prg cell that asks for it"
-SIGNAL = "the signal that drives it, or the op at work"
+SIGNAL = "the signal that drives it, with its row if it has rows: low(dec_a3ee)"
+LATCH = f"the pin of the latch, with its row if it has rows; the operation of a standing program; or {PROGRAM}"
 
 KINDS = {
     "admitted": CLAIM,
@@ -38,8 +39,8 @@ KINDS = {
     "reordered": "noise on POPULATION",
     "misled": "bad on POPULATION",
     "escalated": "the handle of the cell that disputes it, or the signal that rose",
-    "tripped": SIGNAL,
-    "cleared": SIGNAL,
+    "tripped": LATCH,
+    "cleared": LATCH,
     "webhook": SIGNAL,
     "annexed": SIGNAL,
     "reinstated": SIGNAL,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Signal
     from malsim.sim.run import Run
 
-__all__ = ["READERS", "readers"]
+__all__ = ["READERS", "as_of", "readers"]
 
 READERS = {"kind": pl.String, "name": pl.String, "address": pl.String, "place": pl.String}
 Reader = tuple[str, str, str, str]
@@ -41,6 +41,15 @@ def readers(run: Run, cell: str, *, t: float, rep: int) -> pl.DataFrame:
         check that reads the cell itself or one of those signals. A path over cells that were not recorded is not followed.
     """
     return pl.DataFrame(list(_Asked(run, cell, t, rep).found()), schema=READERS, orient="row")
+
+
+def as_of(run: Run, *, t: float, rep: int) -> Memory:
+    """The memory with only those cells active that were recorded so at the tick at `t` days, in a replication."""
+    cells = run.memory.cells
+    here = (pl.col("t") == t) & (pl.col("rep") == rep) & (pl.col("status") == "active")
+    live = (pl.col("rep") == rep) & pl.col("handle").is_in(run.cells.filter(here)["cell"].implode())
+    status = pl.when(live).then(pl.lit("active")).otherwise(pl.lit("superseded")).cast(cells["status"].dtype)
+    return replace(run.memory, cells=cells.with_columns(status=status))
 
 
 @dataclass(frozen=True)
@@ -71,10 +80,6 @@ class _Asked:
         here = (pl.col("t") == self.t) & (pl.col("rep") == self.rep)
         return Frames(self.run.cells.filter(here), Frames.of(self.run.memory).edges.filter(pl.col("rep") == self.rep))
 
-    @cached_property
-    def _live(self) -> pl.Series:
-        return self._frames.cells.filter(pl.col("status") == "active")["cell"]
-
     def _reads(self, where: Address) -> bool:
         """Whether an address reads the cell; one that names its first cell by key or version is looked up."""
         inner = where.inner if isinstance(where, Reduced) else where
@@ -99,11 +104,7 @@ class _Asked:
 
     @cached_property
     def _memory(self) -> Memory:
-        """The memory with only those cells active that were at the time, in this replication."""
-        memory = self.run.memory
-        active = (pl.col("rep") == self.rep) & pl.col("handle").is_in(self._live.implode())
-        gone = pl.when(active).then(pl.lit("active")).otherwise(pl.lit("superseded")).cast(memory.cells["status"].dtype)
-        return replace(memory, cells=memory.cells.with_columns(status=gone))
+        return as_of(self.run, t=self.t, rep=self.rep)
 
     def _programs(self, wires: Wires) -> Iterator[Reader]:
         lines = {one.op: f"{one.file or 'netlist'}:{one.line}" for one in wires.net.programs}
@@ -111,7 +112,8 @@ class _Asked:
             if self._chosen(program):
                 yield "program", program.operation, program.handle, lines[program.operation]
         for one in written(self._memory, after=0, tick=0, first=self.rep):
-            standing = 0 in one.places and one.handle in self._live
+            own = (pl.col("rep") == self.rep) & (pl.col("handle") == one.handle) & (pl.col("status") == "active")
+            standing = 0 in one.places and self._memory.cells.select(own.any()).item()
             for program in one.programs if standing else ():
                 if self._chosen(program):
                     yield "program", program.operation, program.handle, one.handle

@@ -10,7 +10,7 @@ import polars as pl
 from malsim.netlist.evaluate import evaluate
 from malsim.sim import causes
 from malsim.sim.bands import BANDS
-from malsim.sim.because import because, is_signal
+from malsim.sim.because import because, is_program, is_signal, of_program
 from malsim.sim.manifest import manifest
 from malsim.sim.metrics import metrics
 from malsim.sim.readers import readers
@@ -63,11 +63,14 @@ class Run:
     def why(self, cell: str, t: float | None = None, rep: int | None = None) -> str:
         """One sentence saying why a cell's effective is what it was at `t` days, and what moved it last.
 
-        For a signal of the netlist, or a pin it is on, a line a wire back to the claim that moved it.
+        For a signal of the netlist, or a pin it is on, a line a wire back to the claim that moved it; for a standing program
+        what it looks at, and why that moved. So the cause of every event of a netlist can be asked why.
         """
         rep = self.scenario.first if rep is None else rep
         if is_signal(self, cell):
             return "\n  because ".join(map(str, because(self, cell, t=t, rep=rep)))
+        if is_program(self, cell):
+            return of_program(self, cell, t=t, rep=rep)
         return causes.explain(self, cell, t=t, rep=rep).why
 
     def evaluate(self, address: str, t: float | None = None) -> pl.DataFrame:

@@ -133,7 +133,8 @@ class Thread:
             if tripped is not None:
                 rows = np.flatnonzero(tripped)
                 program = ran.program
-                self.notes.note("tripped", now, rows, subject=program.handle, detail=program.title, cause=program.operation)
+                cause = program.operation if program.places is None else program.handle
+                self.notes.note("tripped", now, rows, subject=program.handle, detail=program.title, cause=cause)
 
 
 def _frame(t: float, reps: pl.Series, rows: pl.Series | None, signal: pl.Series | str, values: Array) -> pl.DataFrame:

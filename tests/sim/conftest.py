@@ -18,6 +18,7 @@ from malsim.sim import bench
 from malsim.sim.clock import DAY
 from malsim.sim.drafts import Drafts
 from malsim.sim.faults import NOISE, Fault
+from malsim.sim.happenings import KINDS
 from malsim.sim.inbox import Inbox
 from malsim.sim.manifest import digest
 from malsim.sim.metrics import by_replication
@@ -183,6 +184,8 @@ CLAIM = r"claim \d+ of (?P<writer>.+)"
 TURN = r"(?P<turn>turn \d+)"
 BY_NOISE = r"noise on (?P<population>.+)"
 HANDLE = r"(?P<handle>[A-Za-z]+(_\w+)+)"
+SIGNAL = r"(?P<signal>[\w.-]+)(\((?P<row>.+)\))?"
+FLAGS = ("annexed", "reinstated", "locked", "unlocked", "pinned", "unpinned", "flagged", "unflagged", "conflict")
 FORMS = {
     "admitted": CLAIM, "rejected": CLAIM, "deduplicated": CLAIM, "attenuated": CLAIM, "superseded": HANDLE,
     "bootstrapped": "the graph was empty", "oriented": "a session begins", "caught_up": r"a gap of [1-9]\d* turns",
@@ -191,7 +194,9 @@ FORMS = {
     "declined": TURN, "nudged": TURN, "written_back": TURN, "compacted": r"compact_every \d+",
     "reanchored": r"reanchor_every \d+", "changed": "the world", "flipped": BY_NOISE, "perturbed": BY_NOISE,
     "lost": BY_NOISE, "doubled": BY_NOISE, "delayed": BY_NOISE, "reordered": BY_NOISE,
-    "misled": r"bad on (?P<population>.+)", "escalated": HANDLE,
+    "misled": r"bad on (?P<population>.+)", "escalated": f"{HANDLE}|{SIGNAL}",
+    "refused": f"{HANDLE}|{SIGNAL}", "scheduled": HANDLE, "tripped": f"{HANDLE}|{SIGNAL}", "cleared": SIGNAL,
+    "webhook": SIGNAL, **dict.fromkeys(FLAGS, SIGNAL),
 }  # fmt: skip
 
 
@@ -208,6 +213,8 @@ def unresolved() -> Callable[[Run], list[tuple[object, ...]]]:
     def traced(run: Run) -> list[tuple[object, ...]]:
         """The events whose cause is empty, of another form than its kind's, or names what is not there."""
         lives: dict[int, dict[str, set[object]]] = {}
+        wires = run.scenario.netlist
+        signals = {*wires.net.signals, *wires.pins, *(one.op for one in wires.net.programs)} if wires else set()
         for rep in run.events["rep"].unique():
             own, cells = run.events.filter(pl.col("rep") == rep), run.memory.cells.filter(pl.col("rep") == rep)
             lives[rep] = {
@@ -215,10 +222,12 @@ def unresolved() -> Callable[[Run], list[tuple[object, ...]]]:
                 "writer": {"?", *run.memory.writers["writer"], *names(run.scenario)},
                 "turn": set(own.filter(pl.col("kind") == "pushed")["subject"]),
                 "population": {each.name for each in run.scenario.writers}, "kind": set(own["kind"]),
+                "signal": {*signals}, "row": {*cells["handle"], *run.memory.writers["writer"], *cells["topics"].explode()},
             }  # fmt: skip
         found = []
+        assert FORMS.keys() == KINDS.keys()
         for event in run.events.unique(["rep", "kind", "cause"], maintain_order=True).rows(named=True):
-            match = re.fullmatch(FORMS.get(event["kind"], ".+"), event["cause"] or "")  # a net's are its signals' and ops'
+            match = re.fullmatch(FORMS[event["kind"]], event["cause"] or "")
             named = match.groupdict().items() if match else [("", "nothing")]
             if not match or any(name and name not in lives[event["rep"]][part] for part, name in named):
                 found.append(tuple(event.values()))

@@ -8,11 +8,14 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from malsim.memory.claims import as_claims, from_mappings
 from malsim.sim import bench
-from malsim.sim.happenings import KINDS
+from malsim.sim.because import because, is_signal
+from malsim.sim.happenings import KINDS, LATCH, PROGRAM, SIGNAL
 from malsim.sim.populations import Population
 from malsim.sim.reader import Reader
 from malsim.sim.script import Scenario
+from malsim.sim.wires import Wires
 from malsim.sim.world import Fact
 
 if TYPE_CHECKING:
@@ -45,12 +48,86 @@ def test_every_event_has_a_cause_that_can_be_found(
     assert run.events["t"].is_sorted()
 
 
+WIRES = """
+loadrt watch names=each domain=cell
+loadrt latch names=held domain=cell
+loadrt watch names=one
+loadrt latch names=alarm
+net eff each.in < cell-scores-eff
+net low each.below > held.set cell-flags-pinned
+net stuck held.out > cell-flags-annexed
+net half each.above > cell-flags-locked cell-flags-requires_review
+net least one.in < min(cell-scores-eff)
+net any-low one.below > alarm.set cell-flags-reinstated
+net over one.above > alarm.reset
+net tripped alarm.out > webhook.page escalation.case
+setp each.level 0.4
+setp one.level 0.3
+addf each tick
+addf held tick
+addf one tick
+addf alarm tick
+addf watch tick [delta: 0.01]
+"""
+OF_NETS = [kind for kind, cause in KINDS.items() if cause.endswith((SIGNAL, LATCH, PROGRAM)) or kind == "escalated"]
+AT_ONCE = ("tripped", "cleared", "webhook")
+
+
+@settings(settings.get_profile("few"))
+@given(data=st.data())
+def test_the_causes_of_what_a_net_does_can_be_asked_why(
+    drawn: SearchStrategy[Scenario], unresolved: Unresolved, data: DataObject
+) -> None:
+    run = bench.run(data.draw(drawn).replace(netlist=WIRES, record_every=1))
+    assert unresolved(run) == []
+    signals = run.scenario.netlist.net.signals if run.scenario.netlist else {}
+    caused = run.events.filter(pl.col("kind").is_in(OF_NETS)).unique(["kind", "rep"], maintain_order=True)
+    for event in caused.rows(named=True):
+        asked = {"t": event["t"], "rep": event["rep"]}
+        assert run.why(event["cause"], **asked)
+        if is_signal(run, event["cause"]):
+            first = because(run, event["cause"], **asked)[0]
+            assert first.signal in signals
+            assert first.since == event["t"] if event["kind"] in AT_ONCE else first.since <= event["t"]
+
+
+TWO = """
+loadrt wcomp names=soon,late
+net tick clock.days > soon.in late.in
+net early soon.out > dec_a3ee-flags-requires_review
+net longer late.out > cell-flags-requires_review
+setp soon.min 2.5
+setp soon.max 5.5
+setp late.min 4.5
+setp late.max 7.5
+addf soon tick
+addf late tick
+"""
+
+
+def test_of_several_signals_on_a_flag_the_one_that_asked_is_the_cause() -> None:
+    common = {"t": 0.0, "writer": "ann", "title": "x", "body": "", "confidence": 0.9}
+    said = [common | {"handle": handle, "sequence": place} for place, handle in enumerate(("dec_a3ee", "obs_b0b1"))]
+    run = bench.run(Scenario(days=8.0, claims=as_claims(from_mappings(said)), netlist=Wires.of(TWO)))
+    flags = run.events.filter(pl.col("kind").is_in(["flagged", "unflagged"])).select("t", "kind", "subject", "cause")
+    assert flags.rows() == [
+        (3.0, "flagged", "dec_a3ee", "early"), (5.0, "flagged", "obs_b0b1", "longer"),
+        (8.0, "unflagged", "dec_a3ee", "longer"), (8.0, "unflagged", "obs_b0b1", "longer"),
+    ]  # fmt: skip
+    assert run.why("longer", t=8.0).startswith("longer is 0 since t = 8, before 1, from late.out")
+
+
 def test_what_cannot_be_traced_is_found(unresolved: Unresolved) -> None:
     run = bench.run(busy(replications=1))
     assert unresolved(run) == []
     for wrong in ("", "obs_ffff", "turn 99", "claim 1 of nobody"):
         run.events[0, "cause"] = wrong
         assert unresolved(run)
+    wired = bench.run(busy(replications=1).replace(netlist=WIRES))
+    last = int(wired.events["kind"].is_in(AT_ONCE).arg_true()[-1])
+    for wrong in ("", "no-such", "low(obs_ffff)"):
+        wired.events[last, "cause"] = wrong
+        assert unresolved(wired)
 
 
 def test_of_many_lives_events_are_counted_by_kind() -> None:

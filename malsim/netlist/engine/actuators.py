@@ -36,21 +36,22 @@ _RISES = {"webhook": "webhook", "escalation": "escalated"}
 
 
 class Happening(NamedTuple):
-    """One kind of event at one scan: in which replications, to what (one name, or one each), and by which signal."""
+    """One kind of event at one scan: in which replications, to what and by which signal (one name, or one each).
+
+    A signal that has a value for each row of a domain is named with the row, `low(dec_a3ee)`.
+    """
 
     reps: Array
     kind: str
     subject: str | pl.Series
     detail: str
-    cause: str
+    cause: str | pl.Series
 
     def frame(self) -> pl.DataFrame:
         """Its rows, columns of EVENTS."""
-        subject = (
-            self.subject.alias("subject") if isinstance(self.subject, pl.Series) else pl.lit(self.subject).alias("subject")
-        )
-        said = [pl.lit(getattr(self, name)).alias(name) for name in ("kind", "detail", "cause")]
-        return pl.DataFrame({"rep": self.reps.astype(np.int32)}).with_columns(subject, *said).select(list(EVENTS))
+        given = [(name, getattr(self, name)) for name in ("kind", "subject", "detail", "cause")]
+        said = [(one if isinstance(one, pl.Series) else pl.lit(one)).alias(name) for name, one in given]
+        return pl.DataFrame({"rep": self.reps.astype(np.int32)}).with_columns(said).select(list(EVENTS))
 
 
 class Actuators:
@@ -94,41 +95,41 @@ class Actuators:
     ) -> tuple[Memory, list[Happening]]:
         asked = {flag: self._asked(flag, values, rows) for flag in ACTUATORS if flag in self.flags}
         events: list[Happening] = []
-        for flag, bits in asked.items():
-            against = [asked[other] for other in OPPOSED.get(flag, ()) if other in asked]
+        for flag, (bits, by) in asked.items():
+            held = driven.get(f"{flag} by", by[:0])
+            by[: len(held)] = np.where(bits[: len(held)], by[: len(held)], held)
+            now[f"{flag} by"] = by
+            against = [asked[other][0] for other in OPPOSED.get(flag, ()) if other in asked]
             barred = np.logical_or.reduce(against) & bits if against else np.zeros_like(bits)
-            events += self._event(
-                _new(barred, driven, now, f"{flag} gave way"), "conflict", flag, rows, detail=f"{flag} gives way"
-            )
+            gave_way = _new(barred, driven, now, f"{flag} gave way")
+            events += _events(gave_way, "conflict", by, rows, f"{flag} gives way")
             forbidden = self._forbidden(flag, memory) & bits & ~barred
-            events += self._event(
-                _new(forbidden, driven, now, f"{flag} refused"),
-                "refused",
-                flag,
-                rows,
-                detail=f"{flag}: the cell is locked or immutable",
-            )
+            refused = _new(forbidden, driven, now, f"{flag} refused")
+            events += _events(refused, "refused", by, rows, f"{flag}: the cell is locked or immutable")
             before = _fitted(driven.get(flag), len(bits))
             now[flag] = bits & ~barred & ~forbidden
             rises, falls = now[flag] & ~before, before & ~now[flag]
             memory = _set(memory, flag, rises, falls)
-            events += self._event(rises, _SET[flag], flag, rows)
+            events += _events(rises, _SET[flag], by, rows, flag)
             if flag in _CLEARED:
-                events += self._event(falls, _CLEARED[flag], flag, rows)
+                events += _events(falls, _CLEARED[flag], by, rows, flag)
         return memory, events
 
-    def _asked(self, flag: str, values: Mapping[str, Array], rows: Rows) -> Array:
-        """Which cells some signal wants this flag on."""
+    def _asked(self, flag: str, values: Mapping[str, Array], rows: Rows) -> tuple[Array, Array]:
+        """Which cells some signal wants this flag on, and the first of these signals."""
         bits = np.zeros(rows.count("cell"), dtype=bool)
+        by = np.full(len(bits), "", dtype=object)
         for signal, where in self.flags[flag]:
             value = values[signal.name]
             if isinstance(where, Row):
-                bits |= value if signal.domain == "cell" else value[rows.rep_of("cell")]
+                wanted = value if signal.domain == "cell" else value[rows.rep_of("cell")]
             else:
                 cells = self.finder.rows(rows, where.handle)
-                known = cells != NONE
-                bits[cells[known]] |= value[known]
-        return bits
+                wanted = np.zeros_like(bits)
+                wanted[cells[(cells != NONE) & value]] = True
+            by[wanted & ~bits] = f"{signal.name}({{}})" if signal.domain == "cell" else signal.name
+            bits |= wanted
+        return bits, by
 
     def _forbidden(self, flag: str, memory: Memory) -> Array:
         """Where the memory's locks keep a flag as it is."""
@@ -136,13 +137,6 @@ class Actuators:
             return np.zeros(memory.cells.height, dtype=bool)
         fixed: Array = memory.cells["immutable"].to_numpy()
         return fixed | memory.cells["locked"].to_numpy() if flag in {"annexed", "reinstated"} else fixed
-
-    def _event(self, cells: Array, kind: str, flag: str, rows: Rows, detail: str = "") -> Iterator[Happening]:
-        """One event for each of these cells."""
-        if cells.any():
-            cause = " ".join(dict.fromkeys(signal.name for signal, _ in self.flags[flag]))
-            labels = rows.labels("cell").filter(pl.Series(cells))
-            yield Happening(rows.rep_of("cell")[cells], kind, labels, detail or flag, cause)
 
     def _alarmed(
         self, values: Mapping[str, Array], driven: Mapping[str, Array], now: dict[str, Array], rows: Rows
@@ -159,9 +153,13 @@ class Actuators:
                 continue
             for changed, kind in ((value & ~before, "tripped"), (before & ~value, "cleared")):
                 if changed.any():
-                    labels = signal.name if signal.domain == "run" else rows.labels(signal.domain).filter(pl.Series(changed))
                     writer = signal.writer.word if signal.writer else ""
-                    yield Happening(rows.rep_of(signal.domain)[changed], kind, labels, signal.name, writer)
+                    reps = rows.rep_of(signal.domain)[changed]
+                    if signal.domain == "run":
+                        yield Happening(reps, kind, signal.name, signal.name, writer)
+                        continue
+                    label = rows.labels(signal.domain).filter(pl.Series(changed))
+                    yield Happening(reps, kind, label, signal.name, writer + "(" + label + ")")
 
     def _looped(
         self, values: Mapping[str, Array], driven: Mapping[str, Array], now: dict[str, Array]
@@ -176,6 +174,14 @@ class Actuators:
             now[pin] = value
             if rises.any():
                 yield Happening(np.flatnonzero(rises), kind, pin.partition(".")[2], signal.name, signal.name)
+
+
+def _events(cells: Array, kind: str, by: Array, rows: Rows, detail: str) -> Iterator[Happening]:
+    """One event for each of these cells, by the signal that asked for it last."""
+    if cells.any():
+        subject = rows.labels("cell").filter(pl.Series(cells))
+        cause = [name.format(label) for name, label in zip(by[cells], subject, strict=True)]
+        yield Happening(rows.rep_of("cell")[cells], kind, subject, detail, pl.Series(cause, dtype=pl.String))
 
 
 def _fitted(before: Array | None, length: int) -> Array:
