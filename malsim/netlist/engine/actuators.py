@@ -180,7 +180,7 @@ def _events(cells: Array, kind: str, by: Array, rows: Rows, detail: str) -> Iter
     """One event for each of these cells, by the signal that asked for it last."""
     if cells.any():
         subject = rows.labels("cell").filter(pl.Series(cells))
-        cause = [name.format(label) for name, label in zip(by[cells], subject, strict=True)]
+        cause = [name.replace("{}", label) for name, label in zip(by[cells], subject, strict=True)]
         yield Happening(rows.rep_of("cell")[cells], kind, subject, detail, pl.Series(cause, dtype=pl.String))
 
 
