@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from malsim.errors import ScenarioError
 from malsim.memory.claims import as_claims
 from malsim.memory.rules import Rules
@@ -95,7 +97,7 @@ class Scenario:
     def __post_init__(self) -> None:
         checks = (
             ("days", self.days > 0, "above 0"),
-            ("turn_every", 0 < self.turn_every <= self.days * DAY, f"above 0 and at most the run's {self.days:g}d"),
+            ("turn_every", 0 < self.turn_every <= np.rint(self.days * DAY), f"above 0 and at most the run's {self.days:g}d"),
             ("replications", 1 <= self.replications <= LAST_REPLICATION, f"1 to {LAST_REPLICATION}"),
             ("first", 0 <= self.first <= LAST_REPLICATION - self.replications, f"0 to {LAST_REPLICATION}"),
             ("record_every", self.record_every >= 1, "1 or more"),

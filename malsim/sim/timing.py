@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.errors import ScenarioError
-from malsim.sim.clock import DAY
+from malsim.sim.clock import milliseconds
 from malsim.sim.draws import Draws
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Timing:
     def regular(cls, scenario: Scenario) -> Timing:
         """At the end of every turn, but for those within a gap."""
         period = scenario.turn_every
-        every = range(period, int(scenario.days * DAY) + 1, period)
+        every = range(period, milliseconds(scenario.days) + 1, period)
         return cls(tuple(at for at in every if not any(start <= at < end for start, end in scenario.gaps)))
 
     @classmethod

@@ -19,6 +19,7 @@ from malsim.sim.faults import Fault
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from malsim.sim.drafts import Drafts
     from malsim.sim.hooks import Turn
     from malsim.sim.ledger import Ledger
     from malsim.sim.script import Scenario
@@ -129,22 +130,24 @@ CHANGES: dict[str, Callable[[Scenario], Scenario]] = {
 }
 
 
-def lets_go(turn: Turn, again: Callable[..., None], *, ledger: Ledger, **rest: Any) -> None:
+def lets_go(turn: Turn, again: Callable[..., None], write: Callable[[], Drafts], *, ledger: Ledger, **rest: Any) -> Drafts:
     """A stop hook that enters a turn as withheld, and releases it all the same."""
-    STOP(turn, again, ledger=ledger, **rest)
+    lessons = STOP(turn, again, write, ledger=ledger, **rest)
     turn.released = np.ones_like(turn.released)
+    return lessons
 
 
-def trusts(turn: Turn, _again: object, *, ledger: Ledger, **_: object) -> None:
+def trusts(turn: Turn, _again: object, write: Callable[[], Drafts], *, ledger: Ledger, **_: object) -> Drafts:
     """A stop hook that blocks once, and then takes the reader's word that it opened what was marked."""
     blocked = turn.unopened.any(axis=1) | turn.unwritten
     turn.released = np.ones_like(turn.released)
     for name, count in (("blocks", blocked), ("blocked", blocked), ("withheld", ~turn.released)):
         ledger.add(name, count)
+    return write()
 
 
 STOP = hooks.stop
-SWITCHES: dict[str, Callable[..., None]] = {"the stop hook says no and lets go": lets_go, "the stop hook trusts": trusts}
+SWITCHES: dict[str, Callable[..., Drafts]] = {"the stop hook says no and lets go": lets_go, "the stop hook trusts": trusts}
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)

@@ -89,7 +89,7 @@ def test_a_new_scenario_runs_and_passes_and_nothing_is_written_over(
         assert main(["new", str(tmp_path / given)]) == 2
         assert said in capsys.readouterr().err
     assert path.read_text() == before
-    assert all("#" in line or not line.strip() or "=" in line or "[" in line for line in before.splitlines())
+    assert sum("#" in line for line in before.splitlines()) > 10
 
 
 def test_a_run_made_again_is_the_same_bit_for_bit(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
