@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from malsim.netlist.faults import Fault
 from malsim.netlist.lexicon import COMPILED
 from malsim.netlist.statements import Cell, Edges, Schedule
+from malsim.netlist.uncollected import uncollected
 from malsim.netlist.wiring.link import link
 from malsim.netlist.wiring.loops import loops
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["lint"]
 
 
+@uncollected()
 def lint(document: Document, palette: Callable[[str], Sheet] | None = None, *, net: Net | None = None) -> list[Fault]:
     """Look over a netlist that links.
 

@@ -1,4 +1,4 @@
-"""Reading a long text makes many objects and hardly a cycle: the collector would walk all of them time and again."""
+"""Reading, linking and looking over a long text makes many objects and no cycle: the collector would walk them in vain."""
 
 from __future__ import annotations
 
