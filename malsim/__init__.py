@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from malsim.api import Run, read, run
     from malsim.memory import Memory, Rules
     from malsim.sim.script import Scenario
-    from malsim.studies import cadence, compare, design, replicate, sensitivity, sweep
-    from malsim.tripwires import compare_tripwires, design_tripwire, falsify, validate
-    from malsim.tuning import Tuner, compare_laws, fit_decay, histories, read_real, tune
-    from malsim.workbench import Capture, Trigger, cures, scope, stability
+    from malsim.workbench.loops import cures, stability
+    from malsim.workbench.scope import Capture, Trigger, scope
+    from malsim.workbench.studies import cadence, compare, design, replicate, sensitivity, sweep
+    from malsim.workbench.tripwires import compare_tripwires, design_tripwire, falsify, validate
+    from malsim.workbench.tuning import Tuner, compare_laws, fit_decay, histories, read_real, tune
 
 __all__ = [
     "Capture",
@@ -54,10 +55,11 @@ _HOMES = {
     "malsim.api": ("Run", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
     "malsim.sim.script": ("Scenario",),
-    "malsim.studies": ("cadence", "compare", "design", "replicate", "sensitivity", "sweep"),
-    "malsim.tripwires": ("compare_tripwires", "design_tripwire", "falsify", "validate"),
-    "malsim.tuning": ("Tuner", "compare_laws", "fit_decay", "histories", "read_real", "tune"),
-    "malsim.workbench": ("Capture", "Trigger", "cures", "scope", "stability"),
+    "malsim.workbench.studies": ("cadence", "compare", "design", "replicate", "sensitivity", "sweep"),
+    "malsim.workbench.tripwires": ("compare_tripwires", "design_tripwire", "falsify", "validate"),
+    "malsim.workbench.tuning": ("Tuner", "compare_laws", "fit_decay", "histories", "read_real", "tune"),
+    "malsim.workbench.loops": ("cures", "stability"),
+    "malsim.workbench.scope": ("Capture", "Trigger", "scope"),
 }
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from malsim.plot.style import Sheet
-    from malsim.workbench import Capture, Channel
+    from malsim.workbench.scope import Capture, Channel
 
 __all__ = ["Figures", "Run", "read", "run"]
 
@@ -46,7 +46,7 @@ class Run(BareRun):
 
     def scope(self, channels: Sequence[str | Channel], **options: Any) -> Capture:
         """Capture signals or addresses as an oscilloscope does; options as of `malsim.lab.scope.scope`."""
-        from malsim.workbench import scope
+        from malsim.workbench.scope import scope
 
         return scope(self, channels, **options)
 

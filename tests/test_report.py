@@ -12,7 +12,7 @@ import pytest
 from matplotlib.image import imread
 
 from malsim.plot.checked import checked
-from malsim.report import report
+from malsim.report.suite import report
 from malsim.scenario.files import parse
 from malsim.scenario.judge import judge
 from malsim.scenario.picture import picture
@@ -105,7 +105,7 @@ def test_a_figure_of_no_values_is_none() -> None:
 
 
 def test_thirty_scenarios_fit_in_five_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("malsim.report._figure", lambda _: bytes(200_000))
+    monkeypatch.setattr("malsim.report.suite._figure", lambda _: bytes(200_000))
     page = report(suite(30))
     assert 4 * 2**20 < len(page.encode()) <= 5 * 2**20
     assert page.count("<section") == 30

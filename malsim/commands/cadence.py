@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Run, say; exit 1 if a law is broken."""
     from malsim import api
-    from malsim.studies import cadence
+    from malsim.workbench.studies import cadence
 
     scenario = api.read(args.scenario)
     if args.replications is not None:

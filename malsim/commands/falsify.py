@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Search, shrink, write; exit 1 where it was broken."""
     from malsim.lab.pool import executor_of
-    from malsim.tripwires import falsify
+    from malsim.workbench.tripwires import falsify
 
     options: dict[str, Any] = {"relations": tuple(args.relation)} if args.relation else {}
     with executor_of(workers=args.workers) if args.workers > 1 else nullcontext() as executor:

@@ -91,6 +91,6 @@ def opened(args: argparse.Namespace) -> Opened:
 
 def _draw(capture: Capture, path: str) -> None:
     from malsim.commands.scope import drawable
-    from malsim.workbench import shown
+    from malsim.workbench.scope import shown
 
     shown(capture).figure.savefig(drawable(path))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
 
     from malsim.lab.scope import Recording
-    from malsim.workbench import Capture
+    from malsim.workbench.scope import Capture
 
 __all__ = ["arguments", "drawable", "main"]
 
@@ -48,7 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Capture or open, then draw, keep, or show."""
-    from malsim.workbench import Capture
+    from malsim.workbench.scope import Capture
 
     if args.output:
         drawable(args.output)
@@ -74,7 +74,7 @@ def drawable(path: str) -> str:
 
 def _captured(args: argparse.Namespace) -> Capture:
     from malsim.lab.scope import Trigger
-    from malsim.workbench import capture
+    from malsim.workbench.scope import capture
 
     recording, why = _recorded(args)
     options: dict[str, Any] = {"record": args.record, "cursors": args.cursor, "title": why}

@@ -41,7 +41,7 @@ def main(args: argparse.Namespace) -> int:
     """Run, say, write."""
     from malsim import api
     from malsim.commands.sweep import ranges
-    from malsim.studies import sensitivity
+    from malsim.workbench.studies import sensitivity
 
     scenario = api.read(args.scenario)
     if args.replications is not None:

@@ -11,7 +11,7 @@ from malsim.scenario.limits import Limits
 if TYPE_CHECKING:
     import argparse
 
-    from malsim.workbench import Cures, Stability
+    from malsim.workbench.loops import Cures, Stability
 
 __all__ = ["arguments", "main"]
 
@@ -42,7 +42,7 @@ def main(args: argparse.Namespace) -> int:
     """Run, analyse, say."""
     from malsim import api
     from malsim.memory import Rules
-    from malsim.workbench import cures, stability
+    from malsim.workbench.loops import cures, stability
 
     scenario = api.read(args.scenario)
     rules = (Rules.read(args.rules) if args.rules else scenario.rules).set(*args.set)

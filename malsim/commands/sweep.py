@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.design import Given
     from malsim.sim.script import Scenario
-    from malsim.studies import Swept
+    from malsim.workbench.studies import Swept
 
 __all__ = ["arguments", "main", "ranges"]
 
@@ -82,7 +82,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _swept(scenario: Scenario, given: Given, args: argparse.Namespace) -> Swept:
     from malsim.errors import UsageError
-    from malsim.studies import sweep
+    from malsim.workbench.studies import sweep
 
     settings: dict[str, Any] = {"folder": args.output, "metric": args.metric or ["brier"], "progress": not args.quiet}
     if args.cluster is None:

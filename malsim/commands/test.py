@@ -50,7 +50,7 @@ def main(args: argparse.Namespace) -> int:
     if args.junit:
         args.junit.write_text(suite.junit(), encoding="utf-8")
     if args.html:
-        from malsim.report import report
+        from malsim.report.suite import report
 
         args.html.write_text(report(suite), encoding="utf-8")
     if args.mutate and not suite.exit_code:

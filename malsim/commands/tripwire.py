@@ -44,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
     """Say it; exit 1 where its silence proves nothing."""
     from malsim.api import read
     from malsim.errors import UsageError
-    from malsim.tripwires import validate
+    from malsim.workbench.tripwires import validate
 
     if args.netlists == ["design"]:
         return _design(args)
@@ -69,7 +69,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _compare(args: argparse.Namespace, scenario: Scenario) -> int:
     from malsim.lab.tripwire.said import compared
-    from malsim.tripwires import compare_tripwires
+    from malsim.workbench.tripwires import compare_tripwires
 
     print(compared(compare_tripwires(args.netlists, scenario, alarm=args.alarm)))
     return 0
@@ -79,7 +79,7 @@ def _design(args: argparse.Namespace) -> int:
     """Propose, say, write; exit 1 where no structure tried reaches the targets."""
     from malsim.errors import UsageError
     from malsim.lab.tripwire.noise import Noise
-    from malsim.tripwires import design_tripwire, noise_of
+    from malsim.workbench.tripwires import design_tripwire, noise_of
 
     if args.arl0 is None or args.delay is None:
         raise UsageError("a design needs its targets", hint="--arl0 TICKS --delay TICKS")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import argparse
 
-    from malsim.tuning import Tuned
+    from malsim.workbench.tuning import Tuned
 
 __all__ = ["arguments", "main"]
 
@@ -44,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Tune; exit 1 where nothing is recommended."""
     from malsim.memory import Rules
-    from malsim.tuning import tune
+    from malsim.workbench.tuning import tune
 
     objective = args.objective if args.objective is None or len(args.objective) > 1 else args.objective[0]
     settings: dict[str, Any] = {

@@ -16,7 +16,7 @@ from malsim.errors import AddressError, DataError, UsageError
 from malsim.lab.scope import Channel, Recording, Trigger
 from malsim.lab.scope.trigger import fires
 from malsim.plot.scope import stairs
-from malsim.workbench import Capture, capture
+from malsim.workbench.scope import Capture, capture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

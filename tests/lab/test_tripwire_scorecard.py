@@ -22,7 +22,7 @@ from malsim.netlist import parse as parse_netlist
 from malsim.netlist.wiring import link
 from malsim.scenario.files import parse
 from malsim.scenario.judge import Judged, judge
-from malsim.tripwires import noise_of
+from malsim.workbench.tripwires import noise_of
 
 if TYPE_CHECKING:
     from pathlib import Path

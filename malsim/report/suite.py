@@ -37,7 +37,7 @@ def report(suite: Suite) -> str:
     sections = [_section(judged, suite, rows, figures) for judged in suite.judged]
     unread = [_failure("error", path, [problem]) for path, problem in suite.unread]
     counts = " ".join(f'<span class="{status}">{suite.count(status)} {word}</span>' for status, word in WORDS.items())
-    page = Template(resources.files("malsim").joinpath("report.html").read_text(encoding="utf-8"))
+    page = Template(resources.files("malsim.report").joinpath("suite.html").read_text(encoding="utf-8"))
     links = "".join(
         f"<li>{_mark(judged.status)} <a href='#{_anchor(judged)}'>{_text(judged.scenario.name)}</a></li>" for judged in order
     )

@@ -6,7 +6,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim import scorecard
 from malsim.errors import UsageError
 from malsim.lab import falsify as lab_falsify
 from malsim.lab.falsify.schedule import RELATIONS
@@ -20,6 +19,7 @@ from malsim.netlist import Document, parse
 from malsim.netlist import read as read_netlist
 from malsim.plot import design as draw_design
 from malsim.plot import tripwire as draw
+from malsim.report.tripwire import page
 from malsim.scenario.files import read
 from malsim.sim.script import Scenario
 
@@ -51,7 +51,7 @@ class Scorecard(lab_scorecard.Scorecard):
     @property
     def html(self) -> str:
         """One self-contained page."""
-        return scorecard.page(self, self.figure)
+        return page(self, self.figure)
 
     def __str__(self) -> str:
         return said(self)

@@ -32,7 +32,7 @@ def page(made: Scorecard, drawn: Sheet) -> str:
     verdict, _, watched = str(receipt).partition("\n")
     facts = f"{scenario.path} · seed {scenario.seed}, {scenario.days:g} days, {scenario.replications} replications"
     sections = [_scores(made), _inputs(made), _findings(made), _card(made), _coverage(made), _mutants(made), _faults(made)]
-    text = resources.files("malsim").joinpath("scorecard.html").read_text(encoding="utf-8")
+    text = resources.files("malsim.report").joinpath("tripwire.html").read_text(encoding="utf-8")
     return Template(text).substitute(
         name=_text(f"{made.name}: {made.alarm}"), why=_text(scenario.why), facts=_text(facts), verdict=_text(verdict),
         watched=_text(watched), mood="good" if verdict.startswith("alive") else "bad",
