@@ -108,7 +108,15 @@ def _recorded(args: argparse.Namespace) -> tuple[Recording, str]:
     frames = [pl.read_parquet(path / f"{name}.parquet") for name in ("cells", "signals", "writers", "events")]
     about = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
     rep = about.get("first", 0) if args.replication is None else args.replication
-    return Recording.made(*frames, rep=rep), str(about.get("why", path.name))
+    return Recording.made(*frames, rep=rep, pins=_pins(about.get("netlist"))), str(about.get("why", path.name))
+
+
+def _pins(netlist: dict[str, str] | None) -> dict[str, str]:
+    """The signal on each pin of the netlist that a run kept, as far as it can still be read."""
+    from malsim.netlist.parse import scan
+    from malsim.netlist.wiring import linked
+
+    return linked(scan(netlist["text"])[0])[0].pins if netlist else {}
 
 
 def _liveliest(recording: Recording) -> list[str]:

@@ -70,7 +70,7 @@ class Wires:
     @cached_property
     def pins(self) -> dict[str, str]:
         """The signal on each pin."""
-        return {str(link.pin): signal.name for signal in self.net.signals.values() for link in signal.links if link.pin}
+        return self.net.pins
 
     def check(self, given: Input) -> None:
         """Raise `ScenarioError` for an input that nothing in the net takes, or of another type."""

@@ -15,6 +15,8 @@ from malsim.cli import main
 from malsim.errors import AddressError, DataError, UsageError
 from malsim.lab.scope import Channel, Recording, Trigger
 from malsim.lab.scope.trigger import fires
+from malsim.netlist import parse
+from malsim.netlist.wiring import link
 from malsim.plot.scope import stairs
 from malsim.workbench.scope import Capture, capture
 
@@ -176,6 +178,49 @@ def test_across_edges_only_where_they_were_kept(run: ms.Run) -> None:
     for address in ("count(obs_a1a1.~contradicts.*)", "obs_a1a1@v1-scores-eff"):
         with pytest.raises(AddressError, match="without their edges"):
             capture(recorded([1.0]), [address])
+
+
+def test_a_pin_is_the_signal_that_is_on_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = ms.run("scenarios/tripwire.toml")
+    assert run.scenario.netlist is not None
+    pins = run.scenario.netlist.pins
+    assert {"weak.in", "alarm.out", "severity.bit-0", "reviewer.ack"} <= pins.keys()
+    values = run.scope([*pins][:16]).samples
+    for pin, signal in [*pins.items()][:16]:
+        one, other = (run.scope([name]).samples["value"] for name in (pin, signal))
+        assert one.equals(other)
+        assert one.equals(values.filter(pl.col("channel") == pin)["value"])
+    made = run.scope(["alarm.out", "weak.in"], trigger={"on": "alarm.out"}, record=6)
+    assert made.channels["digital"].to_list() == [True, False]
+    assert made.triggered == run.events.filter(pl.col("kind") == "tripped")["t"].min()
+    run.write(tmp_path)
+    for source in (str(tmp_path), "scenarios/tripwire.toml"):
+        assert main(["scope", source, "-c", "alarm.out", "--trigger", "alarm.out", "--record", "6"]) == 0
+        assert f"^ trigger, day {made.triggered:g}" in capsys.readouterr().out
+
+
+def test_a_pin_that_is_only_reduced_has_no_signal() -> None:
+    net = link(parse("loadrt watch names=load domain=cell\nnet busy < share(load.above)\nnet in load.in < cell-scores-eff"))
+    assert net.pins == {"load.in": "in"}
+
+
+@pytest.mark.parametrize(
+    ("address", "row"),
+    [("rich-er", "rich-er(obs_a1a1)"), ("p.in-1", "p.in-1(obs_a1a1)"), ("cell-annexed", "cell(obs_a1a1)-annexed")],
+)
+def test_of_many_rows_one_is_named_that_can_be_read(address: str, row: str) -> None:
+    plain = recorded([1.0, 1.0]).frames
+    assert plain.signals is not None
+    many = [plain.signals.with_columns(signal=pl.lit("rich-er"), row=pl.lit(of)) for of in ("obs_a1a1", "obs_b2b2")]
+    cells = pl.concat([plain.cells, plain.cells.with_columns(cell=pl.lit("obs_b2b2"))])
+    events = recorded([1.0]).events
+    made = Recording.made(cells, pl.concat(many), plain.writers, events, rep=0, pins={"p.in-1": "rich-er"})  # type: ignore[arg-type]
+    with pytest.raises(AddressError) as told:
+        made.values(address)
+    assert f"name one, as {row}, or" in str(told.value)
+    assert made.values(row).cast(pl.Float64).to_list() in ([1.0, 1.0], [0.0, 0.0])
+    with pytest.raises(AddressError, match="no such"):
+        made.values(row.replace("obs_a1a1", "obs_ffff"))
 
 
 def test_channels_read_their_settings() -> None:

@@ -261,7 +261,9 @@ def test_ticks_that_are_due_are_made_before_the_next_command(files: Path) -> Non
 
 
 def test_the_meter_follows_and_the_scope_looks_back(files: Path) -> None:
-    script = "meter trip\nstep\n" + AGAINST + "step 4\nmeter\nstep\nscope low trip trigger=trip record=4 position=.25"
+    script = (
+        "meter trip\nstep\n" + AGAINST + "step 4\nmeter\nstep\nscope low alarm.out trigger=alarm.out record=4 position=.25"
+    )
     out, code = said(files / "alarm.malnet", script)
     assert code == 0, out
     assert out.startswith("day 0  trip  FALSE\nday 1  trip  FALSE\nday 5  trip  TRUE\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,10 +13,11 @@ from malsim.errors import AddressError, UsageError
 from malsim.netlist.address import Path, Reduced
 from malsim.netlist.address import address as read_address
 from malsim.netlist.evaluate import Frames, evaluate
+from malsim.netlist.lexicon import DOMAINS
 from malsim.netlist.values import bit, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from malsim.memory import Memory
     from malsim.netlist.address import Address
@@ -78,7 +80,8 @@ class Recording:
     def of(cls, run: Run, rep: int | None = None) -> Recording:
         """The recording that a run made of one replication, its first if None."""
         rep = run.scenario.first if rep is None else rep
-        return cls.made(run.cells, run.signals, run.writers, run.events, rep=rep, memory=run.memory)
+        pins = run.scenario.netlist.pins if run.scenario.netlist else {}
+        return cls.made(run.cells, run.signals, run.writers, run.events, rep=rep, memory=run.memory, pins=pins)
 
     @classmethod
     def made(
@@ -90,8 +93,12 @@ class Recording:
         *,
         rep: int,
         memory: Memory | None = None,
+        pins: Mapping[str, str] | None = None,
     ) -> Recording:
-        """A recording from a run's frames; without its memory, addresses that cross edges are refused."""
+        """A recording from a run's frames; without its memory, addresses that cross edges are refused.
+
+        `pins` says which signal is on a pin.
+        """
         own = [frame.filter(pl.col("rep") == rep) for frame in (cells, signals, writers, events)]
         days = pl.concat([frame["t"] for frame in own[:3]]).unique().sort()
         if days.is_empty():
@@ -100,32 +107,46 @@ class Recording:
             allowed = ", ".join(map(str, known))
             raise AddressError("nothing was recorded of this replication", given=rep, allowed=allowed or None, hint=hint)
         edges = Frames.of(memory).edges.filter(pl.col("rep") == rep) if memory is not None else _no_edges()
-        return cls(Frames(own[0], edges, own[2], own[1]), days, own[3], rep, wired=memory is not None)
+        return cls(Frames(own[0], edges, own[2], own[1], pins or {}), days, own[3], rep, wired=memory is not None)
 
-    def names(self, address: str) -> bool:
-        """Whether an address is a signal, or a row of one."""
-        row, signals = _ROW.fullmatch(address), self.frames.signals
-        return signals is not None and bool((signals["signal"] == (row[1] if row else address)).any())
+    @cached_property
+    def _signals(self) -> frozenset[str]:
+        return frozenset(() if self.frames.signals is None else self.frames.signals["signal"].unique().to_list())
+
+    def signal(self, address: str) -> str:
+        """The signal that an address is, or that is on the pin it names, or whose row it names; empty for none."""
+        row = _ROW.fullmatch(address)
+        name = row[1] if row else address
+        found = self.frames.pins.get(name, name)
+        return found if found in self._signals else ""
 
     def values(self, address: str) -> pl.Series:
         """A channel's value at each tick, null where it had none."""
         found = self._found(address)
         if "row" in found.columns:
             rows = found["row"].unique().sort().head(6).to_list()
-            hint = f"name one, as {address.partition('-')[0]}({rows[0]}), or reduce them, as mean(…)" if rows else None
+            hint = f"name one, as {self._row(address, rows[0])}, or reduce them, as mean(…)" if rows else None
             raise AddressError("many values stand at this address", given=address, allowed=", ".join(rows), hint=hint)
         if not (found["value"].dtype.is_numeric() or found["value"].dtype in {pl.Boolean, pl.Null}):
             raise AddressError("a scope shows numbers and bits", given=address, hint="name a field: …-scores-eff")
         ticks = pl.DataFrame({"t": self.days})
         return ticks.join(found.select("t", "value"), on="t", how="left", maintain_order="left")["value"]
 
+    def _row(self, address: str, row: str) -> str:
+        """The address of one row of many: of a signal, of a domain, of the cells that a wildcard reaches."""
+        head, dash, fields = address.partition("-")
+        if self.signal(address):
+            return f"{address}({row})"
+        return f"{head}({row}){dash}{fields}" if head in DOMAINS else f"{row}{dash}{fields}"
+
     def _found(self, address: str) -> pl.DataFrame:
         """What stands at an address; `right(pump)` is the row `pump` of the signal `right`."""
         row, signals = _ROW.fullmatch(address), self.frames.signals
-        if row is not None and signals is not None and (signals["signal"] == row[1]).any():
-            found = signals.filter((pl.col("signal") == row[1]) & (pl.col("row") == row[2]))
+        if row is not None and signals is not None and (name := self.signal(address)):
+            own = signals.filter(pl.col("signal") == name)
+            found = own.filter(pl.col("row") == row[2])
             if found.is_empty():
-                known = signals.filter(pl.col("signal") == row[1])["row"].unique().sort().head(8).to_list()
+                known = own["row"].unique().sort().head(8).to_list()
                 raise AddressError("the signal has no such row", given=address, allowed=", ".join(map(str, known)))
             return found.select("t", "value")
         if not self.wired and _crosses(read_address(address)):

@@ -115,7 +115,7 @@ def _samples(days: pl.Series, channel: Channel, values: pl.Series, inside: slice
 
 def _told(channel: Channel, values: pl.Series, recording: Recording) -> dict[str, object]:
     known = values.drop_nulls()
-    binary = values.dtype == pl.Boolean or (recording.names(channel.address) and _binary(known))
+    binary = values.dtype == pl.Boolean or (bool(recording.signal(channel.address)) and _binary(known))
     digital = binary if channel.digital is None else channel.digital
     return {
         "channel": channel.name, "address": channel.address, "gain": channel.gain, "offset": channel.offset,

@@ -51,4 +51,4 @@ def _recording(session: Session) -> Recording:
     cells, signals = session.frames()
     blank = pl.DataFrame(schema={"t": pl.Float64, "rep": pl.Int32})
     events = pl.DataFrame(schema={"rep": pl.Int32, **EVENTS})
-    return Recording.made(cells, signals, blank, events, rep=0, memory=session.memory)
+    return Recording.made(cells, signals, blank, events, rep=0, memory=session.memory, pins=session.net.pins)

@@ -122,6 +122,12 @@ class Net:
             found |= dict.fromkeys(more)
 
     @property
+    def pins(self) -> dict[str, str]:
+        """The signal on each pin; of a pin that is only reduced, the signal holds what it comes to, and is not on it."""
+        links = [(link.address, signal.name) for signal in self.signals.values() for link in signal.links]
+        return {str(where): name for where, name in links if isinstance(where, Pin)}
+
+    @property
     def paths(self) -> tuple[tuple[Link, Path], ...]:
         """Every end that begins at a cell, with the cell's path."""
         found = []
