@@ -89,9 +89,11 @@ def _suite(args: argparse.Namespace) -> Suite:
 
 
 def _files(paths: list[Path]) -> list[Path]:
+    from malsim.scenario.files import holds_rules_alone
+
     found: list[Path] = []
     for path in paths:
-        found += sorted(path.rglob("*.toml")) if path.is_dir() else [path]
+        found += [file for file in sorted(path.rglob("*.toml")) if not holds_rules_alone(file)] if path.is_dir() else [path]
     return found
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from jsonschema import ValidationError
 
-__all__ = ["parse", "read"]
+__all__ = ["holds_rules_alone", "parse", "read"]
 
 LARGEST = 64 * 2**20
 
@@ -52,6 +52,16 @@ def read(path: str | Path) -> Scenario:
     except UnicodeDecodeError as error:
         raise ScenarioError("not UTF-8 text", where=str(path), hint="save the file as UTF-8") from error
     return parse(text, name=path.stem, where=str(path))
+
+
+def holds_rules_alone(path: Path) -> bool:
+    """Whether a TOML file holds a table `[rules]` and nothing else: settings to run under, which lie beside scenarios."""
+    if path.stat().st_size > LARGEST:
+        return False
+    try:
+        return set(tomllib.loads(path.read_text(encoding="utf-8"))) == {"rules"}
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return False
 
 
 def parse(

@@ -46,8 +46,11 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
     """Take the .toml files that are scenarios by their place."""
     if file_path.suffix != ".toml":
         return None
+    from malsim.scenario.files import holds_rules_alone
+
     within = file_path.relative_to(parent.config.rootpath) if file_path.is_relative_to(parent.config.rootpath) else file_path
-    if set(parent.config.getini(FOLDERS)) & set(within.parts[:-1]) or parent.session.isinitpath(file_path):
+    listed = set(parent.config.getini(FOLDERS)) & set(within.parts[:-1]) and not holds_rules_alone(file_path)
+    if listed or parent.session.isinitpath(file_path):
         return ScenarioFile.from_parent(parent, path=file_path)
     return None
 

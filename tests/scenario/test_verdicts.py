@@ -43,6 +43,19 @@ def test_exit_codes_keep_failure_and_error_apart(text: str, code: int, tmp_path:
     assert main(["test", write(tmp_path, text)]) == code
 
 
+def test_settings_beside_scenarios_are_none_of_them_unless_they_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, STANDS)
+    rules = tmp_path / "candidate.toml"
+    rules.write_text("[rules]\ndamping = 0.5\n", encoding="utf-8")
+    assert main(["test", str(tmp_path)]) == 0
+    assert main(["test", str(rules)]) == 2
+    rules.write_text("[rules]\ndamping = 0.5\n[run]\ndays = 3\n", encoding="utf-8")
+    assert main(["test", str(tmp_path)]) == 2
+    assert "'why' is missing" in capsys.readouterr().out
+
+
 def test_a_failure_says_where_what_and_how_to_see_it_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, STANDS + FALLS)
     assert main(["test", path, "--junit", str(tmp_path / "r.xml")]) == 1
@@ -138,6 +151,7 @@ def test_pytest_collects_scenarios_and_tells_failures_from_errors_in_parallel(
     path = write(tmp_path / "scenarios", STANDS + FALLS + ERROR + goal)
     write(tmp_path / "scenarios", STANDS + goal, "y")
     (tmp_path / "other.toml").write_text("a = 1\n", encoding="utf-8")
+    (tmp_path / "scenarios" / "candidate.toml").write_text("[rules]\ndamping = 0.5\n", encoding="utf-8")
     found = pytest_of(tmp_path, "-q", "-n", "2", "--junitxml", "r.xml")
     assert "2 failed, 2 passed, 1 error" in found.stdout
     assert "scenarios/x.toml:17: fail: falls: replication 0, day 2" in found.stdout
