@@ -141,7 +141,7 @@ class Actuators:
     def _alarmed(
         self, values: Mapping[str, Array], driven: Mapping[str, Array], now: dict[str, Array], rows: Rows
     ) -> Iterator[Happening]:
-        """Alarms that tripped or cleared: the outputs of latches."""
+        """Alarms that tripped or cleared."""
         for signal in self.alarms:
             value = values[signal.name]
             key = f"alarm {signal.name}"

@@ -96,14 +96,13 @@ class Net:
 
     @property
     def alarms(self) -> tuple[Signal, ...]:
-        """The signals that trip and clear: outputs of latches."""
-        written = [(signal, signal.writer.address) for signal in self.signals.values() if signal.writer]
-        latches = {name for name, instance in self.instances.items() if instance.sheet.name in ALARMS}
-        return tuple(
-            signal
-            for signal, where in written
-            if signal.type == "bit" and isinstance(where, Pin) and where.instance in latches
-        )
+        """The signals that trip and clear: what latches and watchdogs hold of what went wrong."""
+        held = {
+            Pin(name, ALARMS[instance.sheet.name])
+            for name, instance in self.instances.items()
+            if instance.sheet.name in ALARMS
+        }
+        return tuple(signal for signal in self.signals.values() if signal.writer and signal.writer.address in held)
 
     def fed_by(self, names: Iterable[str]) -> tuple[str, ...]:
         """These signals and every one that they move through ops of the net, each once."""

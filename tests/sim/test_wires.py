@@ -1,0 +1,107 @@
+"""What a scenario's file may not say of its netlist, and where it is told so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from malsim.errors import MalsimError, ScenarioError
+from malsim.scenario.files import parse, read
+from malsim.scenario.judge import judge
+from malsim.sim.bench import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TRIP = """\
+dec_a3ee "use SQLite" conf(.9!)
+loadrt watch names=weak
+loadrt latch names=alarm
+net low weak.in < dec_a3ee-scores-eff
+net is-weak weak.below > alarm.set
+net ack reviewer.ack > alarm.reset
+net tripped alarm.out > dec_a3ee-flags-requires_review
+setp weak.level 0.5
+addf weak tick
+addf alarm tick
+"""
+ACK = '[[netlist.input]]\nsignal = "reviewer.ack"\nat = "1d"\nvalue = true\n'
+
+
+def scenario(wires: str, more: str = "") -> str:
+    return f"why = 'x'\n[run]\ndays = 2\n[netlist]\ntext = '''\n{wires}'''\n{more}"
+
+
+def said(text: str) -> str:
+    with pytest.raises(MalsimError) as caught:
+        run(parse(text, where="it.toml"))
+    return str(caught.value)
+
+
+def line(text: str, words: str) -> int:
+    return next(number for number, found in enumerate(text.splitlines(), 1) if words in found)
+
+
+@pytest.mark.parametrize(
+    ("wires", "where", "problem"),
+    [
+        ("net x nobody.in < dec_a3ee-scores-eff\n", "net x", "no such instance"),
+        ("bla bla bla\n", "bla", ""),
+        (TRIP.replace("dec_a3ee-scores", "dec_ffff-scores"), "net low", "no such cell"),
+        ("net words clock.days\n", "net words", "this name is taken"),
+        ('dec_a3ef "a" nonsense(3)\n', "nonsense", "field"),
+    ],
+)
+def test_faults_of_the_netlist_name_the_line_of_the_file(wires: str, where: str, problem: str) -> None:
+    text = scenario(wires)
+    assert f"it.toml:{line(text, where)}" in (found := said(text))
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    ("more", "where", "problem"),
+    [
+        (ACK.replace("reviewer.ack", "reviewer.ak"), "reviewer.ak", "nothing in the netlist takes this input"),
+        (ACK.replace("reviewer.ack", "low"), '"low"', "nothing in the netlist takes this input"),
+        (ACK.replace("true", "0.5"), "0.5", "not a value of this signal"),
+        (ACK.replace("1d", "7 suns"), "suns", "10min"),
+    ],
+)
+def test_inputs_are_checked_at_their_line(more: str, where: str, problem: str) -> None:
+    text = scenario(TRIP.replace("0.5", ".45"), more)
+    assert f"it.toml:{line(text, where)}" in (found := said(text))
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ('file = "../out.malnet"', "outside its scenario's folder"),
+        ('file = "/etc/hostname"', "outside its scenario's folder"),
+        ('file = "none.malnet"', "no such file"),
+        ('file = "a.malnet"\ntext = "x"', "a file or a text"),
+        ("derive = true", "a file or a text"),
+        ('file = "a.malnet"\nfiel = 1', "unknown key"),
+    ],
+)
+def test_a_netlist_lies_in_the_scenarios_folder(keys: str, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "out.malnet").write_text(TRIP)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "it.toml").write_text(f"why = 'x'\n[netlist]\n{keys}\n")
+    with pytest.raises(ScenarioError, match=problem):
+        read(tmp_path / "in" / "it.toml")
+
+
+def test_faults_of_a_netlist_file_name_that_file(tmp_path: Path) -> None:
+    (tmp_path / "it.malnet").write_text(TRIP + "net low again.in\n")
+    (tmp_path / "it.toml").write_text("why = 'x'\n[netlist]\nfile = \"it.malnet\"\n")
+    with pytest.raises(ScenarioError, match=r"it\.malnet:11"):
+        read(tmp_path / "it.toml")
+
+
+def test_a_broken_netlist_is_an_error_of_the_scenario_and_not_a_failed_check() -> None:
+    text = scenario(
+        TRIP.replace("dec_a3ee-scores", "dec_ffff-scores"), "[[check]]\nname = 'a'\nproperty = 'eventually tripped'\n"
+    )
+    assert judge(parse(text)).status == "error"
