@@ -42,8 +42,8 @@ def design(candidates: pl.DataFrame, *, gain: float, hold: int, delay: float, ti
                   fontsize=8, color=COLOURS[2])  # fmt: skip
     taken = candidates.filter(pl.col("gain") == gain, pl.col("hold") == hold)["arl1"][0]
     axes.plot(gain, taken, "o", ms=15, mfc="none", mec=COLOURS[5], mew=2)
-    near = {"xytext": (12, 12), "textcoords": "offset points", "fontsize": 8, "color": COLOURS[5]}
-    axes.annotate(f"taken: {taken:.2g}", (gain, taken), **near)
+    axes.annotate(f"taken: {taken:.2g}", (gain, taken), xytext=(12, 12), textcoords="offset points", fontsize=8,
+                  color=COLOURS[5])  # fmt: skip
     axes.set_ylim(0, None)
     axes.legend(fontsize=8, frameon=False)
     return figure
