@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 from malsim.cli import main
@@ -44,3 +45,30 @@ def test_the_command_prints_rows_and_fails_on_a_broken_promise(
     ]
     assert main(["bench"]) == 1
     assert "NO" in capsys.readouterr().out
+
+
+def test_a_row_of_shares_without_a_limit_is_printed_and_never_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = Row(name="wrong answers", ours=0.5, theirs=0.25, limit=None, unit="%")
+
+    def one(only: str, *, left_out: object) -> list[Row]:
+        del only, left_out
+        return [row]
+
+    monkeypatch.setattr(benchmarks, "every_row", one)
+    assert main(["bench"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["wrong", "answers", "2.00", "50.000", "%", "25.000", "%"]
+    assert main(["bench", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"name": "wrong answers", "ratio": 2.0, "limit": None, "ok": True}]
+
+
+def test_a_peer_that_is_not_installed_is_named_and_its_rows_are_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "crowdkit", None)
+    assert main(["bench", "--only", "peers", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out) == []
+    assert "crowdkit" in said.err
+    assert "pip install crowd-kit" in said.err

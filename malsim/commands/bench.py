@@ -42,6 +42,8 @@ def _say(error: UsageError) -> None:
 
 
 def _line(row: Row) -> str:
-    bound = f"{'≥' if row.at_least else '≤'}{row.limit:>8g}"
-    times = f"{1e3 * row.ours:>8.3f} ms {1e3 * row.theirs:>8.3f} ms"
-    return f"{row.name:<68} {row.ratio:>9.2f} {bound} {'ok' if row.ok else 'NO':<3} {times}"
+    bound = " " * 9 if row.limit is None else f"{'≥' if row.at_least else '≤'}{row.limit:>8g}"
+    word = "" if row.limit is None else "ok" if row.ok else "NO"
+    scale = 1e3 if row.unit == "ms" else 1e2
+    both = f"{scale * row.ours:>8.3f} {row.unit:<2} {scale * row.theirs:>8.3f} {row.unit}"
+    return f"{row.name:<68} {row.ratio:>9.2f} {bound} {word:<3} {both}"

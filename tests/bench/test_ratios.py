@@ -14,4 +14,4 @@ def rows() -> list[Row]:
 
 def test_every_ratio_keeps_its_limit(rows: list[Row]) -> None:
     assert rows
-    assert [f"{row.name}: {row.ratio:.2f} against {row.limit:g}" for row in rows if not row.ok] == []
+    assert [f"{row.name}: {row.ratio:.2f} against {row.limit}" for row in rows if not row.ok] == []

@@ -8,29 +8,31 @@ import pkgutil
 import statistics
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from malsim.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Row", "compare", "every_row"]
+__all__ = ["Row", "compare", "every_row", "peer"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One ratio: median seconds of ours over median seconds of theirs, and the limit it must not pass.
+    """One ratio: median seconds of ours over median seconds of theirs, and the limit it must not pass (None: any will do).
 
     `at_least` turns the limit round: in the time theirs takes, ours does `ratio` times the work, and must do no less.
+    Shares are compared instead of seconds where the `unit` is "%".
     """
 
     name: str
     ours: float
     theirs: float
-    limit: float
+    limit: float | None
     at_least: bool = False
     work: float = 1.0
+    unit: str = "ms"
 
     @property
     def ratio(self) -> float:
@@ -40,6 +42,8 @@ class Row:
     @property
     def ok(self) -> bool:
         """Whether the ratio keeps its limit."""
+        if self.limit is None:
+            return True
         return self.ratio >= self.limit if self.at_least else self.ratio <= self.limit
 
 
@@ -93,3 +97,13 @@ def every_row(only: str = "", *, left_out: Callable[[UsageError], object] | None
             if left_out is None:
                 raise
             left_out(error)
+
+
+def peer(module: str, *, hint: str = "pip install -e '.[bench]'") -> Any:
+    """A module to compare with; `UsageError` where it is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.split(".", 1)[0]
+        problem = "a peer to compare with is not installed"
+        raise UsageError(problem, where="malsim bench", given=package, hint=hint) from error

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import ops
-from malsim.errors import UsageError
-from malsim.lab.benchmarks.clock import compare
+from malsim.lab.benchmarks.clock import compare, peer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -26,9 +24,9 @@ def rows() -> Iterator[Row]:
     """One row a peer; each is given samples one by one and asked for its answer to each, as its users do."""
     signal = np.random.default_rng(11).normal(size=(STEPS, CHANNELS))
     samples = signal.ravel()[:THEIRS].tolist()
-    mean = _peer("river.stats").EWMean(fading_factor=0.3)
-    detector = _peer("river.drift").PageHinkley()
-    controller = _peer("simple_pid").PID(2.0, 0.1, 0.05, setpoint=0.0, sample_time=None)
+    mean = peer("river.stats").EWMean(fading_factor=0.3)
+    detector = peer("river.drift").PageHinkley()
+    controller = peer("simple_pid").PID(2.0, 0.1, 0.05, setpoint=0.0, sample_time=None)
 
     def smoothed() -> None:
         for sample in samples:
@@ -67,13 +65,3 @@ def _row(
     work = CHANNELS * STEPS / THEIRS
     title = f"{name} ({CHANNELS:,} channels × {STEPS:,} steps)"
     return compare(title, ours, theirs, limit=limit, repeats=3, at_least=True, work=work)
-
-
-def _peer(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        package = module.split(".", 1)[0]
-        raise UsageError(
-            "a peer to compare with is not installed", where="malsim bench", given=package, hint="pip install -e '.[bench]'"
-        ) from error
