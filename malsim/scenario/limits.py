@@ -56,7 +56,7 @@ class Limits:
         ScenarioError
             Saying what it asks for, what is allowed, and the flag.
         """
-        ticks = int(scenario.days * DAY / scenario.turn_every) * scenario.replications
+        ticks = scenario.turns * scenario.replications
         asked = {"replications": scenario.replications, "ticks": ticks, "cells": _cells(scenario) * ticks}
         for limit in fields(self):
             allowed, given = getattr(self, limit.name), asked.get(limit.name, 0)

@@ -10,7 +10,7 @@ import numpy as np
 from malsim.errors import ScenarioError
 from malsim.memory.claims import as_claims
 from malsim.memory.rules import Rules
-from malsim.sim.clock import DAY
+from malsim.sim.clock import DAY, milliseconds
 from malsim.sim.wires import Wires
 
 if TYPE_CHECKING:
@@ -116,6 +116,15 @@ class Scenario:
         for key in ("writers", "reader", "reviewers"):
             if getattr(self, key) and not names and not (key == "reviewers" and self.netlist):
                 raise ScenarioError("there is nothing to write about", where=f"{self.name}: {key}", hint="add [[facts]]")
+
+    @property
+    def turns(self) -> int:
+        """How many whole turns the run has; ticks that gaps swallow are counted.
+
+        >>> Scenario(days=0.3, turn_every=8_640_000).turns
+        3
+        """
+        return milliseconds(self.days) // self.turn_every
 
     def replace(self, **changes: Any) -> Scenario:
         """The same scenario but for `changes`; `rules` may be a dict of the rules that differ, `netlist` a text."""

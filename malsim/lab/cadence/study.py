@@ -169,7 +169,7 @@ def _jobs(scenario: Scenario, periods: Sequence[str], most_ticks: int) -> list[_
         if period != scenario.turn_every:
             clocks.append((f"every {text}", replace(scenario, turn_every=period)))
     for clock, made in clocks:
-        asked = int(made.days * DAY / made.turn_every) * made.replications
+        asked = made.turns * made.replications
         if asked > most_ticks:
             hint = "run fewer days or replications, leave the shortest periods out, or raise most_ticks"
             where, allowed = f"cadence: {clock}", f"{most_ticks}"

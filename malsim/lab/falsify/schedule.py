@@ -10,7 +10,7 @@ import polars as pl
 from malsim.errors import UsageError
 from malsim.lab.settings import changed
 from malsim.memory.claims import as_claims, from_mappings
-from malsim.sim.clock import DAY, milliseconds
+from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,7 +101,7 @@ class Schedule:
         who = writers or tuple(dict.fromkeys([*known, "mal", "eve"]))
         if (not about or not writes) and space is None:
             raise UsageError("nothing to search", hint="name cells with targets, or settings with --parameter NAME=LOW:HIGH")
-        turns = milliseconds(scenario.days) // scenario.turn_every
+        turns = scenario.turns
         return cls(writes if about else 0, turns, who, relations, about, space)
 
     @property

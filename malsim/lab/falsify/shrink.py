@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.lab.falsify.schedule import Found, applied
-from malsim.sim.clock import DAY, milliseconds
+from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,7 +68,7 @@ def _simpler(one: Break, shown: Seen) -> Iterator[Break]:
     for row in range(base.claims.height):
         kept = base.claims.filter(np.arange(base.claims.height) != row)
         yield replace(one, base=base.replace(claims=kept))
-    half = milliseconds(base.days) // base.turn_every // 2
+    half = base.turns // 2
     for turns in dict.fromkeys((half, 2 * half - 1)):
         if turns >= 1:
             yield replace(one, base=base.replace(days=turns * base.turn_every / DAY))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.sim.clock import DAY, milliseconds
+from malsim.sim.clock import DAY
 from malsim.sim.draws import Draws
 from malsim.sim.faults import Fault
 
@@ -55,7 +55,7 @@ def faulty(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
         lines = tuple(Fault(population=one.name, noise=shares) for one in scenario.writers)
         claims = scripted[name](scenario.claims) if scenario.claims.height else scenario.claims
         yield name, replace(scenario, claims=claims, faults=(*scenario.faults, *lines))
-    turns = milliseconds(scenario.days) // scenario.turn_every
+    turns = scenario.turns
     lost = np.flatnonzero(_draws(scenario).uniform("tick", rep=0, turn=np.arange(turns - 1)) < LOST_TICKS) + 1
     yield "lost ticks", replace(scenario, gaps=scenario.gaps + tuple(_around(scenario, one, 1) for one in lost.tolist()))
     jump = _around(scenario, max(1, 2 * turns // 5), max(1, turns // 10))
