@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory.bootstrap import MAP
+from malsim.memory.index import NONE
 from malsim.memory.marks import marked
 from malsim.memory.ranking import foremost, fused
 from malsim.memory.rules import Rules
@@ -93,7 +94,8 @@ def push(
     degree = (found["outgoing"] + found["incoming"]).to_numpy().astype(np.float64)
     reference = (found["kind"] == "ref").to_numpy()
     score = fused(match, degree, found["effective"].to_numpy(), now - touched, rules, reference=reference)
-    best = foremost(score, touched, limit=limit)
+    best = foremost(score[None], touched[None], limit=limit)[0]
+    best = best[best != NONE]
     shown = found[best].with_columns(pl.Series("score", score[best]))
     shown = shown.with_columns(pl.Series("marked", _marks(shown, now, rules)))
     lines = [_line(row) for row in shown.to_dicts()]

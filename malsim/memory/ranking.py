@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from malsim.memory.index import NONE
+
 if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
 __all__ = ["foremost", "fused"]
 
 Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 
@@ -23,66 +26,56 @@ def fused(
     age: Array,
     rules: Rules,
     *,
-    reference: NDArray[np.bool_] | None = None,
-    rep: Ints | None = None,
+    reference: Bools | None = None,
+    here: Bools | None = None,
 ) -> Array:
     """How much each candidate deserves a line.
 
     score = rank_lexical · lexical/best + rank_degree · log(1 + degree)/log(1 + most) + rank_effective · effective
-    + rank_recency · exp(−age/rank_recency_tau), best and most being the largest of the candidate's replication
+    + rank_recency · exp(−age/rank_recency_tau), best and most being the largest along the last axis
 
-    All arrays have one row a candidate: `lexical` ≥ 0 is any match score (BM25's size, or the number of topics that
-    match), `degree` ≥ 0 a count of edges, `age` in days, `rep` the replication from 0. Of a `reference` (kind ref) only the
-    share rank_reference of its match counts. Source: the reference's fusion, whose own code loses the match to a sign.
+    All arrays share one shape, a candidate a place along the last axis; each row of a table ranks by itself, and where it is
+    not `here` there is no candidate: score −inf. `lexical` ≥ 0 is any match score (BM25's size, or the number of topics that
+    match), `degree` ≥ 0 a count of edges, `age` in days. Of a `reference` (kind ref) only the share rank_reference of its
+    match counts. Source: the reference's fusion, whose own code loses the match to a sign.
 
     >>> from malsim.memory.rules import Rules
     >>> none = np.zeros(2)
     >>> fused(np.array([4.0, 2.0]), np.array([0.0, 3.0]), np.array([0.4, 0.8]), none, Rules()).round(2).tolist()
     [1.16, 0.97]
     """
-    rep = np.zeros(len(lexical), dtype=np.int64) if rep is None else rep
-    match = lexical / _best(lexical, rep)
+    here = np.ones(lexical.shape, dtype=bool) if here is None else here
+    match = lexical / _best(lexical, here)
     if reference is not None:
         match = np.where(reference, rules.rank_reference * match, match)
     hub = np.log1p(degree)
-    score: Array = rules.rank_lexical * match + rules.rank_degree * hub / _best(hub, rep)
+    score: Array = rules.rank_lexical * match + rules.rank_degree * hub / _best(hub, here)
     score += rules.rank_effective * effective + rules.rank_recency * np.exp(-np.maximum(age, 0.0) / rules.rank_recency_tau)
-    return score
+    return np.where(here, score, -np.inf)
 
 
-def foremost(score: Array, touched: Array, *, limit: int, rep: Ints | None = None) -> Ints:
-    """Rows of the `limit` best candidates of every replication, best first, replication by replication.
+def foremost(score: Array, touched: Array, *, limit: int) -> Ints:
+    """Places of the `limit` best candidates of each row of a table, best first; NONE where a row has no more.
 
-    Of two equal scores the later touched stands first, then the earlier row.
+    Of two equal scores the later touched stands first, then the earlier place; a score of −inf is no candidate's.
 
-    >>> foremost(np.array([0.1, 0.9, 0.5, 0.7]), np.zeros(4), limit=1, rep=np.array([0, 0, 1, 1])).tolist()
-    [1, 3]
+    >>> foremost(np.array([[0.1, 0.9], [0.5, -np.inf]]), np.zeros((2, 2)), limit=2).tolist()
+    [[1, 0], [0, -1]]
     """
-    rep = np.zeros(len(score), dtype=np.int64) if rep is None else rep
-    fair = _fair(score, rep, limit)
-    order = fair[np.lexsort((-touched[fair], -score[fair], rep[fair]))]
-    start = np.searchsorted(rep[order], rep[order], side="left")
-    return order[np.arange(len(order)) - start < limit]
+    rows, width = score.shape
+    least = np.partition(score, -limit, axis=1)[:, -limit, None] if 0 < limit < width else -np.inf
+    fair = (score >= least) & (score > -np.inf)  # no `limit` others of their row outscore these
+    count = fair.sum(axis=1)
+    at = np.flatnonzero(fair)
+    row, place = np.divmod(at, max(width, 1))
+    nth = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    shape = (rows, max(int(count.max(initial=0)), limit))
+    fall, age, found = np.full(shape, np.inf), np.zeros(shape), np.full(shape, NONE, dtype=np.int64)
+    fall[row, nth], age[row, nth], found[row, nth] = -score.ravel()[at], -touched.ravel()[at], place
+    return np.take_along_axis(found, np.lexsort((age, fall), axis=-1)[:, :limit], axis=1)
 
 
-def _fair(score: Array, rep: Ints, limit: int) -> Ints:
-    """The rows that no `limit` others of their replication outscore; all of them where replications do not lie together."""
-    count = np.bincount(rep)
-    widest = int(count.max(initial=0))
-    if widest <= limit or widest * len(count) > SPARSE * len(score) or (rep[1:] < rep[:-1]).any():
-        return np.arange(len(score))
-    place = np.arange(len(rep)) - (np.cumsum(count) - count)[rep]
-    table = np.full((len(count), widest), np.inf)
-    table[rep, place] = -score
-    least = np.partition(table, limit - 1, axis=1)[:, limit - 1]
-    return np.flatnonzero(~(-score > least[rep]))
-
-
-SPARSE = 4  # a table is worth its room up to so many places a row
-
-
-def _best(value: Array, rep: Ints) -> Array:
-    """The largest value of each row's replication, 1 where that is 0."""
-    best = np.zeros(int(rep.max(initial=0)) + 1)
-    np.maximum.at(best, rep, value)
-    return np.where(best > 0.0, best, 1.0)[rep]
+def _best(value: Array, here: Bools) -> Array:
+    """The largest value along the last axis, 1 where that is 0."""
+    best = np.where(here, value, 0.0).max(axis=-1, keepdims=True, initial=0.0)
+    return np.where(best > 0.0, best, 1.0)

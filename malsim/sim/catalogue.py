@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
+from malsim.memory import schema
 from malsim.memory.bootstrap import WRITER
 from malsim.memory.index import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from malsim.memory import Memory
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Catalogue", "places_within"]
 
-CITES = ("supports", "depends_on", "derived_from")
+CITES = np.array([relation in ("supports", "depends_on", "derived_from") for relation in schema.RELATIONS])
+READ = ("rep", "object", "value", "writer", "stated", "created", "title", "topics")
 LINE_WORDS = 10  # of a line: the handle, four scores, five flags
 
 
@@ -29,8 +31,8 @@ class Catalogue:
     """Columns by cell row, grown along with the memory, and for each topic of each replication the cells it holds.
 
     `rep` (place among the run's), `ordinal` (how many cells its replication held before it), `fact` and `value` (places;
-    NONE where a cell is about none), `born` (days), `degree` (edges in and out), `words` (of its line in a mini-index),
-    `init` (whether it came with the graph).
+    NONE where a cell is about none), `stated`, `born` (days), `degree` (edges in and out), `words` (of its line in a
+    mini-index), `init` (whether it came with the graph).
     """
 
     def __init__(self, facts: Sequence[Fact], replications: int, first: int) -> None:
@@ -47,12 +49,13 @@ class Catalogue:
         self._columns: dict[str, NDArray[Any]] = {
             name: np.zeros(64, dtype=kind)
             for name, kind in (("rep", np.int32), ("fact", np.int32), ("value", np.int32), ("born", np.float64),
-                               ("degree", np.float64), ("words", np.int32), ("ordinal", np.int64), ("init", np.bool_))
+                               ("degree", np.float64), ("words", np.int32), ("ordinal", np.int64), ("init", np.bool_),
+                               ("stated", np.float64))
         }  # fmt: skip
         self.citing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         self._counts = np.zeros(replications, dtype=np.int64)
         self._held = np.zeros(replications * len(self.topics), dtype=np.int64)
-        self._shelves = np.zeros((len(self._held), 16), dtype=np.int32)
+        self._shelves = np.full((len(self._held), 16), NONE, dtype=np.int32)
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         """A column, as long as the memory has cells."""
@@ -62,25 +65,16 @@ class Catalogue:
 
     def grow(self, memory: Memory) -> None:
         """Read the cells and edges that were admitted since."""
-        cells = memory.cells.slice(self._cells)
-        if cells.height:
-            self._add(cells)
-        edges = memory.edges.slice(self._edges)
-        if edges.height:
-            source, target = edges["source"].to_numpy(), edges["target"].to_numpy()
-            np.add.at(self._columns["degree"], source, 1.0)
-            np.add.at(self._columns["degree"], target, 1.0)
-            cites = edges["relation"].is_in(CITES).to_numpy()
-            self.citing = (np.append(self.citing[0], source[cites]), np.append(self.citing[1], target[cites]))
-            self._edges = memory.edges.height
+        if memory.cells.height > self._cells:
+            self._add({name: memory.cells[name].slice(self._cells) for name in READ})
+        if memory.edges.height > self._edges:
+            source, target, relation = (memory.edges[name].slice(self._edges) for name in ("source", "target", "relation"))
+            self._join(source.to_numpy(), target.to_numpy(), relation.to_physical().to_numpy())
 
-    def shelf(self, rep: Ints, topic: Ints) -> tuple[Ints, Ints]:
-        """The cells of a topic of a replication, for each row: which row (place in `rep`), and the cell; rows rising."""
+    def shelf(self, rep: Ints, topic: Ints) -> NDArray[np.int32]:
+        """The cells of each topic of its replication, shape (rows, most of them), in order of admission; NONE fills up."""
         place = rep * len(self.topics) + topic
-        held = self._held[place]
-        asks = np.repeat(np.arange(len(place)), held)
-        nth = np.arange(len(asks)) - np.repeat(np.cumsum(held) - held, held)
-        return asks, self._shelves[place[asks], nth].astype(np.int64)
+        return self._shelves[place, : int(self._held[place].max(initial=0))]
 
     def cited(self, active: Bools) -> Bools:
         """Which cells an active cell supports, depends on or derives from."""
@@ -89,8 +83,16 @@ class Catalogue:
         found[target[active[source]]] = True
         return found
 
-    def _add(self, cells: pl.DataFrame) -> None:
-        start, end = self._cells, self._cells + cells.height
+    def _join(self, source: Ints, target: Ints, relation: Ints) -> None:
+        """Count new edges at both their ends, and keep those that cite."""
+        for end in (source, target):
+            np.add.at(self._columns["degree"], end, 1.0)
+        cites = CITES[relation]
+        self.citing = (np.append(self.citing[0], source[cites]), np.append(self.citing[1], target[cites]))
+        self._edges += len(source)
+
+    def _add(self, cells: Mapping[str, pl.Series]) -> None:
+        start, end = self._cells, self._cells + len(cells["rep"])
         if end > len(self._columns["rep"]):
             size = max(end, 2 * len(self._columns["rep"]))
             self._columns = {name: np.resize(column, size) for name, column in self._columns.items()}
@@ -100,41 +102,38 @@ class Catalogue:
         new = {
             "rep": rep,
             "ordinal": self._counts[rep] + places_within(rep),
-            "init": (cells["writer"] == WRITER).to_numpy(),
+            "init": [writer == WRITER for writer in cells["writer"].to_list()],
             "fact": fact,
             "value": value,
+            "stated": cells["stated"].to_numpy(),
             "born": cells["created"].to_numpy(),
             "degree": 0.0,
-            "words": LINE_WORDS + self._words_of(cells["title"]),
+            "words": LINE_WORDS + self._words_of(cells["title"].to_list()),
         }
         for name, column in new.items():
             self._columns[name][start:end] = column
         self._cells = end
         self._counts += np.bincount(rep, minlength=len(self._counts))
-        self._shelve(cells["topics"], np.arange(start, end))
+        self._shelve(cells["topics"].to_list(), np.arange(start, end))
 
-    def _words_of(self, titles: pl.Series) -> Ints:
+    def _words_of(self, titles: list[str]) -> Ints:
         """How many words each title has; counted once a title."""
-        known, listed = self._title_words, titles.to_list()
-        new = pl.Series([*{title: None for title in listed if title not in known}], dtype=pl.String)
-        if len(new):
-            known.update(zip(new.to_list(), new.str.count_matches(r"\S+").to_list(), strict=True))
-        return np.array([known[title] for title in listed], dtype=np.int64)
+        known = self._title_words
+        known.update({title: len(title.split()) for title in titles if title not in known})
+        return np.array([known[title] for title in titles], dtype=np.int64)
 
-    def _shelve(self, topics: pl.Series, rows: Ints) -> None:
+    def _shelve(self, topics: list[list[str]], rows: Ints) -> None:
         """Put each cell under its topics, and under that of the fact it is about."""
-        listed = topics.to_list()
-        under = [self._topics.get(topic, NONE) for held in listed for topic in held]
-        row = np.concatenate([np.repeat(rows, [len(held) for held in listed]), rows])
+        under = [self._topics.get(topic, NONE) for held in topics for topic in held]
+        row = np.concatenate([np.repeat(rows, [len(held) for held in topics]), rows])
         topic = np.concatenate([np.array(under, dtype=np.int64), self.topic_of[self.fact[rows]]])
         pair = np.unique(row[topic != NONE] * len(self.topics) + topic[topic != NONE])
         row, topic = pair // len(self.topics), pair % len(self.topics)
         place = self.rep[row] * len(self.topics) + topic
         nth = self._held[place] + places_within(place)
         if nth.size and nth.max() >= self._shelves.shape[1]:
-            wider = np.zeros((len(self._held), max(int(nth.max()) + 1, 2 * self._shelves.shape[1])), dtype=np.int32)
-            wider[:, : self._shelves.shape[1]] = self._shelves
-            self._shelves = wider
+            more = max(int(nth.max()) + 1 - self._shelves.shape[1], self._shelves.shape[1])
+            self._shelves = np.pad(self._shelves, ((0, 0), (0, more)), constant_values=NONE)
         self._shelves[place, nth] = row
         np.add.at(self._held, place, 1)
 

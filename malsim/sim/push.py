@@ -14,8 +14,6 @@ from malsim.memory.ranking import foremost, fused
 from malsim.sim.occasion import Seen
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from malsim.memory import Memory, Rules
     from malsim.sim.catalogue import Catalogue
     from malsim.sim.occasion import Array, Bools, Ints
@@ -67,14 +65,17 @@ class Stand:
     def accuser(self) -> Ints:
         """The latest of the active cells that contradict each cell, NONE where none does."""
         accuser, accused = self.memory.accusations("any")
+        stands = self.active[accuser]
         found = np.full(len(self.active), NONE, dtype=np.int64)
-        np.maximum.at(found, accused[self.active[accuser]], accuser[self.active[accuser]])
+        np.maximum.at(found, accused[stands], accuser[stands])
         return found
 
     @cached_property
     def contradicted(self) -> Bools:
         """Which cells an active cell contradicts."""
-        contradicted: Bools = self.accuser != NONE
+        accuser, accused = self.memory.accusations("any")
+        contradicted = np.zeros(len(self.active), dtype=bool)
+        contradicted[accused[self.active[accuser]]] = True
         return contradicted
 
     def push(
@@ -93,18 +94,13 @@ class Stand:
         the fact itself; `ranking.fused` does the rest.
         """
         catalogue = self.catalogue
-        asks, cell = catalogue.shelf(rep, catalogue.topic_of[fact])
-        shown = self.listed[cell]
-        if not shown.all():
-            asks, cell = asks[shown], cell[shown]
-        match = 1.0 + (catalogue.fact[cell] == fact[asks])
+        cell = catalogue.shelf(rep, catalogue.topic_of[fact])
+        here = (cell != NONE) & self.listed[cell]
+        match = 1.0 + (catalogue.fact[cell] == fact[:, None])
         touched = self.touched[cell]
-        score = fused(match, catalogue.degree[cell], self.effective[cell], now - touched, self.rules, rep=asks)
-        best = foremost(score, touched, limit=limit, rep=asks)
-        reader = asks[best]
-        line = np.arange(len(best)) - np.searchsorted(reader, reader)
-        row = np.full((len(rep), limit), NONE, dtype=np.int64)
-        row[reader, line] = cell[best]
+        score = fused(match, catalogue.degree[cell], self.effective[cell], now - touched, self.rules, here=here)
+        best = foremost(score, touched, limit=limit)
+        row = np.where(best == NONE, NONE, cell[np.arange(len(cell))[:, None], best]) if cell.size else best
         words = np.where(row == NONE, 0, catalogue.words[row]).cumsum(axis=1)
         within = (words <= np.reshape(budget, (-1, 1))) & (row != NONE)
         row = np.where(within, row, NONE)
@@ -121,24 +117,27 @@ class Stand:
         return Seen(row, np.where(here, self.catalogue.value[row], NONE), np.where(here, self.effective[row], 0.0))
 
     def _marks(self, row: Ints, now: float) -> Bools:
-        at = row[row != NONE]
-        cells = self.memory.cells
-        found = np.zeros(row.shape, dtype=bool)
-        found[row != NONE] = marked(
+        at = np.maximum(row, 0)
+        marks = marked(
             self.rules,
-            stated=cells["stated"].to_numpy()[at],
+            stated=self.catalogue.stated[at],
             effective=self.effective[at],
             currency=self.currency[at],
             superseded=self.status[at] == 1,
             contradicted=self.contradicted[at],
-            overdue=_past(cells["reverify"], at, now),
-            requires_review=cells["requires_review"].to_numpy()[at],
+            overdue=self._overdue(at, now),
+            requires_review=self._flagged(at),
         )
-        return found
+        return marks & (row != NONE)
 
+    def _overdue(self, at: Ints, now: float) -> Bools:
+        dates = self.memory.cells["reverify"]
+        if dates.null_count() == len(dates):
+            return np.zeros(at.shape, dtype=bool)
+        past: Bools = dates.to_numpy()[at] < now  # null is NaN, which is never past
+        return past
 
-def _past(dates: pl.Series, at: Ints, now: float) -> Bools:
-    if dates.null_count() == len(dates):
-        return np.zeros(len(at), dtype=bool)
-    past: Bools = (dates.gather(at) < now).fill_null(value=False).to_numpy()
-    return past
+    def _flagged(self, at: Ints) -> Bools:
+        flags = self.memory.cells["requires_review"]
+        flagged: Bools = flags.to_numpy()[at] if flags.any() else np.zeros(at.shape, dtype=bool)
+        return flagged

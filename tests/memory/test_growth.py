@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from malsim.memory import Memory, admit, tick
 from malsim.memory.edges import connect
-from malsim.memory.ranking import foremost
 from malsim.memory.wiring import wire
 
 WRITERS = st.sampled_from(["ann", "bob", "cy"])
@@ -60,17 +59,6 @@ def test_two_memories_grown_from_one_each_know_their_own_writers() -> None:
     assert again.writers["writer"].to_list() == ["ann", "bob", "cy"]
     for memory in (left, right, again):
         assert memory.cells["writer"].to_list() == memory.writers["writer"].gather(memory.cells["author"]).to_list()
-
-
-@given(st.data())
-def test_the_foremost_are_those_a_full_sort_puts_first(data: st.DataObject) -> None:
-    rep = np.sort(np.array(data.draw(st.lists(st.integers(0, 4), max_size=50)), dtype=np.int64))
-    values = st.lists(st.sampled_from([0.0, 0.2, 0.4, 0.6]), min_size=len(rep), max_size=len(rep))
-    score, touched = np.array(data.draw(values)), np.array(data.draw(values))
-    limit = data.draw(st.integers(1, 8))
-    order = np.lexsort((-touched, -score, rep))
-    expected = order[np.arange(len(rep)) - np.searchsorted(rep[order], rep[order]) < limit]
-    np.testing.assert_array_equal(foremost(score, touched, limit=limit, rep=rep), expected)
 
 
 def test_an_opened_cell_is_read_now_and_stands_out_more() -> None:

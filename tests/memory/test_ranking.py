@@ -1,4 +1,4 @@
-"""The push's ranking law: each term, each replication by itself, ties."""
+"""The push's ranking law: each term, each row of a table by itself, ties."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from malsim.memory.ranking import foremost, fused
 
 candidates = st.lists(
     st.tuples(
-        st.integers(0, 3),  # replication
+        st.integers(0, 3),  # row of the table
         st.floats(0.0, 50.0),  # match
         st.integers(0, 40),  # degree
         st.floats(0.0, 1.0),  # effective
@@ -26,43 +26,64 @@ candidates = st.lists(
 
 
 def columns(rows: list[Any]) -> tuple[Any, ...]:
-    rep, *rest, reference = (np.array(column) for column in zip(*rows, strict=True))
-    return rep.astype(np.int64), *(column.astype(np.float64) for column in rest), reference.astype(bool)
+    """Each part of the candidates as a table: those of a row lie on their own places, and elsewhere is none."""
+    row, *parts, reference = (np.array(column) for column in zip(*rows, strict=True))
+    here = row == np.arange(4)[:, None]
+    tables = (np.where(here, part.astype(np.float64), 7.0) for part in parts)
+    return here, *tables, here & reference
+
+
+def ranked(rows: list[Any], rules: Rules) -> tuple[Any, Any, Any]:
+    here, match, degree, worth, age, reference = columns(rows)
+    return here, fused(match, degree, worth, age, rules, reference=reference, here=here), age
 
 
 @given(candidates)
 def test_a_score_is_the_sum_of_four_terms_each_within_its_weight(rows: list[Any]) -> None:
-    rep, match, degree, worth, age, reference = columns(rows)
     rules = Rules()
-    score = fused(match, degree, worth, age, rules, reference=reference, rep=rep)
-    assert (score >= 0.0).all()
-    assert (score <= rules.rank_lexical + rules.rank_degree + rules.rank_effective + rules.rank_recency + 1e-12).all()
+    here, score, _ = ranked(rows, rules)
+    assert (score[~here] == -np.inf).all()
+    assert (score[here] >= 0.0).all()
+    assert (score[here] <= rules.rank_lexical + rules.rank_degree + rules.rank_effective + rules.rank_recency + 1e-12).all()
     parts = ("rank_lexical", "rank_degree", "rank_effective", "rank_recency")
     without: list[dict[str, Any]] = [dict.fromkeys(set(parts) - {part}, 0.0) for part in parts]
-    alone = [rules.replace(**changes) for changes in without]
-    summed = sum(fused(match, degree, worth, age, one, reference=reference, rep=rep) for one in alone)
+    summed = sum(ranked(rows, rules.replace(**changes))[1] for changes in without)
     np.testing.assert_allclose(summed, score, rtol=0, atol=1e-12)
 
 
 @given(candidates, st.integers(1, 12))
-def test_a_replication_ranks_as_it_does_alone(rows: list[Any], limit: int) -> None:
-    rep, match, degree, worth, age, reference = columns(rows)
-    score = fused(match, degree, worth, age, Rules(), reference=reference, rep=rep)
-    best = foremost(score, -age, limit=limit, rep=rep)
-    for one in np.unique(rep):
-        own = np.flatnonzero(rep == one)
-        alone = fused(match[own], degree[own], worth[own], age[own], Rules(), reference=reference[own])
-        np.testing.assert_array_equal(alone, score[own])
-        np.testing.assert_array_equal(own[foremost(alone, -age[own], limit=limit)], best[rep[best] == one])
+def test_a_row_ranks_as_it_does_alone(rows: list[Any], limit: int) -> None:
+    here, score, age = ranked(rows, Rules())
+    best = foremost(score, -age, limit=limit)
+    for row, own in enumerate(here):
+        of_row = [candidate for candidate in rows if candidate[0] == row]
+        if of_row:
+            match, degree, worth, ages, reference = (np.array(part) for part in list(zip(*of_row, strict=True))[1:])
+            alone = fused(match, degree.astype(np.float64), worth, ages, Rules(), reference=reference)
+            np.testing.assert_array_equal(alone, score[row, own])
+            first = foremost(alone[None], -ages[None], limit=limit)[0]
+            np.testing.assert_array_equal(np.where(first < 0, -1, np.flatnonzero(own)[first]), best[row])
 
 
 @given(candidates, st.integers(1, 12))
 def test_the_foremost_are_the_best_in_order(rows: list[Any], limit: int) -> None:
-    rep, match, _, _, age, _ = columns(rows)
-    best = foremost(match, -age, limit=limit, rep=rep).tolist()
-    every = sorted(range(len(rows)), key=lambda row: (rep[row], -match[row], age[row], row))
-    expected = [row for one in np.unique(rep) for row in [row for row in every if rep[row] == one][:limit]]
-    assert best == expected
+    here, match, _, _, age, _ = columns(rows)
+    best = foremost(np.where(here, match, -np.inf), -age, limit=limit)
+    for row, own in enumerate(here):
+        every = sorted(np.flatnonzero(own), key=lambda at: (-match[row, at], age[row, at], at))
+        assert best[row].tolist() == [*every[:limit], *[-1] * (limit - len(every))]
+
+
+@given(st.data())
+def test_the_foremost_are_those_a_full_sort_puts_first(data: st.DataObject) -> None:
+    shape = (data.draw(st.integers(0, 4)), data.draw(st.integers(0, 12)))
+    values = st.lists(st.sampled_from([0.0, 0.2, 0.4, 0.6]), min_size=shape[0] * shape[1], max_size=shape[0] * shape[1])
+    score, touched = (np.reshape(data.draw(values), shape) for _ in range(2))
+    limit = data.draw(st.integers(1, 8))
+    expected = np.full((shape[0], limit), -1)
+    order = np.lexsort((-touched, -score), axis=-1)[:, :limit]
+    expected[:, : order.shape[1]] = order
+    np.testing.assert_array_equal(foremost(score, touched, limit=limit), expected)
 
 
 def test_a_better_match_a_hub_a_trusted_and_a_fresh_cell_rank_before_their_like() -> None:
@@ -78,4 +99,5 @@ def test_a_better_match_a_hub_a_trusted_and_a_fresh_cell_rank_before_their_like(
 def test_nothing_to_rank_is_no_error() -> None:
     nothing = np.zeros(0)
     assert fused(nothing, nothing, nothing, nothing, Rules()).size == 0
-    assert foremost(nothing, nothing, limit=5).size == 0
+    assert foremost(nothing[None], nothing[None], limit=2).tolist() == [[-1, -1]]
+    assert foremost(np.zeros((0, 3)), np.zeros((0, 3)), limit=2).shape == (0, 2)
