@@ -12,7 +12,7 @@ from malsim.memory.index import NONE
 if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
-__all__ = ["foremost", "fused"]
+__all__ = ["foremost", "fused", "packed"]
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -62,17 +62,27 @@ def foremost(score: Array, touched: Array, *, limit: int) -> Ints:
     >>> foremost(np.array([[0.1, 0.9], [0.5, -np.inf]]), np.zeros((2, 2)), limit=2).tolist()
     [[1, 0], [0, -1]]
     """
-    rows, width = score.shape
-    least = np.partition(score, -limit, axis=1)[:, -limit, None] if 0 < limit < width else -np.inf
-    fair = (score >= least) & (score > -np.inf)  # no `limit` others of their row outscore these
-    count = fair.sum(axis=1)
-    at = np.flatnonzero(fair)
-    row, place = np.divmod(at, max(width, 1))
-    nth = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    shape = (rows, max(int(count.max(initial=0)), limit))
-    fall, age, found = np.full(shape, np.inf), np.zeros(shape), np.full(shape, NONE, dtype=np.int64)
-    fall[row, nth], age[row, nth], found[row, nth] = -score.ravel()[at], -touched.ravel()[at], place
-    return np.take_along_axis(found, np.lexsort((age, fall), axis=-1)[:, :limit], axis=1)
+    if not score.size:
+        return np.full((len(score), limit), NONE, dtype=np.int64)
+    cut = np.partition(score, -limit, axis=1)[:, -limit, None] if 0 < limit < score.shape[1] else -np.inf
+    fair = packed((score >= cut) & (score > -np.inf), least=limit)  # no `limit` others of their row outscore these
+    at, none = np.maximum(fair, 0), fair == NONE
+    fall = np.where(none, np.inf, -np.take_along_axis(score, at, axis=1))
+    order = np.lexsort((-np.take_along_axis(touched, at, axis=1), fall), axis=-1)
+    return np.take_along_axis(fair, order[:, :limit], axis=1)
+
+
+def packed(kept: Bools, *, least: int = 0) -> Ints:
+    """The places that are kept of each row of a table, in order, and NONE up to the most of any row, but `least`.
+
+    >>> packed(np.array([[False, True, True], [False, False, True]])).tolist()
+    [[1, 2], [2, -1]]
+    """
+    row, place = np.divmod(np.flatnonzero(kept), max(kept.shape[1], 1))
+    count = kept.sum(axis=1)
+    found = np.full((len(kept), max(int(count.max(initial=0)), least)), NONE, dtype=np.int64)
+    found[row, np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)] = place
+    return found
 
 
 def _best(value: Array, here: Bools) -> Array:

@@ -72,9 +72,9 @@ class Catalogue:
             self._join(source.to_numpy(), target.to_numpy(), relation.to_physical().to_numpy())
 
     def shelf(self, rep: Ints, topic: Ints) -> NDArray[np.int32]:
-        """The cells of each topic of its replication, shape (rows, most of them), in order of admission; NONE fills up."""
+        """The cells of each topic of its replication, shape (rows, most of them), in order of admission; else NONE."""
         place = rep * len(self.topics) + topic
-        return self._shelves[place, : int(self._held[place].max(initial=0))]
+        return self._shelves[place, : int(self._held[place].max(initial=1))]
 
     def cited(self, active: Bools) -> Bools:
         """Which cells an active cell supports, depends on or derives from."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from malsim.memory.index import NONE
 from malsim.memory.marks import marked
-from malsim.memory.ranking import foremost, fused
+from malsim.memory.ranking import foremost, fused, packed
 from malsim.sim.occasion import Seen
 
 if TYPE_CHECKING:
@@ -94,13 +94,14 @@ class Stand:
         the fact itself; `ranking.fused` does the rest.
         """
         catalogue = self.catalogue
-        cell = catalogue.shelf(rep, catalogue.topic_of[fact])
-        here = (cell != NONE) & self.listed[cell]
+        held = catalogue.shelf(rep, catalogue.topic_of[fact])
+        place = packed((held != NONE) & self.listed[held], least=1)
+        cell, here = np.take_along_axis(held, place, axis=1), place != NONE
         match = 1.0 + (catalogue.fact[cell] == fact[:, None])
         touched = self.touched[cell]
         score = fused(match, catalogue.degree[cell], self.effective[cell], now - touched, self.rules, here=here)
         best = foremost(score, touched, limit=limit)
-        row = np.where(best == NONE, NONE, cell[np.arange(len(cell))[:, None], best]) if cell.size else best
+        row = np.where(best == NONE, NONE, np.take_along_axis(cell, best, axis=1))
         words = np.where(row == NONE, 0, catalogue.words[row]).cumsum(axis=1)
         within = (words <= np.reshape(budget, (-1, 1))) & (row != NONE)
         row = np.where(within, row, NONE)
@@ -126,7 +127,7 @@ class Stand:
             superseded=self.status[at] == 1,
             contradicted=self.contradicted[at],
             overdue=self._overdue(at, now),
-            requires_review=self._flagged(at),
+            requires_review=self._flagged(at) if self.rules.expand_when == "review" else np.zeros(at.shape, dtype=bool),
         )
         return marks & (row != NONE)
 
@@ -138,6 +139,5 @@ class Stand:
         return past
 
     def _flagged(self, at: Ints) -> Bools:
-        flags = self.memory.cells["requires_review"]
-        flagged: Bools = flags.to_numpy()[at] if flags.any() else np.zeros(at.shape, dtype=bool)
+        flagged: Bools = self.memory.cells["requires_review"].to_numpy()[at]
         return flagged

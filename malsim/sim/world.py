@@ -81,7 +81,6 @@ class World:
     def __init__(self, facts: Sequence[Fact], *, seed: int, reps: Ints, end: int) -> None:
         self.facts = tuple(facts)
         self.choices = np.array([len(fact.values) for fact in facts], dtype=np.int64)
-        self._size = len(reps)
         expected = len(reps) * sum(fact.hazard * end / DAY + len(fact.changes) for fact in facts)
         if expected > MOST_CHANGES:
             raise ScenarioError(
@@ -91,27 +90,30 @@ class World:
         row = np.concatenate([rep * len(facts) + fact for fact, (rep, _, _) in enumerate(changes)] or [_NONE])
         times, values = (np.concatenate([part[i] for part in changes] or [_NONE]) for i in (1, 2))
         order = np.lexsort((times, row))
-        self._times, self._values = times[order], values[order].astype(np.int8)
-        self._starts = np.searchsorted(row[order], np.arange(self._size * len(facts) + 1))
+        self._times, self._instants = times[order], np.unique(times)
+        self._places = np.append(-1, self._place(row[order], self._times))  # before all others: no change
+        self._values = np.append(0, values[order]).astype(np.int8)
+        self._in_time = np.argsort(self._times, kind="stable")
+        self._times = self._times[self._in_time]
+
+    def _place(self, row: Ints, t: Ints) -> Ints:
+        """A number for a row (fact of a replication) and a time; it rises with rows, within one with the changes passed."""
+        place: Ints = row * (len(self._instants) + 1) + np.searchsorted(self._instants, t, side="right")
+        return place
 
     def at(self, rep: Ints, fact: Ints, t: Ints) -> Ints:
         """The value of a fact at a time, for each row of three arrays; `rep` is a place among the run's replications."""
         row = rep * len(self.facts) + fact
-        start, low, high = self._starts[row], self._starts[row], self._starts[row + 1]
-        while (low < high).any():  # the number of changes not after t, by halving
-            middle = (low + high) // 2
-            passed = self._times[np.minimum(middle, len(self._times) - 1)] <= t
-            inside = low < high
-            low, high = np.where(inside & passed, middle + 1, low), np.where(inside & ~passed, middle, high)
-        return np.where(low > start, self._values[np.maximum(low - 1, 0)] if len(self._values) else 0, 0).astype(np.int64)
+        latest = np.searchsorted(self._places, self._place(row, t), side="right") - 1
+        own = self._places[latest] // (len(self._instants) + 1) == row
+        return np.where(own, self._values[latest], 0).astype(np.int64)
 
     def between(self, start: int, end: int) -> Change:
         """The changes from one time on and before another, in the order of time, replication and fact."""
-        here = np.flatnonzero((self._times >= start) & (self._times < end))
-        row = np.searchsorted(self._starts, here, side="right") - 1
-        order = np.lexsort((row, self._times[here]))
-        here, row = here[order], row[order]
-        return Change(row // len(self.facts), row % len(self.facts), self._times[here], self._values[here].astype(np.int64))
+        first, last = np.searchsorted(self._times, (start, end))
+        here = 1 + self._in_time[first:last]
+        rep, fact = np.divmod(self._places[here] // (len(self._instants) + 1), max(len(self.facts), 1))
+        return Change(rep, fact, self._times[first:last], self._values[here].astype(np.int64))
 
     def sense(
         self, draws: Draws, accuracy: float, *, rep: Ints, number: Ints, member: Ints, turn: Ints, fact: Ints, t: Ints
@@ -124,7 +126,8 @@ class World:
         choices = self.choices[fact]
         errs = draws.uniform("errs", **address) >= accuracy
         shift = 1 + draws.below(choices - 1, "error", **address)
-        return np.where(errs, (self.at(rep, fact, t) + shift) % choices, self.at(rep, fact, t))
+        truth = self.at(rep, fact, t)
+        return np.where(errs, (truth + shift) % choices, truth)
 
 
 _NONE = np.zeros(0, dtype=np.int64)

@@ -1,0 +1,32 @@
+"""The truth: its changes told one after another come to what it is at any time."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malsim.sim.clock import DAY
+from malsim.sim.world import Fact, World
+
+END = 5 * DAY
+fact = st.one_of(
+    st.builds(dict, hazard=st.sampled_from([0.0, 0.2, 3.0])),
+    st.builds(dict, changes=st.lists(st.integers(0, END + 1), max_size=4).map(tuple)),
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(fact, max_size=3), st.integers(0, 3), st.lists(st.integers(0, END), min_size=1, max_size=4))
+def test_the_changes_up_to_a_time_come_to_the_truth_at_it(
+    given_facts: list[dict[str, object]], replications: int, times: list[int]
+) -> None:
+    facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), **settings) for n, settings in enumerate(given_facts)]  # type: ignore[arg-type]  # by name
+    world = World(facts, seed=3, reps=np.arange(replications), end=END)
+    rep, place = (part.ravel() for part in np.indices((replications, len(facts))))
+    held, before = np.zeros((replications, len(facts)), dtype=np.int64), 0
+    for t in sorted(times):
+        changes = world.between(before, t + 1)
+        assert (np.diff(changes.t) >= 0).all()
+        held[changes.rep, changes.fact], before = changes.value, t + 1
+        np.testing.assert_array_equal(world.at(rep, place, np.full(rep.shape, t)), held.ravel())
