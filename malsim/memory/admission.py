@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.cells import Memory
 
-__all__ = ["Admission", "admit"]
+__all__ = ["Admission", "admit", "judged", "screened"]
 
 
 class Admission(NamedTuple):
@@ -54,40 +54,44 @@ def admit(
         Calibration factors in [0.5, 1] by writer that stand in for the writers' own records.
     """
     rules = rules or Rules()
-    frame = as_claims(claims)
+    return judged(memory, screened(validate(as_claims(claims), rules), rules), rules, factors=factors)
+
+
+def judged(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> Admission:
+    """Take claims that were validated and screened, and stand in the order of the gate, through the rest of it."""
+    factors = factors or {}
+    checked = _capped(checked, rules)
+    if factors:
+        checked = replace(checked, issues=pl.concat([checked.issues, _impossible(checked.claims, factors)]))
     parts: list[pl.DataFrame] = []
     while True:
-        memory, verdicts, cut = _admit(memory, frame, rules, factors or {})
+        memory, verdicts, cut = _judged(memory, checked, rules, factors)
         parts.append(verdicts)
         if cut is None:
             return Admission(memory, pl.concat(parts) if len(parts) > 1 else verdicts)
-        frame = frame.slice(cut)
+        checked = checked.rows(np.arange(cut, len(checked)))
 
 
-def _admit(
-    memory: Memory, frame: pl.DataFrame, rules: Rules, factors: Mapping[str, float]
+def _judged(
+    memory: Memory, checked: Validated, rules: Rules, factors: Mapping[str, float]
 ) -> tuple[Memory, pl.DataFrame, int | None]:
     """Admit a batch up to the first claim that it cannot be sure of as a whole; the place of that claim, if there is one."""
-    if frame.is_empty():
+    if not len(checked):
         return memory, pl.DataFrame(schema=schema.VERDICTS), None
-    checked = _capped(screened(validate(frame, rules), rules), rules)
     authors = authors_of(memory, checked.claims, factors, rules)
-    issues = checked.issues
-    if factors:
-        issues = pl.concat([issues, _impossible(checked.claims, factors)])
-    sound = np.ones(frame.height, dtype=bool)
-    sound[issues["claim"].to_numpy()] = False
+    sound = np.ones(len(checked), dtype=bool)
+    sound[checked.issues["claim"].to_numpy()] = False
     batch = number(memory, checked, sound, authors, rules)
     outcome = resolve(batch)
     replaced = replacements(memory, checked, batch, outcome, rules)
     cut = first_doubt(memory, checked, batch, outcome, replaced)
     if cut is not None:
-        memory, verdicts, sooner = _admit(memory, frame.head(cut), rules, factors)
+        memory, verdicts, sooner = _judged(memory, checked.rows(np.arange(cut)), rules, factors)
         return memory, verdicts, cut if sooner is None else sooner
     built = build(memory, checked, batch, outcome, replaced, rules)
     if rules.recompute == "admit":
         built = moved(built, outcome, factors, rules)
-    return built.memory, _verdicts(checked, outcome, built, _refused(outcome, checked, batch, issues)), None
+    return built.memory, _verdicts(checked, outcome, built, _refused(outcome, checked, batch)), None
 
 
 def screened(checked: Validated, rules: Rules) -> Validated:
@@ -154,9 +158,9 @@ def _impossible(claims: pl.DataFrame, factors: Mapping[str, float]) -> pl.DataFr
 LEAST_FACTOR = 0.5
 
 
-def _refused(outcome: Outcome, checked: Validated, batch: Batch, issues: pl.DataFrame) -> pl.DataFrame:
+def _refused(outcome: Outcome, checked: Validated, batch: Batch) -> pl.DataFrame:
     """All issues of all refused claims, those of their relations included."""
-    found = [issues]
+    found = [checked.issues]
     path = worded("edges[{}].target", "place").alias("path")
     for kind, message in zip(outcome.refused, REFUSALS, strict=True):
         if kind.any():
@@ -168,7 +172,7 @@ def _refused(outcome: Outcome, checked: Validated, batch: Batch, issues: pl.Data
         name = pl.when(by_key).then(pl.lit("key")).otherwise(pl.lit("handle")).alias("path")
         found.append(claims.select("claim", name, pl.lit("is taken by another cell").alias("message")))
     if len(found) == 1:
-        return issues
+        return checked.issues
     first = pl.concat(found).unique(["claim", "path"], keep="first", maintain_order=True)
     return first.sort("claim", maintain_order=True)
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.memory.cells import Memory
-from malsim.memory.frames import framed
+from malsim.memory.frames import framed, places, with_columns
 from malsim.memory.index import NONE
 from malsim.memory.numbering import look_up_keys
 from malsim.memory.relations import SUPERSEDES
@@ -45,16 +45,29 @@ class Built:
     walk: tuple[Ints, Ints]
 
 
+@dataclass(frozen=True)
+class Rows:
+    """From the ids of a resolved batch to rows: those below `cells` are rows, the others claims, each with a row or NONE."""
+
+    cells: int
+    of_claim: Ints
+
+    def of(self, ids: Ints) -> Ints:
+        """The row of each id."""
+        rows: Ints = np.where(ids < self.cells, ids, self.of_claim[np.maximum(ids - self.cells, 0)])
+        return rows
+
+
 def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, replaced: Replaced, rules: Rules) -> Built:
     """Add what was accepted."""
     created = np.flatnonzero(outcome.created)
     every = len(created) == len(batch.sound)
-    made = checked.claims if every else checked.claims[created]
+    made = checked.claims if every else checked.claims[places(created)]
     reused = _reused_rows(memory, made, rules)
     appended = reused == NONE
-    rows = np.arange(batch.cells + len(batch.sound))  # id -> row
-    rows[batch.cells :] = NONE
-    rows[batch.cells + created] = np.where(appended, batch.cells + np.cumsum(appended) - 1, reused)
+    of_claim = np.full(len(batch.sound), NONE, dtype=np.int64)
+    of_claim[created] = np.where(appended, batch.cells + np.cumsum(appended) - 1, reused)
+    rows = Rows(batch.cells, of_claim)
     claimed_by = batch.authors.of_claims[created]
     author, writers = _writers(memory, made, claimed_by)
     factor, live = batch.authors.factor[claimed_by], batch.fresh[created]
@@ -65,13 +78,13 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, re
     kept = _kept(batch, outcome, rules)
     edges, edge_claim = _edges(before, checked, batch, outcome, rows, kept, rules)
     weighs = kept & (checked.edges["weight"].to_numpy() != 0.0)
-    walk = (batch.claim[weighs], rows[outcome.target[weighs]])
-    row = np.where(outcome.accepted, rows[outcome.source], NONE)
+    walk = (batch.claim[weighs], rows.of(outcome.target[weighs]))
+    row = np.where(outcome.accepted, rows.of(outcome.source), NONE)
     standing = joined(before.cells, new)
     standing = _demoted(standing, replaced, rows)
     standing = _reinforced(standing, checked.claims, outcome, rows, edges, rules)
     after = before.grown(standing, joined(before.edges, edges), writers, new)
-    return Built(after, row, before.edges.height, edge_claim, (rows[replaced.old], replaced.at), walk)
+    return Built(after, row, before.edges.height, edge_claim, (rows.of(replaced.old), replaced.at), walk)
 
 
 MOST_CHUNKS = 64
@@ -122,7 +135,7 @@ def _writers(memory: Memory, made: pl.DataFrame, author: Ints) -> tuple[Ints, pl
     numbered[author >= known] = known + rank[place]
     at = np.flatnonzero(author >= known)[first[order]]
     nothing = np.zeros(len(at), dtype=np.int64)
-    who = {name: made[name][at] for name in ("rep", "writer")}
+    who = {name: made[name][places(at)] for name in ("rep", "writer")}
     record = {"claims": nothing, "contradicted": nothing, "calibration": np.ones(len(at))}
     return numbered, joined(memory.writers, framed({**who, **record}))
 
@@ -138,41 +151,42 @@ def _kept(batch: Batch, outcome: Outcome, rules: Rules) -> Bools:
 
 
 def _edges(
-    memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, rows: Ints, keep: Bools, rules: Rules
+    memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, rows: Rows, keep: Bools, rules: Rules
 ) -> tuple[pl.DataFrame, Ints]:
     """Edges of accepted claims, reverse edges of mutual ones included, by row; and the claim of each."""
-    if not keep.any():
-        return pl.DataFrame(schema=schema.EDGES), batch.claim[:0]
-    claim, edges = batch.claim[keep], checked.edges
+    claim = batch.claim[keep]
+    if not claim.size:
+        return _NO_EDGES, claim
+    edges, of_claim = checked.edges, places(claim)
     every = len(claim) == edges.height
-    held = edges if every else edges.filter(pl.Series(keep))
     frame = framed(
         {
-            "source": rows[outcome.source[claim]],
-            "relation": held["relation"].cast(schema.EDGES["relation"]),
-            "target": rows[outcome.target[keep]],
-            "weight": held["weight"],
-            "writer": checked.claims["writer"].gather(claim),
-            "t": checked.claims["t"].to_numpy()[claim],
-            "mutual": held["mutual"],
+            "source": rows.of(outcome.source[claim]),
+            "relation": _RELATIONS[places(batch.code[keep])],
+            "target": rows.of(outcome.target[keep]),
+            **{name: edges[name] if every else edges[name].filter(pl.Series(keep)) for name in ("weight", "mutual")},
+            **{name: checked.claims[name][of_claim] for name in ("writer", "t")},
             "claim": claim,
         }
     )
     fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")
-    return fresh.drop("claim"), fresh["claim"].to_numpy()
+    return fresh[list(schema.EDGES)], fresh["claim"].to_numpy()
+
+
+_NO_EDGES = pl.DataFrame(schema=schema.EDGES)
+_RELATIONS = pl.Series(schema.RELATIONS, dtype=schema.EDGES["relation"])
 
 
 def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False) -> pl.DataFrame:
-    """Of edges by row with a column `mutual`, and the reverse of each mutual one, those that do not stand yet."""
+    """Of edges by row (columns of `schema.EDGES`, mutual, and any more), and of the reverse of each mutual one, those that
+    do not stand yet.
+    """
     if frame["mutual"].any():
         numbered = frame.with_row_index("order")
         back = numbered.filter("mutual").with_columns(source=pl.col("target"), target=pl.col("source"))
         frame = pl.concat([numbered, back]).sort("order", maintain_order=True).drop("order")
-    frame = frame.drop("mutual")
-    source, target = frame["source"].to_numpy(), frame["target"].to_numpy()
-    said = (source * (target.max(initial=0) + 1) + target) * len(schema.RELATIONS) + frame[
-        "relation"
-    ].to_physical().to_numpy()
+    source, target, relation = (frame[name].to_physical().to_numpy() for name in ("source", "target", "relation"))
+    said = (source * (target.max(initial=0) + 1) + target) * len(schema.RELATIONS) + relation
     same = ["source", "relation", "target"]
     if len(np.unique(said)) < len(said):
         frame = frame.unique(same, keep="last" if last_weight else "first", maintain_order=True)
@@ -182,30 +196,30 @@ def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False)
     return frame
 
 
-def _demoted(cells: pl.DataFrame, replaced: Replaced, rows: Ints) -> pl.DataFrame:
+def _demoted(cells: pl.DataFrame, replaced: Replaced, rows: Rows) -> pl.DataFrame:
     """Status and successor of replaced cells, and versions along the lines."""
-    new, old = (rows[ids] for ids in replaced.lines)
+    new, old = (rows.of(ids) for ids in replaced.lines)
     if not new.size:
         return cells
     version = cells["version"].to_numpy().copy()
     for _ in range(len(new)):  # as often as the longest line within the batch
-        grown = version.copy()
-        np.maximum.at(grown, new, version[old] + 1)
-        if np.array_equal(grown, version):
+        newer = version[old] + 1
+        if not (newer > version[new]).any():
             break
-        version = grown
-    heir = np.full(cells.height, NONE, dtype=np.int64)
-    heir[rows[replaced.old]] = rows[replaced.new]
-    gone = pl.Series(heir != NONE)
-    return cells.with_columns(
-        pl.Series("version", version),
-        pl.when(gone).then(pl.lit("superseded", schema.CELLS["status"])).otherwise("status").alias("status"),
-        pl.when(gone).then(pl.Series(heir)).otherwise("successor").alias("successor"),
-    )
+        np.maximum.at(version, new, newer)
+    gone = rows.of(replaced.old)
+    status = cells["status"].to_physical().to_numpy().copy()
+    status[gone] = schema.STATUS.index("superseded")
+    changed = {"version": version, "status": _STATUS[places(status)], "successor": cells["successor"].clone()}
+    changed["successor"].scatter(gone, rows.of(replaced.new))
+    return with_columns(cells, changed)
+
+
+_STATUS = pl.Series(schema.STATUS, dtype=schema.CELLS["status"])
 
 
 def _reinforced(
-    cells: pl.DataFrame, claims: pl.DataFrame, outcome: Outcome, rows: Ints, edges: pl.DataFrame, rules: Rules
+    cells: pl.DataFrame, claims: pl.DataFrame, outcome: Outcome, rows: Rows, edges: pl.DataFrame, rules: Rules
 ) -> pl.DataFrame:
     """Touch the cells that this batch corroborated or restated, where the rules count that as reinforcement."""
     cells = supported(cells, edges, rules)
@@ -213,7 +227,7 @@ def _reinforced(
         return cells
     touched = np.full(cells.height, -np.inf)
     again = outcome.accepted & ~outcome.created
-    np.maximum.at(touched, rows[outcome.source[again]], claims["t"].to_numpy()[again])
+    np.maximum.at(touched, rows.of(outcome.source[again]), claims["t"].to_numpy()[again])
     return refreshed(cells, touched, rules)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.memory.frames import places
 from malsim.memory.relations import SUPERSEDES
 from malsim.memory.schema import RELATIONS
 
@@ -70,7 +71,9 @@ def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome
     if not may.size:
         return found
     may = may[batch.author(outcome.target[may]) == batch.authors.of_claims[batch.claim[may]]]
-    ours = checked.claims["object"].gather(batch.claim[may])
+    if not may.size:
+        return found
+    ours = checked.claims["object"][places(batch.claim[may])]
     theirs = _objects(memory, checked, batch, outcome.target[may])
     same_object = ((ours == theirs) & (ours != "")).fill_null(value=False).to_numpy()
     found[may] = same_object & ~batch.is_locked(outcome.target[may])
@@ -80,7 +83,7 @@ def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome
 def _objects(memory: Memory, checked: Validated, batch: Batch, ids: Ints) -> pl.Series:
     """The object of each id, of a cell that stands or of the batch."""
     of_batch = ids >= batch.cells
-    standing = memory.cells["object"].gather(ids[~of_batch])
-    both = standing.extend(checked.claims["object"].gather(ids[of_batch] - batch.cells))
+    standing = memory.cells["object"][places(ids[~of_batch])]
+    both = standing.extend(checked.claims["object"][places(ids[of_batch] - batch.cells)])
     order = np.argsort(np.concatenate([np.flatnonzero(~of_batch), np.flatnonzero(of_batch)]))
-    return both.gather(order)
+    return both[places(order)]

@@ -39,9 +39,10 @@ def first_doubt(memory: Memory, checked: Validated, batch: Batch, outcome: Outco
 def _compared_with_replaced(batch: Batch, outcome: Outcome, replaced: Replaced) -> Ints:
     if not replaced.old.size:
         return replaced.old
-    replaced_at = np.full(batch.cells + len(batch.sound) + 1, len(batch.sound), dtype=np.int64)
-    replaced_at[replaced.old] = replaced.at
-    return np.flatnonzero(replaced_at[outcome.compared] < np.arange(len(batch.sound)))
+    order = np.argsort(replaced.old)
+    old, at = replaced.old[order], replaced.at[order]
+    place = np.searchsorted(old, outcome.compared).clip(max=len(old) - 1)
+    return np.flatnonzero((old[place] == outcome.compared) & (at[place] < np.arange(len(batch.sound))))
 
 
 def _reused_keys(memory: Memory, claims: pl.DataFrame, batch: Batch, outcome: Outcome) -> Ints:

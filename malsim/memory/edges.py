@@ -74,7 +74,7 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
 def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
     """Add edges named by row (source, relation, target, weight, writer, t, mutual) that do not stand yet."""
     typed = edges.select(pl.col(name).cast(kind) for name, kind in (schema.EDGES | {"mutual": pl.Boolean}).items())
-    fresh = new_edges(memory, typed, last_weight=rules.duplicate_edges == "last_weight")
+    fresh = new_edges(memory, typed, last_weight=rules.duplicate_edges == "last_weight")[list(schema.EDGES)]
     if fresh.is_empty():
         return memory
     cells = supported(memory.cells, fresh, rules)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["framed", "with_columns"]
+__all__ = ["framed", "places", "with_columns"]
 
 
 def framed(columns: Mapping[str, pl.Series | NDArray[Any]]) -> pl.DataFrame:
@@ -25,6 +26,11 @@ def with_columns(frame: pl.DataFrame, columns: Mapping[str, pl.Series | NDArray[
     for name, held in columns.items():
         changed.replace_column(changed.get_column_index(name), _named(name, held))
     return changed
+
+
+def places(rows: NDArray[np.integer[Any]]) -> pl.Series:
+    """Row numbers as a series picks by: `series[places(rows)]` is no query, and many times as fast as `gather`."""
+    return pl.Series(rows.astype(np.uint32))
 
 
 def _named(name: str, held: pl.Series | NDArray[Any]) -> pl.Series:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from malsim.memory.frames import places
 from malsim.memory.index import NONE
 from malsim.memory.texts import folded
 
@@ -96,7 +97,7 @@ class Batch:
 
     def author(self, target: Ints) -> Ints:
         """The row of the writer of each id."""
-        author: Ints = self._pick(target, self.memory.cells["author"].to_numpy().astype(np.int64), self.authors.of_claims)
+        author: Ints = self._pick(target, self.memory.cells["author"].to_numpy(), self.authors.of_claims)
         return author
 
     def may_supersede(self, target: Ints) -> Bools:
@@ -111,8 +112,11 @@ class Batch:
         return own | better
 
     def _pick(self, ids: Ints, standing: NDArray[Any], batch: NDArray[Any]) -> NDArray[Any]:
-        both = np.concatenate([standing, batch])
-        return both[ids] if len(both) else np.zeros(len(ids), dtype=both.dtype)
+        """A value of each id, from those of the cells that stand and of the batch; 0 for NONE."""
+        of_batch, stands = ids >= self.cells, (ids != NONE) & (ids < self.cells)
+        picked = np.zeros(len(ids), dtype=batch.dtype)
+        picked[of_batch], picked[stands] = batch[ids[of_batch] - self.cells], standing[ids[stands]]
+        return picked
 
 
 def number(memory: Memory, checked: Validated, sound: Bools, authors: Authors, rules: Rules) -> Batch:
@@ -126,7 +130,6 @@ def number(memory: Memory, checked: Validated, sound: Bools, authors: Authors, r
     taken = np.full(claims.height, NONE)
     if rules.reused_keys == "refused" and names:
         taken = np.maximum(look_up(memory, claims["rep"], claims["key"]), look_up(memory, claims["rep"], claims["handle"]))
-    reps = claims["rep"].to_numpy()[claim]
     return Batch(
         memory=memory,
         rules=rules,
@@ -144,7 +147,7 @@ def number(memory: Memory, checked: Validated, sound: Bools, authors: Authors, r
         names=names,
         claim=claim,
         code=edges["code"].to_numpy(),
-        target_row=look_up(memory, pl.Series(reps), edges["target"]),
+        target_row=_target_rows(memory, claims, edges),
         target_name=target_name,
         by_handle=_by_handle(memory, claims, edges, rules),
         authors=authors,
@@ -156,6 +159,17 @@ def look_up(memory: Memory, reps: pl.Series, names: pl.Series) -> Ints:
     if memory.cells.is_empty() or names.null_count() == len(names):
         return np.full(len(names), NONE, dtype=np.int64)
     return memory.index.rows(reps.to_list(), names.to_list(), height=memory.cells.height)
+
+
+def _target_rows(memory: Memory, claims: pl.DataFrame, edges: pl.DataFrame) -> Ints:
+    """The row of the standing cell that each edge means or names; NONE where none does."""
+    rows = edges["row"].to_numpy()
+    unknown = np.flatnonzero(rows == NONE)
+    if unknown.size:
+        named = places(unknown)
+        rows = rows.copy()
+        rows[unknown] = look_up(memory, claims["rep"][edges["claim"][named]], edges["target"][named])
+    return rows
 
 
 def look_up_keys(memory: Memory, reps: pl.Series, keys: pl.Series) -> Ints:

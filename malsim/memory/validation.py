@@ -4,36 +4,72 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from malsim.memory import schema
+from malsim.memory.frames import with_columns
 from malsim.memory.handles import LONGEST, is_handle, is_immutable, kind_of
+from malsim.memory.index import NONE
 from malsim.memory.texts import content_of, folded
 from malsim.memory.wording import worded
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from malsim.memory.rules import Rules
 
-__all__ = ["NO_ISSUES", "NO_NOTES", "Validated", "edge_issues", "gather", "validate"]
+__all__ = ["NO_ISSUES", "NO_NOTES", "Validated", "edge_issues", "faults", "gather", "validate"]
 
 
 @dataclass(frozen=True)
 class Validated:
     """Claims with their features, their edges as a frame of their own, what is wrong and what is noted.
 
-    `edges` has claim (row of claims), place (index within the claim), relation, target, weight, mutual, code (the
-    relation's number, -1 unknown); `issues` has claim, path, message; `notes` has claim, note. Features of a claim:
-    folded (title), content (hash), marked (locked or immutable), backed (a source or a verification), and its words as
-    enums.
+    `claims` has the columns of `schema.CLAIMS` but edges and issues, its own number (claim), and its features: folded
+    (title), content (hash), marked (locked or immutable), backed (a source or a verification), and its words as enums.
+    `edges` has claim (row of claims), place (index within the claim), target, row (the cell it means; NONE where the name
+    has to be looked up), weight, mutual, code (the relation's number, -1 unknown); `issues` has claim, path, message;
+    `notes` has claim, note.
     """
 
     claims: pl.DataFrame
     edges: pl.DataFrame
     issues: pl.DataFrame
     notes: pl.DataFrame
+
+    def __len__(self) -> int:
+        return self.claims.height
+
+    @classmethod
+    def joined(cls, first: Validated, second: Validated) -> Validated:
+        """Two batches as one, in the order in which the gate takes claims: time, writer, sequence."""
+        names = first.claims.columns
+        both = cls(
+            pl.concat([first.claims, second.claims.select(names)]),
+            *(
+                pl.concat([one, other.with_columns(pl.col("claim") + len(first)).select(one.columns)])
+                for one, other in ((getattr(first, name), getattr(second, name)) for name in _OF_CLAIMS)
+            ),
+        )
+        order = both.claims.select(pl.arg_sort_by("t", "writer", "sequence", nulls_last=True, maintain_order=True))
+        return both.rows(order.to_series().to_numpy())
+
+    def rows(self, order: NDArray[np.integer[Any]]) -> Validated:
+        """The claims of these rows, in this order, each with its edges, issues and notes."""
+        numbered = np.arange(len(order), dtype=np.uint32)
+        claims = with_columns(self.claims[order], {"claim": numbered})
+        now = pl.DataFrame([pl.Series("claim", order, dtype=pl.UInt32), pl.Series("now", numbered)])
+        kept = (
+            now.join(getattr(self, name), on="claim", maintain_order="left_right").drop("claim").rename({"now": "claim"})
+            for name in _OF_CLAIMS
+        )
+        return Validated(claims, *kept)
+
+
+_OF_CLAIMS = ("edges", "issues", "notes")
 
 
 def validate(claims: pl.DataFrame, rules: Rules) -> Validated:
@@ -42,17 +78,23 @@ def validate(claims: pl.DataFrame, rules: Rules) -> Validated:
         claims = claims.with_columns(pl.col("kind").fill_null(kind_of(pl.col("handle"))))
     numbered = claims.with_row_index("claim")
     edges = exploded(numbered, rules)
-    found = [*_failures(numbered, _claim_checks()), *_failures(edges, _edge_checks(rules.edge_weight_max))]
-    issues = pl.concat(found).unique(["claim", "path"], keep="first", maintain_order=True) if found else NO_ISSUES
-    return Validated(numbered.with_columns(_features()), edges, issues, NO_NOTES)
+    issues = faults(numbered, edges, rules)
+    held = [pl.col(name) for name in numbered.columns if name not in ("edges", "issues")]
+    return Validated(numbered.select(*held, *_features()), edges.drop("relation"), issues, NO_NOTES)
+
+
+def faults(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """What is wrong with numbered claims and with their edges, the first thing of each field: claim, path, message."""
+    found = [*_failures(claims, _claim_checks()), *_failures(edges, _edge_checks(rules.edge_weight_max))]
+    return pl.concat(found).unique(["claim", "path"], keep="first", maintain_order=True) if found else NO_ISSUES
 
 
 NO_ISSUES = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "message": pl.String})
 NO_NOTES = pl.DataFrame(schema={"claim": pl.UInt32, "note": pl.String})
 _NO_EDGES = pl.DataFrame(
     schema={
-        "claim": pl.UInt32, "place": pl.Int64, "relation": pl.String, "target": pl.String, "weight": pl.Float64,
-        "mutual": pl.Boolean, "code": pl.Int8,
+        "claim": pl.UInt32, "place": pl.Int64, "relation": pl.String, "target": pl.String, "row": pl.Int64,
+        "weight": pl.Float64, "mutual": pl.Boolean, "code": pl.Int8,
     }
 )  # fmt: skip
 
@@ -83,6 +125,7 @@ def exploded(numbered: pl.DataFrame, rules: Rules) -> pl.DataFrame:
         pl.Series("place", place, dtype=pl.Int64),
         "relation",
         "target",
+        pl.lit(NONE, pl.Int64).alias("row"),
         *_edge_defaults(tuple(rules.weights().values())),
     )
 
