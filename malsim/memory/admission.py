@@ -13,7 +13,7 @@ from malsim.memory.building import Built, build
 from malsim.memory.claims import Claims, as_claims
 from malsim.memory.corrections import replacements
 from malsim.memory.doubts import first_doubt
-from malsim.memory.frames import framed
+from malsim.memory.frames import framed, places
 from malsim.memory.index import NONE
 from malsim.memory.numbering import Batch, authors_of, number
 from malsim.memory.relations import REFUSALS, Outcome, resolve
@@ -136,13 +136,14 @@ def _capped(checked: Validated, rules: Rules) -> Validated:
     evidence = (code == _DERIVED_FROM) | ((code == _SUPPORTS) & (weight > 0))
     backed[checked.edges["claim"].to_numpy()[evidence]] = True
     capped = ~backed & (confidence > rules.confidence_cap)
-    stated = np.where(capped, rules.confidence_cap, confidence)
-    claims = checked.claims.with_columns(pl.Series("stated", stated))
+    stated = pl.Series("stated", np.where(capped, rules.confidence_cap, confidence))
+    claims = checked.claims.hstack([stated])
     if not capped.any():
         return replace(checked, claims=claims)
-    said = worded("confidence capped from {} to {}: nothing supports it", "confidence", "stated")
-    notes = claims.filter(pl.Series(capped)).select("claim", said.alias("note"))
-    return replace(checked, claims=claims, notes=pl.concat([checked.notes, notes]))
+    was, now = (part.filter(pl.Series(capped)).cast(pl.String) for part in (checked.claims["confidence"], stated))
+    said = [f"confidence capped from {high} to {cap}: nothing supports it" for high, cap in zip(was, now, strict=True)]
+    notes = framed({"claim": np.flatnonzero(capped).astype(np.uint32), "note": pl.Series(said, dtype=pl.String)})
+    return replace(checked, claims=claims, notes=pl.concat([checked.notes, notes]) if checked.notes.height else notes)
 
 
 _SUPPORTS, _DERIVED_FROM = (schema.RELATIONS.index(name) for name in ("supports", "derived_from"))
@@ -179,31 +180,43 @@ def _refused(outcome: Outcome, checked: Validated, batch: Batch) -> pl.DataFrame
 
 def _verdicts(checked: Validated, outcome: Outcome, built: Built, issues: pl.DataFrame) -> pl.DataFrame:
     """One row a claim (columns of `schema.VERDICTS`)."""
-    claims = checked.claims
+    claims, cells = checked.claims, built.memory.cells
     verdict = np.where(outcome.created, 0, np.where(outcome.accepted, 1, 2))
-    cell = pl.Series("cell", built.row)
-    if not outcome.accepted.all():
-        cell = cell.set(cell == NONE, None)
-    cells = built.memory.cells.select(pl.col("handle", "stated", "calibration", "effective").gather(cell))
+    refused = pl.Series(built.row == NONE)
+    row = places(np.maximum(built.row, 0))
+    handle, cell = claims["handle"], pl.Series(built.row)
+    if outcome.accepted.all():
+        handle = cells["handle"][row]
+    else:
+        row, cell = row.set(refused, None), cell.set(refused, None)
+        handle = handle.zip_with(refused, cells["handle"][row])
     columns = {
         **{name: claims[name] for name in ("rep", "t", "writer", "sequence")},
-        "verdict": pl.Series(np.array(schema.VERDICT)[verdict], dtype=schema.VERDICTS["verdict"]),
-        "handle": cells["handle"].fill_null(claims["handle"]) if cell.null_count() else cells["handle"],
+        "verdict": _VERDICTS[places(verdict)],
+        "handle": handle,
         "cell": cell,
         "claimed": claims["confidence"],
-        **{name: cells[name] for name in ("stated", "calibration", "effective")},
-        "issues": _listed(issues, claims.height, "issues"),
-        "notes": _listed(checked.notes, claims.height, "notes"),
+        **{name: cells[name][row] for name in ("stated", "calibration", "effective")},
+        "issues": _listed(issues, "issues", len(checked)),
+        "notes": _listed(checked.notes, "notes", len(checked)),
     }
     return framed(columns)
 
 
-def _listed(found: pl.DataFrame, height: int, name: str) -> pl.Series:
+_VERDICTS = pl.Series(schema.VERDICT, dtype=schema.VERDICTS["verdict"])
+
+
+def _listed(found: pl.DataFrame, name: str, height: int) -> pl.Series:
     """What was said of each of `height` claims, as a list; an empty one where nothing was."""
-    nothing = pl.Series(name, [[]], dtype=schema.VERDICTS[name]).new_from_index(0, height)
+    nothing = pl.Series(name, [[]], dtype=schema.VERDICTS[name])
     if found.is_empty():
-        return nothing
-    said = gather(found) if name == "issues" else found.group_by("claim", maintain_order=True).agg(notes="note")
-    every = pl.DataFrame({"claim": pl.arange(height, dtype=pl.UInt32, eager=True)})
-    joined = every.join(said, on="claim", how="left", maintain_order="left")[name]
-    return joined.fill_null(pl.Series([[]], dtype=schema.VERDICTS[name]))
+        return nothing.new_from_index(0, height)
+    claim = found["claim"].to_numpy()
+    if name == "notes" and len(np.unique(claim)) == len(claim):
+        lists = found["note"].reshape((-1, 1)).cast(schema.VERDICTS["notes"])
+    else:
+        said = gather(found) if name == "issues" else found.group_by("claim", maintain_order=True).agg(notes="note")
+        claim, lists = said["claim"].to_numpy(), said[name]
+    at = np.full(height, len(claim))
+    at[claim] = np.arange(len(claim))
+    return lists.extend(nothing)[places(at)]

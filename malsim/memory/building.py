@@ -178,14 +178,13 @@ _RELATIONS = pl.Series(schema.RELATIONS, dtype=schema.EDGES["relation"])
 
 
 def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False) -> pl.DataFrame:
-    """Of edges by row (columns of `schema.EDGES`, mutual, and any more), and of the reverse of each mutual one, those that
-    do not stand yet.
-    """
+    """Of edges by row with a column `mutual`, and the reverse of each mutual one, those that do not stand yet."""
     if frame["mutual"].any():
         numbered = frame.with_row_index("order")
         back = numbered.filter("mutual").with_columns(source=pl.col("target"), target=pl.col("source"))
         frame = pl.concat([numbered, back]).sort("order", maintain_order=True).drop("order")
-    source, target, relation = (frame[name].to_physical().to_numpy() for name in ("source", "target", "relation"))
+    source, target = frame["source"].to_numpy(), frame["target"].to_numpy()
+    relation = frame["relation"].to_physical().to_numpy()
     said = (source * (target.max(initial=0) + 1) + target) * len(schema.RELATIONS) + relation
     same = ["source", "relation", "target"]
     if len(np.unique(said)) < len(said):
@@ -210,9 +209,8 @@ def _demoted(cells: pl.DataFrame, replaced: Replaced, rows: Rows) -> pl.DataFram
     gone = rows.of(replaced.old)
     status = cells["status"].to_physical().to_numpy().copy()
     status[gone] = schema.STATUS.index("superseded")
-    changed = {"version": version, "status": _STATUS[places(status)], "successor": cells["successor"].clone()}
-    changed["successor"].scatter(gone, rows.of(replaced.new))
-    return with_columns(cells, changed)
+    successor = cells["successor"].clone().scatter(gone, rows.of(replaced.new))
+    return with_columns(cells, {"version": version, "status": _STATUS[places(status)], "successor": successor})
 
 
 _STATUS = pl.Series(schema.STATUS, dtype=schema.CELLS["status"])

@@ -75,8 +75,10 @@ def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome
         return found
     ours = checked.claims["object"][places(batch.claim[may])]
     theirs = _objects(memory, checked, batch, outcome.target[may])
-    same_object = ((ours == theirs) & (ours != "")).fill_null(value=False).to_numpy()
-    found[may] = same_object & ~batch.is_locked(outcome.target[may])
+    same_object = (ours == theirs) & (ours != "")
+    if same_object.null_count():
+        same_object = same_object.fill_null(value=False)
+    found[may] = same_object.to_numpy() & ~batch.is_locked(outcome.target[may])
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema, scores
-from malsim.memory.frames import framed
+from malsim.memory.frames import framed, places
 from malsim.memory.handles import is_immutable
 from malsim.memory.naming import named
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["new_cells"]
 
-_STATUS = np.array(["annexed", "active"])
+_STATUS = pl.Series(["annexed", "active"], dtype=schema.CELLS["status"])
+_NO_ROW, _NEVER = pl.Series([None], dtype=pl.Int64), pl.Series([None], dtype=pl.Float64)
 _TEXTS = ("writer", "object", "title", "body", "summary")
 _AS_CLAIMED = ("rep", *_TEXTS, "value", "content", "expires", "reverify", *schema.FLAGS)
 _LISTS = ("topics", "entities", "source_refs")
@@ -56,10 +57,10 @@ def new_cells(
         **{name: np.zeros(count) for name in ("support_mass", "challenge_mass", "worth")},
         **{name: np.ones(count) for name in ("c0", "currency")},
         **dict.fromkeys(("salience_seed", "salience"), seed),
-        "status": pl.Series(_STATUS[live.astype(np.int8)], dtype=schema.CELLS["status"]),
+        "status": _STATUS[places(live.astype(np.int64))],
         "version": np.ones(count, dtype=np.int32),
-        "successor": pl.Series([None], dtype=pl.Int64).new_from_index(0, count),
-        "read": pl.Series([None], dtype=pl.Float64).new_from_index(0, count),
+        "successor": _NO_ROW.new_from_index(0, count),
+        "read": _NEVER.new_from_index(0, count),
         **dict.fromkeys(("created", "touched"), made["t"]),
     }
     return framed({name: columns[name] for name in schema.CELLS})

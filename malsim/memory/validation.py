@@ -44,8 +44,8 @@ class Validated:
         return self.claims.height
 
     @classmethod
-    def joined(cls, first: Validated, second: Validated) -> Validated:
-        """Two batches as one, in the order in which the gate takes claims: time, writer, sequence."""
+    def joined(cls, first: Validated, second: Validated) -> tuple[Validated, NDArray[np.integer[Any]]]:
+        """Two batches as one, in the order in which the gate takes claims (time, writer, sequence); and that order."""
         names = first.claims.columns
         both = cls(
             pl.concat([first.claims, second.claims.select(names)]),
@@ -54,8 +54,9 @@ class Validated:
                 for one, other in ((getattr(first, name), getattr(second, name)) for name in _OF_CLAIMS)
             ),
         )
-        order = both.claims.select(pl.arg_sort_by("t", "writer", "sequence", nulls_last=True, maintain_order=True))
-        return both.rows(order.to_series().to_numpy())
+        sorted_by = pl.arg_sort_by("t", "writer", "sequence", nulls_last=True, maintain_order=True)
+        order = both.claims.select(sorted_by).to_series().to_numpy().astype(np.int64)
+        return both.rows(order), order
 
     def rows(self, order: NDArray[np.integer[Any]]) -> Validated:
         """The claims of these rows, in this order, each with its edges, issues and notes."""

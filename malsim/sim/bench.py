@@ -9,8 +9,10 @@ import numpy as np
 import polars as pl
 import simpy
 
-from malsim.memory import Memory, admit, tick
+from malsim.memory import Memory, tick
+from malsim.memory.admission import judged, screened
 from malsim.memory.index import NONE
+from malsim.memory.validation import Validated, validate
 from malsim.sim import hooks
 from malsim.sim.cast import Cast
 from malsim.sim.catalogue import Catalogue
@@ -158,17 +160,16 @@ class Bench:
         self._settle(memory)
 
     def _admitted(self, memory: Memory, drafts: Drafts, scripted: pl.DataFrame) -> Memory:
-        claims = self.cast.words.claims(drafts, memory)
-        place = pl.Series("place", np.arange(len(drafts)))
+        claims, rules = self.cast.words.claims(drafts, memory), self.scenario.rules
+        place = np.arange(len(drafts))
         if scripted.height:
-            place = place.extend(pl.Series("place", np.full(scripted.height, NONE)))
-            both = pl.concat([claims, scripted]).with_columns(place)
-            both = both.sort("t", "writer", "sequence", maintain_order=True)
-            claims, place = both.drop("place"), both["place"]
-        after, verdicts = admit(memory, claims, self.scenario.rules)
+            claims, order = Validated.joined(claims, screened(validate(scripted, rules), rules))
+            place = np.where(order < len(drafts), order, NONE)
+        after, verdicts = judged(memory, claims, rules)
         self.recorder.admitted(verdicts, memory, after)
         row = np.full(len(drafts) + 1, NONE, dtype=np.int64)
-        row[place.to_numpy()] = verdicts["cell"].fill_null(NONE).to_numpy()
+        cell = verdicts["cell"]
+        row[place] = (cell.fill_null(NONE) if cell.null_count() else cell).to_numpy()
         self.cast.heard(drafts, row[:-1])
         if self.session:
             self.session.heard(drafts, row[:-1], after)

@@ -10,9 +10,10 @@ import numpy as np
 from malsim.errors import ScenarioError
 from malsim.memory.index import NONE
 from malsim.sim.crowd import Crowd
-from malsim.sim.drafts import Drafts, Form, Words
+from malsim.sim.drafts import Drafts
 from malsim.sim.faults import Line
 from malsim.sim.occasion import Seen
+from malsim.sim.words import Form, Words
 
 if TYPE_CHECKING:
     from malsim.sim.occasion import Ints
@@ -53,7 +54,8 @@ class Cast:
             names += crowd.names
             common = (population.verification, population.origin)
             forms += [Form(population.kind, *common), Form("ver", *common, about=False)]
-        self.words = Words(stage.world.facts, names, forms, scenario.first)
+        last = scenario.first + scenario.replications - 1
+        self.words = Words(stage.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules)
         stage.notes.writers = self.words.writers
 
     def post(self, stand: Stand, start: int, end: int) -> Drafts:

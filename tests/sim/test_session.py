@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from malsim.memory import admit
+from malsim.memory.admission import judged
 from malsim.memory.bootstrap import WRITER
 from malsim.sim import bench
 from malsim.sim.clock import DAY
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory, Rules
     from malsim.memory.admission import Admission
+    from malsim.memory.validation import Validated
     from malsim.sim.run import Run
 
 HOUR = DAY // 24
@@ -124,11 +125,13 @@ def test_no_exception_gets_round_the_stop_hook(owner: type, name: str, monkeypat
 
 
 def test_a_lesson_that_the_gate_refuses_was_not_written_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    def deaf(memory: Memory, claims: pl.DataFrame, rules: Rules) -> Admission:
-        blank = pl.when(pl.col("writer") != "reader").then("title").otherwise(pl.lit(""))
-        return admit(memory, claims.with_columns(blank.alias("title")), rules)
+    def deaf(memory: Memory, checked: Validated, rules: Rules) -> Admission:
+        of_reader = checked.claims.filter(pl.col("writer") == "reader").select(
+            "claim", path=pl.lit("title"), message=pl.lit("is not heard")
+        )
+        return judged(memory, replace(checked, issues=pl.concat([checked.issues, of_reader])), rules)
 
-    monkeypatch.setattr(bench, "admit", deaf)
+    monkeypatch.setattr(bench, "judged", deaf)
     run = lived()
     each = turns(run)
     assert total(run, "learned") == total(run, "lost") == total(run, "withheld") > 0

@@ -1,0 +1,135 @@
+"""The words of a run: what turns drafts, which are numbers, into claims that the gate has checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.admission import screened
+from malsim.memory.claims import as_claims
+from malsim.memory.frames import framed, places, with_columns
+from malsim.memory.texts import contents
+from malsim.memory.validation import NO_ISSUES, NO_NOTES, Validated, faults, validate
+from malsim.sim.clock import DAY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.memory import Memory, Rules
+    from malsim.sim.drafts import Drafts
+    from malsim.sim.world import Fact
+
+__all__ = ["Form", "Words"]
+
+GRADE = "its claim holds"
+LONGEST = 10**18  # a writer's own count, for the longest body there can be
+_OF_FACTS = ("object", "stability", "stability_word", "topics", "entities")
+_OF_SAYINGS = ("title", "folded", "value")
+_OF_FORMS = ("kind", "kind_word", "verification", "verification_word", "origin", "origin_word", "backed")
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a population's claims have in common; those not `about` a fact judge a claim, and nobody disputes them."""
+
+    kind: str = "obs"
+    verification: str = "unverified"
+    origin: str = "llm"
+    about: bool = True
+
+
+class Words:
+    """The words of a run: names of writers, facts and forms, from which drafts become claims.
+
+    A claim's body names its writer and the writer's own count, so that none is taken for a restatement of another. The gate
+    validates and screens every word once, when the run begins; where all are sound, so is what they are put together to.
+    Replications are numbered from `first` to `last`.
+    """
+
+    def __init__(
+        self, facts: Sequence[Fact], writers: Sequence[str], forms: Sequence[Form], *, first: int, last: int, rules: Rules
+    ) -> None:
+        self.first, self.rules = first, rules
+        self.writers = pl.Series("writer", writers, dtype=pl.String)
+        self.rank = self.writers.rank("ordinal").to_numpy().astype(np.int64)
+        self._starts = np.cumsum([0, *(len(fact.values) for fact in facts)])
+        self._about = np.array([form.about for form in forms])
+        listed: list[list[dict[str, Any]]] = [
+            [{"object": f.name, "stability": f.stability, "topics": [f.topic], "entities": [f.name]} for f in facts],
+            [{"topics": [], "entities": []}],
+            [{"title": f"{f.name} is {f.label(v)}", "value": f.number(v)} for f in facts for v in range(len(f.values))],
+            [{"title": GRADE}],
+            [{"kind": form.kind, "verification": form.verification, "origin": form.origin} for form in forms],
+            [{"writer": name, "body": f"{name} #{LONGEST}"} for name in writers],
+            [{"rep": last, "edges": [{"relation": name, "target": "obs_0000"} for name in schema.RELATIONS]}],
+        ]
+        checked = _validated([sample for part in listed for sample in part], rules)
+        found = screened(checked, rules)
+        self._sound = found.issues.is_empty() and found.notes.is_empty()
+        starts = np.cumsum([0, *(len(part) for part in listed)])
+        claims = checked.claims
+        self._facts, self._said, self._forms = (
+            claims.select(names).slice(starts[start], starts[end] - starts[start])
+            for names, start, end in ((_OF_FACTS, 0, 2), (_OF_SAYINGS, 2, 4), (_OF_FORMS, 4, 5))
+        )
+        self._constant = claims.head(1)
+        self._weights = checked.edges["weight"]
+
+    def claims(self, drafts: Drafts, memory: Memory) -> Validated:
+        """Checked claims of drafts that stand in the order of the gate; row n is draft n."""
+        about = self._about[drafts.form]
+        fact, form = np.where(about, drafts.fact, len(self._starts) - 1), places(drafts.form)
+        said = np.where(about, self._starts[fact] + drafts.value, self._starts[-1])
+        writer = self.writers[places(drafts.who)]
+        body = [f"{name} #{turn}" for name, turn in zip(writer.to_list(), drafts.turn.tolist(), strict=True)]
+        columns: dict[str, pl.Series | np.ndarray] = {
+            "claim": np.arange(len(drafts), dtype=np.uint32),
+            "rep": (drafts.rep + self.first).astype(np.int32),
+            "t": drafts.t / DAY,
+            "writer": writer,
+            "sequence": drafts.turn,
+            "body": pl.Series(body, dtype=pl.String),
+            "confidence": drafts.stated,
+            **{column.name: column[places(fact)] for column in self._facts},
+            **{column.name: column[places(said)] for column in self._said},
+            **{column.name: column[form] for column in self._forms},
+        }
+        constant = {column.name: column.new_from_index(0, len(drafts)) for column in self._constant}
+        claims = framed(constant | columns)
+        made = Validated(
+            with_columns(claims, {"content": contents(claims)}), self._edges(drafts, memory), NO_ISSUES, NO_NOTES
+        )
+        certain = self._sound and bool(((drafts.stated > 0.0) & (drafts.stated <= 1.0)).all())
+        return made if certain else _looked_through(made, self.rules)
+
+    def _edges(self, drafts: Drafts, memory: Memory) -> pl.DataFrame:
+        claim = drafts.claim
+        return framed(
+            {
+                "claim": claim.astype(np.uint32),
+                "place": np.arange(len(claim)) - np.searchsorted(claim, claim),
+                "target": memory.cells["handle"][places(drafts.target)],
+                "row": drafts.target,
+                "weight": self._weights[places(drafts.relation)],
+                "mutual": drafts.mutual,
+                "code": drafts.relation.astype(np.int8),
+            }
+        )
+
+
+def _validated(samples: list[dict[str, Any]], rules: Rules) -> Validated:
+    """Sample claims as the gate validates them, in their order."""
+    common = {"writer": "writer", "kind": "obs", "title": "title", "confidence": 1.0, "source_refs": []}
+    claims = as_claims([common | sample | {"t": float(place)} for place, sample in enumerate(samples)])
+    return validate(claims, rules)
+
+
+def _looked_through(made: Validated, rules: Rules) -> Validated:
+    """Claims some of whose words the gate objects to, each validated and screened."""
+    unread = made.claims.with_columns(pl.lit(None, schema.CLAIMS["issues"]).alias("issues"))
+    relation = pl.Series("relation", schema.RELATIONS)[places(made.edges["code"].to_numpy())]
+    return screened(replace(made, issues=faults(unread, made.edges.with_columns(relation), rules)), rules)

@@ -1,0 +1,142 @@
+"""Drafts become claims: what the gate says of them is what it says of the same claims written out."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from malsim.memory import Memory, Rules, admit
+from malsim.memory.admission import judged, screened
+from malsim.memory.schema import RELATIONS
+from malsim.memory.validation import Validated, validate
+from malsim.sim.drafts import Drafts
+from malsim.sim.words import Form, Words
+from malsim.sim.world import Fact
+
+FACTS = (Fact(name="tide", topic="sea"), Fact(name="wind", values=(0.0, 1.5, 3.0), stability="ephemeral"))
+LEAK = "pass" + "word: hunter2222"  # in two pieces, so that no scanner takes it for one
+LEAKY = (*FACTS[:1], Fact(name=f"the {LEAK}"))
+WRITERS = ("reader", "ann", "bob")
+FORMS = (Form("obs", "tested"), Form("dec"), Form("ver", "external", "human", about=False))
+CASES = {
+    "sound": (FACTS, WRITERS, Rules()),
+    "a fact that holds a credential": (LEAKY, WRITERS, Rules()),
+    "a writer who is one": (FACTS, ("reader", f"{LEAK}", "bob"), Rules()),
+    "flagged": (LEAKY, WRITERS, Rules(screen="flag")),
+    "a blank writer": (FACTS, ("reader", " ", "bob"), Rules()),
+    "edges too heavy": (FACTS, WRITERS, Rules(edge_weight_max=0.7)),
+}
+
+
+def words(case: str) -> tuple[Words, tuple[Fact, ...], tuple[str, ...], Rules]:
+    facts, writers, rules = CASES[case]
+    return Words(facts, writers, FORMS, first=2, last=4, rules=rules), facts, writers, rules
+
+
+def written(drafts: Drafts, memory: Memory, facts: tuple[Fact, ...], writers: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The claims of drafts as a person would write them."""
+    claims = []
+    for n in range(len(drafts)):
+        fact, form = facts[drafts.fact[n]], FORMS[drafts.form[n]]
+        value, writer, turn = int(drafts.value[n]), writers[drafts.who[n]], int(drafts.turn[n])
+        about = {
+            "object": fact.name, "title": f"{fact.name} is {fact.label(value)}", "value": fact.number(value),
+            "stability": fact.stability, "topics": [fact.topic], "entities": [fact.name],
+        }  # fmt: skip
+        edges = [
+            {"relation": RELATIONS[drafts.relation[e]], "target": memory.cells["handle"][int(drafts.target[e])]}
+            | {"mutual": bool(drafts.mutual[e])}
+            for e in np.flatnonzero(drafts.claim == n)
+        ]
+        claims.append(
+            {"rep": int(drafts.rep[n]) + 2, "t": int(drafts.t[n]) / 86_400_000, "writer": writer, "sequence": turn}
+            | {"body": f"{writer} #{turn}", "confidence": float(drafts.stated[n]), "kind": form.kind}
+            | {"verification": form.verification, "origin": form.origin, "edges": edges}
+            | (about if form.about else {"title": "its claim holds"})
+        )
+    return claims
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> Drafts:
+    """A few drafts in the order of the gate, some posted twice, some with a confidence that no claim may have."""
+    count = draw(st.integers(1, 5))
+    ints = {"rep": 2, "fact": 1, "value": 1, "form": 2, "who": 2, "turn": 3}
+    columns: dict[str, Any] = {
+        name: np.array(draw(st.lists(st.integers(0, most), min_size=count, max_size=count))) for name, most in ints.items()
+    }
+    columns["t"] = np.full(count, 86_400_000)
+    columns["stated"] = np.array(
+        draw(st.lists(st.sampled_from([0.3, 0.6, 0.95, 1.0, 0.0, 1.5]), min_size=count, max_size=count))
+    )
+    edges = draw(st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, 5), st.integers(0, 1)), unique=True))
+    claim, relation, target = np.array(sorted(edges), dtype=np.int64).reshape(-1, 3).T
+    mutual = np.array(draw(st.lists(st.booleans(), min_size=len(edges), max_size=len(edges))), dtype=bool)
+    target = 2 * columns["rep"][claim] + target
+    return Drafts(**columns, claim=claim, relation=relation, target=target, mutual=mutual)
+
+
+def ordered(drafts: Drafts, words: Words) -> Drafts:
+    return drafts.rows(np.lexsort((drafts.turn, words.rank[drafts.who], drafts.t)))
+
+
+def standing(facts: tuple[Fact, ...], rules: Rules) -> Memory:
+    """Two cells a replication, one of them locked."""
+    claims = [
+        {
+            "rep": rep,
+            "writer": "ann",
+            "kind": "obs",
+            "title": f"cell {n}",
+            "object": facts[0].name,
+            "confidence": 0.6,
+            "locked": n == 1,
+        }
+        for rep in (2, 3, 4)
+        for n in range(2)
+    ]
+    return admit(Memory.empty(), claims, rules).memory
+
+
+@pytest.mark.parametrize("case", CASES)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_drafts_are_judged_as_the_claims_they_stand_for(case: str, data: st.DataObject) -> None:
+    vocabulary, facts, writers, rules = words(case)
+    memory = standing(facts, rules)
+    drafts = ordered(data.draw(batches()), vocabulary)
+    after, verdicts = judged(memory, vocabulary.claims(drafts, memory), rules)
+    by_hand = admit(memory, written(drafts, memory, facts, writers), rules)
+    assert_frame_equal(verdicts, by_hand.verdicts)
+    for name in ("cells", "edges", "writers"):
+        assert_frame_equal(getattr(after, name), getattr(by_hand.memory, name))
+
+
+def test_a_batch_joined_of_two_is_the_batch_of_both_in_order() -> None:
+    rules = Rules()
+    claims = [
+        {"t": float(n % 3), "writer": f"w{n % 2}", "kind": "obs", "title": f"claim {n}", "confidence": 0.9 if n % 4 else 2.0,
+         "edges": [{"relation": "supports", "target": "obs_5a27"}]}
+        for n in range(8)
+    ]  # fmt: skip
+    numbered = pl.DataFrame({"sequence": range(8)})
+    parts = [screened(validate(as_sorted(claims[half::2], numbered["sequence"][half::2]), rules), rules) for half in (0, 1)]
+    joined, order = Validated.joined(*parts)
+    whole = screened(validate(as_sorted(claims, numbered["sequence"]), rules), rules)
+    for part in fields(Validated):
+        ours, theirs = getattr(joined, part.name), getattr(whole, part.name)
+        assert_frame_equal(ours.sort("claim", maintain_order=True), theirs.sort("claim", maintain_order=True))
+    assert sorted(order.tolist()) == list(range(8))
+
+
+def as_sorted(claims: list[dict[str, Any]], sequence: pl.Series) -> pl.DataFrame:
+    from malsim.memory.claims import as_claims
+
+    return as_claims([claim | {"sequence": int(n)} for claim, n in zip(claims, sequence, strict=True)])
