@@ -18,9 +18,10 @@ from scipy.sparse.linalg import eigs
 import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
+from malsim.lab.stability.growth import growth
 from malsim.lab.stability.loop import Loop
 from malsim.lab.stability.simulate import measured_ceiling, rings
-from malsim.lab.stability.spectrum import growth, spectrum
+from malsim.lab.stability.spectrum import spectrum
 from malsim.memory import Memory, Rules, admit, settle, tick
 from malsim.memory.edges import connect_rows
 

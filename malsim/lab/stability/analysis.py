@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import UsageError
-from malsim.lab.stability.critical import HIGHEST, LARGE, critical, norm_bound
+from malsim.lab.stability.critical import HIGHEST, critical, norm_bound
 from malsim.lab.stability.fixed_point import fixed_point, polished
-from malsim.lab.stability.loop import Array, Loop
+from malsim.lab.stability.loop import LARGE, Array, Loop
 from malsim.lab.stability.simulate import measured_ceiling
 from malsim.lab.stability.spectrum import Spectrum, spectrum
 from malsim.lab.stability.verdict import of_record, of_trail, word
@@ -135,8 +135,8 @@ def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stabili
     if memory.cells.is_empty():
         raise UsageError("a memory without cells has no loop", where="stability", hint="admit claims first")
     loop = Loop.of(memory, found)
-    ceiling, below = critical(loop)
-    worth, gap = polished(loop, *fixed_point(loop, below if ceiling is not None else None))
+    ceiling, below, near = critical(loop)
+    worth, gap = polished(loop, *fixed_point(loop, near if ceiling is not None else None))
     there = spectrum(loop.jacobian(worth), loop.damping)
     criterion = "none" if loop.formula is not None or loop.from_stated else "linear"
     held = bool((loop.active & ((below <= 0.0) | (below >= 1.0))).any())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +15,11 @@ from malsim.memory.scores import effective
 if TYPE_CHECKING:
     from malsim.memory.rules import Formula
 
-__all__ = ["Array", "Loop", "along"]
+__all__ = ["LARGE", "Array", "Loop", "along"]
 
 Array = NDArray[np.float64]
 NUDGE = 1e-6
+LARGE = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +66,20 @@ class Loop:
             damping=rules.damping,
             from_stated=rules.mass_from == "stated",
             formula=rules.effective,
+        )
+
+    def arranged(self, order: NDArray[np.int64], kind: type[np.floating[Any]]) -> Loop:
+        """The same loop with its cells in another order, in numbers of another precision."""
+        place = np.empty(len(order), dtype=np.int32)
+        place[order] = np.arange(len(order))
+        return replace(
+            self,
+            stated=self.stated[order].astype(kind),
+            factor=self.factor[order].astype(kind),
+            active=self.active[order],
+            start=self.start[order].astype(kind),
+            support=_arranged(self.support, order, place, kind),
+            challenge=_arranged(self.challenge, order, place, kind),
         )
 
     def masses(self, worth: Array) -> tuple[Array, Array]:
@@ -131,6 +146,15 @@ def _from(matrix: sparse.csr_array, heard: NDArray[np.bool_]) -> sparse.csr_arra
     if heard.all():
         return matrix
     return sparse.csr_array((matrix.data * heard[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _arranged(
+    matrix: sparse.csr_array, order: NDArray[np.int64], place: NDArray[np.int32], kind: type[np.floating[Any]]
+) -> sparse.csr_array:
+    rows = matrix[order]
+    made = sparse.csr_array((rows.data.astype(kind), place[rows.indices], rows.indptr), shape=matrix.shape)
+    made.sort_indices()
+    return made
 
 
 def _scaled(matrix: sparse.csr_array, rows: Array) -> sparse.csr_array:

@@ -9,19 +9,21 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigs
 
+from malsim.lab.stability.growth import POWERS, growth, scatter
+from malsim.lab.stability.loop import LARGE
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.lab.stability.loop import Array
 
-__all__ = ["Spectrum", "growth", "spectrum"]
+__all__ = ["COARSE", "Spectrum", "spectrum"]
 
 DENSE = 300
 TOLERANCE = 1e-3
 BASIS = 12
 MOST_STEPS = 200
-LARGE, FAR = 10_000, 0.8
-WINDOW, WINDOWS, AGREE = 24, 10, 0.01
+FAR, COARSE, QUICK = 0.8, 1e-2, 36
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float
     A matrix is block triangular over its strongly connected parts, so its eigenvalues are theirs; taking parts apart keeps
     a long chain without a loop from showing eigenvalues that only rounding gave it. Parts of up to 300 rows are solved
     densely, all of one size at once; larger ones by Arnoldi's method (ARPACK) to a relative `tolerance` of the residual, but
-    for parts of more than 10,000 rows that die out quickly: their |λ| is that of `growth`, to about 1 %.
+    for parts of more than 10,000 rows that die out quickly, or where 1 % will do: their |λ| is that of `growth`.
     """
     rows, part, sizes = _parts(matrix)
     values = np.zeros(len(sizes), dtype=np.complex128)
@@ -68,22 +70,25 @@ def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float
 
 
 def _parts(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Rows on a loop, sorted by part; each row's part; each part's size."""
+    """Rows on a loop, part by part; each row's part; each part's size."""
     _, label = sparse.csgraph.connected_components(matrix, connection="strong")
     on_loop = (np.bincount(label)[label] > 1) | (matrix.diagonal() != 0.0)
     rows = np.flatnonzero(on_loop)
-    names, numbered = np.unique(label[rows], return_inverse=True)
-    part = np.full(matrix.shape[0], -1, dtype=np.int64)
-    part[rows] = numbered
-    return rows[np.argsort(numbered, kind="stable")], part, np.bincount(numbered, minlength=len(names))
+    looped = np.bincount(label[rows], minlength=int(label.max(initial=-1)) + 1)
+    number = np.where(looped > 0, np.cumsum(looped > 0) - 1, -1)
+    part = np.where(on_loop, number[label], -1)
+    sizes = looped[looped > 0]
+    return (rows if len(sizes) == 1 else rows[np.argsort(part[rows], kind="stable")]), part, sizes
 
 
 def _within(matrix: sparse.csr_array, rows: NDArray[np.int64], part: NDArray[np.int64]) -> sparse.csr_array:
     """The matrix over some rows, without the entries that lead from one part to another."""
-    inner = matrix[rows][:, rows].tocoo()
-    number = part[rows]
-    same = number[inner.row] == number[inner.col]
-    return sparse.csr_array((inner.data[same], (inner.row[same], inner.col[same])), shape=inner.shape)
+    place = np.empty(len(part), dtype=np.int32)
+    place[rows] = np.arange(len(rows))
+    taken = matrix[rows]
+    same = part[taken.indices] == np.repeat(part[rows], np.diff(taken.indptr))
+    ends = np.append(0, np.cumsum(same))[taken.indptr]
+    return sparse.csr_array((taken.data[same], place[taken.indices[same]], ends), shape=(len(rows), len(rows)))
 
 
 def _dense(inner: sparse.csr_array, members: NDArray[np.int64], damping: float) -> tuple[NDArray[np.complex128], Array]:
@@ -115,42 +120,14 @@ def _large(
     return np.array([value for value, _ in found]), _upright(np.stack([vector for _, vector in found]))
 
 
-def growth(matrix: sparse.csr_array, damping: float = 1.0) -> tuple[float, Array]:
-    """The spectral radius by how fast powers of a matrix grow, and the vector they grow towards; to about 1 %.
-
-    ρ = lim ‖Mᵏ v‖^(1/k) (Gelfand), M = (1 − damping) I + damping · matrix, over windows of 24 powers until two agree to 1 %.
-    It costs little where eigenvalues crowd at the rim and none stands out, which is where Arnoldi's method is slow.
-
-    >>> growth(sparse.csr_array(np.array([[0.0, -0.5], [-0.5, 0.0]])))[0]
-    0.5
-    """
-    vector, rate = _scatter(matrix.shape[0]), 0.0
-    for _ in range(WINDOWS):
-        before, was = rate, float(np.abs(vector).max())
-        for _ in range(WINDOW):
-            grown = matrix @ vector
-            vector = grown if damping == 1.0 else (1.0 - damping) * vector + damping * grown
-        size = float(np.abs(vector).max())
-        if size == 0.0:
-            return 0.0, vector
-        rate, vector = float((size / was) ** (1.0 / WINDOW)), vector / size
-        if abs(rate - before) <= AGREE * rate:
-            break
-    return rate, vector
-
-
-def _scatter(size: int) -> Array:
-    """A vector that is orthogonal to no mode."""
-    return np.random.Generator(np.random.Philox(key=0)).standard_normal(size)
-
-
 def _arnoldi(block: sparse.csr_array, damping: float, tolerance: float) -> tuple[complex, NDArray[np.complex128]]:
+    begin = scatter(block.shape[0])
     if block.shape[0] > LARGE:
-        radius, mode = growth(block, damping)
-        if radius < FAR:
-            return complex(radius), mode.astype(np.complex128)
+        radius, mode = growth(block, damping, powers=QUICK if tolerance >= COARSE else POWERS)
+        if radius < FAR or tolerance >= COARSE:
+            return complex(radius), mode
+        begin = mode.real + TOLERANCE * np.abs(mode).max() * begin
     shifted = sparse.csr_array(block * damping + sparse.eye_array(block.shape[0]) * (1.0 - damping))
-    begin = _scatter(block.shape[0])
     try:
         value, vector = eigs(shifted, k=1, which="LM", v0=begin, tol=tolerance, ncv=BASIS, maxiter=MOST_STEPS)
     except ArpackNoConvergence:  # two eigenvalues of nearly one size: a wider basis tells them apart

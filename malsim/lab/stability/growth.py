@@ -1,0 +1,92 @@
+"""The spectral radius of a large matrix by its powers, and by the small space that the last of them span."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from malsim.lab.stability.loop import Array
+
+__all__ = ["POWERS", "growth", "scatter"]
+
+POWERS, SPAN = 60, 12
+TINY = 1e-6
+MANY = 65_535
+
+
+def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWERS) -> tuple[float, NDArray[np.complex128]]:
+    """The spectral radius to about 1 %, and the vector of its mode, at the cost of so many products and twelve.
+
+    M = (1 − damping) I + damping · matrix. Two estimates, neither often too large, of which the larger counts: how fast
+    powers grow, ρ = lim ‖Mᵏ v‖^(1/k) (Gelfand), over the latter half, right where eigenvalues fill a disc and none stands
+    out; and the largest |λ| of M over the space of the last power and the 12 after it (Arnoldi), right where some stand out
+    or crowd at the ends of a line, as they do for mutual edges. The largest entry measures growth, so that a small tangle
+    within a large part is seen early.
+
+    >>> round(growth(sparse.csr_array(np.array([[0.0, -0.5], [-0.5, 0.0]])))[0], 12)
+    0.5
+    """
+    order, matrix = _by_count(matrix)
+
+    def grown(vector: Array) -> Array:
+        fresh: Array = matrix @ vector
+        return fresh if damping == 1.0 else (1.0 - damping) * vector + damping * fresh
+
+    vector, sizes = scatter(matrix.shape[0]).astype(matrix.dtype), np.zeros(powers)
+    for power in range(powers):
+        vector = grown(vector)
+        sizes[power] = max(vector.max(), -vector.min())
+        if sizes[power] == 0.0:
+            return 0.0, vector.astype(np.complex128)
+        vector /= sizes[power]
+    value, mode = _ritz(grown, vector)
+    rate = float(np.exp(np.log(sizes[powers // 2 :]).mean()))
+    own = np.empty(len(order), dtype=np.complex128)
+    own[order] = mode if abs(value) >= rate else vector
+    return max(abs(value), rate), own
+
+
+def _by_count(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], sparse.csr_array]:
+    """Rows and columns by how many entries a row has: a product is up to three times as fast where ends are foreseen."""
+    order = np.argsort(np.minimum(np.diff(matrix.indptr), MANY).astype(np.uint16), kind="stable")
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order))
+    rows = matrix[order]
+    return order, sparse.csr_array((rows.data, place[rows.indices], rows.indptr), shape=matrix.shape)
+
+
+def scatter(size: int) -> Array:
+    """A vector that is orthogonal to no mode."""
+    return np.random.Generator(np.random.Philox(key=0)).standard_normal(size)
+
+
+def _ritz(grown: Callable[[Array], Array], vector: Array) -> tuple[complex, NDArray[np.complex128]]:
+    """The largest eigenvalue of a map over the span of a vector and its next images, and its vector there.
+
+    Sums without a matrix product: the threads of its library cost more here than they give.
+    """
+    basis = np.zeros((SPAN + 1, len(vector)), dtype=vector.dtype)
+    table = np.zeros((SPAN + 1, SPAN))
+    fresh, count = vector, 0
+    for step in range(SPAN + 1):
+        size = np.sqrt(np.einsum("i,i->", fresh, fresh))
+        if step:
+            table[step, step - 1] = size
+        if step == SPAN or size <= TINY * np.abs(table).max():
+            break
+        basis[step], count = fresh / size, step + 1
+        fresh, known = grown(basis[step]), basis[:count]
+        for _ in range(2):  # twice is enough (Kahan and Parlett)
+            shares = np.einsum("ij,j->i", known, fresh)
+            table[:count, step] += shares
+            fresh = fresh - np.einsum("i,ij->j", shares, known)
+    values, vectors = np.linalg.eig(table[:count, :count])
+    first = int(np.abs(values).argmax())
+    return complex(values[first]), np.einsum("i,ij->j", vectors[:, first].astype(np.complex128), basis[:count])
