@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.memory.cells import Memory
-from malsim.memory.frames import framed, places, with_columns
+from malsim.memory.frames import framed, places
 from malsim.memory.index import NONE
 from malsim.memory.numbering import look_up_keys
 from malsim.memory.relations import SUPERSEDES
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Rules
     from malsim.memory.validation import Validated
 
-__all__ = ["Built", "build", "joined", "new_edges", "refreshed", "supported"]
+__all__ = ["Built", "build", "new_edges", "refreshed", "supported"]
 
 
 @dataclass(frozen=True)
@@ -80,22 +80,9 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, re
     weighs = kept & (checked.edges["weight"].to_numpy() != 0.0)
     walk = (batch.claim[weighs], rows.of(outcome.target[weighs]))
     row = np.where(outcome.accepted, rows.of(outcome.source), NONE)
-    standing = joined(before.cells, new)
-    standing = _demoted(standing, replaced, rows)
-    standing = _reinforced(standing, checked.claims, outcome, rows, edges, rules)
-    after = before.grown(standing, joined(before.edges, edges), writers, new)
+    after = _demoted(before.grown(new, edges, writers), replaced, rows)
+    after = _reinforced(after, checked.claims, outcome, rows, edges, rules)
     return Built(after, row, before.edges.height, edge_claim, (rows.of(replaced.old), replaced.at), walk)
-
-
-MOST_CHUNKS = 64
-
-
-def joined(standing: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
-    """Two frames, one under the other; copied into one piece only now and then."""
-    if new.is_empty():
-        return standing
-    both = standing.vstack(new)
-    return both.rechunk() if both.n_chunks() > MOST_CHUNKS else both
 
 
 def _reused_rows(memory: Memory, made: pl.DataFrame, rules: Rules) -> Ints:
@@ -123,11 +110,11 @@ def _overwritten(memory: Memory, cells: pl.DataFrame, reused: Ints) -> Memory:
 
 
 def _writers(memory: Memory, made: pl.DataFrame, author: Ints) -> tuple[Ints, pl.DataFrame]:
-    """Row of each new cell's writer, and the writers frame with those who were not in it."""
+    """Row of each new cell's writer, and the rows of writers who were not there yet."""
     known = memory.writers.height
     unseen, first, place = np.unique(author[author >= known], return_index=True, return_inverse=True)
     if not unseen.size:
-        return author, memory.writers
+        return author, memory.writers.clear()
     order = np.argsort(first)  # new writers stand in the order in which they were first admitted
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
@@ -137,7 +124,7 @@ def _writers(memory: Memory, made: pl.DataFrame, author: Ints) -> tuple[Ints, pl
     nothing = np.zeros(len(at), dtype=np.int64)
     who = {name: made[name][places(at)] for name in ("rep", "writer")}
     record = {"claims": nothing, "contradicted": nothing, "calibration": np.ones(len(at))}
-    return numbered, joined(memory.writers, framed({**who, **record}))
+    return numbered, framed({**who, **record})
 
 
 def _kept(batch: Batch, outcome: Outcome, rules: Rules) -> Bools:
@@ -195,61 +182,48 @@ def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False)
     return frame
 
 
-def _demoted(cells: pl.DataFrame, replaced: Replaced, rows: Rows) -> pl.DataFrame:
+def _demoted(memory: Memory, replaced: Replaced, rows: Rows) -> Memory:
     """Status and successor of replaced cells, and versions along the lines."""
     new, old = (rows.of(ids) for ids in replaced.lines)
     if not new.size:
-        return cells
-    version = cells["version"].to_numpy().copy()
+        return memory
+    version = memory.column("version").copy()
     for _ in range(len(new)):  # as often as the longest line within the batch
-        newer = version[old] + 1
-        if not (newer > version[new]).any():
+        risen = version[old] + 1
+        if (risen <= version[new]).all():
             break
-        np.maximum.at(version, new, newer)
-    gone = rows.of(replaced.old)
-    status = cells["status"].to_physical().to_numpy().copy()
-    status[gone] = schema.STATUS.index("superseded")
-    successor = cells["successor"].clone().scatter(gone, rows.of(replaced.new))
-    return with_columns(cells, {"version": version, "status": _STATUS[places(status)], "successor": successor})
-
-
-_STATUS = pl.Series(schema.STATUS, dtype=schema.CELLS["status"])
+        np.maximum.at(version, new, risen)
+    memory = memory.changed(new, {"version": version[new]})
+    return memory.changed(rows.of(replaced.old), {"status": "superseded", "successor": rows.of(replaced.new)})
 
 
 def _reinforced(
-    cells: pl.DataFrame, claims: pl.DataFrame, outcome: Outcome, rows: Rows, edges: pl.DataFrame, rules: Rules
-) -> pl.DataFrame:
+    memory: Memory, claims: pl.DataFrame, outcome: Outcome, rows: Rows, edges: pl.DataFrame, rules: Rules
+) -> Memory:
     """Touch the cells that this batch corroborated or restated, where the rules count that as reinforcement."""
-    cells = supported(cells, edges, rules)
+    memory = supported(memory, edges, rules)
     if rules.reinforced_by != "restatement":
-        return cells
-    touched = np.full(cells.height, -np.inf)
+        return memory
     again = outcome.accepted & ~outcome.created
-    np.maximum.at(touched, rows.of(outcome.source[again]), claims["t"].to_numpy()[again])
-    return refreshed(cells, touched, rules)
+    return refreshed(memory, rows.of(outcome.source[again]), claims["t"].to_numpy()[again], rules)
 
 
-def supported(cells: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+def supported(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
     """Touch the cells that new edges support on another writer's word, where the rules count that as reinforcement."""
     if rules.reinforced_by not in ("corroboration", "restatement") or edges.is_empty():
-        return cells
-    touched = np.full(cells.height, -np.inf)
-    author = cells["author"].to_numpy()
+        return memory
+    author = memory.column("author")
     source, target = edges["source"].to_numpy(), edges["target"].to_numpy()
     backs = (edges["relation"] == "supports").to_numpy() & (author[source] != author[target])
-    np.maximum.at(touched, target[backs], edges["t"].to_numpy()[backs])
-    return refreshed(cells, touched, rules)
+    return refreshed(memory, target[backs], edges["t"].to_numpy()[backs], rules)
 
 
-def refreshed(cells: pl.DataFrame, touched: NDArray[np.float64], rules: Rules) -> pl.DataFrame:
-    """Cells touched at a time later than before: currency back to c0, but for immutable ones under enforced locks."""
-    later = touched > cells["touched"].to_numpy()
+def refreshed(memory: Memory, rows: Ints, now: NDArray[np.float64], rules: Rules) -> Memory:
+    """Cells touched at times later than before: currency back to c0, but for immutable ones under enforced locks."""
+    touched = memory.column("touched").copy()
+    np.maximum.at(touched, rows, now)
+    later = np.unique(rows)
+    later = later[touched[later] > memory.column("touched")[later]]
     if rules.locks == "enforced":
-        later &= ~cells["immutable"].to_numpy()
-    if not later.any():
-        return cells
-    now = pl.Series(later)
-    return cells.with_columns(
-        pl.when(now).then(pl.Series(touched)).otherwise("touched").alias("touched"),
-        pl.when(now).then("c0").otherwise("currency").alias("currency"),
-    )
+        later = later[~memory.column("immutable")[later]]
+    return memory.changed(later, {"touched": touched[later], "currency": memory.column("c0")[later]})

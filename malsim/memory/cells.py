@@ -11,8 +11,9 @@ import polars as pl
 
 from malsim.errors import AddressError
 from malsim.memory import schema
-from malsim.memory.frames import with_columns
-from malsim.memory.index import Index, Roster
+from malsim.memory.columns import Column, bare
+from malsim.memory.frames import joined, with_columns
+from malsim.memory.index import NONE, Index, Roster
 from malsim.memory.wiring import Wiring, wire
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Memory"]
 
-_KEPT = ("wiring", "_wired", "index", "roster", "_accusations", "_replaced", "_contradicted")
+_STANDING = ("wiring", "_wired", "index", "roster")
+_KEPT = (*_STANDING, "_accusations", "_replaced", "_contradicted")
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +100,23 @@ class Memory:
         """Where names and contents are found."""
         return Index(self.cells)
 
-    def grown(self, cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, new: pl.DataFrame) -> Memory:
-        """A memory with more edges and writers, whose cells end with the rows `new`; what is derived grows along."""
-        after = self._wired_into(Memory(cells, edges, writers, self.scanned))
-        after.__dict__["index"] = self.index.grown(cells, new)
-        after.__dict__["roster"] = self.roster.grown(writers, self.writers.height)
+    def column(self, name: str) -> NDArray[Any]:
+        """A column of the cells as a read-only array, as of `columns.bare`; kept, and grown along with the memory."""
+        if name not in self._columns:
+            self._columns[name] = Column(bare(self.cells[name]))
+        return self._columns[name].values
+
+    @cached_property
+    def _columns(self) -> dict[str, Column]:
+        return {}
+
+    def grown(self, cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame) -> Memory:
+        """A memory with more rows in each frame: those given, under its own; what is derived grows along."""
+        after = Memory(joined(self.cells, cells), joined(self.edges, edges), joined(self.writers, writers), self.scanned)
+        self._wired_into(after)
+        after.__dict__["index"] = self.index.grown(after.cells, cells)
+        after.__dict__["roster"] = self.roster.grown(after.writers, self.writers.height)
+        after.__dict__["_columns"] = {name: held.grown(bare(cells[name])) for name, held in self._columns.items()}
         return after
 
     def _wired_into(self, after: Memory) -> Memory:
@@ -141,18 +155,17 @@ class Memory:
     def replaced(self, evidence_from: str) -> NDArray[np.bool_]:
         """Which cells were superseded by a cell that may count against a writer's record."""
         if evidence_from not in self._replaced:
-            wrong = np.zeros(self.cells.height, dtype=bool)
-            successor = self.cells["successor"]
-            old = np.flatnonzero(successor.is_not_null().to_numpy())
-            new = successor.gather(old).to_numpy()
-            wrong[old[self._may_judge(new, old, evidence_from)]] = True
+            successor = self.column("successor")
+            old = np.flatnonzero(successor != NONE)
+            wrong = np.zeros(len(successor), dtype=bool)
+            wrong[old[self._may_judge(successor[old], old, evidence_from)]] = True
             self._replaced[evidence_from] = wrong
         return self._replaced[evidence_from]
 
     def contradicted(self, evidence_from: str) -> NDArray[np.bool_]:
         """Which cells were superseded or have an active accuser, of those that may count against a writer's record."""
         if evidence_from not in self._contradicted:
-            active = self.cells["status"].to_physical().to_numpy() == 0
+            active = self.column("status") == 0
             accuser, accused = self.accusations(evidence_from)
             wrong = self.replaced(evidence_from).copy()
             wrong[accused[active[accuser]]] = True
@@ -162,7 +175,7 @@ class Memory:
     def _may_judge(self, judge: NDArray[np.int64], judged: NDArray[np.int64], evidence_from: str) -> NDArray[np.bool_]:
         if evidence_from == "any":
             return np.ones(len(judge), dtype=bool)
-        author = self.cells["author"].to_numpy()
+        author = self.column("author")
         other: NDArray[np.bool_] = author[judge] != author[judged]
         if evidence_from == "external":
             outside = (self.cells["verification"] == "external") | (self.cells["origin"] == "external")
@@ -180,15 +193,32 @@ class Memory:
         """The same cells and edges with new scores and new writers' records."""
         cells = with_columns(self.cells, columns)
         writers = with_columns(self.writers, {"claims": claims, "contradicted": contradicted, "calibration": factor})
-        return self._keeping(Memory(cells, self.edges, writers, self.edges.height), *_KEPT)
+        after = self._keeping(Memory(cells, self.edges, writers, self.edges.height), *_KEPT)
+        after.__dict__["_columns"] = self._columns | {name: Column(held) for name, held in columns.items()}
+        return after
+
+    def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Memory:
+        """The same edges over cells of which some rows hold other values: of each column one, or one a row.
+
+        For what moves while names, texts and origins stay: status, successor, version, times and scores.
+        """
+        if not len(rows):
+            return self
+        cells = {name: self.cells[name].scatter(rows, value) for name, value in values.items()}
+        after = self._keeping(replace(self, cells=with_columns(self.cells, cells)), *_STANDING)
+        written = {name: bare(cells[name][rows]) for name in self._columns.keys() & values.keys()}
+        after.__dict__["_columns"] = self._columns | {
+            name: self._columns[name].changed(rows, value) for name, value in written.items()
+        }
+        return after
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
         """The same edges over cells of the same rows whose status, flags or text changed."""
-        return self._keeping(replace(self, cells=cells), "wiring", "_wired", "index", "roster")
+        return self._keeping(replace(self, cells=cells), *_STANDING)
 
     def with_edges(self, edges: pl.DataFrame) -> Memory:
         """The same cells with more edges."""
-        return self._wired_into(self._keeping(replace(self, edges=edges), "index", "roster"))
+        return self._wired_into(self._keeping(replace(self, edges=edges), "index", "roster", "_columns"))
 
     def _keeping(self, other: Memory, *names: str) -> Memory:
         """Hand what was derived from unchanged columns on to the next memory."""

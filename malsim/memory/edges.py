@@ -9,7 +9,8 @@ import polars as pl
 
 from malsim.errors import DataError
 from malsim.memory import schema
-from malsim.memory.building import joined, new_edges, supported
+from malsim.memory.building import new_edges, supported
+from malsim.memory.frames import joined
 from malsim.memory.index import NONE
 from malsim.memory.numbering import look_up
 from malsim.memory.rules import Rules
@@ -77,8 +78,7 @@ def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
     fresh = new_edges(memory, typed, last_weight=rules.duplicate_edges == "last_weight")[list(schema.EDGES)]
     if fresh.is_empty():
         return memory
-    cells = supported(memory.cells, fresh, rules)
-    return memory.with_cells(cells).with_edges(joined(memory.edges, fresh))
+    return supported(memory, fresh, rules).with_edges(joined(memory.edges, fresh))
 
 
 def _typed(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:

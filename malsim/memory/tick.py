@@ -31,7 +31,7 @@ def tick(memory: Memory, now: float, rules: Rules | None = None) -> Memory:
     if memory.cells.is_empty():
         return memory
     scan = _Scan(memory, now, rules)
-    effective = memory.cells["effective"].to_numpy()
+    effective = memory.column("effective")
     records = scan.records(effective)
     step = scan.step(effective, records.factor)
     return scan.written(step, records)
@@ -78,7 +78,7 @@ def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
     if memory.cells.is_empty():
         return Settled(memory=memory, settled=True, ticks=0, period=None, amplitude=0.0, ringing=nothing)
     scan = _Scan(memory, now, rules)
-    trail = [memory.cells["effective"].to_numpy()]
+    trail = [memory.column("effective")]
     records = scan.records(trail[-1])
     for made in range(1, rules.settle_ticks + 1):
         if rules.wrong_when != "contradicted":  # the other forms read the values that are still moving
@@ -132,18 +132,16 @@ class _Scan:
 
     def __init__(self, memory: Memory, now: float, rules: Rules) -> None:
         self.memory, self.now, self.rules = memory, now, rules
-        cells = memory.cells
-        self.stated = cells["stated"].to_numpy()
-        self.author = cells["author"].to_numpy()
-        self.active = cells["status"].to_physical().to_numpy() == 0
-        self.all_active = bool(self.active.all())
+        self.stated, self.author = memory.column("stated"), memory.column("author")
+        self.active = memory.column("status") == 0
+        self.resting = np.flatnonzero(~self.active)
 
     def records(self, effective: NDArray[np.float64]) -> _Records:
         """Every writer's outcomes and factor, from this snapshot."""
         rules, writers = self.rules, len(self.memory.writers)
         claims = np.bincount(self.author, minlength=writers).astype(np.int64)
         wrong = self.wrong(effective)
-        contradicted = np.bincount(self.author, weights=wrong, minlength=writers).astype(np.int64)
+        contradicted = np.bincount(self.author[wrong], minlength=writers)
         penalties = calibration.penalty(self.stated, wrong, form=rules.calibration)
         total = np.bincount(self.author, weights=penalties, minlength=writers).astype(np.float64)
         return _Records(claims, contradicted, calibration.factors(claims, total, rules))
@@ -163,17 +161,17 @@ class _Scan:
 
     def step(self, effective: NDArray[np.float64], factor: NDArray[np.float64]) -> _Step:
         """One step of the map effective → effective."""
-        rules, cells = self.rules, self.memory.cells
+        rules = self.rules
         worth = effective if rules.mass_from == "effective" else self.stated
-        if rules.mass_neighbours == "active" and not self.all_active:
+        if rules.mass_neighbours == "active" and self.resting.size:
             worth = worth * self.active
         support, challenge = self.memory.wiring.masses(worth)
         fixed = rules.recompute == "admit"
-        factor_now = cells["calibration"].to_numpy() if fixed else factor[self.author]
+        factor_now = self.memory.column("calibration") if fixed else factor[self.author]
         fresh = self._formula(factor_now, support, challenge)
         if rules.damping < 1.0:
             fresh = effective + rules.damping * (fresh - effective)
-        return _Step(worth, support, challenge, factor_now, self._where_active(fresh, effective))
+        return _Step(worth, support, challenge, factor_now, self._rested(fresh, effective))
 
     def _formula(
         self, factor: NDArray[np.float64], support: NDArray[np.float64], challenge: NDArray[np.float64]
@@ -182,7 +180,7 @@ class _Scan:
         if rules.effective is None:
             ceilings = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
             return scores.effective(self.stated, factor, support, challenge, **ceilings)
-        fresh = np.asarray(rules.effective(self.stated, factor, support, challenge), dtype=np.float64)
+        fresh = np.array(rules.effective(self.stated, factor, support, challenge), dtype=np.float64)
         if fresh.shape != self.stated.shape or not bool(((fresh >= 0.0) & (fresh <= 1.0)).all()):
             raise RulesError(
                 "your formula must give one value in [0, 1] for each cell",
@@ -195,37 +193,44 @@ class _Scan:
 
     def written(self, step: _Step, records: _Records) -> Memory:
         """The memory with this step's scores, and with currency and salience as of now."""
-        memory, rules, cells = self.memory, self.rules, self.memory.cells
-        touched = cells["touched"].to_numpy()
-        c0 = cells["c0"].to_numpy()
-        fresh = scores.currency(
-            c0, self.now - touched, rules.tau()[cells["stability"].to_physical().to_numpy()], floor=rules.currency_floor
-        )
-        read = cells["read"].fill_null(cells["touched"]).to_numpy() if cells["read"].null_count() < len(c0) else touched
-        salience = scores.decayed_salience(
-            cells["salience_seed"].to_numpy(), self.now - read, floor=rules.salience_floor, tau=rules.salience_tau
-        )
-        pinned = cells["pinned"]
-        if pinned.any():
-            held = pinned.to_numpy()
-            kept = cells["currency"].to_numpy() if rules.pinned_currency == "held" else c0
-            fresh = np.where(held, kept, fresh)
-            salience = np.where(held, cells["salience"].to_numpy(), salience)
+        memory, rules = self.memory, self.rules
         columns = {
-            "currency": fresh,
-            "salience": salience,
+            "currency": self._currency(),
+            "salience": self._salience(),
             "support_mass": step.support,
             "challenge_mass": step.challenge,
         }
+        if memory.cells["pinned"].any():
+            held = memory.column("pinned")
+            kept = {"currency": "currency" if rules.pinned_currency == "held" else "c0", "salience": "salience"}
+            columns |= {name: np.where(held, memory.column(old), columns[name]) for name, old in kept.items()}
         if rules.recompute != "admit":
             columns["calibration"] = step.calibration
-        kept_columns = {name: self._where_active(new, cells[name].to_numpy()) for name, new in columns.items()}
+        rested = {name: self._rested(new, memory.column(name)) for name, new in columns.items()}
         return memory.with_scores(
-            {"effective": step.effective, "worth": step.worth, **kept_columns},
+            {"effective": step.effective, "worth": step.worth, **rested},
             claims=records.claims,
             contradicted=records.contradicted,
             factor=records.factor,
         )
 
-    def _where_active(self, new: NDArray[np.float64], old: NDArray[np.float64]) -> NDArray[np.float64]:
-        return new if self.all_active else np.where(self.active, new, old)
+    def _currency(self) -> NDArray[np.float64]:
+        memory, rules = self.memory, self.rules
+        elapsed = self.now - memory.column("touched")
+        return scores.currency(
+            memory.column("c0"), elapsed, rules.tau()[memory.column("stability")], floor=rules.currency_floor
+        )
+
+    def _salience(self) -> NDArray[np.float64]:
+        """Salience as of now, from when each cell was last opened, or else touched."""
+        memory, rules = self.memory, self.rules
+        seen = memory.column("touched").copy()
+        opened = np.flatnonzero(~np.isnan(memory.column("read")))
+        seen[opened] = memory.column("read")[opened]
+        seed = memory.column("salience_seed")
+        return scores.decayed_salience(seed, self.now - seen, floor=rules.salience_floor, tau=rules.salience_tau)
+
+    def _rested(self, new: NDArray[np.float64], old: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The new scores, written over where a cell is not active: there the old ones stay."""
+        new[self.resting] = old[self.resting]
+        return new

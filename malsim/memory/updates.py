@@ -11,7 +11,6 @@ import polars as pl
 from malsim.errors import UsageError
 from malsim.memory import schema
 from malsim.memory.building import refreshed
-from malsim.memory.frames import with_columns
 from malsim.memory.rules import Rules
 from malsim.memory.scores import bumped_salience
 from malsim.memory.texts import content_of, folded
@@ -71,12 +70,13 @@ def update(memory: Memory, handle: str, *, now: float, rep: int = 0, rules: Rule
         pl.when(pl.Series(here)).then(pl.lit(value, schema.CELLS[name])).otherwise(name).alias(name)
         for name, value in changed.items()
     )
-    if changed and rules.reinforced_by != "nothing":
-        cells = refreshed(cells, np.where(here, now, -np.inf), rules)
-    if "body" not in changed:
-        return memory.with_cells(cells)
-    content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content")
-    return replace(memory, cells=cells.with_columns(content))  # what restates it is another text now: a new index
+    after = memory.with_cells(cells)
+    if "body" in changed:
+        content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content")
+        after = replace(memory, cells=cells.with_columns(content))  # what restates it is another text now: a new index
+    if not changed or rules.reinforced_by == "nothing":
+        return after
+    return refreshed(after, np.flatnonzero(here), np.array([now]), rules)
 
 
 def expanded(memory: Memory, rows: Bools, now: float, rules: Rules) -> Memory:
@@ -84,10 +84,9 @@ def expanded(memory: Memory, rows: Bools, now: float, rules: Rules) -> Memory:
 
     s' = s + (1 − s) · salience_bump, and salience = s'. A read is never a reinforcement.
     """
-    seed, salience = (memory.cells[name].to_numpy().copy() for name in ("salience_seed", "salience"))
-    seed[rows] = salience[rows] = bumped_salience(seed[rows], bump=rules.salience_bump)
-    read = memory.cells["read"].scatter(np.flatnonzero(rows), now)
-    return memory.with_cells(with_columns(memory.cells, {"salience_seed": seed, "salience": salience, "read": read}))
+    at = np.flatnonzero(rows)
+    seed = bumped_salience(memory.column("salience_seed")[at], bump=rules.salience_bump)
+    return memory.changed(at, {"salience_seed": seed, "salience": seed, "read": now})
 
 
 def _only(memory: Memory, handle: str, rep: int, rules: Rules, *, immutable_only: bool = False) -> Bools:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.memory import Memory, admit, tick
+from malsim.memory import Memory, admit, schema, tick
+from malsim.memory.columns import Column, bare
 from malsim.memory.edges import connect
+from malsim.memory.rules import Rules
+from malsim.memory.updates import expanded
 from malsim.memory.wiring import wire
 
 WRITERS = st.sampled_from(["ann", "bob", "cy"])
@@ -24,8 +28,11 @@ def _claims(step: list[tuple[int, str, list[tuple[str, int]]]], held: int, t: fl
     ]  # fmt: skip
 
 
-@given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
-def test_a_grown_wiring_is_the_wiring_of_its_edges_bit_for_bit(steps: list[object], looked: set[int]) -> None:
+NUMBERS = [name for name, kind in schema.CELLS.items() if kind.is_numeric() or kind in (pl.Boolean, pl.Enum)]
+
+
+def _lived(steps: list[object], looked: set[int]) -> Memory:
+    """A memory that grew by these steps, of which everything derived was asked for after some of them."""
     memory, asked = Memory.empty(), 0
     for number, step in enumerate(steps):
         if step == "tick":
@@ -38,6 +45,37 @@ def test_a_grown_wiring_is_the_wiring_of_its_edges_bit_for_bit(steps: list[objec
             memory, asked = admit(memory, _claims(step, asked, float(number))).memory, asked + len(step)
         if number in looked:
             assert memory.wiring is memory.wiring
+            for name in NUMBERS:
+                memory.column(name)
+    return memory
+
+
+@given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
+def test_a_kept_column_is_that_of_the_cells(steps: list[object], looked: set[int]) -> None:
+    memory = _lived(steps, looked)
+    opened = expanded(memory, np.arange(memory.cells.height) % 2 == 0, 9.0, Rules())
+    for after in (opened, memory):
+        for name in NUMBERS:
+            np.testing.assert_array_equal(after.column(name), bare(after.cells[name]))
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.lists(st.floats(allow_nan=False), max_size=4)), max_size=10))
+def test_columns_that_grow_from_one_another_never_change(steps: list[tuple[int, list[float]]]) -> None:
+    columns = [Column(np.zeros(0))]
+    expected: list[list[float]] = [[]]
+    for which, new in steps:
+        at = which % len(columns)
+        columns.append(columns[at].grown(np.array(new)))
+        expected.append(expected[at] + new)
+        columns.append(columns[-1].changed(np.arange(len(expected[-1])), 7.0))
+        expected.append([7.0] * len(expected[-1]))
+    assert [column.values.tolist() for column in columns] == expected
+    assert not any(column.values.flags.writeable for column in columns)
+
+
+@given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
+def test_a_grown_wiring_is_the_wiring_of_its_edges_bit_for_bit(steps: list[object], looked: set[int]) -> None:
+    memory = _lived(steps, looked)
     fresh, grown = wire(memory.edges, memory.cells.height), memory.wiring
     for name in ("support", "challenge"):
         expected, found = getattr(fresh, name), getattr(grown, name)
@@ -62,9 +100,6 @@ def test_two_memories_grown_from_one_each_know_their_own_writers() -> None:
 
 
 def test_an_opened_cell_is_read_now_and_stands_out_more() -> None:
-    from malsim.memory import Rules
-    from malsim.memory.updates import expanded
-
     claims = [{"writer": "ann", "title": title, "confidence": 0.5, "kind": "obs"} for title in ("a", "b")]
     memory = admit(Memory.empty(), claims).memory
     after = expanded(memory, np.array([False, True]), 3.0, Rules()).cells

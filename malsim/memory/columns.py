@@ -1,0 +1,90 @@
+"""Columns as arrays: kept beside the frames, in memory with room behind them, and grown along."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.index import NONE
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Column", "bare"]
+
+
+class Column:
+    """A read-only array, `values`, that others grow from; it never changes itself.
+
+    What is appended lies behind it in the same piece of memory, as long as nothing else was appended there.
+
+    >>> column = Column(np.array([0.5]))
+    >>> column.grown(np.array([0.6])).values.tolist(), column.grown(np.array([0.7])).values.tolist(), column.values.tolist()
+    ([0.5, 0.6], [0.5, 0.7], [0.5])
+    """
+
+    __slots__ = ("_room", "values")
+
+    def __init__(self, values: NDArray[Any], room: _Room | None = None) -> None:
+        self._room = room or _Room(values, len(values))
+        self.values = values.view()
+        self.values.flags.writeable = False
+
+    def grown(self, new: ArrayLike) -> Column:
+        """The column with more values behind its own."""
+        added = np.asarray(new)
+        if not added.size:
+            return self
+        start, end, room = len(self.values), len(self.values) + len(added), self._room
+        if room.filled != start or end > len(room.held):
+            room = _Room(np.empty(end + end // 2, dtype=self.values.dtype), start)
+            room.held[:start] = self.values
+        room.held[start:end] = added
+        room.filled = end
+        return Column(room.held[:end], room)
+
+    def changed(self, rows: NDArray[np.int64], values: ArrayLike) -> Column:
+        """The column with other values in some rows."""
+        held = self.values.copy()
+        held[rows] = values
+        return Column(held)
+
+
+class _Room:
+    """A piece of memory, of which so much is filled that no column's values may be written any more."""
+
+    __slots__ = ("filled", "held")
+
+    def __init__(self, held: NDArray[Any], filled: int) -> None:
+        self.held, self.filled = held, filled
+
+
+def bare(series: pl.Series) -> NDArray[Any]:
+    """A column of the cells as an array: numbers and truths as they are, a null as NaN or NONE, words by their place.
+
+    >>> bare(pl.Series("status", ["annexed", "active"])).tolist(), bare(pl.Series("successor", [4, None])).tolist()
+    ([2, 0], [4, -1])
+    """
+    if (places := _PLACES.get(series.name)) is not None:
+        if len(series) < FEW:
+            return np.array([places[word] for word in series.to_list()], dtype=np.intp)
+        series = series.to_physical()
+    elif series.name in _ROWS and series.null_count():
+        if series.null_count() == len(series):
+            return np.full(len(series), NONE, dtype=np.intp)
+        series = series.fill_null(NONE)
+    held = series.to_numpy()
+    return held if held.dtype in _AS_THEY_ARE else held.astype(np.intp)  # numpy takes by nothing else as fast
+
+
+FEW = 1_000  # words are sooner looked up one by one than a query is made
+_AS_THEY_ARE = (np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.intp))
+_ROWS = ("author", "successor")
+_PLACES = {
+    name: {word: place for place, word in enumerate(kind.categories)}
+    for name, kind in schema.CELLS.items()
+    if isinstance(kind, pl.Enum)
+}
