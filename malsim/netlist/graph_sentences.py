@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from sys import intern
 from typing import TYPE_CHECKING
 
 from malsim.memory.schema import RELATIONS
+from malsim.netlist.reading import plain
 from malsim.netlist.statements import Body, Cell, Edge, Edges, Prop, Trailer, Value
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ def cell(reading: Reading, parts: Parts, where: Where) -> Cell:
     expand = first.startswith("^")
     return Cell(
         reading.handle(first, skip=int(expand)),
-        reading.word(title),
+        plain(title),
         values=tuple(_value(reading, word) for word in rest if word.type == "VALUE"),
         edges=tuple(_edge(reading, words) for words in parts.edges),
         trailer=_trailer(reading, rest),
@@ -42,15 +44,15 @@ def edges(reading: Reading, parts: Parts, where: Where) -> Edges:
     return Edges(source, made, remark=tuple(map(str, parts.remark)), **where)
 
 
-def body(reading: Reading, parts: Parts, where: Where) -> Body:
+def body(_: Reading, parts: Parts, where: Where) -> Body:
     """`body "text"`."""
-    return Body(reading.word(parts.words[0]), **where)
+    return Body(plain(parts.words[0]), **where)
 
 
 def prop(reading: Reading, parts: Parts, where: Where) -> Prop:
     """`prop field value…`."""
-    field, *values = map(reading.word, parts.words)
-    return Prop(field, tuple(values), **where)
+    field, *values = parts.words
+    return Prop(reading.word(field), tuple(map(plain, values)), **where)
 
 
 def _edge(reading: Reading, words: list[Token]) -> Edge:
@@ -59,13 +61,13 @@ def _edge(reading: Reading, words: list[Token]) -> Edge:
     if relation not in RELATIONS:
         reading.fault(first, "no such relation", allowed=" ".join(RELATIONS))
     target = reading.word(between[0]) if between else reading.word(first, skip=len(first) - len(joined))
-    return Edge(relation, target, reading.number(weight, weight[1:-1]), incoming="<" in arrow)
+    return Edge(intern(relation), target, reading.number(weight, weight[1:-1]), incoming="<" in arrow)
 
 
 def _value(reading: Reading, word: Token) -> Value:
     field, _, inside = word[:-1].partition("(")
     immutable = inside.endswith("!")
-    return Value(field, reading.number(word, inside[:-1] if immutable else inside), immutable)
+    return Value(intern(field), reading.number(word, inside[:-1] if immutable else inside), immutable)
 
 
 def _trailer(reading: Reading, words: list[Token]) -> Trailer | None:

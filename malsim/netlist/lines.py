@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from malsim.netlist.faults import Fault
 from malsim.netlist.lexicon import LIMITS
 
-__all__ = ["Line", "comment_at", "read_lines"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Line", "comment_at", "each_line", "read_lines"]
 
 _BEFORE_COMMENT = re.compile(r'(?:[^"#]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+', re.DOTALL)
 _BYTE_ORDER_MARK = "\ufeff"
@@ -26,11 +30,19 @@ class Line:
 
     def place(self, offset: int) -> tuple[int, int]:
         """The line and column, from 1, of a character of the joined text."""
+        if not self.joints:
+            return self.number, offset + 1
         later = bisect_right(self.joints, offset)
         return self.number + later, offset + 1 - (self.joints[later - 1] if later else 0)
 
 
 def read_lines(source: str | bytes, file: str) -> tuple[list[Line], list[Fault]]:
+    """Every sentence's line at once, and what is wrong with the lines; see `each_line`."""
+    faults: list[Fault] = []
+    return list(each_line(source, file, faults)), faults
+
+
+def each_line(source: str | bytes, file: str, faults: list[Fault]) -> Iterator[Line]:
     """Split text into sentences, one a line; a backslash at a line's end joins the next to it.
 
     Parameters
@@ -39,23 +51,31 @@ def read_lines(source: str | bytes, file: str) -> tuple[list[Line], list[Fault]]
         Text, or bytes taken as UTF-8.
     file
         What faults call it.
+    faults
+        Added to as they are found; a line with one is passed over.
     """
     if len(source) > LIMITS["file_bytes"]:
         problem = f"{len(source)} bytes in one file are too many"
-        return [], [Fault(problem=problem, file=file, allowed=f"at most {LIMITS['file_bytes']}")]
-    text, faults = _decoded(source, file)
-    lines: list[Line] = []
-    physical = text.removeprefix(_BYTE_ORDER_MARK).split("\n")
-    if not physical[-1]:
-        physical.pop()
-    position = 0
-    while position < len(physical):
-        taken, faulty = _joined(physical, position, file)
-        faults += faulty
-        if not faulty:
-            lines.append(taken)
-        position += len(taken.joints) + 1
-    return lines, faults
+        faults.append(Fault(problem=problem, file=file, allowed=f"at most {LIMITS['file_bytes']}"))
+        return
+    text, undecoded = _decoded(source, file)
+    faults += undecoded
+    physical = enumerate(_physical(text.removeprefix(_BYTE_ORDER_MARK)), 1)
+    for number, piece in physical:
+        line, wrong = _joined(piece, number, physical, file)
+        faults += wrong
+        if not wrong:
+            yield line
+
+
+def _physical(text: str) -> Iterator[str]:
+    """The lines as they stand, one at a time: of a long text no list of them is held."""
+    begin = 0
+    while begin < len(text):
+        end = text.find("\n", begin)
+        end = len(text) if end < 0 else end
+        yield text[begin:end].rstrip(" \t\r")
+        begin = end + 1
 
 
 def _decoded(source: str | bytes, file: str) -> tuple[str, list[Fault]]:
@@ -80,26 +100,28 @@ def _decoded(source: str | bytes, file: str) -> tuple[str, list[Fault]]:
         return source.decode(errors="replace"), [fault]
 
 
-def _joined(physical: list[str], position: int, file: str) -> tuple[Line, list[Fault]]:
-    """The sentence that begins at this line, with every line that a trailing backslash joins to it."""
+def _joined(piece: str, number: int, more: Iterator[tuple[int, str]], file: str) -> tuple[Line, list[Fault]]:
+    """The sentence that begins with this piece, with every line that a trailing backslash joins to it."""
+    faults = _too_long(piece, number, file)
+    if not piece.endswith("\\"):
+        return Line(piece, number), faults
     pieces: list[str] = []
     joints: list[int] = []
-    faults: list[Fault] = []
-    length = 0
-    for number in range(position, len(physical)):
-        piece = physical[number].rstrip(" \t\r")
-        faults += _too_long(piece, number, file)
-        goes_on = (len(piece) - len(piece.rstrip("\\"))) % 2 == 1
-        pieces.append(piece[:-1] if goes_on else piece)
-        if not goes_on:
-            break
+    first, length = number, 0
+    while (len(piece) - len(piece.rstrip("\\"))) % 2 == 1:
+        pieces.append(piece[:-1])
         length += len(piece) - 1
+        following = next(more, None)
+        if following is None:
+            problem = "the last line ends with a backslash, and no line follows"
+            faults.append(Fault(problem=problem, file=file, line=number, column=len(piece), hint="take it away"))
+            break
         joints.append(length)
+        number, piece = following
+        faults += _too_long(piece, number, file)
     else:
-        joints.pop()
-        problem = "the last line ends with a backslash, and no line follows"
-        faults.append(Fault(problem=problem, file=file, line=len(physical), column=len(piece), hint="take it away"))
-    return Line("".join(pieces), position + 1, tuple(joints)), faults
+        pieces.append(piece)
+    return Line("".join(pieces), first, tuple(joints)), faults
 
 
 def _too_long(piece: str, number: int, file: str) -> list[Fault]:
@@ -111,7 +133,7 @@ def _too_long(piece: str, number: int, file: str) -> list[Fault]:
         Fault(
             problem=f"{size} bytes on one line are too many",
             file=file,
-            line=number + 1,
+            line=number,
             allowed=f"at most {most}",
             hint=hint,
         )

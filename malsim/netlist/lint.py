@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from malsim.netlist.collection import no_full_collection
 from malsim.netlist.faults import Fault
 from malsim.netlist.lexicon import COMPILED
 from malsim.netlist.statements import Cell, Edges, Schedule
-from malsim.netlist.uncollected import uncollected
 from malsim.netlist.wiring.link import link
 from malsim.netlist.wiring.loops import loops
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["lint"]
 
 
-@uncollected()
+@no_full_collection()
 def lint(document: Document, palette: Callable[[str], Sheet] | None = None, *, net: Net | None = None) -> list[Fault]:
     """Look over a netlist that links.
 

@@ -11,6 +11,7 @@ from malsim.memory import Memory, Rules
 from malsim.memory.index import NONE
 from malsim.memory.updates import set_flag
 from malsim.netlist.address import path
+from malsim.netlist.collection import no_full_collection
 from malsim.netlist.faults import Fault, NetlistError
 from malsim.netlist.graph.build import build
 from malsim.netlist.graph.gather import gather
@@ -20,7 +21,6 @@ from malsim.netlist.lexicon import FLAGS
 from malsim.netlist.parse import parse
 from malsim.netlist.render import render
 from malsim.netlist.statements import Document
-from malsim.netlist.uncollected import uncollected
 from malsim.netlist.values import bit
 from malsim.netlist.wiring import Net, linked
 
@@ -42,7 +42,7 @@ class Loaded:
     net: Net
 
 
-@uncollected()
+@no_full_collection()
 def load(
     source: Document | str | bytes,
     memory: Memory | None = None,

@@ -10,12 +10,12 @@ from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from malsim.netlist.build import build
+from malsim.netlist.collection import no_full_collection
 from malsim.netlist.faults import Fault, NetlistError
-from malsim.netlist.lines import comment_at, read_lines
+from malsim.netlist.lines import comment_at, each_line
 from malsim.netlist.reading import Reading
 from malsim.netlist.statements import Blank, Document, Schedule, Source, Thread
 from malsim.netlist.syntax import syntax_fault
-from malsim.netlist.uncollected import uncollected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,12 +58,12 @@ def parse(source: str | bytes, *, file: str = "netlist") -> Document:
     return document
 
 
-@uncollected()
+@no_full_collection()
 def scan(source: str | bytes, *, file: str = "netlist") -> tuple[Document, list[Fault]]:
     """Read what can be read of a netlist, and list what cannot."""
-    lines, faults = read_lines(source, file)
+    faults: list[Fault] = []
     statements: list[Statement] = []
-    for line in lines:
+    for line in each_line(source, file, faults):
         statement = _sentence(Reading(line, file, faults))
         if statement is not None:
             statements.append(statement)

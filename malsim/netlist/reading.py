@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.netlist.lines import Line
 
-__all__ = ["Parts", "Reading", "Where"]
+__all__ = ["Parts", "Reading", "Where", "plain"]
 
 NEAR = 300  # characters either side that may hold the other half of a secret
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
@@ -64,7 +64,7 @@ class Reading:
 
     def word(self, token: Token, *, skip: int = 0) -> str:
         """The word, remembering its place; of quoted text what is between the quotes."""
-        return self.part(token, skip, unquote(token) if token.type == "STRING" else str(token)[skip:])
+        return self.part(token, skip, plain(token)[skip:])
 
     def part(self, token: Token, skip: int, text: str) -> str:
         """Text that begins `skip` characters into a word, remembering its place."""
@@ -94,3 +94,8 @@ class Reading:
             self.fault(token, "this is no whole number within bounds", allowed=f"{low} to {high}")
             return low
         return value
+
+
+def plain(token: Token) -> str:
+    """What a word says, without its place, where no fault will point at it; of quoted text what is between the quotes."""
+    return unquote(token) if token.type == "STRING" else str(token)

@@ -107,4 +107,5 @@ def unquote(token: str) -> str:
     >>> unquote(r'"a\tb"') == r"a\tb"
     True
     """
-    return _ESCAPE.sub(lambda match: "\n" if match[1] == "n" else match[1], token[1:-1])
+    inside = token[1:-1]
+    return _ESCAPE.sub(lambda match: "\n" if match[1] == "n" else match[1], inside) if "\\" in inside else inside

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from malsim.netlist.collection import no_full_collection
 from malsim.netlist.faults import Fault, NetlistError
 from malsim.netlist.parse import undeclared_threads
 from malsim.netlist.statements import Document, Source, Wire
-from malsim.netlist.uncollected import uncollected
 from malsim.netlist.wiring.blocks import inlined
 from malsim.netlist.wiring.instances import instances
 from malsim.netlist.wiring.links import documents, signals
@@ -52,7 +52,7 @@ def link(document: Document, palette: Callable[[str], Sheet] | None = None) -> N
     return net
 
 
-@uncollected()
+@no_full_collection()
 def linked(document: Document, palette: Callable[[str], Sheet] | None = None) -> tuple[Net, list[Fault]]:
     """Link what can be linked, and list what cannot, in the order of the lines."""
     import ops
