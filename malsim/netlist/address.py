@@ -13,7 +13,7 @@ from malsim.errors import AddressError
 from malsim.memory.schema import RELATIONS
 from malsim.netlist.handles import handle, reads_as_handle
 from malsim.netlist.lexicon import DOMAINS, REDUCERS
-from malsim.netlist.parse import grammar
+from malsim.netlist.shapes import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,7 +169,7 @@ def _parsed(text: str) -> Tree[Token]:
     if any(character.isspace() for character in text):
         raise AddressError("there is a space in this address", given=text, hint="take it out")
     try:
-        return grammar().parse(text, start="address")
+        return parsed(text, "address")
     except UnexpectedInput:
         allowed = "such as dec_a3ee.~supports.*-scores-eff, mean(…), stale.below, cell-scores-eff"
         raise AddressError("this is no address", given=text, allowed=allowed) from None

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING
 
-from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from malsim.netlist.build import build
@@ -14,6 +11,7 @@ from malsim.netlist.collection import no_full_collection
 from malsim.netlist.faults import Fault, NetlistError
 from malsim.netlist.lines import comment_at, each_line
 from malsim.netlist.reading import Reading
+from malsim.netlist.shapes import parsed
 from malsim.netlist.statements import Blank, Document, Schedule, Source, Thread
 from malsim.netlist.syntax import syntax_fault
 
@@ -22,14 +20,7 @@ if TYPE_CHECKING:
 
     from malsim.netlist.statements import Statement
 
-__all__ = ["grammar", "parse", "scan", "undeclared_threads"]
-
-
-@cache
-def grammar() -> Lark:
-    """The parser made from `netlist.lark`, with the start symbols `sentence` and `address`."""
-    text = (resources.files(__package__) / "netlist.lark").read_text(encoding="utf-8")
-    return Lark(text, start=["sentence", "address"], parser="lalr", lexer="contextual")
+__all__ = ["parse", "scan", "undeclared_threads"]
 
 
 def parse(source: str | bytes, *, file: str = "netlist") -> Document:
@@ -77,7 +68,7 @@ def _sentence(reading: Reading) -> Statement | None:
     if not words:
         return Blank(comment=comment, file=reading.file, line=line.number)
     try:
-        tree = grammar().parse(words, start="sentence")
+        tree = parsed(words, "sentence")
     except UnexpectedInput as error:
         reading.faults.append(syntax_fault(error, words, reading))
         return None
