@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from lark import Token, Tree
@@ -31,6 +32,9 @@ class Field:
 
     def __str__(self) -> str:
         return f"-{self.name}"
+
+
+_field = lru_cache(maxsize=256)(Field)  # the same few end most of the addresses of a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +170,7 @@ def path(text: str) -> Path:
 
 def _parsed(text: str) -> Tree[Token]:
     text = text.strip()
-    if any(character.isspace() for character in text):
+    if len(text.split()) > 1:
         raise AddressError("there is a space in this address", given=text, hint="take it out")
     try:
         return parsed(text, "address")
@@ -199,7 +203,7 @@ def _path(tree: Tree[Token], text: str) -> Path:
         if step == ".*" and isinstance(last, Hop) and not last.every:
             made[-1] = replace(last, every=True)
         else:
-            made.append(_hop(step, text) if step[0] == "." else Field(*_fields([step], text)))
+            made.append(_hop(step, text) if step[0] == "." else _field(*_fields([step], text)))
     return Path(name, tuple(made), version)
 
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 import tomllib
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import ops
@@ -26,7 +28,7 @@ GROUP = "malsim.ops"
 
 def names() -> list[str]:
     """Every op's name, presets and entry points included; nothing is loaded."""
-    return sorted({*_modules(), *_presets(), *(spell(point.name) for point in entry_points(group=GROUP))})
+    return sorted({*_modules(), *_presets(), *(spell(point.name) for point in _points())})
 
 
 def load(name: str, **choices: object) -> Sheet:
@@ -45,7 +47,7 @@ def load(name: str, **choices: object) -> Sheet:
 
 def sheets() -> dict[str, Sheet | OpError]:
     """Every op's data sheet by name, or what keeps it from loading; a third party's op of a taken name by its place too."""
-    taken = [point for point in entry_points(group=GROUP) if spell(point.name) in {**_modules(), **_presets()}]
+    taken = [point for point in _points() if spell(point.name) in {**_modules(), **_presets()}]
     faults = {
         f"{point.name} ({point.value})": OpError(
             "its name is taken by an op of the palette", where=f"{point.name} ({point.value})"
@@ -65,7 +67,7 @@ def _sheet_or_error(name: str) -> Sheet | OpError:
 def _found(name: str) -> Sheet:
     if name in _modules() or name in _presets():
         return _own(name)
-    points = [point for point in entry_points(group=GROUP) if spell(point.name) == name]
+    points = [point for point in _points() if spell(point.name) == name]
     if len(points) > 1:
         raise OpError("two packages name an op so", where=name, given=[point.value for point in points])
     if not points:
@@ -73,6 +75,25 @@ def _found(name: str) -> Sheet:
         hint = f"did you mean {' or '.join(near)}?" if near else "malsim op lists them"
         raise OpError("no such op", given=name, hint=hint)
     return _foreign(name, points[0])
+
+
+def _points() -> tuple[EntryPoint, ...]:
+    """The ops that installed packages name."""
+    return _listed(tuple((place, _changed(place)) for place in sys.path))
+
+
+@lru_cache(maxsize=8)
+def _listed(places: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+    """Reading all installed packages takes longer than reading a netlist: it is done again only where a folder changed."""
+    del places
+    return tuple(entry_points(group=GROUP))
+
+
+def _changed(place: str) -> int:
+    try:
+        return Path(place).stat().st_mtime_ns
+    except (OSError, ValueError):
+        return 0
 
 
 @cache

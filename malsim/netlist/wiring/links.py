@@ -90,14 +90,15 @@ def _against(end: End, known: Point) -> str:
 
 def _infer(links: Mapping[str, list[Link]], instances: dict[str, Instance | None]) -> None:
     """Give every instance with pins of any type the type of what it is wired to, along chains of such instances too."""
+    generic = {name: ends for name, ends in links.items() if any(link.type == "any" for link in ends)}
     touching: dict[str, list[str]] = defaultdict(list)
-    for name, ends in links.items():
+    for name, ends in generic.items():
         for link in ends:
             if isinstance(link.address, Pin):
                 touching[link.address.instance].append(name)
-    waiting = deque(links)
+    waiting = deque(generic)
     while waiting:
-        ends = _retyped(links[waiting.popleft()], instances)
+        ends = _retyped(generic[waiting.popleft()], instances)
         kind = next((link.type for link in ends if link.type != "any"), "")
         for link in ends if kind else ():
             if link.type == "any" and isinstance(link.address, Pin) and (known := instances[link.address.instance]):
@@ -112,7 +113,7 @@ def _retyped(links: Iterable[Link], instances: Mapping[str, Instance | None]) ->
     """The links with the types their instances have by now."""
     made = []
     for link in links:
-        known = instances.get(link.address.instance) if isinstance(link.address, Pin) and link.type == "any" else None
+        known = instances.get(link.address.instance) if link.type == "any" and isinstance(link.address, Pin) else None
         made.append(replace(link, type=known.sheet.slots[link.address.name].pin.type) if known else link)  # type: ignore[union-attr]
     return made
 
