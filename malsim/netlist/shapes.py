@@ -11,7 +11,7 @@ import re
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
@@ -98,21 +98,21 @@ def _shape(outline: str, start: Start) -> _Shape | None:
 
 
 def _placed(tree: Tree[Token], pieces: dict[int, int]) -> _Shape:
-    children = [
-        _placed(child, pieces)
-        if isinstance(child, Tree)
-        else child and _Place(child.type, pieces[child.start_pos or 0], pieces[child.end_pos or 0])
-        for child in tree.children
-    ]
+    children: list[_Shape | _Place | None] = []
+    for child in tree.children:
+        if isinstance(child, Token):
+            children.append(_Place(child.type, pieces[child.start_pos or 0], pieces[child.end_pos or 0]))
+        else:
+            children.append(_placed(child, pieces) if isinstance(child, Tree) else None)
     return _Shape(tree.data, tuple(children))
 
 
 def _filled(shape: _Shape, text: str, begins: Sequence[int]) -> Tree[Token]:
-    children: list[Tree[Token] | Token | None] = []
+    children: list[Any] = []  # the parser too puts None where a word may stand and does not
     for child in shape.children:
         if isinstance(child, _Place):
             begin = begins[child.first]
             children.append(Token(child.type, text[begin : begins[child.end]], begin))
         else:
-            children.append(child and _filled(child, text, begins))
+            children.append(_filled(child, text, begins) if child else None)
     return Tree(shape.data, children)

@@ -1,4 +1,4 @@
-"""A text read by its shape has the tree that the parser makes of it, word for word and place for place, or neither has one."""
+"""A text read by its shape has the tree that the parser makes of it, word for word and place for place, or none as well."""
 
 from __future__ import annotations
 
