@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from malsim.memory.index import NONE
-from malsim.memory.wording import worded
 from malsim.sim.clock import DAY, days
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ __all__ = ["EVENTS", "Notes"]
 EVENTS = {
     "t": pl.Float64, "rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String,
 }  # fmt: skip
+
+
+Text: TypeAlias = str | pl.Series | Callable[[], pl.Series]
 
 
 class Notes:
@@ -58,17 +61,8 @@ class Notes:
         if self.keeps and frame.height:
             self._frames.append(frame)
 
-    def note(
-        self,
-        kind: str,
-        t: float | pl.Series,
-        rep: Ints,
-        *,
-        subject: str | pl.Series,
-        detail: str | pl.Series,
-        cause: str | pl.Series,
-    ) -> None:
-        """Note one event for each of the replications at places `rep`."""
+    def note(self, kind: str, t: float | Text, rep: Ints, *, subject: Text, detail: Text, cause: Text) -> None:
+        """Note one event for each of the replications at places `rep`; a function makes a column where one is kept."""
         if not self.keeps:
             self.count(kind, rep)
         elif len(rep):
@@ -80,15 +74,7 @@ class Notes:
                 "detail": detail,
                 "cause": cause,
             }
-            columns = [
-                (
-                    value.cast(EVENTS[name])
-                    if isinstance(value, pl.Series)
-                    else pl.Series([value], dtype=EVENTS[name]).new_from_index(0, len(rep))
-                ).alias(name)
-                for name, value in given.items()
-            ]
-            self._frames.append(pl.DataFrame(columns))
+            self._frames.append(pl.DataFrame([_column(name, value, len(rep)) for name, value in given.items()]))
 
     def every(self, kind: str, t: float, subject: str, detail: str, cause: str) -> None:
         """Note one event in every replication."""
@@ -100,23 +86,9 @@ class Notes:
 
     def pushed(self, turn: Turn) -> None:
         """A mini-index was pushed."""
-        if not self.keeps:
-            self.count("pushed", np.arange(len(turn.fact)))
-            return
-        lines, marks = (turn.pushed.row != NONE).sum(axis=1), turn.pushed.marked.sum(axis=1)
-        said = (
-            pl.DataFrame({"lines": lines, "words": turn.pushed.words, "marks": marks})
-            .select(
-                worded(
-                    "{} lines, {} words, {} marked ^",
-                    *(pl.col(name).cast(pl.String) for name in ("lines", "words", "marks")),
-                )
-            )
-            .to_series()
-        )
-        task = "task: " + self._names.gather(turn.fact)
-        self.note("pushed", turn.now, np.arange(len(lines)), subject=turn.name, detail=said, cause=task)
         self._opened = np.zeros_like(turn.opened)
+        self.note("pushed", turn.now, np.arange(len(turn.fact)), subject=turn.name, detail=lambda: _lines(turn),
+                  cause=lambda: "task: " + self._names.gather(turn.fact))  # fmt: skip
 
     def opened(self, turn: Turn, cause: str) -> None:
         """The rows opened since this was last asked."""
@@ -131,12 +103,13 @@ class Notes:
     def blocked(self, turn: Turn, blocked: Bools) -> None:
         """The stop hook refused turns: one event for each reason."""
         self.opened(turn, f"{turn.name} was blocked")
-        unopened = np.flatnonzero(blocked & turn.unopened.any(axis=1))
-        row = turn.pushed.row[unopened, turn.unopened[unopened].argmax(axis=1)]
-        self._refused(turn, unopened, "a row marked ^ was never opened", self.handles.gather(row))
+        closed = turn.unopened
+        unopened = np.flatnonzero(blocked & closed.any(axis=1))
+        self._refused(turn, unopened, "a row marked ^ was never opened",
+                      lambda: self.handles.gather(turn.pushed.row[unopened, closed[unopened].argmax(axis=1)]))  # fmt: skip
         unwritten = np.flatnonzero(blocked & turn.unwritten)
-        fact = self._names.gather(turn.fact[unwritten])
-        self._refused(turn, unwritten, "something was learned and nothing written back", fact)
+        self._refused(turn, unwritten, "something was learned and nothing written back",
+                      lambda: self._names.gather(turn.fact[unwritten]))  # fmt: skip
 
     def broken(self, turn: Turn) -> None:
         """The reader's work broke off, in whichever replication: none is released."""
@@ -152,47 +125,42 @@ class Notes:
         self.note("withheld", turn.now, np.flatnonzero(withheld), subject=turn.name,
                   detail="never released: it stayed blocked", cause=f"{turn.name} was blocked")  # fmt: skip
 
-    def _refused(self, turn: Turn, rep: Ints, reason: str, cause: str | pl.Series) -> None:
+    def _refused(self, turn: Turn, rep: Ints, reason: str, cause: Text) -> None:
         self.note("blocked", turn.now, rep, subject=turn.name, detail=reason, cause=cause)
 
     def acted(self, turn: Turn, counts: Mapping[str, Bools]) -> None:
         """What came of released turns: an action on a true, false or stale claim, or none."""
         acts = np.flatnonzero(counts["acted"])
-        harm = np.where(counts["acted_false"], "false", np.where(counts["acted_stale"], "stale", "true"))[acts]
-        on = turn.acted[acts]
-        subject = self.handles.gather(pl.Series(np.where(on == NONE, 0, on)))
-        subject = subject.zip_with(pl.Series(on != NONE), pl.Series(["its own context"] * len(acts), dtype=pl.String))
-        self.note("acted", turn.now, acts, subject=subject, detail=pl.Series(harm.astype(str)), cause=turn.name)
+        self.note("acted", turn.now, acts, subject=lambda: self._trusted(turn.acted[acts]),
+                  detail=lambda: _harm(counts).gather(acts), cause=turn.name)  # fmt: skip
         self.note("declined", turn.now, np.flatnonzero(counts["declined"]), subject=turn.name,
                   detail="nothing that it trusts enough", cause=turn.name)  # fmt: skip
 
     def nudged(self, turn: Turn, rep: Ints, rows: Ints, often: Bools, reads: int) -> None:
         """Cells that the reader has opened often enough for an op to be worth its while."""
-        if often.any():
-            detail = f"opened {reads} times: a recurring read is worth an op of its own"
-            self.note(
-                "nudged", turn.now, rep[often], subject=self.handles.gather(rows[often]), detail=detail, cause=turn.name
-            )
+        detail = f"opened {reads} times: a recurring read is worth an op of its own"
+        self.note("nudged", turn.now, rep[often], subject=lambda: self.handles.gather(rows[often]), detail=detail,
+                  cause=turn.name)  # fmt: skip
 
     def written(self, drafts: Drafts, handles: pl.Series, row: Ints) -> None:
         """The reader's lessons became cells."""
         if len(drafts):
-            cause = "turn " + pl.Series(drafts.turn).cast(pl.String)
-            self.note("written_back", days(int(drafts.t[0])), drafts.rep, subject=handles.gather(row),
-                      detail=self._said(drafts.fact, drafts.value), cause=cause)  # fmt: skip
+            self.note("written_back", days(int(drafts.t[0])), drafts.rep, subject=lambda: handles.gather(row),
+                      detail=lambda: self._said(drafts.fact, drafts.value),
+                      cause=lambda: "turn " + pl.Series(drafts.turn).cast(pl.String))  # fmt: skip
 
     def faulty(self, kind: str, drafts: Drafts, hit: Bools, *, detail: str, cause: str) -> None:
         """A fault befell claims."""
         rows = np.flatnonzero(hit)
-        if rows.size:
-            claim = self.writers.gather(drafts.who[rows]) + " #" + pl.Series(drafts.turn[rows]).cast(pl.String)
-            self.note(kind, _in_days(drafts.t[rows]), drafts.rep[rows], subject=claim, detail=detail, cause=cause)
+        self.note(
+            kind, lambda: _in_days(drafts.t[rows]), drafts.rep[rows], detail=detail, cause=cause,
+            subject=lambda: self.writers.gather(drafts.who[rows]) + " #" + pl.Series(drafts.turn[rows]).cast(pl.String),
+        )  # fmt: skip
 
     def changed(self, changes: Change) -> None:
         """The truth of facts changed."""
-        if len(changes.rep):
-            said, name = self._said(changes.fact, changes.value), self._names.gather(changes.fact)
-            self.note("changed", _in_days(changes.t), changes.rep, subject=name, detail=said, cause="the world")
+        self.note("changed", lambda: _in_days(changes.t), changes.rep, subject=lambda: self._names.gather(changes.fact),
+                  detail=lambda: self._said(changes.fact, changes.value), cause="the world")  # fmt: skip
 
     def seen(self, memory: Memory) -> None:
         """Take note of how the memory's cells are called."""
@@ -200,6 +168,27 @@ class Notes:
 
     def _said(self, fact: Ints, value: Ints) -> pl.Series:
         return self._sayings.gather(self._starts[fact] + value)
+
+    def _trusted(self, cell: Ints) -> pl.Series:
+        return self.handles.gather(np.maximum(cell, 0)).set(pl.Series(cell == NONE), "its own context")
+
+
+def _column(name: str, value: float | Text, length: int) -> pl.Series:
+    made = value() if callable(value) else value
+    if isinstance(made, pl.Series):
+        return made.cast(EVENTS[name]).alias(name)
+    return pl.Series(name, [made], dtype=EVENTS[name]).new_from_index(0, length)
+
+
+def _lines(turn: Turn) -> pl.Series:
+    counts = ((turn.pushed.row != NONE).sum(axis=1), turn.pushed.words, turn.pushed.marked.sum(axis=1))
+    lines, words, marks = (pl.Series(count).cast(pl.String) for count in counts)
+    return lines + " lines, " + words + " words, " + marks + " marked ^"
+
+
+def _harm(counts: Mapping[str, Bools]) -> pl.Series:
+    harm = np.where(counts["acted_false"], "false", np.where(counts["acted_stale"], "stale", "true"))
+    return pl.Series(harm.astype(str))
 
 
 def _in_days(t: Ints) -> pl.Series:

@@ -81,8 +81,8 @@ class Desk:
         rep = catalogue.rep[row].astype(np.int64)
         self._queue(row, rep, now)
         handles = self._notes.handles
-        said = {"subject": handles.gather(row), "cause": handles.gather(stand.accuser[row])}
-        self._notes.note("escalated", day, rep, detail="an active cell contradicts it", **said)
+        self._notes.note("escalated", day, rep, subject=lambda: handles.gather(row), detail="an active cell contradicts it",
+                         cause=lambda: handles.gather(stand.accuser[row]))  # fmt: skip
 
     def summon(self, rep: Ints, now: int) -> None:
         """Put an alarm of each of these replications on the desk."""
