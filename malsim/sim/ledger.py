@@ -35,21 +35,24 @@ class Ledger:
     """Counts by replication; `turn` holds those of the turn being lived."""
 
     def __init__(self, replications: int) -> None:
-        self.total = {name: np.zeros(replications) for name in COUNTS}
-        self.turn = {name: np.zeros(replications) for name in COUNTS}
+        self._past = np.zeros((len(COUNTS), replications))
+        self._open(self._past)
+
+    def _open(self, before: Array) -> None:
+        self._past, self._now = before, np.zeros_like(before)
+        self.turn = dict(zip(COUNTS, self._now, strict=True))
 
     def begin(self) -> None:
         """Open a turn."""
-        self.turn = {name: np.zeros(len(total)) for name, total in self.total.items()}
-        self.add("turns", np.ones(len(self.total["turns"])))
+        self._open(self._past + self._now)
+        self.turn["turns"] += 1.0
 
     def add(self, name: str, count: Array | Bools | Ints) -> None:
         """Count something in every replication."""
         self.turn[name] += count
-        self.total[name] += count
 
     def frame(self, first: int) -> pl.DataFrame:
         """One row a replication."""
-        count = len(self.total["turns"])
-        reps = pl.arange(first, first + count, dtype=pl.Int32, eager=True).alias("rep")
-        return pl.DataFrame([reps, *(pl.Series(name, held.astype(np.int64)) for name, held in self.total.items())])
+        total = (self._past + self._now).astype(np.int64)
+        reps = pl.arange(first, first + total.shape[1], dtype=pl.Int32, eager=True).alias("rep")
+        return pl.DataFrame([reps, *(pl.Series(name, held) for name, held in zip(COUNTS, total, strict=True))])

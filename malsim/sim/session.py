@@ -94,7 +94,8 @@ class Session:
 
     def _nudge(self, turn: Turn, rows: Ints, cells: int) -> None:
         """Remember what was opened, and say of a cell that is opened again and again that an op could watch it."""
-        self._reads = np.append(self._reads, np.zeros(cells - len(self._reads), dtype=np.int64))
+        if cells > len(self._reads):
+            self._reads = np.append(self._reads, np.zeros(cells, dtype=np.int64))
         self._reads[rows] += 1
         self._notes.nudged(turn, np.nonzero(turn.opened)[0], rows, self._reads[rows] == RECURRING, RECURRING)
 
