@@ -21,29 +21,47 @@ BANDS = {
 }  # fmt: skip
 
 
+HELD = 2**17  # values that wait to be summed up together, a megabyte of them
+
+
 class Bands:
     """Collects, of each signal at each tick, how many replications have a value, their mean and their quantiles."""
 
     def __init__(self) -> None:
-        self._kept: list[tuple[float, list[tuple[str | None, str]], Array]] = []
+        self._times: list[float] = []
+        self._names: list[tuple[str | None, str]] = []
+        self._waiting: list[Array] = []
+        self._size = 0
+        self._kept: list[Array] = []
 
     def add(self, t: float, signals: Mapping[str, Array], rows: tuple[str | None, ...]) -> None:
         """Take signals of shape (rows, replications), all of the same rows; NaN is no value."""
         if not signals or not rows:
             return
-        values = np.concatenate([np.atleast_2d(array) for array in signals.values()])
-        names = [(row, name) for name in signals for row in rows]
-        self._kept.append((t, names, _summary(values)))
+        self._times += [t] * (len(signals) * len(rows))
+        self._names += [(row, name) for name in signals for row in rows]
+        self._waiting.append(np.concatenate([np.atleast_2d(array) for array in signals.values()]))
+        self._size += self._waiting[-1].size
+        if self._size >= HELD:
+            self._sum_up()
+
+    def _sum_up(self) -> None:
+        self._kept.append(_summary(np.concatenate(self._waiting)))
+        self._waiting, self._size = [], 0
 
     def frame(self) -> pl.DataFrame:
         """One row a tick, row and signal (columns of BANDS)."""
+        if self._waiting:
+            self._sum_up()
         if not self._kept:
             return pl.DataFrame(schema=BANDS)
-        numbers = np.concatenate([summary for _, _, summary in self._kept])
-        times = np.repeat([t for t, _, _ in self._kept], [len(names) for _, names, _ in self._kept])
-        rows, signals = zip(*(pair for _, names, _ in self._kept for pair in names), strict=True)
-        head = {"t": times, "row": pl.Series(rows, dtype=pl.String), "signal": pl.Series(signals, dtype=pl.String)}
-        tail = dict(zip(list(BANDS)[3:], numbers.T, strict=True))
+        rows, signals = zip(*self._names, strict=True)
+        head = {
+            "t": self._times,
+            "row": pl.Series(rows, dtype=pl.String),
+            "signal": pl.Series(signals, dtype=pl.String),
+        }
+        tail = dict(zip(list(BANDS)[3:], np.concatenate(self._kept).T, strict=True))
         return pl.DataFrame(head | tail).with_columns(pl.col("count").cast(pl.Int64))
 
 
@@ -59,14 +77,15 @@ def bands_of(signals: pl.DataFrame) -> pl.DataFrame:
 def _summary(values: Array) -> Array:
     """Count, mean and quantiles of each row, NaN left out; quantiles lie between neighbours in proportion."""
     ordered = np.sort(values, axis=1)  # NaN goes last
-    count = (~np.isnan(values)).sum(axis=1)
-    mean = np.divide(np.nansum(values, axis=1), count, out=np.full(len(values), np.nan), where=count > 0)
+    told = ~np.isnan(values)
+    count = told.sum(axis=1)
+    mean = np.divide(np.where(told, values, 0.0).sum(axis=1), count, out=np.full(len(values), np.nan), where=count > 0)
     found = [count.astype(np.float64), mean]
-    row = np.arange(len(values))
+    row, last = np.arange(len(values)), np.maximum(count - 1, 0)
     for level in LEVELS:
-        at = level * np.maximum(count - 1, 0)
+        at = level * last
         low = at.astype(np.int64)
-        high = np.minimum(low + 1, np.maximum(count - 1, 0))
+        high = np.minimum(low + 1, last)
         left, right = ordered[row, low], ordered[row, high]
         found.append(left + (at - low) * (right - left))
     return np.stack(found, axis=1)

@@ -32,7 +32,7 @@ class Catalogue:
 
     `rep` (place among the run's), `ordinal` (how many cells its replication held before it), `fact` and `value` (places;
     NONE where a cell is about none), `stated`, `born` (days), `degree` (edges in and out), `words` (of its line in a
-    mini-index), `init` (whether it came with the graph).
+    mini-index), `init` (whether it came with the graph), `says` (place in a table of all facts' values by replication; NONE).
     """
 
     def __init__(self, facts: Sequence[Fact], replications: int, first: int) -> None:
@@ -44,13 +44,14 @@ class Catalogue:
         self._facts = {fact.name: place for place, fact in enumerate(facts)}
         self._values = {(place, fact.number(v)): v for place, fact in enumerate(facts) for v in range(len(fact.values))}
         self._topics = {topic: place for place, topic in enumerate(self.topics)}
+        self.starts = np.cumsum([0, *(len(fact.values) for fact in facts)])  # of each fact's values among all of them
         self._title_words: dict[str, int] = {}
         self._cells = self._edges = 0
         self._columns: dict[str, NDArray[Any]] = {
             name: np.zeros(64, dtype=kind)
             for name, kind in (("rep", np.int32), ("fact", np.int32), ("value", np.int32), ("born", np.float64),
                                ("degree", np.float64), ("words", np.int32), ("ordinal", np.int64), ("init", np.bool_),
-                               ("stated", np.float64))
+                               ("stated", np.float64), ("says", np.int64))
         }  # fmt: skip
         self.citing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         self._counts = np.zeros(replications, dtype=np.int64)
@@ -96,15 +97,18 @@ class Catalogue:
         if end > len(self._columns["rep"]):
             size = max(end, 2 * len(self._columns["rep"]))
             self._columns = {name: np.resize(column, size) for name, column in self._columns.items()}
-        fact = [self._facts.get(name, NONE) for name in cells["object"].to_list()]
-        value = [self._values.get(said, NONE) for said in zip(fact, cells["value"].to_list(), strict=True)]
         rep = cells["rep"].to_numpy() - self._first
+        about = [self._facts.get(name, NONE) for name in cells["object"].to_list()]
+        said = [self._values.get(said, NONE) for said in zip(about, cells["value"].to_list(), strict=True)]
+        fact, value = np.array(about, dtype=np.int64), np.array(said, dtype=np.int64)
+        says = (self.starts[fact] + value) * len(self._counts) + rep
         new = {
             "rep": rep,
             "ordinal": self._counts[rep] + places_within(rep),
             "init": [writer == WRITER for writer in cells["writer"].to_list()],
             "fact": fact,
             "value": value,
+            "says": np.where(value == NONE, NONE, says),
             "stated": cells["stated"].to_numpy(),
             "born": cells["created"].to_numpy(),
             "degree": 0.0,

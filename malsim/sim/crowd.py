@@ -74,14 +74,14 @@ class Crowd:
     def wake(self, before: int) -> Wake:
         """Take the claims that fall due before a time, and set when each member writes next."""
         taken = []
-        while True:
-            rep, member = np.nonzero(self._due < before)
-            if not len(rep):
-                break
+        rep, member = np.nonzero(self._due < before)
+        while len(rep):
             turn, t = self._turn[rep, member], self._due[rep, member]
             taken.append(Wake(rep, member, turn, t, self._chosen(rep, member, turn)))
-            self._turn[rep, member] += 1
-            self._due[rep, member] = self._next(rep, member, t)
+            self._turn[rep, member] = turn + 1
+            due = self._due[rep, member] = self._next(rep, member, t)
+            again = due < before
+            rep, member = rep[again], member[again]
         if len(taken) == 1:
             return taken[0]
         columns = ("rep", "member", "turn", "t", "fact")

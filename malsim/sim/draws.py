@@ -62,6 +62,14 @@ class Draws:
         bits = self.bits(purpose, rep=rep, member=member, turn=turn)
         return (bits >> np.uint64(11)).astype(np.float64) * _UNIT
 
+    def happens(
+        self, share: float, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
+    ) -> NDArray[np.bool_]:
+        """Whether what has the probability `share` happens; what is certain either way is not drawn."""
+        if 0.0 < share < 1.0:
+            return self.uniform(purpose, rep=rep, member=member, turn=turn) < share
+        return np.full(np.broadcast_shapes((1,), np.shape(rep), np.shape(member), np.shape(turn)), share >= 1.0)
+
     def normal(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> Array:
         """Standard normal numbers, by the inverse of the distribution function."""
         found: Array = ndtri(self.uniform(purpose, rep=rep, member=member, turn=turn) + _UNIT / 2)

@@ -52,31 +52,27 @@ def answers(stand: Stand, truth: Ints, *, full: bool) -> dict[str, Array]:
 
     Without `full`, `truth` and `answer`, whose values cannot be averaged, are left out.
     """
-    catalogue, shape = stand.catalogue, truth.shape
-    speaks = np.flatnonzero(stand.active & (catalogue.fact != NONE) & (catalogue.value != NONE))
-    place = catalogue.fact[speaks].astype(np.int64) * shape[1] + catalogue.rep[speaks]
-    effective, value = stand.effective[speaks], catalogue.value[speaks]
-    true = value == truth.ravel()[place]
-    best = np.full((2, truth.size), -1.0)
-    np.maximum.at(best.reshape(-1), place + np.where(true, 0, truth.size), effective)
-    good, bad = best
-    right = good > bad
-    tied = np.flatnonzero((good == bad) & (good >= 0.0))
-    if tied.size:
-        right[tied] = _earliest_is_true(tied, place, effective == good[place], true, truth.size)
-    silent = np.maximum(good, bad) < 0.0
-    found = {
-        "belief": np.where(silent, np.nan, np.maximum(good, bad)),
+    catalogue, replications = stand.catalogue, truth.shape[1]
+    speaks = np.flatnonzero(stand.active & (catalogue.says != NONE))
+    best = np.full((catalogue.starts[-1], replications), -1.0)
+    np.maximum.at(best.reshape(-1), catalogue.says[speaks], stand.effective[speaks])
+    true = catalogue.starts[:-1, None] + truth, np.arange(replications)
+    good = best[true]
+    best[true] = -1.0
+    bad = np.maximum.reduceat(best, catalogue.starts[:-1])
+    right, most = good > bad, np.maximum(good, bad)
+    silent = most < 0.0
+    found = {}
+    if full or ((good == bad) & ~silent).any():
+        value = catalogue.value[_earliest(stand, speaks, most)]
+        right = value == truth
+        found = {"truth": truth.astype(np.float64), "answer": np.where(silent, np.nan, value)} if full else {}
+    return found | {
+        "belief": np.where(silent, np.nan, most),
         "right": np.where(silent, np.nan, right),
         "for_truth": np.where(good < 0.0, np.nan, good),
         "against_truth": np.where(bad < 0.0, np.nan, bad),
     }
-    if full:
-        said = np.full(truth.size, np.nan)
-        leads = (effective == np.maximum(good, bad)[place]) & (true == right[place])
-        said[place[leads][::-1]] = value[leads][::-1]  # of several, the earliest is written last
-        found |= {"truth": truth.ravel().astype(np.float64), "answer": said}
-    return {name: found[name].reshape(shape) for name in OF_FACTS if name in found}
 
 
 def numbers(facts: Sequence[Fact], places: Array) -> Array:
@@ -92,10 +88,10 @@ def of_turn(ledger: Ledger | None, desk: Desk | None) -> dict[str, Array]:
     return found | ({"waiting": desk.waiting.astype(np.float64)} if desk else {})
 
 
-def _earliest_is_true(tied: Ints, place: Ints, leads: Bools, true: Bools, size: int) -> Bools:
-    """Of places where a true and a false claim are worth the same: whether the earlier of them is true."""
-    first = np.full(size, len(place), dtype=np.int64)
-    rows = np.flatnonzero(leads)
-    np.minimum.at(first, place[rows], rows)
-    found: Bools = true[first[tied]]
-    return found
+def _earliest(stand: Stand, speaks: Ints, most: Array) -> Ints:
+    """The earliest cell of those that are worth most about each fact in each replication, NONE where none speaks."""
+    fact, rep = stand.catalogue.fact[speaks], stand.catalogue.rep[speaks]
+    leads = np.flatnonzero(stand.effective[speaks] == most[fact, rep])[::-1]  # of several, the earliest is written last
+    first = np.full(most.shape, NONE, dtype=np.int64)
+    first[fact[leads], rep[leads]] = speaks[leads]
+    return first

@@ -26,11 +26,11 @@ def habitual(population: Population, occasion: Occasion, said: Said, plain: Bool
     agrees = seen.value == said.value[:, None]
     if population.disputes:
         rival = seen.pick(seen.row, seen.best(known & ~agrees))
-        chosen = (occasion.chance("disputes") < population.disputes) & plain
+        chosen = occasion.happens(population.disputes, "disputes") & plain
         edges.append(Edge("contradicts", np.where(chosen, rival, NONE), mutual=population.mutual))
     if population.supports:
         friend = seen.pick(seen.row, seen.best(known & agrees))
-        chosen = (occasion.chance("supports") < population.supports) & plain
+        chosen = occasion.happens(population.supports, "supports") & plain
         edges.append(Edge("supports", np.where(chosen, friend, NONE)))
     if population.revises:
         edges += [Edge("supersedes", np.where(plain, row, NONE)) for row in (own.row, *own.loose.T)]

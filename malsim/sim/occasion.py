@@ -98,9 +98,9 @@ class Occasion:
     seen: Seen
     own: Own
 
-    def chance(self, purpose: str) -> Array:
-        """A uniform number for each claim."""
-        return self.draws.uniform(purpose, rep=self.rep, member=self.member, turn=self.turn)
+    def happens(self, share: float, purpose: str) -> Bools:
+        """Whether what has the probability `share` happens at each claim."""
+        return self.draws.happens(share, purpose, rep=self.rep, member=self.member, turn=self.turn)
 
     def stated(self, mean: float, noise: float) -> Array:
         """A stated confidence for each claim: mean + noise · N(0, 1), within 0.01 and 1."""

@@ -52,7 +52,8 @@ class Session:
         `budget` is the words each reader may be pushed, where something sets it.
         """
         self._begin(number, now)
-        fact = np.searchsorted(self._upto, self._uniform("fact", number), side="right").clip(max=len(self._upto) - 1)
+        drawn = self._draws.uniform("fact", rep=self._reps, turn=number)
+        fact = np.searchsorted(self._upto, drawn, side="right").clip(max=len(self._upto) - 1)
         turn = hooks.push(stand, self.reader, fact, number, now, self.ledger, self._notes, budget)
 
         def again(blocked: Bools, attempt: int) -> None:
@@ -114,16 +115,15 @@ class Session:
                 "reanchored", now, f"turn {number}", "the rules were read again", f"reanchor_every {reader.reanchor_every:g}"
             )
 
-    def _uniform(self, purpose: str, number: int, member: int = 0) -> Array:
-        return self._draws.uniform(purpose, rep=self._reps, member=member, turn=number)
+    def _happens(self, share: float, purpose: str, number: int, member: int = 0) -> Bools:
+        return self._draws.happens(share, purpose, rep=self._reps, member=member, turn=number)
 
     def obeys(self, number: int) -> Bools:
         """Whether the rules are present to each reader in this turn: always, but for one that forgets them."""
         if self.reader.behaviour != "forgets_rules":
             return np.ones(len(self._reps), dtype=bool)
         share = 0.5 ** ((number - self._anchor) / self.reader.half_life)
-        obeys: Bools = self._uniform("obeys", number) < share
-        return obeys
+        return self._happens(share, "obeys", number)
 
     def senses(self, turn: Turn) -> Ints:
         """What each reader sees of its fact when it looks for itself."""
@@ -138,15 +138,15 @@ class Session:
         if not self.reader.recalls:
             return np.full(len(self._reps), NONE, dtype=np.int64)
         held = self._known[np.arange(len(self._reps)), turn.fact].astype(np.int64)
-        return np.where(self._uniform("recalls", turn.number) < self.reader.recalls, held, NONE)
+        return np.where(self._happens(self.reader.recalls, "recalls", turn.number), held, NONE)
 
     def observes(self, turn: Turn) -> Bools:
         """Whether it sees how its action turned out."""
-        return self._uniform("observes", turn.number) < self.reader.observes
+        return self._happens(self.reader.observes, "observes", turn.number)
 
     def complies(self, turn: Turn, attempt: int) -> Bools:
         """Whether it does as it is told when it is blocked."""
-        return self._uniform("complies", turn.number, attempt) < self.reader.complies
+        return self._happens(self.reader.complies, "complies", turn.number, attempt)
 
     def own(self, turn: Turn) -> Ints:
         """Its own latest cell about each turn's fact."""

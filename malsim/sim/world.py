@@ -124,7 +124,7 @@ class World:
         """
         address: dict[str, Ints | int] = {"rep": number, "member": member, "turn": turn}
         choices = self.choices[fact]
-        errs = draws.uniform("errs", **address) >= accuracy
+        errs = ~draws.happens(accuracy, "errs", **address)
         shift = 1 + draws.below(choices - 1, "error", **address)
         truth = self.at(rep, fact, t)
         return np.where(errs, (truth + shift) % choices, truth)

@@ -21,6 +21,6 @@ def write(occasion: Occasion, *, confidence: float, supersedes: float) -> Said:
     """One claim an occasion."""
     value, seen = occasion.sense(0.0), occasion.seen
     rival = seen.pick(seen.row, seen.best((seen.value != NONE) & (seen.value != value[:, None])))
-    takes = occasion.chance("supersedes") < supersedes
+    takes = occasion.happens(supersedes, "supersedes")
     edges = (Edge("supersedes", np.where(takes, rival, NONE)), Edge("contradicts", np.where(takes, NONE, rival)))
     return Said(value, occasion.stated(confidence, 0.0), edges=edges)
