@@ -32,7 +32,7 @@ class Catalogue:
 
     `rep` (place among the run's), `ordinal` (how many cells its replication held before it), `fact` and `value` (places;
     NONE where a cell is about none), `stated`, `born` (days), `degree` (edges in and out), `words` (of its line in a
-    mini-index), `init` (whether it came with the graph), `says` (place in a table of all facts' values by replication; NONE).
+    mini-index), `init` (whether it came with the graph), `says` (place in a table of values, facts, replications).
     """
 
     def __init__(self, facts: Sequence[Fact], replications: int, first: int) -> None:
@@ -44,7 +44,7 @@ class Catalogue:
         self._facts = {fact.name: place for place, fact in enumerate(facts)}
         self._values = {(place, fact.number(v)): v for place, fact in enumerate(facts) for v in range(len(fact.values))}
         self._topics = {topic: place for place, topic in enumerate(self.topics)}
-        self.starts = np.cumsum([0, *(len(fact.values) for fact in facts)])  # of each fact's values among all of them
+        self.most_values = max((len(fact.values) for fact in facts), default=0)
         self._title_words: dict[str, int] = {}
         self._cells = self._edges = 0
         self._columns: dict[str, NDArray[Any]] = {
@@ -101,7 +101,7 @@ class Catalogue:
         about = [self._facts.get(name, NONE) for name in cells["object"].to_list()]
         said = [self._values.get(said, NONE) for said in zip(about, cells["value"].to_list(), strict=True)]
         fact, value = np.array(about, dtype=np.int64), np.array(said, dtype=np.int64)
-        says = (self.starts[fact] + value) * len(self._counts) + rep
+        says = (value * len(self._facts) + fact) * len(self._counts) + rep
         new = {
             "rep": rep,
             "ordinal": self._counts[rep] + places_within(rep),

@@ -52,21 +52,24 @@ def answers(stand: Stand, truth: Ints, *, full: bool) -> dict[str, Array]:
 
     Without `full`, `truth` and `answer`, whose values cannot be averaged, are left out.
     """
-    catalogue, replications = stand.catalogue, truth.shape[1]
+    catalogue = stand.catalogue
     speaks = np.flatnonzero(stand.active & (catalogue.says != NONE))
-    best = np.full((catalogue.starts[-1], replications), -1.0)
-    np.maximum.at(best.reshape(-1), catalogue.says[speaks], stand.effective[speaks])
-    true = catalogue.starts[:-1, None] + truth, np.arange(replications)
-    good = best[true]
-    best[true] = -1.0
-    bad = np.maximum.reduceat(best, catalogue.starts[:-1])
+    says, effective = catalogue.says[speaks], stand.effective[speaks]
+    best = np.full((catalogue.most_values, *truth.shape), -1.0)
+    np.maximum.at(best.reshape(-1), says, effective)
+    good = np.take_along_axis(best, truth[None], axis=0)[0]
+    np.put_along_axis(best, truth[None], -1.0, axis=0)
+    bad = best.max(axis=0)
     right, most = good > bad, np.maximum(good, bad)
     silent = most < 0.0
-    found = {}
-    if full or ((good == bad) & ~silent).any():
-        value = catalogue.value[_earliest(stand, speaks, most)]
-        right = value == truth
-        found = {"truth": truth.astype(np.float64), "answer": np.where(silent, np.nan, value)} if full else {}
+    answer = np.full(truth.shape, NONE)
+    asked = ~silent & (full | (good == bad))  # where the answer is to be told, or decides
+    if asked.any():
+        sought = np.broadcast_to(np.where(asked, most, np.nan), best.shape).ravel()
+        leads = np.flatnonzero(effective == sought[says])[::-1]
+        answer.reshape(-1)[says[leads] % truth.size] = catalogue.value[speaks[leads]]  # the earliest is written last
+        right = np.where(asked, answer == truth, right)
+    found = {"truth": truth.astype(np.float64), "answer": np.where(silent, np.nan, answer)} if full else {}
     return found | {
         "belief": np.where(silent, np.nan, most),
         "right": np.where(silent, np.nan, right),
@@ -86,12 +89,3 @@ def of_turn(ledger: Ledger | None, desk: Desk | None) -> dict[str, Array]:
     """The reader's signals of a turn and the reviewers' `waiting` cases, one number a replication."""
     found = {name: ledger.turn[name] for name in TURN} if ledger else {}
     return found | ({"waiting": desk.waiting.astype(np.float64)} if desk else {})
-
-
-def _earliest(stand: Stand, speaks: Ints, most: Array) -> Ints:
-    """The earliest cell of those that are worth most about each fact in each replication, NONE where none speaks."""
-    fact, rep = stand.catalogue.fact[speaks], stand.catalogue.rep[speaks]
-    leads = np.flatnonzero(stand.effective[speaks] == most[fact, rep])[::-1]  # of several, the earliest is written last
-    first = np.full(most.shape, NONE, dtype=np.int64)
-    first[fact[leads], rep[leads]] = speaks[leads]
-    return first

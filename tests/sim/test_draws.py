@@ -65,3 +65,10 @@ def test_each_distribution_has_its_law() -> None:
     assert len(counts) == 6
     assert stats.chisquare(counts).pvalue > 1e-4
     assert np.isfinite(draws.normal("n", rep=reps)).all()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_what_happens_is_what_is_drawn_below_its_share_whether_or_not_it_need_be_drawn(share: float) -> None:
+    address: dict[str, Any] = {"rep": np.arange(5)[:, None], "member": np.arange(3), "turn": 2}
+    draws = Draws(4, "x")
+    np.testing.assert_array_equal(draws.happens(share, "p", **address), draws.uniform("p", **address) < share)
