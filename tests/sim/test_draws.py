@@ -14,6 +14,7 @@ from malsim.sim.draws import Array, Draws
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 NAMES = st.text(max_size=12)
 NUMBERS = st.integers(0, 2**40)
