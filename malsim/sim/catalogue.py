@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Catalogue", "places_within"]
 
 CITES = np.array([relation in ("supports", "depends_on", "derived_from") for relation in schema.RELATIONS])
-READ = ("rep", "object", "value", "writer", "stated", "created", "title", "topics")
+READ = ("rep", "object", "value", "writer", "created", "title", "topics")
 LINE_WORDS = 10  # of a line: the handle, four scores, five flags
 
 
@@ -31,7 +31,7 @@ class Catalogue:
     """Columns by cell row, grown along with the memory, and for each topic of each replication the cells it holds.
 
     `rep` (place among the run's), `ordinal` (how many cells its replication held before it), `fact` and `value` (places;
-    NONE where a cell is about none), `stated`, `born` (days), `degree` (edges in and out), `words` (of its line in a
+    NONE where a cell is about none), `born` (days), `degree` (edges in and out), `words` (of its line in a
     mini-index), `init` (whether it came with the graph), `says` (place in a table of values, facts, replications).
     """
 
@@ -51,7 +51,7 @@ class Catalogue:
             name: np.zeros(64, dtype=kind)
             for name, kind in (("rep", np.int32), ("fact", np.int32), ("value", np.int32), ("born", np.float64),
                                ("degree", np.float64), ("words", np.int32), ("ordinal", np.int64), ("init", np.bool_),
-                               ("stated", np.float64), ("says", np.int64))
+                               ("says", np.int64))
         }  # fmt: skip
         self.citing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         self._counts = np.zeros(replications, dtype=np.int64)
@@ -109,7 +109,6 @@ class Catalogue:
             "fact": fact,
             "value": value,
             "says": np.where(value == NONE, NONE, says),
-            "stated": cells["stated"].to_numpy(),
             "born": cells["created"].to_numpy(),
             "degree": 0.0,
             "words": LINE_WORDS + self._words_of(cells["title"].to_list()),

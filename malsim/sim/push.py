@@ -42,10 +42,9 @@ class Stand:
 
     def __init__(self, memory: Memory, catalogue: Catalogue, rules: Rules) -> None:
         self.memory, self.catalogue, self.rules = memory, catalogue, rules
-        cells = memory.cells
-        self.effective: Array = cells["effective"].to_numpy()
-        self.touched: Array = cells["touched"].to_numpy()
-        self.status = cells["status"].to_physical().to_numpy()
+        self.effective: Array = memory.column("effective")
+        self.touched: Array = memory.column("touched")
+        self.status: Ints = memory.column("status")
         self.active: Bools = self.status == 0
 
     @cached_property
@@ -59,7 +58,7 @@ class Stand:
     @cached_property
     def currency(self) -> Array:
         """Currency as of the last tick."""
-        return self.memory.cells["currency"].to_numpy()
+        return self.memory.column("currency")
 
     @cached_property
     def accuser(self) -> Ints:
@@ -96,7 +95,7 @@ class Stand:
         catalogue = self.catalogue
         held = catalogue.shelf(rep, catalogue.topic_of[fact])
         place = packed((held != NONE) & self.listed[held], least=1)
-        cell, here = np.take_along_axis(held, place, axis=1), place != NONE
+        cell, here = np.take_along_axis(held, place, axis=1).astype(np.intp), place != NONE
         match = 1.0 + (catalogue.fact[cell] == fact[:, None])
         touched = self.touched[cell]
         score = fused(match, catalogue.degree[cell], self.effective[cell], now - touched, self.rules, here=here)
@@ -118,26 +117,17 @@ class Stand:
         return Seen(row, np.where(here, self.catalogue.value[row], NONE), np.where(here, self.effective[row], 0.0))
 
     def _marks(self, row: Ints, now: float) -> Bools:
-        at = np.maximum(row, 0)
-        marks = marked(
+        here, column = row != NONE, self.memory.column
+        at = row[here]
+        found = np.zeros(row.shape, dtype=bool)
+        found[here] = marked(
             self.rules,
-            stated=self.catalogue.stated[at],
+            stated=column("stated")[at],
             effective=self.effective[at],
             currency=self.currency[at],
             superseded=self.status[at] == 1,
             contradicted=self.contradicted[at],
-            overdue=self._overdue(at, now),
-            requires_review=self._flagged(at) if self.rules.expand_when == "review" else np.zeros(at.shape, dtype=bool),
+            overdue=column("reverify")[at] < now,  # NaN, for none, is never past
+            requires_review=column("requires_review")[at],
         )
-        return marks & (row != NONE)
-
-    def _overdue(self, at: Ints, now: float) -> Bools:
-        dates = self.memory.cells["reverify"]
-        if dates.null_count() == len(dates):
-            return np.zeros(at.shape, dtype=bool)
-        past: Bools = dates.to_numpy()[at] < now  # null is NaN, which is never past
-        return past
-
-    def _flagged(self, at: Ints) -> Bools:
-        flagged: Bools = self.memory.cells["requires_review"].to_numpy()[at]
-        return flagged
+        return found
