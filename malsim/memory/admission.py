@@ -15,7 +15,7 @@ from malsim.memory.corrections import replacements
 from malsim.memory.doubts import first_doubt
 from malsim.memory.frames import framed, places
 from malsim.memory.index import NONE
-from malsim.memory.numbering import Batch, authors_of, number
+from malsim.memory.numbering import Batch, Bools, Ints, authors_of, number
 from malsim.memory.relations import REFUSALS, Outcome, resolve
 from malsim.memory.rules import Rules
 from malsim.memory.sequential import moved
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.cells import Memory
 
-__all__ = ["Admission", "admit", "judged", "screened"]
+__all__ = ["Admission", "Judgement", "admit", "judged", "screened"]
 
 
 class Admission(NamedTuple):
@@ -54,30 +54,52 @@ def admit(
         Calibration factors in [0.5, 1] by writer that stand in for the writers' own records.
     """
     rules = rules or Rules()
-    return judged(memory, screened(validate(as_claims(claims), rules), rules), rules, factors=factors)
+    said = judged(memory, screened(validate(as_claims(claims), rules), rules), rules, factors=factors)
+    return Admission(said.memory, said.verdicts)
 
 
-def judged(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> Admission:
+class Judgement(NamedTuple):
+    """An admission, with the rows of the cells that the batch superseded, and which of its claims were noted on."""
+
+    memory: Memory
+    verdicts: pl.DataFrame
+    superseded: Ints
+    noted: Bools
+
+    @classmethod
+    def between(cls, before: Memory, after: Memory, verdicts: pl.DataFrame) -> Judgement:
+        """What the verdicts and the memories before and after them tell."""
+        gone = after.column("successor") != NONE
+        gone[: before.cells.height] &= before.column("successor") == NONE
+        noted = (verdicts["notes"].list.len() > 0).fill_null(value=False)
+        return cls(after, verdicts, np.flatnonzero(gone), noted.to_numpy())
+
+
+def judged(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> Judgement:
     """Take claims that were validated and screened, and stand in the order of the gate, through the rest of it."""
     factors = factors or {}
     checked = _capped(checked, rules)
     if factors:
         checked = replace(checked, issues=pl.concat([checked.issues, _impossible(checked.claims, factors)]))
-    parts: list[pl.DataFrame] = []
-    while True:
-        memory, verdicts, cut = _judged(memory, checked, rules, factors)
+    noted = np.zeros(len(checked), dtype=bool)
+    noted[checked.notes["claim"].to_numpy()] = True
+    parts, superseded, cut = [], [], 0
+    while cut is not None:
+        checked = checked.rows(np.arange(cut, len(checked))) if cut else checked
+        memory, verdicts, gone, cut = _judged(memory, checked, rules, factors)
         parts.append(verdicts)
-        if cut is None:
-            return Admission(memory, pl.concat(parts) if len(parts) > 1 else verdicts)
-        checked = checked.rows(np.arange(cut, len(checked)))
+        superseded.append(gone)
+    if len(parts) == 1:
+        return Judgement(memory, verdicts, gone, noted)
+    return Judgement(memory, pl.concat(parts), np.concatenate(superseded), noted)
 
 
 def _judged(
     memory: Memory, checked: Validated, rules: Rules, factors: Mapping[str, float]
-) -> tuple[Memory, pl.DataFrame, int | None]:
+) -> tuple[Memory, pl.DataFrame, Ints, int | None]:
     """Admit a batch up to the first claim that it cannot be sure of as a whole; the place of that claim, if there is one."""
     if not len(checked):
-        return memory, pl.DataFrame(schema=schema.VERDICTS), None
+        return memory, pl.DataFrame(schema=schema.VERDICTS), np.zeros(0, dtype=np.int64), None
     authors = authors_of(memory, checked.claims, factors, rules)
     sound = np.ones(len(checked), dtype=bool)
     sound[checked.issues["claim"].to_numpy()] = False
@@ -86,12 +108,12 @@ def _judged(
     replaced = replacements(memory, checked, batch, outcome, rules)
     cut = first_doubt(memory, checked, batch, outcome, replaced)
     if cut is not None:
-        memory, verdicts, sooner = _judged(memory, checked.rows(np.arange(cut)), rules, factors)
-        return memory, verdicts, cut if sooner is None else sooner
+        memory, verdicts, gone, sooner = _judged(memory, checked.rows(np.arange(cut)), rules, factors)
+        return memory, verdicts, gone, cut if sooner is None else sooner
     built = build(memory, checked, batch, outcome, replaced, rules)
     if rules.recompute == "admit":
         built = moved(built, outcome, factors, rules)
-    return built.memory, _verdicts(checked, outcome, built, _refused(outcome, checked, batch)), None
+    return built.memory, _verdicts(checked, outcome, built, _refused(outcome, checked, batch)), built.demoted[0], None
 
 
 def screened(checked: Validated, rules: Rules) -> Validated:

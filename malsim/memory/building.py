@@ -12,6 +12,7 @@ from malsim.memory import schema
 from malsim.memory.cells import Memory
 from malsim.memory.frames import framed, places
 from malsim.memory.index import NONE
+from malsim.memory.naming import named
 from malsim.memory.numbering import look_up_keys
 from malsim.memory.relations import SUPERSEDES
 from malsim.memory.rows import new_cells
@@ -71,7 +72,8 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, re
     claimed_by = batch.authors.of_claims[created]
     author, writers = _writers(memory, made, claimed_by)
     factor, live = batch.authors.factor[claimed_by], batch.fresh[created]
-    cells = new_cells(memory, made, author=author, factor=factor, live=live, rules=rules)
+    names = named(memory, made)
+    cells = new_cells(made, names, author=author, factor=factor, live=live, rules=rules)
     before, new = memory, cells
     if not appended.all():
         before, new = _overwritten(memory, cells, reused), cells.filter(pl.Series(appended))
@@ -80,7 +82,7 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, re
     weighs = kept & (checked.edges["weight"].to_numpy() != 0.0)
     walk = (batch.claim[weighs], rows.of(outcome.target[weighs]))
     row = np.where(outcome.accepted, rows.of(outcome.source), NONE)
-    after = _demoted(before.grown(new, edges, writers), replaced, rows)
+    after = _demoted(before.grown(new, edges, writers, names.own), replaced, rows)
     after = _reinforced(after, checked.claims, outcome, rows, edges, rules)
     return Built(after, row, before.edges.height, edge_claim, (rows.of(replaced.old), replaced.at), walk)
 

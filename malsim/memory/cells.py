@@ -17,7 +17,7 @@ from malsim.memory.index import NONE, Index, Roster
 from malsim.memory.wiring import Wiring, wire
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Memory"]
 
-_STANDING = ("wiring", "_wired", "index", "roster")
+_STANDING = ("wiring", "_wired", "index", "roster", "held")
 _KEPT = (*_STANDING, "_accusations", "_replaced", "_contradicted")
 
 
@@ -110,13 +110,25 @@ class Memory:
     def _columns(self) -> dict[str, Column]:
         return {}
 
-    def grown(self, cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame) -> Memory:
-        """A memory with more rows in each frame: those given, under its own; what is derived grows along."""
+    @cached_property
+    def held(self) -> NDArray[np.int64]:
+        """How many cells each replication holds, from 0 to the last that holds any."""
+        return np.bincount(self.column("rep"))
+
+    def grown(self, cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, own: Sequence[str]) -> Memory:
+        """A memory with more rows in each frame: those given, under its own; what is derived grows along.
+
+        `own` are the names of the new cells that are not made of their places alone.
+        """
         after = Memory(joined(self.cells, cells), joined(self.edges, edges), joined(self.writers, writers), self.scanned)
         self._wired_into(after)
-        after.__dict__["index"] = self.index.grown(after.cells, cells)
+        after.__dict__["index"] = self.index.grown(after.cells, cells, own)
         after.__dict__["roster"] = self.roster.grown(after.writers, self.writers.height)
         after.__dict__["_columns"] = {name: held.grown(bare(cells[name])) for name, held in self._columns.items()}
+        if cells.height:
+            more = np.bincount(cells["rep"].to_numpy(), minlength=len(self.held))
+            more[: len(self.held)] += self.held
+            after.__dict__["held"] = more
         return after
 
     def _wired_into(self, after: Memory) -> Memory:
@@ -218,7 +230,7 @@ class Memory:
 
     def with_edges(self, edges: pl.DataFrame) -> Memory:
         """The same cells with more edges."""
-        return self._wired_into(self._keeping(replace(self, edges=edges), "index", "roster", "_columns"))
+        return self._wired_into(self._keeping(replace(self, edges=edges), "index", "roster", "held", "_columns"))
 
     def _keeping(self, other: Memory, *names: str) -> Memory:
         """Hand what was derived from unchanged columns on to the next memory."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,56 +20,82 @@ NONE = -1
 class Index:
     """Rows by handle, key and content hash. It only ever grows, so a memory of `height` cells reads past none of its own.
 
-    `grown` hands the same index on; a second memory grown from the same ancestor gets one of its own.
+    `grown` hands the same index on; a second memory grown from the same ancestor gets one of its own. Names are read when
+    one is first sought: a run whose claims name rows seeks none.
     """
 
     def __init__(self, cells: pl.DataFrame) -> None:
-        self._handles: dict[tuple[int, str | None], int] = {}
-        self._keys: dict[tuple[int, str | None], int] = {}
-        self._contents: defaultdict[int, list[int]] = defaultdict(list)
-        self._height = 0
+        self._handles: dict[int, dict[str | None, int]] = {}  # by replication
+        self._keys: dict[int, dict[str | None, int]] = {}
+        self._contents: dict[int, int] = {}  # the first row of each
+        self._again: dict[int, list[int]] = {}  # the later ones, of the few that have any
+        self._unread: list[pl.DataFrame] = []
+        self._height = self._named = 0
+        self._own: set[str] | None = set() if cells.is_empty() else None  # None: all names may be some cell's own
         self._add(cells)
 
-    def grown(self, cells: pl.DataFrame, new: pl.DataFrame) -> Index:
-        """An index of `cells`, whose last rows are `new`: this one, unless another memory has grown from it already."""
+    def grown(self, cells: pl.DataFrame, new: pl.DataFrame, own: Sequence[str]) -> Index:
+        """An index of `cells`, whose last rows are `new`: this one, unless another memory has grown from it already.
+
+        `own` are the new cells' names that are not made of their places alone.
+        """
         if self._height != cells.height - new.height:
             return Index(cells)
+        if self._own is not None:
+            self._own.update(own)
         self._add(new)
         return self
 
     def _add(self, cells: pl.DataFrame) -> None:
-        reps = cells["rep"].to_list()
-        first = self._height
-        for names, column in ((self._handles, "handle"), (self._keys, "key")):
-            for row, name in enumerate(zip(reps, cells[column].to_list(), strict=True), first):
-                names.setdefault(name, row)
-        for row, content in enumerate(cells["content"].to_list(), first):
-            self._contents[content].append(row)
-        self._height = first + cells.height
+        self._unread.append(cells[["rep", "handle", "key"]])
+        for row, content in enumerate(cells["content"].to_list(), self._height):
+            if self._contents.setdefault(content, row) != row:
+                self._again.setdefault(content, []).append(row)
+        self._height += cells.height
+
+    def _names(self) -> tuple[dict[int, dict[str | None, int]], ...]:
+        """Rows by replication and name: by key, by handle."""
+        for cells in self._unread:
+            reps = cells["rep"].to_list()
+            for held, column in ((self._handles, "handle"), (self._keys, "key")):
+                for row, (rep, name) in enumerate(zip(reps, cells[column].to_list(), strict=True), self._named):
+                    held.setdefault(rep, {}).setdefault(name, row)
+            self._named += cells.height
+        self._unread = []
+        return self._keys, self._handles
+
+    def are_free(self, reps: Sequence[int], names: Sequence[str], *, height: int) -> bool:
+        """Whether no cell below `height` bears any of these names, which are made of their new cells' places."""
+        if self._own is not None:
+            return self._own.isdisjoint(names)
+        return bool((self.rows(reps, names, height=height) == NONE).all())
 
     def rows(self, reps: Sequence[int], names: Sequence[str | None], *, height: int) -> NDArray[np.int64]:
         """The first row below `height` that bears each name as its key or else its handle, NONE where none does."""
-        sought = list(zip(reps, names, strict=True))
         by_key, by_handle = (
-            np.array([held.get(name, NONE) for name in sought], dtype=np.int64) for held in (self._keys, self._handles)
+            np.array([held.get(rep, _NOBODY).get(name, NONE) for rep, name in zip(reps, names, strict=True)], dtype=np.int64)
+            for held in self._names()
         )
         by_handle = np.where(by_handle < height, by_handle, NONE)
         return np.where((by_key != NONE) & (by_key < height), by_key, by_handle)
 
     def bears(self, rep: int, name: str, *, height: int) -> bool:
         """Whether a cell below `height` bears a name as its key or its handle."""
-        return any(held.get((rep, name), height) < height for held in (self._keys, self._handles))
+        return any(held.get(rep, _NOBODY).get(name, height) < height for held in self._names())
 
     def alike(self, contents: Sequence[int], *, height: int) -> list[tuple[int, int]]:
         """(place, row) of every cell below `height` whose content hash stands at a place of `contents`."""
-        held = self._contents
+        held, again = self._contents, self._again
         return [
             (place, row)
             for place, content in enumerate(contents)
             if content in held
-            for row in held[content]
+            for row in (held[content], *again.get(content, ()))
             if row < height
         ]
+
+
+_NOBODY: dict[str | None, int] = {}
 
 
 class Roster:

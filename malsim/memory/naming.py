@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from malsim.memory.handles import keys, tags
-from malsim.memory.index import NONE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.cells import Memory
 
-__all__ = ["named"]
+__all__ = ["Names", "named"]
 
 SHORTEST_TAG = 4
 LONGEST_TAG = 16
 
 
-def named(memory: Memory, made: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+class Names(NamedTuple):
+    """The keys and handles of new cells; `own` are those that are not made of a cell's place alone."""
+
+    key: pl.Series
+    handle: pl.Series
+    own: list[str]
+
+
+def named(memory: Memory, made: pl.DataFrame) -> Names:
     """The key and the handle of each new cell.
 
     A handle that was not given depends on nothing but how many cells its replication holds, so that one replication names
@@ -39,23 +46,22 @@ def named(memory: Memory, made: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
         key = made["key"].fill_null(key)
     name = made["handle"].fill_null(made["kind"] + "_" + tail) if given else made["kind"] + "_" + tail
     reps, names = made["rep"].to_list(), name.to_list()
-    borne = memory.index.rows(reps, names, height=memory.cells.height) != NONE
-    if borne.any() or given or by_key:
-        names = _grown(memory, reps, names, key.to_list(), made["handle"].is_not_null().to_list())
-    return key, pl.Series("handle", names, dtype=pl.String)
+    if not (given or by_key) and memory.index.are_free(reps, names, height=memory.cells.height):
+        return Names(key, name.alias("handle"), [])
+    names = _grown(memory, reps, names, key.to_list(), made["handle"].is_not_null().to_list())
+    return Names(key, pl.Series("handle", names, dtype=pl.String), [*names, *key])
 
 
 def _ordinals(memory: Memory, made: pl.DataFrame) -> NDArray[np.int64]:
     """How many cells its replication held before each new one."""
     reps = made["rep"].to_numpy()
-    if not len(reps):
-        return np.zeros(0, dtype=np.int64)
-    before = np.bincount(memory.cells["rep"].to_numpy(), minlength=int(reps.max()) + 1)
     order = np.argsort(reps, kind="stable")
     runs = reps[order]
     place = np.empty(len(reps), dtype=np.int64)
     place[order] = np.arange(len(reps)) - np.searchsorted(runs, runs)
-    ordinal: NDArray[np.int64] = before[reps] + place
+    held = memory.held
+    before = np.where(reps < len(held), held[np.minimum(reps, len(held) - 1)], 0) if len(held) else np.zeros_like(place)
+    ordinal: NDArray[np.int64] = before + place
     return ordinal
 
 

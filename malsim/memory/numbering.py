@@ -85,19 +85,18 @@ class Batch:
         """Which ids are locked or immutable, where the rules keep locks."""
         if self.rules.locks == "display":
             return np.zeros(len(target), dtype=bool)
-        cells = self.memory.cells
-        locked: Bools = self._pick(target, (cells["locked"] | cells["immutable"]).to_numpy(), self.marked)
+        standing = (self.memory.column(name) for name in ("locked", "immutable"))
+        locked: Bools = np.logical_or(*(self._pick(target, held, self.marked) for held in standing))
         return locked
 
     def is_active(self, target: Ints) -> Bools:
         """Which ids are active before the batch's own demotions."""
-        standing = self.memory.cells["status"].to_physical().to_numpy() == 0
-        active: Bools = self._pick(target, standing, self.fresh)
+        active: Bools = self._pick(target, self.memory.column("status"), np.where(self.fresh, 0, NONE)) == 0
         return active
 
     def author(self, target: Ints) -> Ints:
         """The row of the writer of each id."""
-        author: Ints = self._pick(target, self.memory.cells["author"].to_numpy(), self.authors.of_claims)
+        author: Ints = self._pick(target, self.memory.column("author"), self.authors.of_claims)
         return author
 
     def may_supersede(self, target: Ints) -> Bools:

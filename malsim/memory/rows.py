@@ -10,12 +10,11 @@ import polars as pl
 from malsim.memory import schema, scores
 from malsim.memory.frames import framed, places
 from malsim.memory.handles import is_immutable
-from malsim.memory.naming import named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from malsim.memory.cells import Memory
+    from malsim.memory.naming import Names
     from malsim.memory.numbering import Bools, Ints
     from malsim.memory.rules import Rules
 
@@ -29,22 +28,21 @@ _LISTS = ("topics", "entities", "source_refs")
 
 
 def new_cells(
-    memory: Memory, made: pl.DataFrame, *, author: Ints, factor: NDArray[np.float64], live: Bools, rules: Rules
+    made: pl.DataFrame, names: Names, *, author: Ints, factor: NDArray[np.float64], live: Bools, rules: Rules
 ) -> pl.DataFrame:
     """Cells (columns of `schema.CELLS`) of checked claims; effective = stated · calibration until their first tick."""
     count = made.height
     stated = made["stated"].to_numpy()
-    key, handle = named(memory, made)
     seed = np.full(count, rules.salience_seed)
     immutable: pl.Series | NDArray[np.bool_] = np.zeros(count, dtype=bool)  # a made handle has no capital
     if made["handle"].null_count() < count:
-        immutable = handle.to_frame().select(is_immutable(pl.col("handle"))).to_series()
+        immutable = names.handle.to_frame().select(is_immutable(pl.col("handle"))).to_series()
     columns: dict[str, pl.Series | NDArray[np.generic]] = {
         **{name: made[name] for name in _AS_CLAIMED},
         **{name: made[f"{name}_word"] for name in schema.WORDS},
         **{name: made[name].fill_null([]) if made[name].null_count() else made[name] for name in _LISTS},
-        "key": key,
-        "handle": handle,
+        "key": names.key,
+        "handle": names.handle,
         "immutable": immutable,
         "author": author.astype(np.uint32),
         "claimed": made["confidence"],

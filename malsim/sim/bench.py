@@ -165,15 +165,15 @@ class Bench:
         if scripted.height:
             claims, order = Validated.joined(claims, screened(validate(scripted, rules), rules))
             place = np.where(order < len(drafts), order, NONE)
-        after, verdicts = judged(memory, claims, rules)
-        self.recorder.admitted(verdicts, memory, after)
+        said = judged(memory, claims, rules)
+        self.recorder.admitted(said)
         row = np.full(len(drafts) + 1, NONE, dtype=np.int64)
-        cell = verdicts["cell"]
+        cell = said.verdicts["cell"]
         row[place] = (cell.fill_null(NONE) if cell.null_count() else cell).to_numpy()
         self.cast.heard(drafts, row[:-1])
         if self.session:
-            self.session.heard(drafts, row[:-1], after)
-        return after
+            self.session.heard(drafts, row[:-1], said.memory)
+        return said.memory
 
     def _settle(self, memory: Memory) -> None:
         """Make a memory the one that everybody sees until the next scan."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory import Memory
+    from malsim.memory.admission import Judgement
     from malsim.sim.occasion import Array
     from malsim.sim.script import Scenario
     from malsim.sim.stage import Scene
@@ -97,21 +98,20 @@ class Recorder:
         self._cells.append(cells)
         self._writers.append(writers)
 
-    def admitted(self, verdicts: pl.DataFrame, before: Memory, after: Memory) -> None:
-        """Record what the gate said of a batch, and which cells it replaced."""
+    def admitted(self, said: Judgement) -> None:
+        """Record what the gate said of a batch, and which cells it superseded."""
+        verdicts, superseded = said.verdicts, np.sort(said.superseded)
         if not verdicts.height:
             return
-        replaced = _replaced(before, after)
         if self.notes.keeps:
             self.notes.add(_verdict_events(verdicts))
-            self.notes.add(_replacements(replaced, after))
+            self.notes.add(_replacements(superseded, said.memory))
             return
         rep, verdict = verdicts["rep"].to_numpy() - self.scenario.first, verdicts["verdict"].to_physical().to_numpy()
         for place, kind in enumerate(VERDICTS.values()):
             self.notes.count(kind, rep[verdict == place])
-        attenuated = verdicts.select((pl.col("notes").list.len() > 0) | (pl.col("calibration") < 1.0)).to_series()
-        self.notes.count("attenuated", rep[attenuated.fill_null(value=False).to_numpy()])
-        self.notes.count("superseded", after.cells["rep"].gather(replaced).to_numpy() - self.scenario.first)
+        self.notes.count("attenuated", rep[said.noted | (verdicts["calibration"].to_numpy() < 1.0)])
+        self.notes.count("superseded", said.memory.column("rep")[superseded] - self.scenario.first)
 
     def events(self) -> pl.DataFrame:
         """All events in time order."""
@@ -174,16 +174,6 @@ def _verdict_events(verdicts: pl.DataFrame) -> pl.DataFrame:
         claim.alias("cause"),
     )  # fmt: skip
     return pl.concat([events, noted]) if noted.height else events
-
-
-def _replaced(before: Memory, after: Memory) -> NDArray[np.int64]:
-    """The rows of the cells that a batch superseded."""
-    old, new = before.cells["successor"], after.cells["successor"]
-    if new.null_count() == old.null_count() + len(new) - len(old):
-        return np.zeros(0, dtype=np.int64)
-    gone = new.is_not_null().to_numpy().copy()
-    gone[: len(old)] &= old.is_null().to_numpy()
-    return np.flatnonzero(gone)
 
 
 def _replacements(rows: NDArray[np.int64], after: Memory) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from malsim.memory.admission import Judgement
 from malsim.memory.bootstrap import ten_cells
 from malsim.memory.replicate import replicated
 from malsim.netlist import load
@@ -71,7 +72,9 @@ class Thread:
         self._state, self._labels = self.engine.start(memory), memory
         return memory
 
-    def scan(self, memory: Memory, at: int, ledger: Ledger | None, desk: Desk | None, tell: Callable[..., None]) -> Memory:
+    def scan(
+        self, memory: Memory, at: int, ledger: Ledger | None, desk: Desk | None, tell: Callable[[Judgement], None]
+    ) -> Memory:
         """Run the net on a memory that has just ticked; `tell` is told what the gate said of its programs' claims."""
         made = self.engine.scan(self._state, memory, self._inputs(at, ledger, desk), now=days(at))
         self._state, self._labels, self.outputs = made.state, memory, dict(made.outputs)
@@ -81,7 +84,7 @@ class Thread:
                 desk.summon(one.reps, at)
         said = [ran.verdicts for ran in made.ran if ran.verdicts is not None]
         if said:
-            tell(pl.concat(said), memory, made.memory)
+            tell(Judgement.between(memory, made.memory, pl.concat(said)))
         return made.memory
 
     def of_runs(self) -> dict[str, Array]:
