@@ -83,15 +83,12 @@ def judged(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping
         checked = replace(checked, issues=pl.concat([checked.issues, _impossible(checked.claims, factors)]))
     noted = np.zeros(len(checked), dtype=bool)
     noted[checked.notes["claim"].to_numpy()] = True
-    parts, superseded, cut = [], [], 0
+    memory, verdicts, superseded, cut = _judged(memory, checked, rules, factors)
     while cut is not None:
-        checked = checked.rows(np.arange(cut, len(checked))) if cut else checked
-        memory, verdicts, gone, cut = _judged(memory, checked, rules, factors)
-        parts.append(verdicts)
-        superseded.append(gone)
-    if len(parts) == 1:
-        return Judgement(memory, verdicts, gone, noted)
-    return Judgement(memory, pl.concat(parts), np.concatenate(superseded), noted)
+        checked = checked.rows(np.arange(cut, len(checked)))
+        memory, more, gone, cut = _judged(memory, checked, rules, factors)
+        verdicts, superseded = verdicts.vstack(more), np.append(superseded, gone)
+    return Judgement(memory, verdicts.rechunk(), superseded, noted)
 
 
 def _judged(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import DataObject, SearchStrategy
 
     from malsim.memory import Memory, Rules
-    from malsim.memory.admission import Admission
+    from malsim.memory.admission import Judgement
     from malsim.memory.validation import Validated
     from malsim.sim.run import Run
 
@@ -125,7 +125,7 @@ def test_no_exception_gets_round_the_stop_hook(owner: type, name: str, monkeypat
 
 
 def test_a_lesson_that_the_gate_refuses_was_not_written_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    def deaf(memory: Memory, checked: Validated, rules: Rules) -> Admission:
+    def deaf(memory: Memory, checked: Validated, rules: Rules) -> Judgement:
         of_reader = checked.claims.filter(pl.col("writer") == "reader").select(
             "claim", path=pl.lit("title"), message=pl.lit("is not heard")
         )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from malsim.memory import Memory, Rules, admit
-from malsim.memory.admission import judged, screened
+from malsim.memory.admission import Judgement, judged, screened
 from malsim.memory.schema import RELATIONS
 from malsim.memory.validation import Validated, validate
 from malsim.sim.drafts import Drafts
@@ -112,11 +112,14 @@ def test_drafts_are_judged_as_the_claims_they_stand_for(case: str, data: st.Data
     vocabulary, facts, writers, rules = words(case)
     memory = standing(facts, rules)
     drafts = ordered(data.draw(batches()), vocabulary)
-    after, verdicts = judged(memory, vocabulary.claims(drafts, memory), rules)
+    said = judged(memory, vocabulary.claims(drafts, memory), rules)
     by_hand = admit(memory, written(drafts, memory, facts, writers), rules)
-    assert_frame_equal(verdicts, by_hand.verdicts)
+    assert_frame_equal(said.verdicts, by_hand.verdicts)
+    compared = Judgement.between(memory, by_hand.memory, by_hand.verdicts)
+    assert sorted(said.superseded.tolist()) == compared.superseded.tolist()
+    assert said.noted.tolist() == compared.noted.tolist()
     for name in ("cells", "edges", "writers"):
-        assert_frame_equal(getattr(after, name), getattr(by_hand.memory, name))
+        assert_frame_equal(getattr(said.memory, name), getattr(by_hand.memory, name))
 
 
 def test_a_batch_joined_of_two_is_the_batch_of_both_in_order() -> None:

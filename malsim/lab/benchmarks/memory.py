@@ -122,6 +122,8 @@ def _gate() -> Row:
 
 def _small_tick() -> Row:
     """A turn of a small run: a few claims through the gate, the tick, and the record of it."""
+    from malsim.memory.admission import judged, screened
+    from malsim.memory.validation import validate
     from malsim.sim.recorder import Recorder
     from malsim.sim.script import Scenario
 
@@ -137,10 +139,10 @@ def _small_tick() -> Row:
     frame, scenario = pl.DataFrame({"x": np.arange(100.0)}), Scenario()
 
     def turn() -> None:
-        recorder = Recorder(scenario)
-        after, verdicts = admit(memory, few)
-        recorder.admitted(verdicts, memory, after)
-        recorder.tick(tick(after, 2.0), 2.0, last=False)
+        recorder, rules = Recorder(scenario), scenario.rules
+        said = judged(memory, screened(validate(few, rules), rules), rules)
+        recorder.admitted(said)
+        recorder.tick(tick(said.memory, 2.0), 2.0, last=False)
 
     name = "one recorded turn of 100 cells and 4 claims, beside one polars with_columns"
     return compare(name, turn, lambda: frame.with_columns(y=pl.col("x") * 2 + 1), limit=150, repeats=200)
