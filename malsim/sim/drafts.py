@@ -55,8 +55,7 @@ class Drafts:
     @classmethod
     def of(cls, edges: Sequence[Edge], *, rep: Ints, **columns: Ints | Array | float) -> Drafts:
         """Claims with what they intend; a column may be one number for all, and no edge is said twice."""
-        shape = (len(rep),)
-        spread = {name: np.broadcast_to(np.asarray(column), shape) for name, column in columns.items()}
+        spread = {name: held if isinstance(held, np.ndarray) else np.full(len(rep), held) for name, held in columns.items()}
         return cls(rep=rep, **spread, **_flat(edges))
 
     @classmethod
@@ -89,7 +88,9 @@ def _flat(edges: Sequence[Edge]) -> dict[str, NDArray[Any]]:
     target = targets[place, claim]
     mutual = np.array([edge.mutual for edge in edges], dtype=bool)[place]
     said = (claim * len(schema.RELATIONS) + relation) * (target.max(initial=0) + 1) + target
-    first = np.sort(np.unique(said, return_index=True)[1])
+    order = np.argsort(said, kind="stable")
+    first = np.ones(len(said), dtype=bool)
+    first[order[1:]] = said[order[1:]] != said[order[:-1]]
     return {"claim": claim[first], "relation": relation[first], "target": target[first], "mutual": mutual[first]}
 
 

@@ -50,15 +50,19 @@ class Draws:
     seed: int
     population: str
 
-    def bits(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> NDArray[np.uint64]:
-        """64 random bits for each address."""
+    def bits(
+        self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
+    ) -> NDArray[np.uint64]:
+        """64 random bits for each address; of several purposes one row each."""
         key = _key(self.seed, self.population, purpose)
         for part in (rep, member, turn):
             key = _mixed(key ^ np.asarray(part).astype(np.uint64))
         return key
 
-    def uniform(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> Array:
-        """Numbers from 0 on and below 1, all alike."""
+    def uniform(
+        self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
+    ) -> Array:
+        """Numbers from 0 on and below 1, all alike; of several purposes one row each."""
         bits = self.bits(purpose, rep=rep, member=member, turn=turn)
         return (bits >> np.uint64(11)).astype(np.float64) * _UNIT
 
@@ -88,7 +92,9 @@ class Draws:
 
 
 @cache
-def _key(seed: int, population: str, purpose: str) -> NDArray[np.uint64]:
+def _key(seed: int, population: str, purpose: str | tuple[str, ...]) -> NDArray[np.uint64]:
+    if isinstance(purpose, tuple):
+        return np.stack([_key(seed, population, one) for one in purpose])
     key = _mixed(np.array([seed], dtype=np.uint64))
     for name in (population, purpose):
         key = _mixed(key ^ name_number(name))

@@ -30,6 +30,7 @@ class Known:
         self._value = np.full(self._shape, NONE, dtype=np.int8)
         self._first = np.full((replications, facts), NONE, dtype=np.int32)
         self._loose = np.zeros((2, 0), dtype=np.int64)  # place and row
+        self._untied = np.zeros(self._row.size, dtype=bool)  # places with loose ends
 
     def heard(self, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
         """Learn which cells claims became, in the order of the gate."""
@@ -37,7 +38,9 @@ class Known:
         self._row[at], self._value[at] = row, value
         loose = self._row[at] != row
         if loose.any():
-            self._loose = np.append(self._loose, [np.ravel_multi_index(at, self._shape)[loose], row[loose]], axis=1)
+            place = np.ravel_multi_index(at, self._shape)[loose]
+            self._untied[place] = True
+            self._loose = np.append(self._loose, [place, row[loose]], axis=1)
         new = self._first[rep, fact] == NONE
         self._first[rep[new][::-1], fact[new][::-1]] = row[new][::-1]  # of several, the first is written last
 
@@ -58,9 +61,9 @@ class Known:
 
     def _taken(self, place: Ints) -> Ints:
         """Hand the loose ends of each place to its first claim, shape (claims, most of them)."""
-        waiting, row = self._loose
-        if not waiting.size:
+        if not self._untied[place].any():
             return np.zeros((len(place), 0), dtype=np.int64)
+        waiting, row = self._loose
         here, first = np.unique(place, return_index=True)
         at = np.searchsorted(here, waiting).clip(max=len(here) - 1)
         met = here[at] == waiting
@@ -68,5 +71,5 @@ class Known:
         nth = places_within(claim)
         taken = np.full((len(place), int(nth.max(initial=-1)) + 1), NONE)
         taken[claim, nth] = row[met]
-        self._loose = self._loose[:, ~met]
+        self._loose, self._untied[place] = self._loose[:, ~met], False
         return taken

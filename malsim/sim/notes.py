@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory.index import NONE
-from malsim.sim.clock import DAY, days
+from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -142,12 +142,11 @@ class Notes:
         self.note("nudged", turn.now, rep[often], subject=lambda: self.handles.gather(rows[often]), detail=detail,
                   cause=turn.name)  # fmt: skip
 
-    def written(self, drafts: Drafts, handles: pl.Series, row: Ints) -> None:
-        """The reader's lessons became cells."""
-        if len(drafts):
-            self.note("written_back", days(int(drafts.t[0])), drafts.rep, subject=lambda: handles.gather(row),
-                      detail=lambda: self._said(drafts.fact, drafts.value),
-                      cause=lambda: "turn " + pl.Series(drafts.turn).cast(pl.String))  # fmt: skip
+    def written(self, drafts: Drafts, own: Ints, handles: pl.Series, row: Ints) -> None:
+        """Some drafts, the reader's lessons, became cells."""
+        self.note("written_back", lambda: _in_days(drafts.t[own]), drafts.rep[own], subject=lambda: handles.gather(row),
+                  detail=lambda: self._said(drafts.fact[own], drafts.value[own]),
+                  cause=lambda: "turn " + pl.Series(drafts.turn[own]).cast(pl.String))  # fmt: skip
 
     def faulty(self, kind: str, drafts: Drafts, hit: Bools, *, detail: str, cause: str) -> None:
         """A fault befell claims."""

@@ -82,7 +82,7 @@ class Session:
         mine = drafts.who == self._who
         own, refused = np.flatnonzero(mine & (row != NONE)), np.zeros(len(self._reps), dtype=bool)
         self._own[drafts.rep[own], drafts.fact[own]] = row[own]
-        self._notes.written(drafts.rows(own), after.cells["handle"], row[own])
+        self._notes.written(drafts, own, after.cells["handle"], row[own])
         refused[drafts.rep[mine & (row == NONE)]] = True
         if self._open:
             hooks.gate(self._open[1], refused, ledger=self.ledger, notes=self._notes)

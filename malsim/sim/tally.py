@@ -34,7 +34,8 @@ class Tally:
         self.answered += spoken.sum(axis=0)
         self.right += np.where(spoken, right, 0.0).sum(axis=0)
         self.squares += np.where(spoken, (belief - right) ** 2, 0.0).sum(axis=0)
-        self.against += np.nan_to_num(answers["against_truth"]).sum(axis=0)
+        against = answers["against_truth"]
+        self.against += np.where(np.isnan(against), 0.0, against).sum(axis=0)
 
 
 @dataclass(frozen=True)

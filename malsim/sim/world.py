@@ -122,12 +122,10 @@ class World:
 
         This is the one door between the world and those who write. `number` is the replication's own number.
         """
-        address: dict[str, Ints | int] = {"rep": number, "member": member, "turn": turn}
-        choices = self.choices[fact]
-        errs = ~draws.happens(accuracy, "errs", **address)
-        shift = 1 + draws.below(choices - 1, "error", **address)
-        truth = self.at(rep, fact, t)
-        return np.where(errs, (truth + shift) % choices, truth)
+        choices, truth = self.choices[fact], self.at(rep, fact, t)
+        errs, error = draws.uniform(("errs", "error"), rep=number, member=member, turn=turn)
+        another = (truth + 1 + (error * (choices - 1)).astype(np.int64)) % choices
+        return np.where(errs >= accuracy, another, truth)
 
 
 _NONE = np.zeros(0, dtype=np.int64)
