@@ -46,7 +46,8 @@ def settings(
 ) -> Settings:
     """Gather every `set`; of one said twice the last stands. What a program makes of its settings is its own business."""
     made = Settings()
-    linked = {str(link.address): signal.name for signal in signals.values() for link in signal.links}
+    links = ((link.address, signal.name) for signal in signals.values() for link in signal.links)
+    linked = {where: name for where, name in links if isinstance(where, Pin)}
     for statement in statements:
         if isinstance(statement, Set) and statement.address.partition(".")[0] in programs:
             name, _, setting = statement.address.partition(".")
@@ -65,15 +66,15 @@ def _set(
     statement: Set,
     instances: Mapping[str, Instance | None],
     signals: Mapping[str, Signal],
-    linked: Mapping[str, str],
+    linked: Mapping[Pin, str],
     made: Settings,
 ) -> None:
     where = address(statement.address)
     if isinstance(where, Pin) and str(where) in signals:  # of a block: its name stands before the signal's
         where = Name(str(where))
     if isinstance(where, Pin):
-        if str(where) in linked:
-            raise AddressError("a linked pin is written by its signal", hint=f"take it off the net {linked[str(where)]}")
+        if where in linked:
+            raise AddressError("a linked pin is written by its signal", hint=f"take it off the net {linked[where]}")
         _pin(statement, where, instances, made)
     elif isinstance(where, Name):
         made.initial[where.text] = _signal(statement, where, signals)
