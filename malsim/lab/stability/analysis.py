@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from malsim.errors import UsageError
 from malsim.lab.stability.critical import HIGHEST, critical, norm_bound
-from malsim.lab.stability.fixed_point import fixed_point, polished
-from malsim.lab.stability.loop import LARGE, Array, Loop
+from malsim.lab.stability.loop import Array, Loop
+from malsim.lab.stability.path import Path
 from malsim.lab.stability.simulate import measured_ceiling
-from malsim.lab.stability.spectrum import Spectrum, spectrum
 from malsim.lab.stability.verdict import of_record, of_trail, word
 from malsim.memory import Memory, Rules
 from malsim.sim.run import Run
+
+if TYPE_CHECKING:
+    from malsim.lab.stability.spectrum import Spectrum
 
 __all__ = ["Stability", "stability"]
 
@@ -135,13 +137,12 @@ def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stabili
     if memory.cells.is_empty():
         raise UsageError("a memory without cells has no loop", where="stability", hint="admit claims first")
     loop = Loop.of(memory, found)
-    ceiling, below, near = critical(loop)
-    worth, gap = polished(loop, *fixed_point(loop, near if ceiling is not None else None))
-    there = spectrum(loop.jacobian(worth), loop.damping)
+    path = Path(loop)
+    ceiling = critical(path)
     criterion = "none" if loop.formula is not None or loop.from_stated else "linear"
-    held = bool((loop.active & ((below <= 0.0) | (below >= 1.0))).any())
-    if criterion == "linear" and held and len(worth) <= LARGE:
+    if criterion == "linear" and not path.large and path.held(HIGHEST if ceiling is None else ceiling):
         ceiling, criterion = measured_ceiling(loop, high=HIGHEST), "simulated"
+    worth, gap, there = path.own
     return Stability(
         memory=memory,
         rules=found,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.lab.stability.path import Path
+from malsim.lab.stability.path import Point
 
 if TYPE_CHECKING:
-    from malsim.lab.stability.loop import Array, Loop
-    from malsim.lab.stability.path import Point
+    from malsim.lab.stability.loop import Loop
+    from malsim.lab.stability.path import Path
 
 __all__ = ["HIGHEST", "critical", "norm_bound"]
 
@@ -18,28 +18,22 @@ HIGHEST = 2.0
 STEPS = 40
 LEAPS, STRIDES, HALF, NEARBY, WIDE = (3.0, 1.6), (1.3, 1.1), 0.5, 0.1, 1.4
 LOW, UNDER = 0.05, 0.9
-POWER = 24
+POWER = 12
 
 
-def critical(loop: Loop) -> tuple[float | None, Array, Array]:
-    """The least challenge ceiling at which the spectral radius reaches 1, the last standstill found below it, and another.
+def critical(path: Path) -> float | None:
+    """The least challenge ceiling at which the spectral radius reaches 1.
 
-    That is the one nearest to the loop's own ceiling. None where the radius never reaches 1 up to a ceiling of 2 (rules
-    allow 1), or where the formula has no ceiling. The standstill is followed from a ceiling at which it is the only one.
-    Steps go by b ← b / ρ(b), exact while the standstill does not move, until they straddle 1; then by regula falsi
-    (Illinois), to 10⁻⁶ of ρ, on more than 10,000 cells to 0.5 %.
+    None where it never does up to a ceiling of 2 (rules allow 1), or where the formula has no ceiling. The standstill is
+    followed from a ceiling at which it is the only one, the loop's own if that will do. Steps go by b ← b / ρ(b), exact
+    while the standstill does not move, until they straddle 1; then by regula falsi (Illinois), to 10⁻⁶ of ρ, on more than
+    10,000 cells to 0.5 % of a ρ that is itself found to about 1 %.
     """
+    loop = path.loop
     if loop.formula is not None or loop.from_stated or loop.challenge.nnz == 0:
-        return None, loop.start, loop.start
-    path, present = Path(loop), float(loop.challenge_ceiling)
-    ceiling = _followed(path, present)
-    return ceiling, path.settled(HIGHEST if ceiling is None else ceiling), path.settled(present)
-
-
-def _followed(path: Path, present: float) -> float | None:
-    safe = _safe(path.loop)
-    below = here = path.at(min(max(present, HALF * safe), UNDER * safe), sharp=False)
-    if safe == 0.0 and here.radius >= 1.0:
+        return None
+    here = below = _first(path)
+    if here.ceiling == 0.0 and here.radius >= 1.0:
         return 0.0
     while here.radius < 1.0 - _close(path):
         if here.ceiling >= HIGHEST:
@@ -48,6 +42,13 @@ def _followed(path: Path, present: float) -> float | None:
         if path.large and below.radius < HALF and abs(here.radius - 1.0) < NEARBY:
             here = path.at(here.ceiling)
     return here.ceiling if here.radius <= 1.0 + _close(path) else _between(path, below, here)
+
+
+def _first(path: Path) -> Point:
+    safe, present = _safe(path.followed), float(path.loop.challenge_ceiling)
+    if HALF * safe <= present <= UNDER * safe and present > 0.0:
+        return Point(present, path.own.worth, path.own.spectrum.radius)
+    return path.at(UNDER * safe, sharp=False)
 
 
 def _ahead(path: Path, here: Point) -> float:

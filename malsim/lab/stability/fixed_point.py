@@ -24,7 +24,6 @@ NEWTON = 8
 WITHIN = 1e-3
 LARGEST_SOLVED = 3_000
 SHARE, DEPTH, ALIKE = 0.7, 2, 1e-5
-MIXES, CLOSER = 40, 0.1
 
 
 def fixed_point(
@@ -36,11 +35,9 @@ def fixed_point(
     keeps its direction and shrinks when it turns back, so it comes to rest where the tick rings. A fixed point always
     exists (f is continuous on a cube); where there are several, the one that this path from `start` (stated · factor)
     comes to is found; `start` of many columns finds as many. `least` steps are tried on large graphs,
-    more on small ones: `work` cells times steps, up to 4,000. More than 10,000 cells are brought near by mixing first.
+    more on small ones: `work` cells times steps, up to 4,000.
     """
     worth = (loop.start if start is None else start).copy()
-    if worth.ndim == 1 and len(worth) > LARGE:
-        worth = mixed(loop, worth, near=CLOSER * near, most=MIXES)
     sums = (np.asarray(matrix.sum(axis=1)).ravel() for matrix in (loop.support, loop.challenge))
     reach = [along(each, worth) for each in sums]
     share, last = np.ones_like(worth), np.zeros_like(worth)
@@ -58,16 +55,18 @@ def fixed_point(
 
 
 def mixed(loop: Loop, worth: Array, *, near: float, most: int) -> Array:
-    """A worth whose moves f(e) − e are below `near` in the root mean square, or that after `most` steps.
+    """A worth f(e) where no move f(e) − e passes `near`, or the last of `most` tried.
 
     Anderson's mixing: of the last three points that combination whose move is least, and 0.7 of the move left there. It
     passes the soft modes (λ near 1) on which steps cell by cell are slow; one column only, and for ceilings at which few
     modes ring. Source: Walker and Ni (2011).
     """
     kept: list[tuple[Array, Array]] = []
+    fresh = worth
     for _ in range(most):
-        move = loop.step(worth) - worth
-        if float(np.einsum("i,i->", move, move)) <= near**2 * len(move):
+        fresh = loop.step(worth)
+        move = fresh - worth
+        if max(move.max(), -move.min()) <= near:
             break
         apart = [(worth - earlier, move - its) for earlier, its in kept]
         moves = np.array([[np.einsum("i,i->", one, other) for _, other in apart] for _, one in apart])
@@ -79,7 +78,7 @@ def mixed(loop: Loop, worth: Array, *, near: float, most: int) -> Array:
             for part, (way, change) in zip(parts, apart, strict=True):
                 worth -= part * (way + SHARE * change)
         np.clip(worth, 0.0, 1.0, out=worth)
-    return worth
+    return fresh
 
 
 def polished(loop: Loop, worth: Array, gap: float) -> tuple[Array, float]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from malsim.lab.stability.loop import Array
 
 __all__ = ["POWERS", "growth", "scatter"]
 
+Single = NDArray[np.float32]
 POWERS, SPAN = 60, 12
 TINY = 1e-6
 MANY = 65_535
@@ -30,16 +30,17 @@ def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWE
     or crowd at the ends of a line, as they do for mutual edges. The largest entry measures growth, so that a small tangle
     within a large part is seen early.
 
-    >>> round(growth(sparse.csr_array(np.array([[0.0, -0.5], [-0.5, 0.0]])))[0], 12)
+    >>> round(growth(sparse.csr_array(np.array([[0.0, -0.5], [-0.5, 0.0]])))[0], 6)
     0.5
     """
     order, matrix = _by_count(matrix)
 
-    def grown(vector: Array) -> Array:
-        fresh: Array = matrix @ vector
+    def grown(vector: Single) -> Single:
+        fresh: Single = matrix @ vector
         return fresh if damping == 1.0 else (1.0 - damping) * vector + damping * fresh
 
-    vector, sizes = scatter(matrix.shape[0]).astype(matrix.dtype), np.zeros(powers)
+    vector: Single = scatter(matrix.shape[0]).astype(np.float32)
+    sizes = np.zeros(powers)
     for power in range(powers):
         vector = grown(vector)
         sizes[power] = max(vector.max(), -vector.min())
@@ -54,12 +55,12 @@ def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWE
 
 
 def _by_count(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], sparse.csr_array]:
-    """Rows and columns by how many entries a row has: a product is up to three times as fast where ends are foreseen."""
+    """Rows and columns by how many entries a row has, as in `Path`, and in single precision."""
     order = np.argsort(np.minimum(np.diff(matrix.indptr), MANY).astype(np.uint16), kind="stable")
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order))
     rows = matrix[order]
-    return order, sparse.csr_array((rows.data, place[rows.indices], rows.indptr), shape=matrix.shape)
+    return order, sparse.csr_array((rows.data.astype(np.float32), place[rows.indices], rows.indptr), shape=matrix.shape)
 
 
 def scatter(size: int) -> Array:
@@ -67,7 +68,7 @@ def scatter(size: int) -> Array:
     return np.random.Generator(np.random.Philox(key=0)).standard_normal(size)
 
 
-def _ritz(grown: Callable[[Array], Array], vector: Array) -> tuple[complex, NDArray[np.complex128]]:
+def _ritz(grown: Callable[[Single], Single], vector: Single) -> tuple[complex, NDArray[np.complex128]]:
     """The largest eigenvalue of a map over the span of a vector and its next images, and its vector there.
 
     Sums without a matrix product: the threads of its library cost more here than they give.
