@@ -61,24 +61,29 @@ def mixed(loop: Loop, worth: Array, *, near: float, most: int) -> Array:
     passes the soft modes (λ near 1) on which steps cell by cell are slow; one column only, and for ceilings at which few
     modes ring. Source: Walker and Ni (2011).
     """
-    kept: list[tuple[Array, Array]] = []
-    fresh = worth
-    for _ in range(most):
+    known: list[tuple[Array, Array]] = []
+    last, moved = worth, worth
+    for made in range(most):
         fresh = loop.step(worth)
         move = fresh - worth
-        if max(move.max(), -move.min()) <= near:
-            break
-        apart = [(worth - earlier, move - its) for earlier, its in kept]
-        moves = np.array([[np.einsum("i,i->", one, other) for _, other in apart] for _, one in apart])
-        left = np.array([np.einsum("i,i->", one, move) for _, one in apart])
-        kept = [*kept, (worth, move)][-DEPTH:]
-        worth = worth + SHARE * move
-        if apart:
-            parts = np.linalg.lstsq(moves, left, rcond=ALIKE)[0].tolist()
-            for part, (way, change) in zip(parts, apart, strict=True):
-                worth -= part * (way + SHARE * change)
+        if made == most - 1 or max(move.max(), -move.min()) <= near:
+            return fresh
+        if made:
+            change = move - moved
+            known = [*known, (worth - last + SHARE * change, change)][-DEPTH:]
+        last, moved, worth = worth, move, worth + SHARE * move
+        for part, (way, _) in zip(_parts(move, [change for _, change in known]), known, strict=True):
+            worth -= part * way
         np.clip(worth, 0.0, 1.0, out=worth)
-    return fresh
+    return worth
+
+
+def _parts(move: Array, changes: list[Array]) -> list[float]:
+    """How much of each change makes up a move best, by least squares."""
+    alike = np.array([[np.einsum("i,i->", one, other) for other in changes] for one in changes])
+    along_move = np.array([np.einsum("i,i->", one, move) for one in changes])
+    found: list[float] = np.linalg.lstsq(alike, along_move, rcond=ALIKE)[0].tolist() if changes else []
+    return found
 
 
 def polished(loop: Loop, worth: Array, gap: float) -> tuple[Array, float]:

@@ -17,7 +17,7 @@ __all__ = ["POWERS", "growth", "scatter"]
 
 Single = NDArray[np.float32]
 POWERS, SPAN = 60, 12
-TINY = 1e-6
+TINY, KEPT = 1e-6, 0.7
 MANY = 65_535
 
 
@@ -73,21 +73,24 @@ def _ritz(grown: Callable[[Single], Single], vector: Single) -> tuple[complex, N
 
     Sums without a matrix product: the threads of its library cost more here than they give.
     """
-    basis = np.zeros((SPAN + 1, len(vector)), dtype=vector.dtype)
+    basis = np.zeros((SPAN, len(vector)), dtype=vector.dtype)
     table = np.zeros((SPAN + 1, SPAN))
-    fresh, count = vector, 0
-    for step in range(SPAN + 1):
-        size = np.sqrt(np.einsum("i,i->", fresh, fresh))
-        if step:
-            table[step, step - 1] = size
-        if step == SPAN or size <= TINY * np.abs(table).max():
-            break
-        basis[step], count = fresh / size, step + 1
-        fresh, known = grown(basis[step]), basis[:count]
-        for _ in range(2):  # twice is enough (Kahan and Parlett)
+    fresh, size, count = vector, _norm(vector), 0
+    while count < SPAN and size > TINY * np.abs(table).max():
+        basis[count] = fresh / size
+        fresh, known, before = grown(basis[count]), basis[: count + 1], np.inf
+        size = _norm(fresh)
+        while size < KEPT * before:  # twice is enough (Kahan and Parlett), once where little was taken away
             shares = np.einsum("ij,j->i", known, fresh)
-            table[:count, step] += shares
+            table[: count + 1, count] += shares
             fresh = fresh - np.einsum("i,ij->j", shares, known)
+            before, size = size, _norm(fresh)
+        count += 1
+        table[count, count - 1] = size
     values, vectors = np.linalg.eig(table[:count, :count])
     first = int(np.abs(values).argmax())
     return complex(values[first]), np.einsum("i,ij->j", vectors[:, first].astype(np.complex128), basis[:count])
+
+
+def _norm(vector: Single) -> float:
+    return float(np.sqrt(np.einsum("i,i->", vector, vector)))

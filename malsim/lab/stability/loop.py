@@ -160,4 +160,6 @@ def _arranged(
 def _scaled(matrix: sparse.csr_array, rows: Array) -> sparse.csr_array:
     """Each row times a number, entries of no slope left out."""
     entries = matrix.data * np.repeat(rows, np.diff(matrix.indptr))
-    return sparse.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
+    made = sparse.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
+    made.has_canonical_format = matrix.has_canonical_format  # else looked for anew, in as long as the sum of two takes
+    return made

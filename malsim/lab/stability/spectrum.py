@@ -87,8 +87,8 @@ def _within(matrix: sparse.csr_array, rows: NDArray[np.int64], part: NDArray[np.
     place[rows] = np.arange(len(rows))
     taken = matrix[rows]
     same = part[taken.indices] == np.repeat(part[rows], np.diff(taken.indptr))
-    ends = np.append(0, np.cumsum(same))[taken.indptr]
-    return sparse.csr_array((taken.data[same], place[taken.indices[same]], ends), shape=(len(rows), len(rows)))
+    ends, kept = np.append(0, np.cumsum(same))[taken.indptr], np.flatnonzero(same)
+    return sparse.csr_array((taken.data[kept], place[taken.indices[kept]], ends), shape=(len(rows), len(rows)))
 
 
 def _dense(inner: sparse.csr_array, members: NDArray[np.int64], damping: float) -> tuple[NDArray[np.complex128], Array]:
