@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory import Memory
-    from malsim.sim.occasion import Bools, Ints
+    from malsim.sim.occasion import Array, Bools, Ints
     from malsim.sim.world import Fact
 
 __all__ = ["Catalogue", "places_within"]
@@ -34,6 +34,16 @@ class Catalogue:
     NONE where a cell is about none), `born` (days), `degree` (edges in and out), `words` (of its line in a
     mini-index), `init` (whether it came with the graph), `says` (place in a table of values, facts, replications).
     """
+
+    rep: Ints
+    ordinal: Ints
+    fact: Ints
+    value: Ints
+    born: Array
+    degree: Array
+    words: Ints
+    init: Bools
+    says: Ints
 
     def __init__(self, facts: Sequence[Fact], replications: int, first: int) -> None:
         self._first = first
@@ -57,12 +67,12 @@ class Catalogue:
         self._counts = np.zeros(replications, dtype=np.int64)
         self._held = np.zeros(replications * len(self.topics), dtype=np.int64)
         self._shelves = np.full((len(self._held), 16), NONE, dtype=np.int32)
+        self._show()
 
-    def __getattr__(self, name: str) -> NDArray[Any]:
-        """A column, as long as the memory has cells."""
-        if name.startswith("_") or name not in self._columns:
-            raise AttributeError(name)
-        return self._columns[name][: self._cells]
+    def _show(self) -> None:
+        """Show the columns as long as the memory has cells."""
+        for name, column in self._columns.items():
+            setattr(self, name, column[: self._cells])
 
     def grow(self, memory: Memory) -> None:
         """Read the cells and edges that were admitted since."""
@@ -116,6 +126,7 @@ class Catalogue:
         for name, column in new.items():
             self._columns[name][start:end] = column
         self._cells = end
+        self._show()
         self._counts += np.bincount(rep, minlength=len(self._counts))
         self._shelve(cells["topics"].to_list(), np.arange(start, end))
 
@@ -127,12 +138,11 @@ class Catalogue:
 
     def _shelve(self, topics: list[list[str]], rows: Ints) -> None:
         """Put each cell under its topics, and under that of the fact it is about."""
-        under = [self._topics.get(topic, NONE) for held in topics for topic in held]
-        row = np.concatenate([np.repeat(rows, [len(held) for held in topics]), rows])
-        topic = np.concatenate([np.array(under, dtype=np.int64), self.topic_of[self.fact[rows]]])
-        pair = np.unique(row[topic != NONE] * len(self.topics) + topic[topic != NONE])
-        row, topic = pair // len(self.topics), pair % len(self.topics)
-        place = self.rep[row] * len(self.topics) + topic
+        known, own = self._topics, self.topic_of[self.fact[rows]].tolist()
+        under = [({known[topic] for topic in held if topic in known} | {mine}) - {NONE}
+                 for held, mine in zip(topics, own, strict=True)]  # fmt: skip
+        row = np.repeat(rows, [len(places) for places in under])
+        place = self.rep[row] * len(self.topics) + np.array([place for places in under for place in places], dtype=np.int64)
         nth = self._held[place] + places_within(place)
         if nth.size and nth.max() >= self._shelves.shape[1]:
             more = max(int(nth.max()) + 1 - self._shelves.shape[1], self._shelves.shape[1])

@@ -82,10 +82,10 @@ class Crowd:
             due = self._due[rep, member] = self._next(rep, member, t)
             again = due < before
             rep, member = rep[again], member[again]
-        if len(taken) == 1:
-            return taken[0]
+        if len(taken) <= 1:
+            return taken[0] if taken else _NOBODY
         columns = ("rep", "member", "turn", "t", "fact")
-        return Wake(*(np.concatenate([getattr(part, name) for part in taken] or [_NONE]) for name in columns))
+        return Wake(*(np.concatenate([getattr(part, name) for part in taken]) for name in columns))
 
     def speak(self, wake: Wake, seen: Seen, bad: Bools | None = None) -> Drafts:
         """What the members say; where `bad`, a wrong value takes the place of their own before they wire it."""
@@ -158,7 +158,7 @@ class Crowd:
         return found
 
 
-_NONE = np.zeros(0, dtype=np.int64)
+_NOBODY = Wake(*(np.zeros(0, dtype=np.int64) for _ in range(5)))
 
 
 def _facts_of(population: Population, world: World) -> Ints:
