@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.memory import schema
 from malsim.memory.bootstrap import WRITER
 from malsim.memory.index import NONE
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Catalogue", "places_within"]
 
-CITES = np.array([relation in ("supports", "depends_on", "derived_from") for relation in schema.RELATIONS])
+CITES = ("supports", "depends_on", "derived_from")
 READ = ("rep", "object", "value", "writer", "created", "title", "topics")
 LINE_WORDS = 10  # of a line: the handle, four scores, five flags
 
@@ -80,7 +79,8 @@ class Catalogue:
             self._add({name: memory.cells[name].slice(self._cells) for name in READ})
         if memory.edges.height > self._edges:
             source, target, relation = (memory.edges[name].slice(self._edges) for name in ("source", "target", "relation"))
-            self._join(source.to_numpy(), target.to_numpy(), relation.to_physical().to_numpy())
+            cites = np.array([word in CITES for word in relation.to_list()])
+            self._join(source.to_numpy(), target.to_numpy(), cites)
 
     def shelf(self, rep: Ints, topic: Ints) -> NDArray[np.int32]:
         """The cells of each topic of its replication, shape (rows, most of them), in order of admission; else NONE."""
@@ -94,11 +94,10 @@ class Catalogue:
         found[target[active[source]]] = True
         return found
 
-    def _join(self, source: Ints, target: Ints, relation: Ints) -> None:
+    def _join(self, source: Ints, target: Ints, cites: Bools) -> None:
         """Count new edges at both their ends, and keep those that cite."""
         for end in (source, target):
             np.add.at(self._columns["degree"], end, 1.0)
-        cites = CITES[relation]
         self.citing = (np.append(self.citing[0], source[cites]), np.append(self.citing[1], target[cites]))
         self._edges += len(source)
 

@@ -63,7 +63,7 @@ class Stand:
     @cached_property
     def accuser(self) -> Ints:
         """The latest of the active cells that contradict each cell, NONE where none does."""
-        accuser, accused = self.memory.accusations("any")
+        accuser, accused = self.memory.wiring.accuser, self.memory.wiring.accused
         stands = self.active[accuser]
         found = np.full(len(self.active), NONE, dtype=np.int64)
         np.maximum.at(found, accused[stands], accuser[stands])
@@ -72,7 +72,7 @@ class Stand:
     @cached_property
     def contradicted(self) -> Bools:
         """Which cells an active cell contradicts."""
-        accuser, accused = self.memory.accusations("any")
+        accuser, accused = self.memory.wiring.accuser, self.memory.wiring.accused
         contradicted = np.zeros(len(self.active), dtype=bool)
         contradicted[accused[self.active[accuser]]] = True
         return contradicted
