@@ -55,7 +55,9 @@ class Drafts:
     @classmethod
     def of(cls, edges: Sequence[Edge], *, rep: Ints, **columns: Ints | Array | float) -> Drafts:
         """Claims with what they intend; a column may be one number for all, and no edge is said twice."""
-        spread = {name: held if isinstance(held, np.ndarray) else np.full(len(rep), held) for name, held in columns.items()}
+        spread: dict[str, NDArray[Any]] = {
+            name: held if isinstance(held, np.ndarray) else np.full(len(rep), held) for name, held in columns.items()
+        }
         return cls(rep=rep, **spread, **_flat(edges))
 
     @classmethod

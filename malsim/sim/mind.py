@@ -83,9 +83,11 @@ class Mind:
         trust = np.where(fits, self._trust, -1.0)
         best = trust.argmax(axis=1)
         enough = trust[np.arange(len(best)), best] >= max(self.session.reader.act_above, 0.0)
-        title = self._stands & fits
-        by_title = np.where(title.any(axis=1), title.argmax(axis=1), NONE)
-        chosen: Ints = np.where(self.weighs, np.where(enough, best, NONE), by_title)
+        chosen: Ints = np.where(enough, best, NONE)
+        if not self.weighs.all():
+            title = self._stands & fits
+            by_title = np.where(title.any(axis=1), title.argmax(axis=1), NONE)
+            chosen = np.where(self.weighs, chosen, by_title)
         return chosen
 
     def _learn(self, who: Bools) -> None:

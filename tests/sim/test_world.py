@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from malsim.sim.clock import DAY
 from malsim.sim.world import Fact, World
 
 END = 5 * DAY
-fact = st.one_of(
+fact: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.builds(dict, hazard=st.sampled_from([0.0, 0.2, 3.0])),
     st.builds(dict, changes=st.lists(st.integers(0, END + 1), max_size=4).map(tuple)),
 )
@@ -19,9 +21,9 @@ fact = st.one_of(
 @settings(max_examples=40)
 @given(st.lists(fact, max_size=3), st.integers(0, 3), st.lists(st.integers(0, END), min_size=1, max_size=4))
 def test_the_changes_up_to_a_time_come_to_the_truth_at_it(
-    given_facts: list[dict[str, object]], replications: int, times: list[int]
+    given_facts: list[dict[str, Any]], replications: int, times: list[int]
 ) -> None:
-    facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), **settings) for n, settings in enumerate(given_facts)]  # type: ignore[arg-type]  # by name
+    facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), **settings) for n, settings in enumerate(given_facts)]
     world = World(facts, seed=3, reps=np.arange(replications), end=END)
     rep, place = (part.ravel() for part in np.indices((replications, len(facts))))
     held, before = np.zeros((replications, len(facts)), dtype=np.int64), 0
