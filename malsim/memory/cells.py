@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,15 @@ __all__ = ["Memory"]
 
 _STANDING = ("wiring", "_wired", "index", "roster", "held")
 _KEPT = (*_STANDING, "_accusations", "_replaced", "_contradicted")
+
+
+class _Accusations(NamedTuple):
+    accuser: Column
+    accused: Column
+    judged: int  # so many of the wiring's
+
+
+_UNJUDGED = _Accusations(*(Column(np.zeros(0, dtype=np.int64)) for _ in range(2)), judged=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +142,7 @@ class Memory:
 
     def _wired_into(self, after: Memory) -> Memory:
         """Let a memory with more edges start from the wiring of this one, when it needs its own."""
+        after.__dict__["_accusations"] = dict(self._accusations)
         if "wiring" in self.__dict__:
             after.__dict__["_wired"] = (self.wiring, self.edges.height)
         elif "_wired" in self.__dict__:
@@ -145,7 +155,7 @@ class Memory:
         return Roster(self.writers)
 
     @cached_property
-    def _accusations(self) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def _accusations(self) -> dict[str, _Accusations]:
         return {}
 
     @cached_property
@@ -158,11 +168,14 @@ class Memory:
 
     def accusations(self, evidence_from: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows (accuser, accused) of the `contradicts` edges that may count against a writer's record."""
-        if evidence_from not in self._accusations:
-            accuser, accused = self.wiring.accuser, self.wiring.accused
-            keep = self._may_judge(accuser, accused, evidence_from)
-            self._accusations[evidence_from] = (accuser[keep], accused[keep])
-        return self._accusations[evidence_from]
+        accuser, accused = self.wiring.accuser, self.wiring.accused
+        found = self._accusations.get(evidence_from, _UNJUDGED)
+        if found.judged < len(accuser):
+            new = slice(found.judged, None)
+            keep = self._may_judge(accuser[new], accused[new], evidence_from)
+            pair = found.accuser.grown(accuser[new][keep]), found.accused.grown(accused[new][keep])
+            found = self._accusations[evidence_from] = _Accusations(*pair, len(accuser))
+        return found.accuser.values, found.accused.values
 
     def replaced(self, evidence_from: str) -> NDArray[np.bool_]:
         """Which cells were superseded by a cell that may count against a writer's record."""
@@ -217,7 +230,7 @@ class Memory:
         if not len(rows):
             return self
         cells = {name: self.cells[name].scatter(rows, value) for name, value in values.items()}
-        after = self._keeping(replace(self, cells=with_columns(self.cells, cells)), *_STANDING)
+        after = self._keeping(replace(self, cells=with_columns(self.cells, cells)), *_STANDING, "_accusations")
         written = {name: bare(cells[name][rows]) for name in self._columns.keys() & values.keys()}
         after.__dict__["_columns"] = self._columns | {
             name: self._columns[name].changed(rows, value) for name, value in written.items()

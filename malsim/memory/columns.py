@@ -63,7 +63,7 @@ class _Room:
 
 
 def bare(series: pl.Series) -> NDArray[Any]:
-    """A column of the cells as an array: numbers and truths as they are, a null as NaN or NONE, words by their place.
+    """A column of cells or edges as an array: numbers and truths as they are, a null as NaN or NONE, words by their place.
 
     >>> bare(pl.Series("status", ["annexed", "active"])).tolist(), bare(pl.Series("successor", [4, None])).tolist()
     ([2, 0], [4, -1])
@@ -85,6 +85,6 @@ _AS_THEY_ARE = (np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.intp))
 _ROWS = ("author", "successor")
 _PLACES = {
     name: {word: place for place, word in enumerate(kind.categories)}
-    for name, kind in schema.CELLS.items()
+    for name, kind in (schema.CELLS | schema.EDGES).items()
     if isinstance(kind, pl.Enum)
 }

@@ -3,92 +3,119 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
+from malsim.memory import schema
+from malsim.memory.columns import Column, bare
+
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from malsim.memory.numbering import Bools
+
 __all__ = ["Wiring", "wire"]
+
+_CONTRADICTS = schema.RELATIONS.index("contradicts")
+
+
+@dataclass(frozen=True)
+class _Links:
+    """Weighted edges into `cells` rows; those into one row are summed in their order, also where two join the same cells.
+
+    Entry by entry (COO) they grow at their end, and are multiplied faster than row by row (CSR): few rows have many.
+    """
+
+    target: Column
+    source: Column
+    weight: Column
+    cells: int
+
+    @cached_property
+    def entries(self) -> sparse.coo_array:
+        ends = (self.target.values, self.source.values)
+        return sparse.coo_array((self.weight.values, ends), shape=(self.cells, self.cells))
+
+    def into(self, worth: NDArray[np.float64]) -> NDArray[np.float64]:
+        summed: NDArray[np.float64] = self.entries @ worth
+        return summed.reshape(worth.shape)  # a product of one row comes as a bare number
+
+    @cached_property
+    def rows(self) -> sparse.csr_array:
+        order = np.argsort(self.target.values, kind="stable")
+        starts = np.zeros(self.cells + 1, dtype=np.int32)
+        np.cumsum(np.bincount(self.target.values, minlength=self.cells), out=starts[1:])
+        held = (self.weight.values[order], self.source.values[order], starts)
+        return sparse.csr_array(held, shape=(self.cells, self.cells))
+
+    def grown(self, target: NDArray[np.int64], source: NDArray[np.int64], weight: NDArray[np.float64], cells: int) -> _Links:
+        use = weight > 0.0
+        return _Links(self.target.grown(target[use]), self.source.grown(source[use]), self.weight.grown(weight[use]), cells)
 
 
 @dataclass(frozen=True)
 class Wiring:
-    """Rows are targets, columns are sources, entries are weights ≥ 0; rebuilt only when edges are added.
+    """The evidence edges by the sign of their weight, and the `contradicts` edges; grown when edges are added."""
 
-    `support` and `challenge` carry the evidence edges by the sign of their weight. `accuser` → `accused` are the
-    `contradicts` edges, as row numbers in edge order.
-    """
+    up: _Links
+    down: _Links
+    _accuser: Column
+    _accused: Column
 
-    support: sparse.csr_array
-    challenge: sparse.csr_array
-    accuser: NDArray[np.int64]
-    accused: NDArray[np.int64]
+    @property
+    def support(self) -> sparse.csr_array:
+        """Rows are targets, columns are sources, entries are weights > 0."""
+        return self.up.rows
+
+    @property
+    def challenge(self) -> sparse.csr_array:
+        """As `support`, of the edges of weight < 0, without their sign."""
+        return self.down.rows
+
+    @property
+    def accuser(self) -> NDArray[np.int64]:
+        """Rows of those that contradict, in edge order."""
+        return self._accuser.values
+
+    @property
+    def accused(self) -> NDArray[np.int64]:
+        """Rows of those contradicted, in edge order."""
+        return self._accused.values
 
     def masses(self, worth: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Support and challenge mass of every cell, from what every cell is worth as a source.
 
         support_i = Σ_j w_ij · worth_j over edges j → i of weight > 0; challenge likewise with −w.
         """
-        return self.support @ worth, self.challenge @ worth
+        return self.up.into(worth), self.down.into(worth)
 
     def grown(self, edges: pl.DataFrame, cells: int) -> Wiring:
-        """The wiring of `cells` rows with more edges under those it has: what `wire` makes of them all, bit for bit."""
+        """The wiring of `cells` rows with more edges under those it has: sums as `wire` makes of them all, bit for bit."""
         source, target, weight = (edges[name].to_numpy() for name in ("source", "target", "weight"))
-        contradicts = (edges["relation"] == "contradicts").to_numpy()
+        contradicts: Bools = bare(edges["relation"]) == _CONTRADICTS
         return Wiring(
-            support=_inserted(self.support, target, source, weight, weight > 0.0, cells),
-            challenge=_inserted(self.challenge, target, source, -weight, weight < 0.0, cells),
-            accuser=np.append(self.accuser, source[contradicts]),
-            accused=np.append(self.accused, target[contradicts]),
+            up=self.up.grown(target, source, weight, cells),
+            down=self.down.grown(target, source, -weight, cells),
+            _accuser=self._accuser.grown(source[contradicts]),
+            _accused=self._accused.grown(target[contradicts]),
         )
 
 
 def wire(edges: pl.DataFrame, cells: int) -> Wiring:
     """Sparse matrices of an edges frame over `cells` rows; entries of a row keep the order of the frame."""
-    source, target = edges["source"].to_numpy(), edges["target"].to_numpy()
-    weight = edges["weight"].to_numpy()
-    order = np.argsort(target, kind="stable")
-    source, target, weight = source[order], target[order], weight[order]
-    contradicts = (edges["relation"] == "contradicts").to_numpy()
+    source, target, weight = (edges[name].to_numpy() for name in ("source", "target", "weight"))
+    contradicts: Bools = bare(edges["relation"]) == _CONTRADICTS
+    order = np.argsort(target, kind="stable")  # products read and write memory in its order
+    held = target[order], source[order], weight[order]
+    no_row = Column(np.zeros(0, dtype=np.int32))
+    none = _Links(no_row, no_row, Column(np.zeros(0)), 0)
     return Wiring(
-        support=_matrix(target, source, weight, weight > 0.0, cells),
-        challenge=_matrix(target, source, -weight, weight < 0.0, cells),
-        accuser=edges["source"].to_numpy()[contradicts],
-        accused=edges["target"].to_numpy()[contradicts],
+        up=none.grown(*held, cells),
+        down=none.grown(*held[:2], -held[2], cells),
+        _accuser=Column(source[contradicts]),
+        _accused=Column(target[contradicts]),
     )
-
-
-def _matrix(
-    row: NDArray[np.int64], column: NDArray[np.int64], entry: NDArray[np.float64], use: NDArray[np.bool_], cells: int
-) -> sparse.csr_array:
-    """A CSR matrix from entries already sorted by row; duplicates stay apart and are summed in order."""
-    starts = np.zeros(cells + 1, dtype=np.int32)
-    np.cumsum(np.bincount(row[use], minlength=cells), out=starts[1:])
-    return sparse.csr_array((entry[use], column[use].astype(np.int32), starts), shape=(cells, cells))
-
-
-def _inserted(
-    matrix: sparse.csr_array,
-    row: NDArray[np.int64],
-    column: NDArray[np.int64],
-    entry: NDArray[np.float64],
-    use: NDArray[np.bool_],
-    cells: int,
-) -> sparse.csr_array:
-    """A CSR matrix of `cells` rows with more entries, each at the end of its row, those of one row in the order given."""
-    starts = np.full(cells + 1, matrix.indptr[-1], dtype=np.int32)
-    starts[: len(matrix.indptr)] = matrix.indptr
-    new = np.flatnonzero(use)
-    new = new[np.argsort(row[new], kind="stable")]
-    at = starts[row[new] + 1] + np.arange(len(new))
-    old = np.ones(len(matrix.data) + len(new), dtype=bool)
-    old[at] = False
-    data, indices = np.empty(len(old)), np.empty(len(old), dtype=np.int32)
-    data[old], indices[old] = matrix.data, matrix.indices
-    data[at], indices[at] = entry[new], column[new]
-    starts[1:] += np.cumsum(np.bincount(row[new], minlength=cells), dtype=np.int32)
-    return sparse.csr_array((data, indices, starts), shape=(cells, cells))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from malsim.memory import scores
+from malsim.memory import schema, scores
 from malsim.memory.importers.recall_replay import timeline
 from malsim.memory.wiring import wire
 
@@ -119,7 +119,9 @@ class _Histories:
         count = states.shape[1]
         pairs = [(source, target, weight) for target, held in enumerate(incoming) for source, weight in held]
         wires = pl.DataFrame(pairs, schema={"source": pl.Int64, "target": pl.Int64, "weight": pl.Float64}, orient="row")
-        support, challenge = wire(wires.with_columns(relation=pl.lit("")), count).masses(states.T)
+        support, challenge = wire(wires.with_columns(relation=pl.lit("supports", schema.EDGES["relation"])), count).masses(
+            states.T
+        )
         after = states.copy()
         after[:, moved] = self.effective(moved, support.T[:, moved], challenge.T[:, moved])
         return after
