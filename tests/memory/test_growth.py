@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 from hypothesis import given
@@ -45,6 +47,7 @@ def _lived(steps: list[object], looked: set[int]) -> Memory:
             memory, asked = admit(memory, _claims(step, asked, float(number))).memory, asked + len(step)
         if number in looked:
             assert memory.wiring is memory.wiring
+            memory.contradicted("other_writer")
             for name in NUMBERS:
                 memory.column(name)
     return memory
@@ -82,6 +85,15 @@ def test_a_grown_wiring_is_the_wiring_of_its_edges_bit_for_bit(steps: list[objec
         assert expected.shape == found.shape
         for part in ("indptr", "indices", "data"):
             np.testing.assert_array_equal(getattr(expected, part), getattr(found, part))
+    worth = np.random.default_rng(len(steps)).random(memory.cells.height)
+    for expected, found in zip(fresh.masses(worth), grown.masses(worth), strict=True):
+        np.testing.assert_array_equal(expected, found)
+    np.testing.assert_array_equal(fresh.support @ worth, grown.masses(worth)[0])
+    for evidence_from in ("any", "other_writer", "external"):
+        for expected, found in zip(
+            replace(memory).accusations(evidence_from), memory.accusations(evidence_from), strict=True
+        ):
+            np.testing.assert_array_equal(expected, found)
     np.testing.assert_array_equal(fresh.accuser, grown.accuser)
     np.testing.assert_array_equal(fresh.accused, grown.accused)
 
