@@ -10,11 +10,12 @@ import polars as pl
 from malsim.errors import DataError
 from malsim.memory import schema
 from malsim.memory.building import new_edges, supported
+from malsim.memory.fields import edge_issues
 from malsim.memory.frames import joined
 from malsim.memory.index import NONE
 from malsim.memory.numbering import look_up
 from malsim.memory.rules import Rules
-from malsim.memory.validation import edge_issues, gather
+from malsim.memory.validation import gather
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,9 +11,10 @@ import polars as pl
 from malsim.memory import schema
 from malsim.memory.admission import screened
 from malsim.memory.claims import as_claims
+from malsim.memory.fields import NO_ISSUES, faults
 from malsim.memory.frames import framed, places, with_columns
 from malsim.memory.texts import contents
-from malsim.memory.validation import NO_ISSUES, NO_NOTES, Validated, faults, validate
+from malsim.memory.validation import NO_NOTES, Validated, validate
 from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
