@@ -18,7 +18,7 @@ HIGHEST = 2.0
 STEPS = 40
 LEAPS, STRIDES, HALF, NEARBY, WIDE = (3.0, 1.6), (1.3, 1.1), 0.5, 0.1, 1.4
 LOW, UNDER = 0.05, 0.9
-POWER = 12
+POWER = 8
 
 
 def critical(path: Path) -> float | None:

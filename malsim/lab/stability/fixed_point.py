@@ -38,8 +38,7 @@ def fixed_point(
     more on small ones: `work` cells times steps, up to 4,000.
     """
     worth = (loop.start if start is None else start).copy()
-    sums = (np.asarray(matrix.sum(axis=1)).ravel() for matrix in (loop.support, loop.challenge))
-    reach = [along(each, worth) for each in sums]
+    reach = [along(matrix @ np.ones(len(worth)), worth) for matrix in (loop.support, loop.challenge)]
     share, last = np.ones_like(worth), np.zeros_like(worth)
     gap = 0.0
     for _ in range(min(max(work // max(len(worth), 1) - STEPS, least), MOST_STEPS)):

@@ -21,7 +21,7 @@ TINY, KEPT = 1e-6, 0.7
 MANY = 65_535
 
 
-def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWERS) -> tuple[float, NDArray[np.complex128]]:
+def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWERS) -> tuple[float, NDArray[np.complex64]]:
     """The spectral radius to about 1 %, and the vector of its mode, at the cost of so many products and twelve.
 
     M = (1 − damping) I + damping · matrix. Two estimates, neither often too large, of which the larger counts: how fast
@@ -45,11 +45,11 @@ def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWE
         vector = grown(vector)
         sizes[power] = max(vector.max(), -vector.min())
         if sizes[power] == 0.0:
-            return 0.0, vector.astype(np.complex128)
+            return 0.0, vector.astype(np.complex64)
         vector /= sizes[power]
     value, mode = _ritz(grown, vector)
     rate = float(np.exp(np.log(sizes[powers // 2 :]).mean()))
-    own = np.empty(len(order), dtype=np.complex128)
+    own = np.empty(len(order), dtype=np.complex64)
     own[order] = mode if abs(value) >= rate else vector
     return max(abs(value), rate), own
 
@@ -68,7 +68,7 @@ def scatter(size: int) -> Array:
     return np.random.Generator(np.random.Philox(key=0)).standard_normal(size)
 
 
-def _ritz(grown: Callable[[Single], Single], vector: Single) -> tuple[complex, NDArray[np.complex128]]:
+def _ritz(grown: Callable[[Single], Single], vector: Single) -> tuple[complex, NDArray[np.complex64]]:
     """The largest eigenvalue of a map over the span of a vector and its next images, and its vector there.
 
     Sums without a matrix product: the threads of its library cost more here than they give.
@@ -89,7 +89,9 @@ def _ritz(grown: Callable[[Single], Single], vector: Single) -> tuple[complex, N
         table[count, count - 1] = size
     values, vectors = np.linalg.eig(table[:count, :count])
     first = int(np.abs(values).argmax())
-    return complex(values[first]), np.einsum("i,ij->j", vectors[:, first].astype(np.complex128), basis[:count])
+    shares = vectors[:, first].astype(np.complex64)
+    real, imaginary = (np.einsum("i,ij->j", part, basis[:count]) for part in (shares.real, shares.imag))
+    return complex(values[first]), real + 1j * imaginary
 
 
 def _norm(vector: Single) -> float:

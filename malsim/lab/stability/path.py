@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Own", "Path", "Point"]
 
+Entry = TypeVar("Entry", bound=np.generic)
 NEAR, WORK = 1e-5, 200_000
 ROUGH, SHARP, FINE, MOST = 3e-2, 3e-4, 5e-7, 100
-LOST = 1.02
+LOST, MANY = 1.02, 255
 
 
 class Point(NamedTuple):
@@ -54,8 +55,10 @@ class Path:
     @cached_property
     def order(self) -> NDArray[np.int64]:
         """The loop's cells in the order in which they are followed."""
-        heard = [np.diff(each.indptr) for each in (self.loop.challenge, self.loop.support)]
-        return np.lexsort(heard) if self.large else np.arange(len(self.loop.start))
+        if not self.large:
+            return np.arange(len(self.loop.start))
+        up, down = (np.minimum(np.diff(each.indptr), MANY) for each in (self.loop.support, self.loop.challenge))
+        return np.argsort((up * (MANY + 1) + down).astype(np.uint16), kind="stable")
 
     @cached_property
     def followed(self) -> Loop:
@@ -80,12 +83,14 @@ class Path:
     def own(self) -> Own:
         """What is found at the loop's own ceiling, in full, from the nearest points that are not lost."""
         ceiling = float(self.loop.challenge_ceiling)
-        start, near = np.empty_like(self.loop.start), self._guess(ceiling)
-        start[self.order] = mixed(self.followed, near, near=FINE, most=MOST) if self.large else near
-        worth, gap = polished(self.loop, *fixed_point(self.loop, start))
-        found = Own(worth, gap, spectrum(self.loop.jacobian(worth), self.loop.damping))
-        self.points[ceiling] = Point(ceiling, worth[self.order].astype(near.dtype), found.spectrum.radius)
-        return found
+        near = self._guess(ceiling)
+        if self.large:
+            near = mixed(self.followed, near, near=FINE, most=MOST)
+        worth, gap = polished(self.loop, *fixed_point(self.loop, self._restored(near.astype(np.float64))))
+        near = worth[self.order].astype(near.dtype)
+        there = spectrum(self.followed.jacobian(near), self.loop.damping)
+        self.points[ceiling] = Point(ceiling, near, there.radius)
+        return Own(worth, gap, Spectrum(self._restored(there.part), there.value, self._restored(there.vector)))
 
     def held(self, ceiling: float) -> bool:
         """Whether the clamp holds a cell, 0 or 1, in the standstill nearest to a ceiling."""
@@ -106,3 +111,8 @@ class Path:
         share = (ceiling - one.ceiling) / (two.ceiling - one.ceiling)
         ahead: Array = np.clip(one.worth + share * (two.worth - one.worth), 0.0, 1.0)
         return ahead
+
+    def _restored(self, followed: NDArray[Entry]) -> NDArray[Entry]:
+        own = np.empty_like(followed)
+        own[self.order] = followed
+        return own

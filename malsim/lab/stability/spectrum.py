@@ -114,19 +114,17 @@ def _stack(inner: sparse.csr_array, members: NDArray[np.int64], damping: float) 
 def _large(
     inner: sparse.csr_array, members: NDArray[np.int64], damping: float, tolerance: float
 ) -> tuple[NDArray[np.complex128], Array]:
-    alone = members.size == inner.shape[0]
-    blocks = (inner if alone else sparse.csr_array(inner[rows][:, rows]) for rows in members)
-    found = [_arnoldi(block, damping, tolerance) for block in blocks]
+    spans = [slice(rows[0], rows[-1] + 1) for rows in members]
+    found = [_arnoldi(sparse.csr_array(inner[span, span]), damping, tolerance) for span in spans]
     return np.array([value for value, _ in found]), _upright(np.stack([vector for _, vector in found]))
 
 
 def _arnoldi(block: sparse.csr_array, damping: float, tolerance: float) -> tuple[complex, NDArray[np.complex128]]:
-    begin = scatter(block.shape[0])
     if block.shape[0] > LARGE:
         radius, mode = growth(block, damping, powers=QUICK if tolerance >= COARSE else POWERS)
         if radius < FAR or tolerance >= COARSE:
-            return complex(radius), mode
-        begin = mode.real + TOLERANCE * np.abs(mode).max() * begin
+            return complex(radius), mode.astype(np.complex128)
+    begin = scatter(block.shape[0])
     shifted = sparse.csr_array(block * damping + sparse.eye_array(block.shape[0]) * (1.0 - damping))
     try:
         value, vector = eigs(shifted, k=1, which="LM", v0=begin, tol=tolerance, ncv=BASIS, maxiter=MOST_STEPS)
