@@ -21,7 +21,7 @@ __all__ = ["Own", "Path", "Point"]
 
 Entry = TypeVar("Entry", bound=np.generic)
 NEAR, WORK = 1e-5, 200_000
-ROUGH, SHARP, FINE, MOST = 3e-2, 3e-4, 5e-7, 100
+ROUGH, SHARP, FINE, MOST = 3e-2, 1e-3, 5e-7, 100
 LOST, MANY = 1.02, 255
 
 
