@@ -10,12 +10,13 @@ from malsim.errors import UsageError
 from malsim.lab.op_settings import op_settings, with_op_settings
 from malsim.lab.setting import Setting
 from malsim.memory import Rules
+from malsim.memory.fields import LAST_REPLICATION
 from malsim.sim.clock import DAY, milliseconds
 from malsim.sim.faults import BAD, NOISE
 from malsim.sim.populations import HABITS, MOST_MEMBERS
 from malsim.sim.reader import PARAMS, TEMPERS, Trust
 from malsim.sim.reviewers import MOST as MOST_REVIEWERS
-from malsim.sim.script import LAST_REPLICATION, Scenario
+from malsim.sim.script import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

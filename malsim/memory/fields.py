@@ -14,7 +14,7 @@ from malsim.memory.wording import worded
 if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
-__all__ = ["NO_ISSUES", "edge_issues", "faults"]
+__all__ = ["LAST_REPLICATION", "NO_ISSUES", "edge_issues", "faults"]
 
 NO_ISSUES = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "message": pl.String})
 
@@ -58,7 +58,7 @@ def _infinite(name: str) -> pl.Expr:
 
 
 NOT_BLANK = "must be text that is not blank"
-MOST_REPLICATIONS = 1_000_000
+LAST_REPLICATION = 1_000_000
 
 
 @cache
@@ -77,7 +77,7 @@ def _claim_checks() -> list[Check]:
             "must be a number above 0 and at most 1",
         ),
         Check.of(pl.col("writer").is_null() | _is_blank("writer"), "writer", NOT_BLANK),
-        Check.of(~pl.col("rep").is_between(0, MOST_REPLICATIONS), "rep", f"must be from 0 to {MOST_REPLICATIONS}"),
+        Check.of(~pl.col("rep").is_between(0, LAST_REPLICATION), "rep", f"must be from 0 to {LAST_REPLICATION}"),
         Check.of(_infinite("t"), "t", "must be a finite number of days"),
         Check.of(~is_handle(pl.col("handle")), "handle", f"must read like obs_a1b2, with at most {LONGEST} letters"),
         Check.of(kind_of(pl.col("handle")) != pl.col("kind"), "handle", "must begin with the claim's kind"),

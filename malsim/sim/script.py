@@ -9,6 +9,7 @@ import numpy as np
 
 from malsim.errors import ScenarioError
 from malsim.memory.claims import as_claims
+from malsim.memory.fields import LAST_REPLICATION
 from malsim.memory.rules import Rules
 from malsim.sim.clock import DAY, milliseconds
 from malsim.sim.wires import Wires
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from malsim.sim.world import Fact
 
 __all__ = ["Check", "Episode", "Scenario"]
-
-LAST_REPLICATION = 2**31 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +98,7 @@ class Scenario:
             ("days", self.days > 0, "above 0"),
             ("turn_every", 0 < self.turn_every <= np.rint(self.days * DAY), f"above 0 and at most the run's {self.days:g}d"),
             ("replications", 1 <= self.replications <= LAST_REPLICATION, f"1 to {LAST_REPLICATION}"),
-            ("first", 0 <= self.first <= LAST_REPLICATION - self.replications, f"0 to {LAST_REPLICATION}"),
+            ("first", 0 <= self.first <= LAST_REPLICATION + 1 - self.replications, f"0 to {LAST_REPLICATION} in all"),
             ("record_every", self.record_every >= 1, "1 or more"),
             ("seed", 0 <= self.seed < 2**63, "0 to 2^63 - 1"),
         )

@@ -14,6 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from malsim.errors import ScenarioError
+from malsim.memory.fields import LAST_REPLICATION
 from malsim.scenario.files import read
 from malsim.sim import bench
 from malsim.sim.clock import DAY
@@ -46,6 +48,15 @@ def test_replication_k_of_many_equals_replication_k_alone(
     assert life(bench.run(scenario), number) == life(alone, number)
 
 
+def test_the_last_replication_there_may_be_is_heard_like_the_first() -> None:
+    scenario = read(SHIPPED[0].with_name("poisoner.toml")).replace(replications=1, record="all", days=9.0)
+    said = set(bench.run(scenario.replace(first=LAST_REPLICATION)).events["kind"])
+    assert "admitted" in said
+    assert "rejected" not in said
+    with pytest.raises(ScenarioError, match="out of bounds"):
+        scenario.replace(first=LAST_REPLICATION + 1)
+
+
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_so_it_is_in_every_shipped_scenario_and_each_of_its_events_has_its_cause(
     path: Path, life: Life, unresolved: Unresolved
@@ -60,6 +71,8 @@ def test_so_it_is_in_every_shipped_scenario_and_each_of_its_events_has_its_cause
 
 HASHES = """
 import sys
+from malsim.errors import ScenarioError
+from malsim.memory.fields import LAST_REPLICATION
 from malsim.scenario.files import read
 from malsim.sim import bench
 from malsim.sim.clock import DAY
