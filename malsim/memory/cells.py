@@ -11,9 +11,10 @@ import polars as pl
 
 from malsim.errors import AddressError
 from malsim.memory import schema
-from malsim.memory.columns import Column, bare
-from malsim.memory.frames import joined, with_columns
+from malsim.memory.columns import Column, bare, counted
+from malsim.memory.frames import joined, places, with_columns
 from malsim.memory.index import NONE, Index, Roster
+from malsim.memory.versions import Versions
 from malsim.memory.wiring import Wiring, wire
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Memory"]
 
-_STANDING = ("wiring", "_wired", "index", "roster", "held")
+_STANDING = ("wiring", "_wired", "index", "roster", "held", "claims")
 _KEPT = (*_STANDING, "_accusations", "_replaced", "_contradicted")
 
 
@@ -124,6 +125,11 @@ class Memory:
         """How many cells each replication holds, from 0 to the last that holds any."""
         return np.bincount(self.column("rep"))
 
+    @cached_property
+    def claims(self) -> NDArray[np.int64]:
+        """How many cells each writer wrote."""
+        return np.bincount(self.column("author"), minlength=self.writers.height)
+
     def grown(self, cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, own: Sequence[str]) -> Memory:
         """A memory with more rows in each frame: those given, under its own; what is derived grows along.
 
@@ -134,10 +140,9 @@ class Memory:
         after.__dict__["index"] = self.index.grown(after.cells, cells, own)
         after.__dict__["roster"] = self.roster.grown(after.writers, self.writers.height)
         after.__dict__["_columns"] = {name: held.grown(bare(cells[name])) for name, held in self._columns.items()}
-        if cells.height:
-            more = np.bincount(cells["rep"].to_numpy(), minlength=len(self.held))
-            more[: len(self.held)] += self.held
-            after.__dict__["held"] = more
+        after.__dict__["_replaced"] = {form: held.grown(np.zeros(len(cells), bool)) for form, held in self._replaced.items()}
+        after.__dict__["held"] = counted(self.held, bare(cells["rep"]))
+        after.__dict__["claims"] = counted(self.claims, bare(cells["author"]))
         return after
 
     def _wired_into(self, after: Memory) -> Memory:
@@ -159,7 +164,7 @@ class Memory:
         return {}
 
     @cached_property
-    def _replaced(self) -> dict[str, NDArray[np.bool_]]:
+    def _replaced(self) -> dict[str, Column]:
         return {}
 
     @cached_property
@@ -184,8 +189,8 @@ class Memory:
             old = np.flatnonzero(successor != NONE)
             wrong = np.zeros(len(successor), dtype=bool)
             wrong[old[self._may_judge(successor[old], old, evidence_from)]] = True
-            self._replaced[evidence_from] = wrong
-        return self._replaced[evidence_from]
+            self._replaced[evidence_from] = Column(wrong)
+        return self._replaced[evidence_from].values
 
     def contradicted(self, evidence_from: str) -> NDArray[np.bool_]:
         """Which cells were superseded or have an active accuser, of those that may count against a writer's record."""
@@ -230,11 +235,17 @@ class Memory:
         if not len(rows):
             return self
         cells = {name: self.cells[name].scatter(rows, value) for name, value in values.items()}
-        after = self._keeping(replace(self, cells=with_columns(self.cells, cells)), *_STANDING, "_accusations")
-        written = {name: bare(cells[name][rows]) for name in self._columns.keys() & values.keys()}
+        after = self._keeping(replace(self, cells=with_columns(self.cells, cells)), *_STANDING, "_accusations", "_replaced")
+        written = {name: bare(cells[name][places(rows)]) for name in self._columns.keys() & values.keys()}
         after.__dict__["_columns"] = self._columns | {
             name: self._columns[name].changed(rows, value) for name, value in written.items()
         }
+        if "successor" in values:
+            heirs = after.column("successor")[rows]
+            after.__dict__["_replaced"] = {
+                form: held.changed(rows, (heirs != NONE) & self._may_judge(heirs, rows, form))
+                for form, held in self._replaced.items()
+            }
         return after
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
@@ -272,12 +283,7 @@ class Memory:
 
     def chain(self, row: int) -> list[int]:
         """The rows of a cell's versions, from the chain's first to its live head; of a fork, through `row`."""
-        chain = [row]
-        while (older := self._replaced_by(chain[0])) is not None:
-            chain.insert(0, older)
-        while (newer := self._live_successor(chain[-1])) is not None:
-            chain.append(newer)
-        return chain
+        return self._versions.chain(row)
 
     def head(self, handle: str, *, rep: int = 0) -> str:
         """The handle of the live head of a cell's chain: the version that stands today.
@@ -287,29 +293,5 @@ class Memory:
         return str(self.cells["handle"][self.chain(self.row(handle, rep=rep))[-1]])
 
     @cached_property
-    def _supersessions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(new, old) rows: every successor on record, and every claim that came too late to be one.
-
-        Versions rise along them, so no chain runs in a circle; an edge written on its own raises none.
-        """
-        successor = self.cells["successor"]
-        old = np.flatnonzero(successor.is_not_null().to_numpy())
-        late = self.edges.filter(pl.col("relation") == "supersedes")
-        new = np.concatenate([successor.gather(old).to_numpy(), late["source"].to_numpy()]).astype(np.int64)
-        old = np.concatenate([old, late["target"].to_numpy()]).astype(np.int64)
-        version = self.cells["version"].to_numpy()
-        rises = version[new] > version[old]
-        return new[rises], old[rises]
-
-    def _replaced_by(self, row: int) -> int | None:
-        new, old = self._supersessions
-        older = old[new == row]
-        return int(older.max()) if older.size else None
-
-    def _live_successor(self, row: int) -> int | None:
-        new, old = self._supersessions
-        candidates = np.unique(new[old == row])
-        if not candidates.size:
-            return None
-        factor = self.writers["calibration"].to_numpy()[self.cells["author"].to_numpy()[candidates]]
-        return int(candidates[np.lexsort((candidates, factor))[-1]])
+    def _versions(self) -> Versions:
+        return Versions.of(self)

@@ -13,7 +13,7 @@ from malsim.memory.index import NONE
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Column", "bare"]
+__all__ = ["Column", "bare", "counted"]
 
 
 class Column:
@@ -88,3 +88,14 @@ _PLACES = {
     for name, kind in (schema.CELLS | schema.EDGES).items()
     if isinstance(kind, pl.Enum)
 }
+
+
+def counted(before: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How often each place was met, `before` and in `places`.
+
+    >>> counted(np.array([1, 0]), np.array([2, 0, 2])).tolist()
+    [2, 0, 2]
+    """
+    count = np.bincount(places, minlength=len(before))
+    count[: len(before)] += before
+    return count

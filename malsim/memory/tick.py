@@ -134,16 +134,16 @@ class _Scan:
         self.memory, self.now, self.rules = memory, now, rules
         self.stated, self.author = memory.column("stated"), memory.column("author")
         self.active = memory.column("status") == 0
-        self.resting = np.flatnonzero(~self.active)
+        self.all_active = bool(self.active.all())
 
     def records(self, effective: NDArray[np.float64]) -> _Records:
         """Every writer's outcomes and factor, from this snapshot."""
         rules, writers = self.rules, len(self.memory.writers)
-        claims = np.bincount(self.author, minlength=writers).astype(np.int64)
-        wrong = self.wrong(effective)
+        claims, wrong = self.memory.claims, self.wrong(effective)
         contradicted = np.bincount(self.author[wrong], minlength=writers)
-        penalties = calibration.penalty(self.stated, wrong, form=rules.calibration)
-        total = np.bincount(self.author, weights=penalties, minlength=writers).astype(np.float64)
+        penalised = wrong if rules.calibration != "brier" else np.ones(len(wrong), dtype=bool)  # what is right costs nothing
+        penalties = calibration.penalty(self.stated[penalised], wrong[penalised], form=rules.calibration)
+        total = np.bincount(self.author[penalised], weights=penalties, minlength=writers).astype(np.float64)
         return _Records(claims, contradicted, calibration.factors(claims, total, rules))
 
     def wrong(self, effective: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -163,7 +163,7 @@ class _Scan:
         """One step of the map effective → effective."""
         rules = self.rules
         worth = effective if rules.mass_from == "effective" else self.stated
-        if rules.mass_neighbours == "active" and self.resting.size:
+        if rules.mass_neighbours == "active" and not self.all_active:
             worth = worth * self.active
         support, challenge = self.memory.wiring.masses(worth)
         fixed = rules.recompute == "admit"
@@ -171,7 +171,7 @@ class _Scan:
         fresh = self._formula(factor_now, support, challenge)
         if rules.damping < 1.0:
             fresh = effective + rules.damping * (fresh - effective)
-        return _Step(worth, support, challenge, factor_now, self._rested(fresh, effective))
+        return _Step(worth, support, challenge, factor_now, _kept(effective, fresh, where=self.active))
 
     def _formula(
         self, factor: NDArray[np.float64], support: NDArray[np.float64], challenge: NDArray[np.float64]
@@ -194,25 +194,18 @@ class _Scan:
     def written(self, step: _Step, records: _Records) -> Memory:
         """The memory with this step's scores, and with currency and salience as of now."""
         memory, rules = self.memory, self.rules
-        columns = {
-            "currency": self._currency(),
-            "salience": self._salience(),
-            "support_mass": step.support,
-            "challenge_mass": step.challenge,
-        }
-        if memory.cells["pinned"].any():
-            held = memory.column("pinned")
-            kept = {"currency": "currency" if rules.pinned_currency == "held" else "c0", "salience": "salience"}
-            columns |= {name: np.where(held, memory.column(old), columns[name]) for name, old in kept.items()}
+        pinned = memory.column("pinned")
+        free = self.active & ~pinned
+        columns = {"effective": step.effective, "worth": step.worth}
+        for name, fresh in (("currency", self._currency()), ("salience", self._salience())):
+            columns[name] = _kept(memory.column(name), fresh, where=free)
+        if rules.pinned_currency != "held":
+            columns["currency"] = _kept(columns["currency"], memory.column("c0"), where=self.active & pinned)
+        for name, fresh in (("support_mass", step.support), ("challenge_mass", step.challenge)):
+            columns[name] = _kept(memory.column(name), fresh, where=self.active)
         if rules.recompute != "admit":
-            columns["calibration"] = step.calibration
-        rested = {name: self._rested(new, memory.column(name)) for name, new in columns.items()}
-        return memory.with_scores(
-            {"effective": step.effective, "worth": step.worth, **rested},
-            claims=records.claims,
-            contradicted=records.contradicted,
-            factor=records.factor,
-        )
+            columns["calibration"] = _kept(memory.column("calibration"), step.calibration, where=self.active)
+        return memory.with_scores(columns, claims=records.claims, contradicted=records.contradicted, factor=records.factor)
 
     def _currency(self) -> NDArray[np.float64]:
         memory, rules = self.memory, self.rules
@@ -224,13 +217,12 @@ class _Scan:
     def _salience(self) -> NDArray[np.float64]:
         """Salience as of now, from when each cell was last opened, or else touched."""
         memory, rules = self.memory, self.rules
-        seen = memory.column("touched").copy()
-        opened = np.flatnonzero(~np.isnan(memory.column("read")))
-        seen[opened] = memory.column("read")[opened]
+        read = memory.column("read")
+        seen = np.where(np.isnan(read), memory.column("touched"), read)
         seed = memory.column("salience_seed")
         return scores.decayed_salience(seed, self.now - seen, floor=rules.salience_floor, tau=rules.salience_tau)
 
-    def _rested(self, new: NDArray[np.float64], old: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The new scores, written over where a cell is not active: there the old ones stay."""
-        new[self.resting] = old[self.resting]
-        return new
+
+def _kept(old: NDArray[np.float64], new: NDArray[np.float64], *, where: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The new scores where they hold, the old ones elsewhere."""
+    return new if where.all() else np.where(where, new, old)
