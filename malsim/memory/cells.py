@@ -38,7 +38,8 @@ class _Accusations(NamedTuple):
     judged: int  # so many of the wiring's
 
 
-_UNJUDGED = _Accusations(*(Column(np.zeros(0, dtype=np.int64)) for _ in range(2)), judged=0)
+_NOBODY = Column(np.zeros(0, dtype=np.int64))
+_UNJUDGED = _Accusations(_NOBODY, _NOBODY, judged=0)
 
 
 @dataclass(frozen=True, eq=False)

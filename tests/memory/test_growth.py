@@ -77,7 +77,7 @@ def test_columns_that_grow_from_one_another_never_change(steps: list[tuple[int, 
 
 
 @given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
-def test_a_grown_wiring_is_the_wiring_of_its_edges_bit_for_bit(steps: list[object], looked: set[int]) -> None:
+def test_what_grew_along_is_what_a_fresh_look_finds_bit_for_bit(steps: list[object], looked: set[int]) -> None:
     memory = _lived(steps, looked)
     fresh, grown = wire(memory.edges, memory.cells.height), memory.wiring
     for name in ("support", "challenge"):
@@ -89,11 +89,14 @@ def test_a_grown_wiring_is_the_wiring_of_its_edges_bit_for_bit(steps: list[objec
     for expected, found in zip(fresh.masses(worth), grown.masses(worth), strict=True):
         np.testing.assert_array_equal(expected, found)
     np.testing.assert_array_equal(fresh.support @ worth, grown.masses(worth)[0])
+    anew = replace(memory)
     for evidence_from in ("any", "other_writer", "external"):
-        for expected, found in zip(
-            replace(memory).accusations(evidence_from), memory.accusations(evidence_from), strict=True
-        ):
+        for expected, found in zip(anew.accusations(evidence_from), memory.accusations(evidence_from), strict=True):
             np.testing.assert_array_equal(expected, found)
+        np.testing.assert_array_equal(anew.replaced(evidence_from), memory.replaced(evidence_from))
+        np.testing.assert_array_equal(anew.contradicted(evidence_from), memory.contradicted(evidence_from))
+    np.testing.assert_array_equal(anew.claims, memory.claims)
+    np.testing.assert_array_equal(anew.held, memory.held)
     np.testing.assert_array_equal(fresh.accuser, grown.accuser)
     np.testing.assert_array_equal(fresh.accused, grown.accused)
 
