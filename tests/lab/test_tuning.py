@@ -89,7 +89,9 @@ def test_the_rules_file_is_read_back_and_says_how_sure_it_is(tmp_path: Path) -> 
 
 
 def test_a_flat_objective_recommends_nothing() -> None:
-    found = ms.tune(Planted(), space={"rules.salience_tau": (1, 90)}, budget=32)
+    tuner = ms.Tuner(Planted(), space={"rules.salience_tau": (1, 90)})
+    tuner.evaluate([{"rules.salience_tau": days} for days in (2.0, 20.0, 60.0)])
+    found = tuner.result()
     assert not found.recommended
     assert "flat" in found.reason
     with pytest.raises(UsageError, match="nothing to recommend"):
@@ -194,6 +196,7 @@ def test_search_says_what_it_waits_for() -> None:
         ({"space": {"rules.support_ceiling": (0.5, 0.5)}}, "empty range"),
         ({"space": {"rules.support_ceiling": (0.0, 1.5)}}, "beyond the documented bounds"),
         ({"space": {"rules.calibration": ["none", "luck"]}}, "not choices"),
+        ({"space": {"rules.salience_tau": (1, 90)}}, "the same, to the last digit"),
         ({"budget": 8}, "too few points"),
         ({"objective": "brier", "requirements": ["x > 1"]}, "not both"),
         ({"problems": []}, "nothing to tune on"),

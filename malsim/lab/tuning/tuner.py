@@ -111,12 +111,13 @@ def tune(
     rules
         Where the search starts from: those of the scenarios, for claims the defaults, if None.
 
-    Recommends nothing where the objective is flat, or where on what was held out the gain's interval holds 0.
+    Recommends nothing where the objective is flat but for chance, or where on what was held out the gain's interval holds 0.
 
     Raises
     ------
     UsageError
-        A bad space, nothing to tune on, no truth, one replication, both an objective and requirements, a budget below 32.
+        A bad space, nothing to tune on, no truth, one replication, both an objective and requirements, a budget below 32, or
+        an objective that is the same at every point.
     """
     if budget < SIZE:
         raise UsageError("too few points to choose from", where="tune: budget", given=budget, allowed=f"{SIZE} or more")
@@ -127,10 +128,21 @@ def tune(
     for _ in _bar(range(budget // SIZE), progress=progress):
         points = [search.ask() for _ in range(SIZE)]
         seen += tuner.losses([tuner.space.values(point) for _, point in points], executor)
+        _refuse_unmoved(seen, tuner.space)
         worth = _weighed(np.stack(seen[:SIZE]), np.stack(seen[-SIZE:]))
         for (number, _), value in zip(points, worth, strict=True):
             search.tell(number, float(value))
     return tuner.result()
+
+
+def _refuse_unmoved(seen: Sequence[Array], space: Space) -> None:
+    if np.ptp(np.stack(seen), axis=0).max() == 0.0:
+        raise UsageError(
+            "the objective is the same, to the last digit, at every point tried",
+            where="tune",
+            given=", ".join(space.names),
+            hint="tune settings that act on it: ms.sensitivity ranks them",
+        )
 
 
 def _weighed(first: Array, last: Array) -> Array:
