@@ -78,10 +78,11 @@ def packed(kept: Bools, *, least: int = 0) -> Ints:
     >>> packed(np.array([[False, True, True], [False, False, True]])).tolist()
     [[1, 2], [2, -1]]
     """
-    row, place = np.divmod(np.flatnonzero(kept), max(kept.shape[1], 1))
+    rows, width = kept.shape
     count = kept.sum(axis=1)
-    found = np.full((len(kept), max(int(count.max(initial=0)), least)), NONE, dtype=np.int64)
-    found[row, np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)] = place
+    row = np.repeat(np.arange(rows), count)
+    found = np.full((rows, max(int(count.max(initial=0)), least)), NONE, dtype=np.int64)
+    found[row, np.arange(len(row)) - (np.cumsum(count) - count)[row]] = np.flatnonzero(kept) - row * width
     return found
 
 
