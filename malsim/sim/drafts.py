@@ -48,9 +48,7 @@ class Drafts:
     @classmethod
     def none(cls) -> Drafts:
         """No claim at all."""
-        nothing = np.zeros(0, dtype=np.int64)
-        columns = {part.name: nothing for part in fields(cls)}
-        return cls(**columns | {"stated": np.zeros(0), "mutual": np.zeros(0, dtype=bool)})  # type: ignore[arg-type]  # by name
+        return _NOTHING
 
     @classmethod
     def of(cls, edges: Sequence[Edge], *, rep: Ints, **columns: Ints | Array | float) -> Drafts:
@@ -96,5 +94,7 @@ def _flat(edges: Sequence[Edge]) -> dict[str, NDArray[Any]]:
     return {"claim": claim[first], "relation": relation[first], "target": target[first], "mutual": mutual[first]}
 
 
+_KINDS = {"stated": np.float64, "mutual": np.bool_}
+_NOTHING = Drafts(**{part.name: np.zeros(0, dtype=_KINDS.get(part.name, np.int64)) for part in fields(Drafts)})
 _OF_EDGES = ("relation", "target", "mutual")
 _OF_CLAIMS = tuple(part.name for part in fields(Drafts) if part.name not in (*_OF_EDGES, "claim"))
