@@ -40,17 +40,17 @@ class Column:
             return self
         start, end, room = len(self.values), len(self.values) + len(added), self._room
         if room.filled != start or end > len(room.held):
-            room = _Room(np.empty(end + end // 2, dtype=self.values.dtype), start)
-            room.held[:start] = self.values
+            room = _Room.around(self.values, end)
         room.held[start:end] = added
         room.filled = end
         return Column(room.held[:end], room)
 
     def changed(self, rows: NDArray[np.int64], values: ArrayLike) -> Column:
         """The column with other values in some rows."""
-        held = self.values.copy()
-        held[rows] = values
-        return Column(held)
+        end = len(self.values)
+        room = _Room.around(self.values, end)
+        room.held[rows] = values
+        return Column(room.held[:end], room)
 
 
 class _Room:
@@ -60,6 +60,13 @@ class _Room:
 
     def __init__(self, held: NDArray[Any], filled: int) -> None:
         self.held, self.filled = held, filled
+
+    @classmethod
+    def around(cls, values: NDArray[Any], end: int) -> _Room:
+        """A room that holds the values, with space up to `end` and half as much again behind it."""
+        room = cls(np.empty(end + end // 2, dtype=values.dtype), len(values))
+        room.held[: len(values)] = values
+        return room
 
 
 def bare(series: pl.Series) -> NDArray[Any]:
