@@ -9,17 +9,17 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema, screen
-from malsim.memory.building import Built, build
+from malsim.memory.building import build
 from malsim.memory.claims import Claims, as_claims
 from malsim.memory.corrections import replacements
 from malsim.memory.doubts import first_doubt
-from malsim.memory.frames import framed, places
-from malsim.memory.index import NONE
-from malsim.memory.numbering import Batch, Bools, Ints, authors_of, number
-from malsim.memory.relations import REFUSALS, Outcome, resolve
+from malsim.memory.frames import framed
+from malsim.memory.numbering import authors_of, number
+from malsim.memory.relations import resolve
 from malsim.memory.rules import Rules
 from malsim.memory.sequential import moved
-from malsim.memory.validation import Validated, gather, validate
+from malsim.memory.validation import Validated, validate
+from malsim.memory.verdicts import Judgement
 from malsim.memory.wording import worded
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.cells import Memory
 
-__all__ = ["Admission", "Judgement", "admit", "judged", "screened"]
+__all__ = ["Admission", "admit", "judged", "screened"]
 
 
 class Admission(NamedTuple):
@@ -58,45 +58,25 @@ def admit(
     return Admission(said.memory, said.verdicts)
 
 
-class Judgement(NamedTuple):
-    """An admission, with the rows of the cells that the batch superseded, and which of its claims were noted on."""
-
-    memory: Memory
-    verdicts: pl.DataFrame
-    superseded: Ints
-    noted: Bools
-
-    @classmethod
-    def between(cls, before: Memory, after: Memory, verdicts: pl.DataFrame) -> Judgement:
-        """What the verdicts and the memories before and after them tell."""
-        gone = after.column("successor") != NONE
-        gone[: before.cells.height] &= before.column("successor") == NONE
-        noted = (verdicts["notes"].list.len() > 0).fill_null(value=False)
-        return cls(after, verdicts, np.flatnonzero(gone), noted.to_numpy())
-
-
 def judged(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> Judgement:
     """Take claims that were validated and screened, and stand in the order of the gate, through the rest of it."""
     factors = factors or {}
     checked = _capped(checked, rules)
     if factors:
         checked = replace(checked, issues=pl.concat([checked.issues, _impossible(checked.claims, factors)]))
-    noted = np.zeros(len(checked), dtype=bool)
-    noted[checked.notes["claim"].to_numpy()] = True
-    memory, verdicts, superseded, cut = _judged(memory, checked, rules, factors)
+    said, cut = _judged(memory, checked, rules, factors)
+    parts = [said]
     while cut is not None:
         checked = checked.rows(np.arange(cut, len(checked)))
-        memory, more, gone, cut = _judged(memory, checked, rules, factors)
-        verdicts, superseded = verdicts.vstack(more), np.append(superseded, gone)
-    return Judgement(memory, verdicts.rechunk(), superseded, noted)
+        said, cut = _judged(said.memory, checked, rules, factors)
+        parts.append(said)
+    return Judgement.joined(parts)
 
 
-def _judged(
-    memory: Memory, checked: Validated, rules: Rules, factors: Mapping[str, float]
-) -> tuple[Memory, pl.DataFrame, Ints, int | None]:
+def _judged(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[str, float]) -> tuple[Judgement, int | None]:
     """Admit a batch up to the first claim that it cannot be sure of as a whole; the place of that claim, if there is one."""
     if not len(checked):
-        return memory, pl.DataFrame(schema=schema.VERDICTS), np.zeros(0, dtype=np.int64), None
+        return Judgement.between(memory, memory, pl.DataFrame(schema=schema.VERDICTS)), None
     authors = authors_of(memory, checked.claims, factors, rules)
     sound = np.ones(len(checked), dtype=bool)
     sound[checked.issues["claim"].to_numpy()] = False
@@ -105,12 +85,12 @@ def _judged(
     replaced = replacements(memory, checked, batch, outcome, rules)
     cut = first_doubt(memory, checked, batch, outcome, replaced)
     if cut is not None:
-        memory, verdicts, gone, sooner = _judged(memory, checked.rows(np.arange(cut)), rules, factors)
-        return memory, verdicts, gone, cut if sooner is None else sooner
+        said, sooner = _judged(memory, checked.rows(np.arange(cut)), rules, factors)
+        return said, cut if sooner is None else sooner
     built = build(memory, checked, batch, outcome, replaced, rules)
     if rules.recompute == "admit":
         built = moved(built, outcome, factors, rules)
-    return built.memory, _verdicts(checked, outcome, built, _refused(outcome, checked, batch)), built.demoted[0], None
+    return Judgement.of(checked, batch, outcome, built), None
 
 
 def screened(checked: Validated, rules: Rules) -> Validated:
@@ -176,66 +156,3 @@ def _impossible(claims: pl.DataFrame, factors: Mapping[str, float]) -> pl.DataFr
 
 
 LEAST_FACTOR = 0.5
-
-
-def _refused(outcome: Outcome, checked: Validated, batch: Batch) -> pl.DataFrame:
-    """All issues of all refused claims, those of their relations included."""
-    found = [checked.issues]
-    path = worded("edges[{}].target", "place").alias("path")
-    for kind, message in zip(outcome.refused, REFUSALS, strict=True):
-        if kind.any():
-            found.append(checked.edges.filter(pl.Series(kind)).select("claim", path, pl.lit(message).alias("message")))
-    taken = outcome.name_taken & batch.sound
-    if taken.any():
-        claims = checked.claims.filter(pl.Series(taken))
-        by_key = pl.col("key").is_not_null() & pl.col("handle").is_null()
-        name = pl.when(by_key).then(pl.lit("key")).otherwise(pl.lit("handle")).alias("path")
-        found.append(claims.select("claim", name, pl.lit("is taken by another cell").alias("message")))
-    if len(found) == 1:
-        return checked.issues
-    first = pl.concat(found).unique(["claim", "path"], keep="first", maintain_order=True)
-    return first.sort("claim", maintain_order=True)
-
-
-def _verdicts(checked: Validated, outcome: Outcome, built: Built, issues: pl.DataFrame) -> pl.DataFrame:
-    """One row a claim (columns of `schema.VERDICTS`)."""
-    claims, cells = checked.claims, built.memory.cells
-    verdict = np.where(outcome.created, 0, np.where(outcome.accepted, 1, 2))
-    refused = pl.Series(built.row == NONE)
-    row = places(np.maximum(built.row, 0))
-    handle, cell = claims["handle"], pl.Series(built.row)
-    if outcome.accepted.all():
-        handle = cells["handle"][row]
-    else:
-        row, cell = row.set(refused, None), cell.set(refused, None)
-        handle = handle.zip_with(refused, cells["handle"][row])
-    columns = {
-        **{name: claims[name] for name in ("rep", "t", "writer", "sequence")},
-        "verdict": _VERDICTS[places(verdict)],
-        "handle": handle,
-        "cell": cell,
-        "claimed": claims["confidence"],
-        **{name: cells[name][row] for name in ("stated", "calibration", "effective")},
-        "issues": _listed(issues, "issues", len(checked)),
-        "notes": _listed(checked.notes, "notes", len(checked)),
-    }
-    return framed(columns)
-
-
-_VERDICTS = pl.Series(schema.VERDICT, dtype=schema.VERDICTS["verdict"])
-
-
-def _listed(found: pl.DataFrame, name: str, height: int) -> pl.Series:
-    """What was said of each of `height` claims, as a list; an empty one where nothing was."""
-    nothing = pl.Series(name, [[]], dtype=schema.VERDICTS[name])
-    if found.is_empty():
-        return nothing.new_from_index(0, height)
-    claim = found["claim"].to_numpy()
-    if name == "notes" and len(np.unique(claim)) == len(claim):
-        lists = found["note"].reshape((-1, 1)).cast(schema.VERDICTS["notes"])
-    else:
-        said = gather(found) if name == "issues" else found.group_by("claim", maintain_order=True).agg(notes="note")
-        claim, lists = said["claim"].to_numpy(), said[name]
-    at = np.full(height, len(claim))
-    at[claim] = np.arange(len(claim))
-    return lists.extend(nothing)[places(at)]

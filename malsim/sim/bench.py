@@ -168,8 +168,7 @@ class Bench:
         said = judged(memory, claims, rules)
         self.recorder.admitted(said)
         row = np.full(len(drafts) + 1, NONE, dtype=np.int64)
-        cell = said.verdicts["cell"]
-        row[place] = (cell.fill_null(NONE) if cell.null_count() else cell).to_numpy()
+        row[place] = said.row
         self.cast.heard(drafts, row[:-1])
         if self.session:
             self.session.heard(drafts, row[:-1], said.memory)

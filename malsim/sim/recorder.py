@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory import Memory
-    from malsim.memory.admission import Judgement
+    from malsim.memory.verdicts import Judgement
     from malsim.sim.occasion import Array
     from malsim.sim.script import Scenario
     from malsim.sim.stage import Scene
@@ -100,17 +100,15 @@ class Recorder:
 
     def admitted(self, said: Judgement) -> None:
         """Record what the gate said of a batch, and which cells it superseded."""
-        verdicts, superseded = said.verdicts, np.sort(said.superseded)
-        if not verdicts.height:
-            return
+        superseded = np.sort(said.superseded)
         if self.notes.keeps:
-            self.notes.add(_verdict_events(verdicts))
+            self.notes.add(_verdict_events(said.verdicts))
             self.notes.add(_replacements(superseded, said.memory))
             return
-        rep, verdict = verdicts["rep"].to_numpy() - self.scenario.first, verdicts["verdict"].to_physical().to_numpy()
+        rep = said.rep - self.scenario.first
         for place, kind in enumerate(VERDICTS.values()):
-            self.notes.count(kind, rep[verdict == place])
-        self.notes.count("attenuated", rep[said.noted | (verdicts["calibration"].to_numpy() < 1.0)])
+            self.notes.count(kind, rep[said.verdict == place])
+        self.notes.count("attenuated", rep[said.attenuated])
         self.notes.count("superseded", said.memory.column("rep")[superseded] - self.scenario.first)
 
     def events(self) -> pl.DataFrame:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.memory.admission import Judgement
 from malsim.memory.bootstrap import ten_cells
 from malsim.memory.replicate import replicated
+from malsim.memory.verdicts import Judgement
 from malsim.netlist import load
 from malsim.netlist.engine import Engine
 from malsim.netlist.statements import Body, Cell, Edges, Prop

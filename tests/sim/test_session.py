@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from hypothesis.strategies import DataObject, SearchStrategy
 
     from malsim.memory import Memory, Rules
-    from malsim.memory.admission import Judgement
     from malsim.memory.validation import Validated
+    from malsim.memory.verdicts import Judgement
     from malsim.sim.run import Run
 
 HOUR = DAY // 24
