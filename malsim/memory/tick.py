@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.cells import Memory
 
-__all__ = ["Settled", "effective_at", "settle", "tick"]
+__all__ = ["Settled", "effective_at", "factors_at", "settle", "tick"]
 
 
 def tick(memory: Memory, now: float, rules: Rules | None = None) -> Memory:
@@ -43,6 +43,13 @@ def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.S
     Changes nothing; one value a cell, in the order of `memory.cells`.
     """
     return tick(memory, now, rules).cells["effective"]
+
+
+def factors_at(memory: Memory, rules: Rules | None = None) -> NDArray[np.float64]:
+    """The factor that the next tick gives each active cell; the others keep theirs."""
+    scan = _Scan(memory, 0.0, rules or Rules())
+    factor = scan.records(memory.column("effective")).factor[scan.author]
+    return np.where(scan.active, factor, memory.column("calibration"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -79,7 +79,11 @@ def mixed(loop: Loop, worth: Array, *, near: float, most: int) -> Array:
 
 def _parts(move: Array, changes: list[Array]) -> list[float]:
     """How much of each change makes up a move best, by least squares."""
-    alike = np.array([[np.einsum("i,i->", one, other) for other in changes] for one in changes])
+    alike = np.zeros((len(changes), len(changes)))
+    for place, one in enumerate(changes):
+        alike[place, : place + 1] = alike[: place + 1, place] = [
+            np.einsum("i,i->", one, each) for each in changes[: place + 1]
+        ]
     along_move = np.array([np.einsum("i,i->", one, move) for one in changes])
     found: list[float] = np.linalg.lstsq(alike, along_move, rcond=ALIKE)[0].tolist() if changes else []
     return found

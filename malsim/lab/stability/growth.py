@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["POWERS", "growth", "scatter"]
 
 Single = NDArray[np.float32]
-POWERS, SPAN = 60, 12
+POWERS, STRIDE, SPAN = 48, 6, 12
 TINY, KEPT = 1e-6, 0.7
 MANY = 65_535
 
@@ -40,15 +40,16 @@ def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWE
         return fresh if damping == 1.0 else (1.0 - damping) * vector + damping * fresh
 
     vector: Single = scatter(matrix.shape[0]).astype(np.float32)
-    sizes = np.zeros(powers)
-    for power in range(powers):
-        vector = grown(vector)
-        sizes[power] = max(vector.max(), -vector.min())
-        if sizes[power] == 0.0:
+    sizes = np.zeros(powers // STRIDE)
+    for stride in range(len(sizes)):
+        for _ in range(STRIDE):
+            vector = grown(vector)
+        sizes[stride] = max(vector.max(), -vector.min())
+        if sizes[stride] == 0.0:
             return 0.0, vector.astype(np.complex64)
-        vector /= sizes[power]
+        vector /= sizes[stride]
     value, mode = _ritz(grown, vector)
-    rate = float(np.exp(np.log(sizes[powers // 2 :]).mean()))
+    rate = float(np.exp(np.log(sizes[len(sizes) // 2 :]).mean() / STRIDE))
     own = np.empty(len(order), dtype=np.complex64)
     own[order] = mode if abs(value) >= rate else vector
     return max(abs(value), rate), own
@@ -65,7 +66,8 @@ def _by_count(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], sparse.csr_a
 
 def scatter(size: int) -> Array:
     """A vector that is orthogonal to no mode."""
-    return np.random.Generator(np.random.Philox(key=0)).standard_normal(size)
+    drawn: Array = np.random.Generator(np.random.Philox(key=0)).random(size)
+    return drawn - 0.5
 
 
 def _ritz(grown: Callable[[Single], Single], vector: Single) -> tuple[complex, NDArray[np.complex64]]:

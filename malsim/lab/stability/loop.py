@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from malsim.memory import Memory, Rules, tick
 from malsim.memory.scores import effective
+from malsim.memory.tick import factors_at
 
 if TYPE_CHECKING:
+    from malsim.memory import Memory, Rules
     from malsim.memory.rules import Formula
 
 __all__ = ["LARGE", "Array", "Loop", "along"]
@@ -48,17 +49,15 @@ class Loop:
     @classmethod
     def of(cls, memory: Memory, rules: Rules) -> Loop:
         """The loop that a memory's tick closes."""
-        cells = memory.cells
-        active = cells["status"].to_physical().to_numpy() == 0
+        active = memory.column("status") == 0
         heard = active if rules.mass_neighbours == "active" else np.ones(len(active), dtype=bool)
-        fixed = rules.recompute == "admit" or cells.is_empty()
-        factor = (cells if fixed else tick(memory, 0.0, rules).cells)["calibration"].to_numpy()
-        stated = cells["stated"].to_numpy()
+        factor = memory.column("calibration") if rules.recompute == "admit" else factors_at(memory, rules)
+        stated = memory.column("stated")
         return cls(
             stated=stated,
             factor=factor,
             active=active,
-            start=np.where(active, np.clip(stated * factor, 0.0, 1.0), cells["effective"].to_numpy()),
+            start=np.where(active, np.clip(stated * factor, 0.0, 1.0), memory.column("effective")),
             support=_from(memory.wiring.support, heard),
             challenge=_from(memory.wiring.challenge, heard),
             support_ceiling=rules.support_ceiling,

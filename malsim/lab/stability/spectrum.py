@@ -52,10 +52,12 @@ def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float
     densely, all of one size at once; larger ones by Arnoldi's method (ARPACK) to a relative `tolerance` of the residual, but
     for parts of more than 10,000 rows that die out quickly, or where 1 % will do: their |λ| is that of `growth`.
     """
-    rows, part, sizes = _parts(matrix)
+    live, core = _core(matrix)
+    rows, of_live, sizes = _parts(core)
+    inner = _within(core, rows, of_live)
     values = np.zeros(len(sizes), dtype=np.complex128)
-    vector = np.zeros(matrix.shape[0])
-    inner = _within(matrix, rows, part)
+    vector, part = np.zeros(matrix.shape[0]), np.full(matrix.shape[0], -1)
+    part[live] = of_live
     starts = np.concatenate([[0], np.cumsum(sizes)])
     for size in np.unique(sizes):
         of_size = np.flatnonzero(sizes == size)
@@ -65,8 +67,17 @@ def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float
         else:
             found, vectors = _large(inner, members, damping, tolerance)
         values[of_size] = found
-        vector[rows[members]] = vectors
+        vector[live[rows[members]]] = vectors
     return Spectrum(part, values, vector)
+
+
+def _core(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], sparse.csr_array]:
+    """The rows that hear any and are heard by any, as all on a loop do; and the matrix over them."""
+    live = np.zeros(matrix.shape[0], dtype=bool)
+    live[matrix.indices] = True
+    live &= np.diff(matrix.indptr) > 0
+    rows = np.flatnonzero(live)
+    return rows, matrix if live.all() else _within(matrix, rows, live.astype(np.int64) - 1)
 
 
 def _parts(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
