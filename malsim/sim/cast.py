@@ -9,6 +9,7 @@ import numpy as np
 
 from malsim.errors import ScenarioError
 from malsim.memory.index import NONE
+from malsim.sim.clock import days
 from malsim.sim.crowd import Crowd
 from malsim.sim.drafts import Drafts
 from malsim.sim.faults import Line
@@ -69,7 +70,7 @@ class Cast:
         shown = None
         if asking and stand.memory.cells.height:
             rep, fact = (np.concatenate([getattr(wake, name) for wake in asking]) for name in ("rep", "fact"))
-            shown = stand.seen(rep, fact, start)
+            shown = stand.seen(rep, fact, days(start))
         parts, at = [], 0
         for crowd, line, wake, asks in zip(self._crowds, self._lines, wakes, reads, strict=True):
             count = len(wake.rep)

@@ -35,7 +35,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
     "agreeing_falsehood": ("rules.evidence_from = any", "turn claim.obs_5ea2.edges.0"),
     "bursty": ("facts.burst.hazard = 0", "writers.honest.accuracy = 0"),
     "colluders": ("rules.confidence_cap = 1", "rules.support_ceiling = 1", "writers.honest.accuracy = 0"),
-    "compaction": ("reader.recalls = 0",),
+    "compaction": ("reader.recalls = 0", "reader.compact_every = 400"),
     "concern_feedback": (
         "netlist:  [concernTarget: dec_a3ee] → ",
         "netlist: delta: 0.05 → delta: 0.001",

@@ -22,6 +22,7 @@ from malsim.sim.crowd import _wanted
 from malsim.sim.draws import Draws
 from malsim.sim.occasion import LEAST_STATED, Occasion, Own, Said, Seen
 from malsim.sim.populations import Population
+from malsim.sim.push import Stand
 from malsim.sim.script import Scenario
 from malsim.sim.world import Fact, World
 from malsim.sim.writers import behaviours
@@ -172,6 +173,18 @@ def test_what_they_see_changes_what_they_answer_but_not_when_or_about_what(poste
     assert (both["value"] == both["value_read"]).all()
     assert reading["edges"].sum() > blind["edges"].sum()
     assert {"contrarian-1", "stale_echo-2"} <= set(reading["writer"])
+
+
+def test_what_they_are_shown_is_ranked_as_of_the_last_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, seen = [], Stand.seen
+
+    def noting(stand: Stand, rep: Ints, fact: Ints, now: float) -> Seen:
+        asked.append(now)
+        return seen(stand, rep, fact, now)
+
+    monkeypatch.setattr(Stand, "seen", noting)
+    bench.run(Scenario(facts=FACTS, writers=(Population(behaviour="honest", rate=9.0),), days=5.0, seed=2))
+    assert asked == [1.0, 2.0, 3.0, 4.0]
 
 
 def test_nobody_knows_what_has_not_happened_yet(posted: Posted) -> None:
