@@ -22,7 +22,7 @@ __all__ = ["COARSE", "Spectrum", "spectrum"]
 DENSE = 300
 TOLERANCE = 1e-3
 BASIS = 12
-MOST_STEPS = 200
+MOST_STEPS, MOST_LIVE = 200, 0.8
 FAR, COARSE, QUICK = 0.8, 1e-2, 36
 
 
@@ -72,12 +72,14 @@ def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float
 
 
 def _core(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], sparse.csr_array]:
-    """The rows that hear any and are heard by any, as all on a loop do; and the matrix over them."""
+    """The rows that hear any and are heard by any, as all on a loop do, or all if most do; and the matrix over them."""
     live = np.zeros(matrix.shape[0], dtype=bool)
     live[matrix.indices] = True
     live &= np.diff(matrix.indptr) > 0
+    if live.mean() > MOST_LIVE:
+        return np.arange(len(live)), matrix
     rows = np.flatnonzero(live)
-    return rows, matrix if live.all() else _within(matrix, rows, live.astype(np.int64) - 1)
+    return rows, _within(matrix, rows, live.astype(np.int64) - 1)
 
 
 def _parts(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
