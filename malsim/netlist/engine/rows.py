@@ -68,7 +68,7 @@ class Rows:
     @cached_property
     def live(self) -> Ints:
         """The rows of active cells."""
-        return np.flatnonzero(self.memory.cells["status"].to_physical().to_numpy() == 0)
+        return np.flatnonzero(self.memory.column("status") == 0)
 
     @cached_property
     def _topic_of(self) -> pl.DataFrame:

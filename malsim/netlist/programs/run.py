@@ -100,7 +100,7 @@ def _where_it_stands(output: Output, program: Program, memory: Memory, replicati
     """The output, silent wherever the program's own cell is not, or is no longer active."""
     places = np.array(program.places, dtype=np.int64)
     rows = memory.index.rows((places + first).tolist(), [program.key] * len(places), height=memory.cells.height)
-    active = memory.cells["status"].to_physical().to_numpy()[rows] == 0
+    active = memory.column("status")[rows] == 0
     stands = np.zeros(replications, dtype=bool)
     stands[places[active & (rows != NONE)]] = True
     tripped = {"tripped": output.said["tripped"] & stands} if "tripped" in output.said else {}
