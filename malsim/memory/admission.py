@@ -12,6 +12,7 @@ from malsim.memory import schema, screen
 from malsim.memory.building import build
 from malsim.memory.claims import Claims, as_claims
 from malsim.memory.corrections import replacements
+from malsim.memory.deferred import Deferred
 from malsim.memory.doubts import first_doubt
 from malsim.memory.frames import framed
 from malsim.memory.numbering import authors_of, number
@@ -77,7 +78,7 @@ def _judged(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[s
     """Admit a batch up to the first claim that it cannot be sure of as a whole; the place of that claim, if there is one."""
     if not len(checked):
         return Judgement.between(memory, memory, pl.DataFrame(schema=schema.VERDICTS)), None
-    authors = authors_of(memory, checked.claims, factors, rules)
+    authors = authors_of(memory, checked.told, factors, rules)
     sound = np.ones(len(checked), dtype=bool)
     sound[checked.issues["claim"].to_numpy()] = False
     batch = number(memory, checked, sound, authors, rules)
@@ -110,7 +111,7 @@ def screened(checked: Validated, rules: Rules) -> Validated:
     in_writer = said.filter(pl.col("path") == "writer")["claim"].implode()
     writer = pl.when(~pl.col("claim").is_in(in_writer)).then(pl.col("writer")).alias("writer")
     issues = pl.concat([checked.issues, said]).unique(["claim", "path"], keep="last", maintain_order=True)
-    return replace(checked, claims=checked.claims.with_columns(*blank, writer), issues=issues)
+    return replace(checked, told=Deferred.of(checked.claims.with_columns(*blank, writer)), issues=issues)
 
 
 def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) -> Validated:
@@ -124,25 +125,24 @@ def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) 
     lowered = pl.when(secret).then(pl.lit("secret")).when(exposed).then(pl.lit("private")).otherwise("sensitivity")
     word = lowered.cast(schema.CELLS["sensitivity"], strict=False)
     claims = checked.claims.with_columns(lowered.alias("sensitivity"), word.alias("sensitivity_word"))
-    return replace(checked, claims=claims, notes=pl.concat([checked.notes, *notes]))
+    return replace(checked, told=Deferred.of(claims), notes=pl.concat([checked.notes, *notes]))
 
 
 def _capped(checked: Validated, rules: Rules) -> Validated:
     """Cap high confidence that nothing supports; the writer's number stays as `confidence`, the capped one is `stated`."""
-    confidence = checked.claims["confidence"].to_numpy()
-    backed = checked.claims["backed"].to_numpy().copy()
-    code, weight = checked.edges["code"].to_numpy(), checked.edges["weight"].to_numpy()
+    confidence, backed = checked.told.column("confidence"), checked.told.column("backed").copy()
+    code, weight = checked.linked.column("code"), checked.linked.column("weight")
     evidence = (code == _DERIVED_FROM) | ((code == _SUPPORTS) & (weight > 0))
-    backed[checked.edges["claim"].to_numpy()[evidence]] = True
+    backed[checked.linked.column("claim")[evidence]] = True
     capped = ~backed & (confidence > rules.confidence_cap)
-    stated = pl.Series("stated", np.where(capped, rules.confidence_cap, confidence))
-    claims = checked.claims.hstack([stated])
+    stated = np.where(capped, rules.confidence_cap, confidence)
+    told = checked.told.with_column("stated", stated)
     if not capped.any():
-        return replace(checked, claims=claims)
-    was, now = (part.filter(pl.Series(capped)).cast(pl.String) for part in (checked.claims["confidence"], stated))
+        return replace(checked, told=told)
+    was, now = (pl.Series(part[capped]).cast(pl.String) for part in (confidence, stated))
     said = [f"confidence capped from {high} to {cap}: nothing supports it" for high, cap in zip(was, now, strict=True)]
     notes = framed({"claim": np.flatnonzero(capped).astype(np.uint32), "note": pl.Series(said, dtype=pl.String)})
-    return replace(checked, claims=claims, notes=pl.concat([checked.notes, notes]) if checked.notes.height else notes)
+    return replace(checked, told=told, notes=pl.concat([checked.notes, notes]) if checked.notes.height else notes)
 
 
 _SUPPORTS, _DERIVED_FROM = (schema.RELATIONS.index(name) for name in ("supports", "derived_from"))

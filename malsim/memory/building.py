@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.corrections import Replaced
+    from malsim.memory.deferred import Deferred
     from malsim.memory.numbering import Batch, Bools, Ints
     from malsim.memory.relations import Outcome
     from malsim.memory.rules import Rules
@@ -63,7 +64,7 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, re
     """Add what was accepted."""
     created = np.flatnonzero(outcome.created)
     every = len(created) == len(batch.sound)
-    made = checked.claims if every else checked.claims[places(created)]
+    made = checked.told if every else checked.told.rows(created)
     reused = _reused_rows(memory, made, rules)
     appended = reused == NONE
     of_claim = np.full(len(batch.sound), NONE, dtype=np.int64)
@@ -76,22 +77,22 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, re
     cells = new_cells(made, names, author=author, factor=factor, live=live, rules=rules)
     before, new = memory, cells
     if not appended.all():
-        before, new = _overwritten(memory, cells, reused), cells.filter(pl.Series(appended))
+        before, new = _overwritten(memory, cells.frame(), reused), cells.rows(np.flatnonzero(appended))
     kept = _kept(batch, outcome, rules)
     edges, edge_claim = _edges(before, checked, batch, outcome, rows, kept, rules)
-    weighs = kept & (checked.edges["weight"].to_numpy() != 0.0)
+    weighs = kept & (checked.linked.column("weight") != 0.0)
     walk = (batch.claim[weighs], rows.of(outcome.target[weighs]))
     row = np.where(outcome.accepted, rows.of(outcome.source), NONE)
-    after = _demoted(before.grown(new, edges, writers, names.own), replaced, rows)
-    after = _reinforced(after, checked.claims, outcome, rows, edges, rules)
+    after = _demoted(before.grown(new.frame(), edges, writers, names.own), replaced, rows)
+    after = _reinforced(after, checked.told, outcome, rows, edges, rules)
     return Built(after, row, before.edges.height, edge_claim, (rows.of(replaced.old), replaced.at), walk)
 
 
-def _reused_rows(memory: Memory, made: pl.DataFrame, rules: Rules) -> Ints:
+def _reused_rows(memory: Memory, made: Deferred, rules: Rules) -> Ints:
     """The standing row that each new cell's key already names, where rules let keys be used again."""
     if rules.reused_keys == "refused":
         return np.full(made.height, NONE, dtype=np.int64)
-    return look_up_keys(memory, made["rep"], made["key"])
+    return look_up_keys(memory, made.frame()["rep"], made.frame()["key"])
 
 
 def _overwritten(memory: Memory, cells: pl.DataFrame, reused: Ints) -> Memory:
@@ -111,7 +112,7 @@ def _overwritten(memory: Memory, cells: pl.DataFrame, reused: Ints) -> Memory:
     )
 
 
-def _writers(memory: Memory, made: pl.DataFrame, author: Ints) -> tuple[Ints, pl.DataFrame]:
+def _writers(memory: Memory, made: Deferred, author: Ints) -> tuple[Ints, pl.DataFrame]:
     """Row of each new cell's writer, and the rows of writers who were not there yet."""
     known = memory.writers.height
     unseen, first, place = np.unique(author[author >= known], return_index=True, return_inverse=True)
@@ -124,9 +125,9 @@ def _writers(memory: Memory, made: pl.DataFrame, author: Ints) -> tuple[Ints, pl
     numbered[author >= known] = known + rank[place]
     at = np.flatnonzero(author >= known)[first[order]]
     nothing = np.zeros(len(at), dtype=np.int64)
-    who = {name: made[name][places(at)] for name in ("rep", "writer")}
+    rep, writer = made.column("rep")[at].astype(np.int32), pl.Series(made.column("writer")[at].tolist(), dtype=pl.String)
     record = {"claims": nothing, "contradicted": nothing, "calibration": np.ones(len(at))}
-    return numbered, framed({**who, **record})
+    return numbered, framed({"rep": rep, "writer": writer, **record})
 
 
 def _kept(batch: Batch, outcome: Outcome, rules: Rules) -> Bools:
@@ -146,18 +147,19 @@ def _edges(
     claim = batch.claim[keep]
     if not claim.size:
         return _NO_EDGES, claim
-    edges, of_claim = checked.edges, places(claim)
-    every = len(claim) == edges.height
-    frame = framed(
-        {
-            "source": rows.of(outcome.source[claim]),
-            "relation": _RELATIONS[places(batch.code[keep])],
-            "target": rows.of(outcome.target[keep]),
-            **{name: edges[name] if every else edges[name].filter(pl.Series(keep)) for name in ("weight", "mutual")},
-            **{name: checked.claims[name][of_claim] for name in ("writer", "t")},
-            "claim": claim,
-        }
-    )
+    source, code, target = rows.of(outcome.source[claim]), batch.code[keep], rows.of(outcome.target[keep])
+    mutual = checked.linked.column("mutual")[keep]
+    columns: dict[str, pl.Series | NDArray[Any]] = {
+        "source": source,
+        "relation": _RELATIONS[places(code)],
+        "target": target,
+        "weight": checked.linked.column("weight")[keep],
+        "writer": pl.Series(checked.told.column("writer")[claim].tolist(), dtype=pl.String),
+        "t": checked.told.column("t")[claim],
+    }
+    if source.min() >= memory.cells.height and not mutual.any() and _all_differ(source, code, target):
+        return framed({name: columns[name] for name in schema.EDGES}), claim
+    frame = framed({**columns, "mutual": mutual, "claim": claim})
     fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")
     return fresh[list(schema.EDGES)], fresh["claim"].to_numpy()
 
@@ -173,15 +175,19 @@ def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False)
         back = numbered.filter("mutual").with_columns(source=pl.col("target"), target=pl.col("source"))
         frame = pl.concat([numbered, back]).sort("order", maintain_order=True).drop("order")
     source, target = frame["source"].to_numpy(), frame["target"].to_numpy()
-    relation = frame["relation"].to_physical().to_numpy()
-    said = (source * (target.max(initial=0) + 1) + target) * len(schema.RELATIONS) + relation
     same = ["source", "relation", "target"]
-    if len(np.unique(said)) < len(said):
+    if not _all_differ(source, frame["relation"].to_physical().to_numpy(), target):
         frame = frame.unique(same, keep="last" if last_weight else "first", maintain_order=True)
     if source.size and source.min() < memory.cells.height:  # only a cell that stood can have edges that stand
         touched = memory.edges.filter(pl.col("source").is_in(frame["source"].unique().implode()))
         frame = frame.join(touched, on=same, how="anti", maintain_order="left")
     return frame
+
+
+def _all_differ(source: Ints, relation: NDArray[np.integer[Any]], target: Ints) -> bool:
+    """Whether no two edges say the same."""
+    said = (source * (target.max(initial=0) + 1) + target) * len(schema.RELATIONS) + relation
+    return len(np.unique(said)) == len(said)
 
 
 def _demoted(memory: Memory, replaced: Replaced, rows: Rows) -> Memory:
@@ -199,15 +205,13 @@ def _demoted(memory: Memory, replaced: Replaced, rows: Rows) -> Memory:
     return memory.changed(rows.of(replaced.old), {"status": "superseded", "successor": rows.of(replaced.new)})
 
 
-def _reinforced(
-    memory: Memory, claims: pl.DataFrame, outcome: Outcome, rows: Rows, edges: pl.DataFrame, rules: Rules
-) -> Memory:
+def _reinforced(memory: Memory, told: Deferred, outcome: Outcome, rows: Rows, edges: pl.DataFrame, rules: Rules) -> Memory:
     """Touch the cells that this batch corroborated or restated, where the rules count that as reinforcement."""
     memory = supported(memory, edges, rules)
     if rules.reinforced_by != "restatement":
         return memory
     again = outcome.accepted & ~outcome.created
-    return refreshed(memory, rows.of(outcome.source[again]), claims["t"].to_numpy()[again], rules)
+    return refreshed(memory, rows.of(outcome.source[again]), told.column("t")[again], rules)
 
 
 def supported(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:

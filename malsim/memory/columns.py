@@ -70,7 +70,9 @@ class _Room:
 
 
 def bare(series: pl.Series) -> NDArray[Any]:
-    """A column of cells or edges as an array: numbers and truths as they are, a null as NaN or NONE, words by their place.
+    """A column of cells, edges or claims as an array: numbers, truths and texts as they are, words by their place.
+
+    A null is NaN or NONE, of texts None.
 
     >>> bare(pl.Series("status", ["annexed", "active"])).tolist(), bare(pl.Series("successor", [4, None])).tolist()
     ([2, 0], [4, -1])
@@ -88,13 +90,14 @@ def bare(series: pl.Series) -> NDArray[Any]:
 
 
 FEW = 1_000  # words are sooner looked up one by one than a query is made
-_AS_THEY_ARE = (np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.intp))
+_AS_THEY_ARE = (np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.intp), np.dtype(np.object_))
 _ROWS = ("author", "successor")
 _PLACES = {
     name: {word: place for place, word in enumerate(kind.categories)}
     for name, kind in (schema.CELLS | schema.EDGES).items()
     if isinstance(kind, pl.Enum)
 }
+_PLACES |= {f"{name}_word": _PLACES[name] for name in schema.WORDS}
 
 
 def counted(before: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:

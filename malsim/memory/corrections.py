@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.memory.frames import places
 from malsim.memory.relations import SUPERSEDES
 from malsim.memory.schema import RELATIONS
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from malsim.memory.cells import Memory
     from malsim.memory.numbering import Batch, Bools, Ints
     from malsim.memory.relations import Outcome
@@ -73,19 +70,8 @@ def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome
     may = may[batch.author(outcome.target[may]) == batch.authors.of_claims[batch.claim[may]]]
     if not may.size:
         return found
-    ours = checked.claims["object"][places(batch.claim[may])]
-    theirs = _objects(memory, checked, batch, outcome.target[may])
-    same_object = (ours == theirs) & (ours != "")
-    if same_object.null_count():
-        same_object = same_object.fill_null(value=False)
-    found[may] = same_object.to_numpy() & ~batch.is_locked(outcome.target[may])
+    objects, target = checked.told.column("object"), outcome.target[may]
+    ours, theirs = objects[batch.claim[may]], batch.pick(target, memory.column("object"), objects)
+    says = np.array([one is not None and one != "" for one in ours], dtype=bool)
+    found[may] = says & (ours == theirs) & ~batch.is_locked(target)
     return found
-
-
-def _objects(memory: Memory, checked: Validated, batch: Batch, ids: Ints) -> pl.Series:
-    """The object of each id, of a cell that stands or of the batch."""
-    of_batch = ids >= batch.cells
-    standing = memory.cells["object"][places(ids[~of_batch])]
-    both = standing.extend(checked.claims["object"][places(ids[of_batch] - batch.cells)])
-    order = np.argsort(np.concatenate([np.flatnonzero(~of_batch), np.flatnonzero(of_batch)]))
-    return both[places(order)]

@@ -63,7 +63,7 @@ def _made_names(memory: Memory, checked: Validated, batch: Batch, outcome: Outco
         return nothing
     claims, created = checked.claims, np.flatnonzero(outcome.created)
     made = claims[created]
-    key, handle, _ = named(memory, made)
+    key, handle = named(memory, checked.told.rows(created)).made()
     rep, by = made["rep"], pl.Series("by", created)
     names = pl.concat(
         pl.DataFrame([rep, name.alias("name"), by]).filter(made[column].is_null())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +13,13 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["is_handle", "is_immutable", "keys", "kind_of", "scattered", "tags"]
+__all__ = ["MADE", "is_handle", "is_immutable", "keys", "kind_of", "scattered", "tags"]
 
 LONGEST = 41
 _KIND = f"(?:{'|'.join(KINDS)})"
 _PATTERN = rf"^(?:(?i:{_KIND})(?:_[a-z][A-Za-z0-9]*)*_[0-9a-f]{{4,}}|(?:[A-Z][A-Za-z0-9]*)(?:_[A-Za-z0-9]+)+)$"
+
+MADE = re.compile(rf"{_KIND}_[0-9a-f]{{4,}}")  # every handle that is made of a cell's place is of this form
 
 
 def is_handle(text: pl.Expr) -> pl.Expr:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.memory.handles import MADE
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -31,7 +33,7 @@ class Index:
         self._again: dict[int, list[int]] = {}  # the later ones, of the few that have any
         self._unread: list[pl.DataFrame] = []
         self._height = self._named = 0
-        self._own: set[str] | None = set() if cells.is_empty() else None  # None: all names may be some cell's own
+        self._own: set[str] | None = set() if cells.is_empty() else None  # that could be made; None: not known
         self._add(cells)
 
     def grown(self, cells: pl.DataFrame, new: pl.DataFrame, own: Sequence[str]) -> Index:
@@ -42,13 +44,13 @@ class Index:
         if self._height != cells.height - new.height:
             return Index(cells)
         if self._own is not None:
-            self._own.update(own)
+            self._own.update(name for name in own if MADE.fullmatch(name))
         self._add(new)
         return self
 
     def _add(self, cells: pl.DataFrame) -> None:
         self._unread.append(cells[["rep", "handle", "key"]])
-        for row, content in enumerate(cells["content"].to_list(), self._height):
+        for row, content in enumerate(cells["content"].to_numpy().astype(np.int64).tolist(), self._height):
             if self._contents.setdefault(content, row) != row:
                 self._again.setdefault(content, []).append(row)
         self._height += cells.height
@@ -63,6 +65,11 @@ class Index:
             self._named += cells.height
         self._unread = []
         return self._keys, self._handles
+
+    @property
+    def leaves_made_names_free(self) -> bool:
+        """Whether surely no cell bears, as a name of its own, one that is made of another's place."""
+        return self._own is not None and not self._own
 
     def are_free(self, reps: Sequence[int], names: Sequence[str], *, height: int) -> bool:
         """Whether no cell below `height` bears any of these names, which are made of their new cells' places."""

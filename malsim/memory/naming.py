@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,9 +11,12 @@ import polars as pl
 from malsim.memory.handles import keys, tags
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from malsim.memory.cells import Memory
+    from malsim.memory.deferred import Deferred
 
 __all__ = ["Names", "named"]
 
@@ -21,40 +25,47 @@ LONGEST_TAG = 16
 
 
 class Names(NamedTuple):
-    """The keys and handles of new cells; `own` are those that are not made of a cell's place alone."""
+    """The keys and handles of new cells, made when asked for; `own` are those that are not made of a cell's place alone."""
 
-    key: pl.Series
-    handle: pl.Series
+    made: Callable[[], tuple[pl.Series, pl.Series]]
     own: list[str]
 
 
-def named(memory: Memory, made: pl.DataFrame) -> Names:
+def named(memory: Memory, told: Deferred) -> Names:
     """The key and the handle of each new cell.
 
     A handle that was not given depends on nothing but how many cells its replication holds, so that one replication names
     its cells alike whatever runs beside it.
     """
-    ordinal = _ordinals(memory, made)
-    tag = tags(ordinal)
-    given = made["handle"].null_count() < made.height
-    by_key = made["key"].null_count() < made.height
-    key = pl.Series("key", keys(tag, ordinal).tolist(), dtype=pl.String)
-    tail = pl.Series(tag.tolist(), dtype=pl.String)
+    ordinal = _ordinals(memory, told.column("rep"))
+    given, by_key = told.tells("handle"), told.tells("key")
+    if not (given or by_key) and memory.index.leaves_made_names_free:
+        return Names(partial(_by_place, told, ordinal), [])
+    made = told.frame()
+    key, handle = _by_place(told, ordinal)
     if by_key:
         hexed = made["key"].str.to_lowercase().str.replace_all("[^0-9a-f]", "")
-        tail = hexed.str.slice(0, SHORTEST_TAG).str.pad_end(SHORTEST_TAG, "0").fill_null(tail)
-        key = made["key"].fill_null(key)
-    name = made["handle"].fill_null(made["kind"] + "_" + tail) if given else made["kind"] + "_" + tail
-    reps, names = made["rep"].to_list(), name.to_list()
+        tail = hexed.str.slice(0, SHORTEST_TAG).str.pad_end(SHORTEST_TAG, "0")
+        handle, key = (made["kind"] + "_" + tail).fill_null(handle), made["key"].fill_null(key)
+    if given:
+        handle = made["handle"].fill_null(handle)
+    reps, names = made["rep"].to_list(), handle.to_list()
     if not (given or by_key) and memory.index.are_free(reps, names, height=memory.cells.height):
-        return Names(key, name.alias("handle"), [])
+        return Names(lambda: (key, handle), [])
     names = _grown(memory, reps, names, key.to_list(), made["handle"].is_not_null().to_list())
-    return Names(key, pl.Series("handle", names, dtype=pl.String), [*names, *key])
+    handle = pl.Series("handle", names, dtype=pl.String)
+    return Names(lambda: (key, handle), [*names, *key])
 
 
-def _ordinals(memory: Memory, made: pl.DataFrame) -> NDArray[np.int64]:
+def _by_place(told: Deferred, ordinal: NDArray[np.int64]) -> tuple[pl.Series, pl.Series]:
+    """The keys and handles that follow from each cell's place in its replication."""
+    tag = tags(ordinal)
+    key = pl.Series("key", keys(tag, ordinal).tolist(), dtype=pl.String)
+    return key, (told.frame()["kind"] + "_" + pl.Series(tag.tolist(), dtype=pl.String)).alias("handle")
+
+
+def _ordinals(memory: Memory, reps: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many cells its replication held before each new one."""
-    reps = made["rep"].to_numpy()
     order = np.argsort(reps, kind="stable")
     runs = reps[order]
     place = np.empty(len(reps), dtype=np.int64)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.memory.cells import Memory
+    from malsim.memory.deferred import Deferred
     from malsim.memory.rules import Rules
     from malsim.memory.validation import Validated
 
@@ -60,7 +61,7 @@ class Batch:
     key_name: Ints
     names: int
     claim: Ints
-    code: NDArray[np.int8]
+    code: Ints
     target_row: Ints
     target_name: Ints
     by_handle: Bools
@@ -86,17 +87,17 @@ class Batch:
         if self.rules.locks == "display":
             return np.zeros(len(target), dtype=bool)
         standing = (self.memory.column(name) for name in ("locked", "immutable"))
-        locked: Bools = np.logical_or(*(self._pick(target, held, self.marked) for held in standing))
+        locked: Bools = np.logical_or(*(self.pick(target, held, self.marked) for held in standing))
         return locked
 
     def is_active(self, target: Ints) -> Bools:
         """Which ids are active before the batch's own demotions."""
-        active: Bools = self._pick(target, self.memory.column("status"), np.where(self.fresh, 0, NONE)) == 0
+        active: Bools = self.pick(target, self.memory.column("status"), np.where(self.fresh, 0, NONE)) == 0
         return active
 
     def author(self, target: Ints) -> Ints:
         """The row of the writer of each id."""
-        author: Ints = self._pick(target, self.memory.column("author"), self.authors.of_claims)
+        author: Ints = self.pick(target, self.memory.column("author"), self.authors.of_claims)
         return author
 
     def may_supersede(self, target: Ints) -> Bools:
@@ -110,7 +111,7 @@ class Batch:
         better: Bools = authors.grounded[writer] & (authors.factor[writer] > authors.factor[judged])
         return own | better
 
-    def _pick(self, ids: Ints, standing: NDArray[Any], batch: NDArray[Any]) -> NDArray[Any]:
+    def pick(self, ids: Ints, standing: NDArray[Any], batch: NDArray[Any]) -> NDArray[Any]:
         """A value of each id, from those of the cells that stand and of the batch; 0 for NONE."""
         of_batch, stands = ids >= self.cells, (ids != NONE) & (ids < self.cells)
         picked = np.zeros(len(ids), dtype=batch.dtype)
@@ -120,35 +121,35 @@ class Batch:
 
 def number(memory: Memory, checked: Validated, sound: Bools, authors: Authors, rules: Rules) -> Batch:
     """Number the contents, names and targets of a batch."""
-    claims, edges = checked.claims, checked.edges
+    told, linked = checked.told, checked.linked
     first_only = rules.restated_among == "first"
-    content = _contents(claims)
-    handle_name, key_name, target_name, names = _names(claims, edges)
-    claim = edges["claim"].to_numpy().astype(np.int64)
-    standing, alike = _standing_of_title(memory, claims) if first_only else _standing(memory, claims)
-    taken = np.full(claims.height, NONE)
+    content = _contents(told)
+    handle_name, key_name, target_name, names = _names(told, linked)
+    standing, alike = _standing_of_title(memory, checked.claims) if first_only else _standing(memory, told)
+    taken = np.full(told.height, NONE)
     if rules.reused_keys == "refused" and names:
+        claims = checked.claims
         taken = np.maximum(look_up(memory, claims["rep"], claims["key"]), look_up(memory, claims["rep"], claims["handle"]))
     return Batch(
         memory=memory,
         rules=rules,
         cells=memory.cells.height,
         sound=sound,
-        group=_ids(claims.select("rep", "kind", "folded")) if first_only else content,
+        group=_ids(checked.claims.select("rep", "kind", "folded")) if first_only else content,
         content=content,
         standing=standing,
         alike=alike,
         taken=taken,
-        fresh=~claims["annexed"].to_numpy() | (rules.locks == "display"),
-        marked=claims["marked"].to_numpy(),
+        fresh=~told.column("annexed") | (rules.locks == "display"),
+        marked=told.column("marked"),
         handle_name=handle_name,
         key_name=key_name,
         names=names,
-        claim=claim,
-        code=edges["code"].to_numpy(),
-        target_row=_target_rows(memory, claims, edges),
+        claim=linked.column("claim"),
+        code=linked.column("code"),
+        target_row=_target_rows(memory, checked),
         target_name=target_name,
-        by_handle=_by_handle(memory, claims, edges, rules),
+        by_handle=_by_handle(memory, checked, rules),
         authors=authors,
     )
 
@@ -160,12 +161,12 @@ def look_up(memory: Memory, reps: pl.Series, names: pl.Series) -> Ints:
     return memory.index.rows(reps.to_list(), names.to_list(), height=memory.cells.height)
 
 
-def _target_rows(memory: Memory, claims: pl.DataFrame, edges: pl.DataFrame) -> Ints:
+def _target_rows(memory: Memory, checked: Validated) -> Ints:
     """The row of the standing cell that each edge means or names; NONE where none does."""
-    rows = edges["row"].to_numpy()
+    rows: Ints = checked.linked.column("row")
     unknown = np.flatnonzero(rows == NONE)
     if unknown.size:
-        named = places(unknown)
+        claims, edges, named = checked.claims, checked.edges, places(unknown)
         rows = rows.copy()
         rows[unknown] = look_up(memory, claims["rep"][edges["claim"][named]], edges["target"][named])
     return rows
@@ -184,19 +185,19 @@ def _ids(frame: pl.DataFrame) -> Ints:
     return numbered.select(pl.col("first").first().over(frame.columns)).to_series().to_numpy()
 
 
-def _contents(claims: pl.DataFrame) -> Ints:
+def _contents(told: Deferred) -> Ints:
     """Each claim's first claim that says the same; text is compared only where hashes meet."""
-    hashes = claims["content"].to_numpy()
+    hashes = told.column("content")
     if len(np.unique(hashes)) == len(hashes):
         return np.arange(len(hashes))
-    return _ids(claims.select("rep", "kind", "folded", "body"))
+    return _ids(told.frame().select("rep", "kind", "folded", "body"))
 
 
-def _names(claims: pl.DataFrame, edges: pl.DataFrame) -> tuple[Ints, Ints, Ints, int]:
+def _names(told: Deferred, linked: Deferred) -> tuple[Ints, Ints, Ints, int]:
     """Numbers of the names that claims bear (handles, keys) and edges use; NONE for no name, or one no claim bears."""
-    none = [np.full(claims.height, NONE), np.full(claims.height, NONE), np.full(edges.height, NONE)]
-    if claims["handle"].null_count() == claims.height and claims["key"].null_count() == claims.height:
-        return none[0], none[1], none[2], 0
+    if not (told.tells("handle") or told.tells("key")):
+        return np.full(told.height, NONE), np.full(told.height, NONE), np.full(linked.height, NONE), 0
+    claims, edges = told.frame(), linked.frame()
     columns = (claims["handle"], claims["key"], edges["target"])
     reps = (claims["rep"], claims["rep"], claims["rep"].gather(edges["claim"]))
     stacked = pl.concat([pl.DataFrame([r.alias("rep"), c.alias("name")]) for r, c in zip(reps, columns, strict=True)])
@@ -205,15 +206,15 @@ def _names(claims: pl.DataFrame, edges: pl.DataFrame) -> tuple[Ints, Ints, Ints,
     return handle, key, target, len(ids)
 
 
-def _standing(memory: Memory, claims: pl.DataFrame) -> tuple[Ints, Ints]:
+def _standing(memory: Memory, told: Deferred) -> tuple[Ints, Ints]:
     """The first active cell that says the same as each claim, NONE where there is none; twice, as it is what is compared."""
-    standing = np.full(claims.height, NONE, dtype=np.int64)
-    near = memory.index.alike(claims["content"].to_list(), height=memory.cells.height)
+    standing = np.full(told.height, NONE, dtype=np.int64)
+    near = memory.index.alike(told.column("content").tolist(), height=memory.cells.height)
     if not near:
         return standing, standing
     place, row = (pl.Series(part, dtype=pl.Int64) for part in zip(*near, strict=True))
     cells = memory.cells.select(pl.col("rep", "status", "title", "body", "kind").gather(row))
-    ours = claims.select(pl.col("rep", "folded", "body", "kind").gather(place))
+    ours = told.frame().select(pl.col("rep", "folded", "body", "kind").gather(place))
     same = (cells["rep"] == ours["rep"]) & (cells["body"] == ours["body"]) & (cells["kind"].cast(pl.String) == ours["kind"])
     same &= cells.select(folded(pl.col("title"))).to_series() == ours["folded"]
     same &= cells["status"] == "active"
@@ -235,22 +236,22 @@ def _standing_of_title(memory: Memory, claims: pl.DataFrame) -> tuple[Ints, Ints
     return np.where(says, alike, NONE), alike
 
 
-def _by_handle(memory: Memory, claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> Bools:
+def _by_handle(memory: Memory, checked: Validated, rules: Rules) -> Bools:
     """Which edges name their target by its handle; told only where the rules make a difference."""
-    if rules.handle_evidence == "resolved" or edges.is_empty():
-        return np.zeros(edges.height, dtype=bool)
-    keys = pl.concat([memory.cells["key"], claims["key"]]).drop_nulls().unique()
-    return ~edges["target"].is_in(keys.implode()).fill_null(value=False).to_numpy()
+    if rules.handle_evidence == "resolved" or not checked.linked.height:
+        return np.zeros(checked.linked.height, dtype=bool)
+    keys = pl.concat([memory.cells["key"], checked.claims["key"]]).drop_nulls().unique()
+    return ~checked.edges["target"].is_in(keys.implode()).fill_null(value=False).to_numpy()
 
 
-def authors_of(memory: Memory, claims: pl.DataFrame, factors: Mapping[str, float], rules: Rules) -> Authors:
+def authors_of(memory: Memory, told: Deferred, factors: Mapping[str, float], rules: Rules) -> Authors:
     """Rows and factors of the claims' writers: as of the last tick, given by `factors`, or 1 for a new one."""
     known = memory.writers.height
-    author = memory.roster.rows(claims["rep"].to_list(), claims["writer"].to_list(), height=known)
+    author = memory.roster.rows(told.column("rep").tolist(), told.column("writer").tolist(), height=known)
     new = max(int(author.max(initial=NONE)) + 1 - known, 0)
     factor = np.concatenate([memory.writers["calibration"].to_numpy(), np.ones(new)])
     outcomes = np.concatenate([memory.writers["claims"].to_numpy(), np.zeros(new, dtype=np.int64)])
     if factors:
-        given = claims["writer"].replace_strict(factors, default=None, return_dtype=pl.Float64)
+        given = told.frame()["writer"].replace_strict(factors, default=None, return_dtype=pl.Float64)
         factor[author] = given.fill_null(pl.Series(factor[author])).to_numpy()
     return Authors(author, factor, outcomes >= rules.calibration_history)

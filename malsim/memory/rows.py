@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from malsim.memory import schema, scores
+from malsim.memory.deferred import Deferred
 from malsim.memory.frames import framed, places
 from malsim.memory.handles import is_immutable
+from malsim.memory.index import NONE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from malsim.memory.naming import Names
@@ -20,46 +25,63 @@ if TYPE_CHECKING:
 
 __all__ = ["new_cells"]
 
-_STATUS = pl.Series(["annexed", "active"], dtype=schema.CELLS["status"])
+_STATUS = pl.Series(schema.STATUS, dtype=schema.CELLS["status"])
+_ACTIVE, _ANNEXED = (schema.STATUS.index(word) for word in ("active", "annexed"))
 _NO_ROW, _NEVER = pl.Series([None], dtype=pl.Int64), pl.Series([None], dtype=pl.Float64)
 _TEXTS = ("writer", "object", "title", "body", "summary")
 _AS_CLAIMED = ("rep", *_TEXTS, "value", "content", "expires", "reverify", *schema.FLAGS)
 _LISTS = ("topics", "entities", "source_refs")
+_AT_HAND = ("rep", "content", "object", "reverify", "locked", "pinned", "requires_review")
 
 
 def new_cells(
-    made: pl.DataFrame, names: Names, *, author: Ints, factor: NDArray[np.float64], live: Bools, rules: Rules
-) -> pl.DataFrame:
+    told: Deferred, names: Names, *, author: Ints, factor: NDArray[np.float64], live: Bools, rules: Rules
+) -> Deferred:
     """Cells (columns of `schema.CELLS`) of checked claims; effective = stated · calibration until their first tick."""
-    count = made.height
-    stated = made["stated"].to_numpy()
-    seed = np.full(count, rules.salience_seed)
-    immutable: pl.Series | NDArray[np.bool_] = np.zeros(count, dtype=bool)  # a made handle has no capital
-    if made["handle"].null_count() < count:
-        immutable = names.handle.to_frame().select(is_immutable(pl.col("handle"))).to_series()
+    count, stated, seed = told.height, told.column("stated"), np.full(told.height, rules.salience_seed)
+    immutable = np.zeros(count, dtype=bool)  # a made handle has no capital
+    if told.tells("handle"):
+        immutable = names.made()[1].to_frame().select(is_immutable(pl.col("handle"))).to_series().to_numpy()
+    numbers: dict[str, NDArray[Any]] = {
+        **{name: told.column(name) for name in _AT_HAND},
+        "stability": told.column("stability_word"),
+        "immutable": immutable,
+        "author": author,
+        "claimed": told.column("confidence"),
+        "stated": stated,
+        "calibration": factor,
+        "effective": np.clip(stated * factor, 0.0, 1.0),
+        **dict.fromkeys(("support_mass", "challenge_mass", "worth"), np.zeros(count)),
+        **dict.fromkeys(("c0", "currency"), np.ones(count)),
+        **dict.fromkeys(("salience_seed", "salience"), seed),
+        "status": np.where(live, _ACTIVE, _ANNEXED),
+        "version": np.ones(count, dtype=np.int64),
+        "successor": np.full(count, NONE),
+        "read": np.full(count, np.nan),
+        **dict.fromkeys(("created", "touched"), told.column("t")),
+    }
+    return Deferred(count, partial(_cells, told, names, numbers), numbers)
+
+
+def _cells(told: Deferred, names: Names, numbers: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
+    """New cells in full."""
+    made, stated = told.frame(), told.column("stated")
+    key, handle = names.made()
     columns: dict[str, pl.Series | NDArray[np.generic]] = {
+        **numbers,
         **{name: made[name] for name in _AS_CLAIMED},
         **{name: made[f"{name}_word"] for name in schema.WORDS},
         **{name: made[name].fill_null([]) if made[name].null_count() else made[name] for name in _LISTS},
-        "key": names.key,
-        "handle": names.handle,
-        "immutable": immutable,
-        "author": author.astype(np.uint32),
-        "claimed": made["confidence"],
-        "stated": stated,
+        "key": key,
+        "handle": handle,
+        "author": numbers["author"].astype(np.uint32),
         "uncertainty": _filled(made["uncertainty"], scores.thousandths((1.0 - stated) * 0.7)),
         "concern": _filled(made["concern"], scores.thousandths((1.0 - stated) * 0.3)),
         "source_quality": scores.source_quality(stated),
-        "calibration": factor,
-        "effective": np.clip(stated * factor, 0.0, 1.0),
-        **{name: np.zeros(count) for name in ("support_mass", "challenge_mass", "worth")},
-        **{name: np.ones(count) for name in ("c0", "currency")},
-        **dict.fromkeys(("salience_seed", "salience"), seed),
-        "status": _STATUS[places(live.astype(np.int64))],
-        "version": np.ones(count, dtype=np.int32),
-        "successor": _NO_ROW.new_from_index(0, count),
-        "read": _NEVER.new_from_index(0, count),
-        **dict.fromkeys(("created", "touched"), made["t"]),
+        "status": _STATUS[places(numbers["status"])],
+        "version": numbers["version"].astype(np.int32),
+        "successor": _NO_ROW.new_from_index(0, made.height),
+        "read": _NEVER.new_from_index(0, made.height),
     }
     return framed({name: columns[name] for name in schema.CELLS})
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema
+from malsim.memory.deferred import Deferred
 from malsim.memory.fields import faults
 from malsim.memory.frames import with_columns
 from malsim.memory.handles import is_immutable, kind_of
@@ -28,32 +29,41 @@ __all__ = ["NO_NOTES", "Validated", "gather", "validate"]
 class Validated:
     """Claims with their features, their edges as a frame of their own, what is wrong and what is noted.
 
-    `claims` has the columns of `schema.CLAIMS` but edges and issues, its own number (claim), and its features: folded
-    (title), content (hash), marked (locked or immutable), backed (a source or a verification), and its words as enums.
-    `edges` has claim (row of claims), place (index within the claim), target, row (the cell it means; NONE where the name
-    has to be looked up), weight, mutual, code (the relation's number, -1 unknown); `issues` has claim, path, message;
-    `notes` has claim, note.
+    `claims` (in numbers: `told`) has the columns of `schema.CLAIMS` but edges and issues, its own number (claim), and its
+    features: folded (title), content (hash), marked (locked or immutable), backed (a source or a verification), and its
+    words as enums. `edges` (in numbers: `linked`) has claim (row of claims), place (index within the claim), target, row
+    (the cell it means; NONE where the name has to be looked up), weight, mutual, code (the relation's number, -1 unknown);
+    `issues` has claim, path, message; `notes` has claim, note.
     """
 
-    claims: pl.DataFrame
-    edges: pl.DataFrame
+    told: Deferred
+    linked: Deferred
     issues: pl.DataFrame
     notes: pl.DataFrame
 
     def __len__(self) -> int:
-        return self.claims.height
+        return self.told.height
+
+    @property
+    def claims(self) -> pl.DataFrame:
+        """The claims in full."""
+        return self.told.frame()
+
+    @property
+    def edges(self) -> pl.DataFrame:
+        """Their edges in full."""
+        return self.linked.frame()
 
     @classmethod
     def joined(cls, first: Validated, second: Validated) -> tuple[Validated, NDArray[np.integer[Any]]]:
         """Two batches as one, in the order in which the gate takes claims (time, writer, sequence); and that order."""
         names = first.claims.columns
-        both = cls(
-            pl.concat([first.claims, second.claims.select(names)]),
-            *(
-                pl.concat([one, other.with_columns(pl.col("claim") + len(first)).select(one.columns)])
-                for one, other in ((getattr(first, name), getattr(second, name)) for name in _OF_CLAIMS)
-            ),
+        edges, issues, notes = (
+            pl.concat([one, other.with_columns(pl.col("claim") + len(first)).select(one.columns)])
+            for one, other in ((getattr(first, name), getattr(second, name)) for name in _OF_CLAIMS)
         )
+        claims = pl.concat([first.claims, second.claims.select(names)])
+        both = cls(Deferred.of(claims), Deferred.of(edges), issues, notes)
         sorted_by = pl.arg_sort_by("t", "writer", "sequence", nulls_last=True, maintain_order=True)
         order = both.claims.select(sorted_by).to_series().to_numpy().astype(np.int64)
         return both.rows(order), order
@@ -63,11 +73,11 @@ class Validated:
         numbered = np.arange(len(order), dtype=np.uint32)
         claims = with_columns(self.claims[order], {"claim": numbered})
         now = pl.DataFrame([pl.Series("claim", order, dtype=pl.UInt32), pl.Series("now", numbered)])
-        kept = (
+        edges, issues, notes = (
             now.join(getattr(self, name), on="claim", maintain_order="left_right").drop("claim").rename({"now": "claim"})
             for name in _OF_CLAIMS
         )
-        return Validated(claims, *kept)
+        return Validated(Deferred.of(claims), Deferred.of(edges), issues, notes)
 
 
 _OF_CLAIMS = ("edges", "issues", "notes")
@@ -81,7 +91,8 @@ def validate(claims: pl.DataFrame, rules: Rules) -> Validated:
     edges = exploded(numbered, rules)
     issues = faults(numbered, edges, rules)
     held = [pl.col(name) for name in numbered.columns if name not in ("edges", "issues")]
-    return Validated(numbered.select(*held, *_features()), edges.drop("relation"), issues, NO_NOTES)
+    told = numbered.select(*held, *_features())
+    return Validated(Deferred.of(told), Deferred.of(edges.drop("relation")), issues, NO_NOTES)
 
 
 NO_NOTES = pl.DataFrame(schema={"claim": pl.UInt32, "note": pl.String})

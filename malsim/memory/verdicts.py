@@ -58,7 +58,7 @@ class Judgement:
         attenuated[checked.notes["claim"].to_numpy()] = True
         attenuated[stands] |= built.memory.column("calibration")[built.row[stands]] < 1.0
         told = partial(_verdicts, checked, batch, outcome, built)
-        rep = checked.claims["rep"].to_numpy()
+        rep = checked.told.column("rep")
         return cls(built.memory, rep, _places(outcome), built.row, attenuated, built.demoted[0], told)
 
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +12,10 @@ import polars as pl
 from malsim.memory import schema
 from malsim.memory.admission import screened
 from malsim.memory.claims import as_claims
+from malsim.memory.columns import bare
+from malsim.memory.deferred import Deferred
 from malsim.memory.fields import NO_ISSUES, faults
-from malsim.memory.frames import framed, places, with_columns
+from malsim.memory.frames import framed, places
 from malsim.memory.texts import contents
 from malsim.memory.validation import NO_NOTES, Validated, validate
 from malsim.sim.clock import DAY
@@ -20,8 +23,11 @@ from malsim.sim.clock import DAY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from malsim.memory import Memory, Rules
     from malsim.sim.drafts import Drafts
+    from malsim.sim.occasion import Ints
     from malsim.sim.world import Fact
 
 __all__ = ["Form", "Words"]
@@ -31,6 +37,10 @@ LONGEST = 10**18  # a writer's own count, for the longest body there can be
 _OF_FACTS = ("object", "stability", "stability_word", "topics", "entities")
 _OF_SAYINGS = ("title", "folded", "value")
 _OF_FORMS = ("kind", "kind_word", "verification", "verification_word", "origin", "origin_word", "backed")
+
+_READ_OF_FACTS, _READ_OF_FORMS = ("object", "stability_word"), ("kind_word", "backed")  # by the gate, as numbers
+_READ_OF_ALL = ("annexed", "marked", "reverify", "locked", "pinned", "requires_review")
+_UNNAMED = frozenset(("handle", "key"))
 
 
 @dataclass(frozen=True)
@@ -72,54 +82,93 @@ class Words:
         found = screened(checked, rules)
         self._sound = found.issues.is_empty() and found.notes.is_empty()
         starts = np.cumsum([0, *(len(part) for part in listed)])
-        claims = checked.claims
         self._facts, self._said, self._forms = (
-            claims.select(names).slice(starts[start], starts[end] - starts[start])
+            checked.claims.select(names).slice(starts[start], starts[end] - starts[start])
             for names, start, end in ((_OF_FACTS, 0, 2), (_OF_SAYINGS, 2, 4), (_OF_FORMS, 4, 5))
         )
-        self._constant = claims.head(1)
-        self._weights = checked.edges["weight"]
+        self._constant = checked.claims.head(1)
+        self._names = self.writers.to_numpy()
+        self._of_facts, self._of_forms, self._of_all = (
+            {name: bare(table[name]) for name in names}
+            for table, names in (
+                (self._facts, _READ_OF_FACTS),
+                (self._forms, _READ_OF_FORMS),
+                (self._constant, _READ_OF_ALL),
+            )
+        )
+        self._weights = checked.linked.column("weight")
 
     def claims(self, drafts: Drafts, memory: Memory) -> Validated:
         """Checked claims of drafts that stand in the order of the gate; row n is draft n."""
         about = self._about[drafts.form]
-        fact, form = np.where(about, drafts.fact, len(self._starts) - 1), places(drafts.form)
+        fact = np.where(about, drafts.fact, len(self._starts) - 1)
         said = np.where(about, self._starts[fact] + drafts.value, self._starts[-1])
-        writer = self.writers[places(drafts.who)]
-        body = [f"{name} #{turn}" for name, turn in zip(writer.to_list(), drafts.turn.tolist(), strict=True)]
-        columns: dict[str, pl.Series | np.ndarray] = {
-            "claim": np.arange(len(drafts), dtype=np.uint32),
-            "rep": (drafts.rep + self.first).astype(np.int32),
+        texts = self._texts(drafts, said)
+        numbers = {
+            **{name: np.broadcast_to(held, len(drafts)) for name, held in self._of_all.items()},
+            **{name: held[fact] for name, held in self._of_facts.items()},
+            **{name: held[drafts.form] for name, held in self._of_forms.items()},
+            "rep": drafts.rep + self.first,
             "t": drafts.t / DAY,
-            "writer": writer,
-            "sequence": drafts.turn,
-            "body": pl.Series(body, dtype=pl.String),
+            "writer": self._names[drafts.who],
             "confidence": drafts.stated,
-            **{column.name: column[places(fact)] for column in self._facts},
-            **{column.name: column[places(said)] for column in self._said},
-            **{column.name: column[form] for column in self._forms},
+            "content": bare(texts["content"]),
         }
-        constant = {column.name: column.new_from_index(0, len(drafts)) for column in self._constant}
-        claims = framed(constant | columns)
-        made = Validated(
-            with_columns(claims, {"content": contents(claims)}), self._edges(drafts, memory), NO_ISSUES, NO_NOTES
-        )
+        told = Deferred(len(drafts), partial(self._told, drafts, fact, said, texts), numbers, _UNNAMED)
+        made = Validated(told, self._linked(drafts, memory), NO_ISSUES, NO_NOTES)
         certain = self._sound and bool(((drafts.stated > 0.0) & (drafts.stated <= 1.0)).all())
         return made if certain else _looked_through(made, self.rules)
 
-    def _edges(self, drafts: Drafts, memory: Memory) -> pl.DataFrame:
-        claim = drafts.claim
-        return framed(
-            {
-                "claim": claim.astype(np.uint32),
-                "place": np.arange(len(claim)) - np.searchsorted(claim, claim),
-                "target": memory.cells["handle"][places(drafts.target)],
-                "row": drafts.target,
-                "weight": self._weights[places(drafts.relation)],
-                "mutual": drafts.mutual,
-                "code": drafts.relation.astype(np.int8),
-            }
-        )
+    def _texts(self, drafts: Drafts, said: Ints) -> dict[str, pl.Series]:
+        """What makes a claim another than those that stand, and the hash of it."""
+        names = self._names[drafts.who].tolist()
+        body = [f"{name} #{turn}" for name, turn in zip(names, drafts.turn.tolist(), strict=True)]
+        texts = {
+            "rep": pl.Series((drafts.rep + self.first).astype(np.int32)),
+            "kind": self._forms["kind"][places(drafts.form)],
+            "folded": self._said["folded"][places(said)],
+            "body": pl.Series(body, dtype=pl.String),
+        }
+        return texts | {"content": contents(framed(texts))}
+
+    def _told(self, drafts: Drafts, fact: Ints, said: Ints, texts: dict[str, pl.Series]) -> pl.DataFrame:
+        """The claims in full."""
+        tables = ((self._facts, fact), (self._said, said), (self._forms, drafts.form))
+        columns: dict[str, pl.Series | NDArray[Any]] = {
+            **{column.name: column.new_from_index(0, len(drafts)) for column in self._constant},
+            **{column.name: column[places(rows)] for table, rows in tables for column in table},
+            **texts,
+            "claim": np.arange(len(drafts), dtype=np.uint32),
+            "t": drafts.t / DAY,
+            "writer": self.writers[places(drafts.who)],
+            "sequence": drafts.turn,
+            "confidence": drafts.stated,
+        }
+        return framed(columns)
+
+    def _linked(self, drafts: Drafts, memory: Memory) -> Deferred:
+        """Their edges."""
+        claim, code = drafts.claim, drafts.relation
+        numbers = {
+            "claim": claim, "row": drafts.target, "weight": self._weights[code], "mutual": drafts.mutual, "code": code,
+        }  # fmt: skip
+
+        def linked() -> pl.DataFrame:
+            target = memory.cells["handle"][places(drafts.target)]
+            place = np.arange(len(claim)) - np.searchsorted(claim, claim)
+            return framed(
+                {
+                    "claim": claim.astype(np.uint32),
+                    "place": place,
+                    "target": target,
+                    "row": drafts.target,
+                    "weight": numbers["weight"],
+                    "mutual": drafts.mutual,
+                    "code": code.astype(np.int8),
+                }
+            )
+
+        return Deferred(len(claim), linked, numbers)
 
 
 def _validated(samples: list[dict[str, Any]], rules: Rules) -> Validated:
