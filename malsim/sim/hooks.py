@@ -72,6 +72,11 @@ class Turn:
         return closed
 
     @property
+    def closed(self) -> Bools:
+        """Whether a line marked ^ was never opened."""
+        return np.asarray(self.unopened.any(axis=1))
+
+    @property
     def unwritten(self) -> Bools:
         """Whether something was learned and nothing written back."""
         missing: Bools = (self.learned != NONE) & ~self.written
@@ -96,9 +101,8 @@ def push(
 
     `budget` is the words each may be shown; where there is none, or NaN, the reader's own stands.
     """
-    rep = np.arange(len(fact))
     words = reader.budget_words if budget is None else np.where(np.isnan(budget), reader.budget_words, budget)
-    pushed = stand.push(rep, fact, now, limit=int(reader.limit), budget=words)
+    pushed = stand.push(np.arange(len(fact)), fact, now, limit=int(reader.limit), budget=words)
     about = (pushed.row != NONE) & (stand.catalogue.fact[pushed.row] == fact[:, None])
     turn = Turn(number, now, fact, pushed, about)
     ledger.begin()
@@ -122,15 +126,8 @@ def stop(
     worked, turn.worked = turn.worked, False
     lessons = Drafts.none()
     try:
-        for attempt in range(attempts if worked else 0):
-            blocked = turn.unopened.any(axis=1) | turn.unwritten
-            if not blocked.any():
-                break
-            _block(turn, blocked, ledger)
-            notes.blocked(turn, blocked)
-            again(blocked, attempt)
         if worked:
-            turn.released = ~(turn.unopened.any(axis=1) | turn.unwritten)
+            turn.released = ~_tried(turn, again, attempts, ledger, notes)
             lessons = write()
         turn.worked = worked
     finally:
@@ -141,6 +138,20 @@ def stop(
             notes.broken(turn)
         _withhold(turn, ~turn.released, ledger, notes)
     return lessons
+
+
+def _tried(turn: Turn, again: Callable[[Bools, int], None], attempts: int, ledger: Ledger, notes: Notes) -> Bools:
+    """Refuse what is to be refused, as often as it may be tried again; what is still refused in the end."""
+    closed, unwritten = turn.closed, turn.unwritten
+    for attempt in range(attempts):
+        blocked = closed | unwritten
+        if not blocked.any():
+            break
+        _block(turn, blocked, ledger)
+        notes.blocked(turn, closed, unwritten)
+        again(blocked, attempt)
+        closed, unwritten = turn.closed, turn.unwritten
+    return closed | unwritten
 
 
 def gate(turn: Turn, refused: Bools, *, ledger: Ledger, notes: Notes) -> None:
@@ -159,5 +170,6 @@ def _block(turn: Turn, blocked: Bools, ledger: Ledger) -> None:
 
 
 def _withhold(turn: Turn, withheld: Bools, ledger: Ledger, notes: Notes) -> None:
-    ledger.add("withheld", withheld)
-    notes.withheld(turn, withheld)
+    if withheld.any():
+        ledger.add("withheld", withheld)
+        notes.withheld(turn, withheld)

@@ -35,16 +35,14 @@ class Ledger:
     """Counts by replication; `turn` holds those of the turn being lived."""
 
     def __init__(self, replications: int) -> None:
-        self._past = np.zeros((len(COUNTS), replications))
-        self._open(self._past)
-
-    def _open(self, before: Array) -> None:
-        self._past, self._now = before, np.zeros_like(before)
+        self._past, self._now = np.zeros((2, len(COUNTS), replications))
         self.turn = dict(zip(COUNTS, self._now, strict=True))
 
     def begin(self) -> None:
         """Open a turn."""
-        self._open(self._past + self._now)
+        self._past += self._now
+        self._now = np.zeros_like(self._past)
+        self.turn = dict(zip(COUNTS, self._now, strict=True))
         self.turn["turns"] += 1.0
 
     def add(self, name: str, count: Array | Bools | Ints) -> None:

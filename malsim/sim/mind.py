@@ -2,104 +2,122 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from malsim.memory.index import NONE
-from malsim.sim.reader import FORGOTTEN
 
 if TYPE_CHECKING:
     from malsim.sim.hooks import Turn
-    from malsim.sim.occasion import Bools, Ints
+    from malsim.sim.occasion import Array, Bools, Ints
     from malsim.sim.push import Stand
     from malsim.sim.session import Session
 
 __all__ = ["Mind"]
 
-RULES = ("opens", "digs", "weighs", "writes")
-
 
 class Mind:
-    """How the readers of all replications think through one turn."""
+    """How the readers of all replications think through one turn.
+
+    A line is a number: its place in the turn's table of replications and lines, read row by row. What follows from the
+    lines alone is worked out once; the rest follows from which of them are open by now.
+    """
 
     def __init__(self, session: Session, stand: Stand, turn: Turn) -> None:
         self.session, self.stand, self.turn = session, stand, turn
-        obeys, temper = session.obeys(turn.number), session.reader.temper
+        obeys, temper = session.obeys(turn.number), session.reader.temper  # without its rules it does nothing unasked
         self.opens, self.digs, self.weighs, self.writes = (
-            np.where(obeys, getattr(temper, rule), getattr(FORGOTTEN, rule)) for rule in RULES
+            obeys & held for held in (temper.opens, temper.digs, temper.weighs, temper.writes)
         )
-        row = turn.pushed.row
-        effective = stand.effective[row]
-        trust = effective * stand.currency[row] if session.reader.trust != "effective" else effective
-        self._value = np.where(turn.about, stand.catalogue.value[row], NONE)
-        self._stands = turn.about & (self._value != NONE)
-        self._trust = np.where(self._stands & stand.active[row], trust, -1.0)
-        self._sensed = session.senses(turn)
+        self._lines = np.flatnonzero(turn.about)
+        self._rep = self._lines // turn.about.shape[1]
+        self._cell = turn.pushed.row.take(self._lines)
+        self._value = stand.catalogue.value[self._cell]
         self._known = session.known(turn)
-        self._dug = np.zeros(len(turn.fact), dtype=bool)
+        self._worth = self._weighed()
+        self._sensed = session.senses(turn)
+        self._observes = session.observes(turn)
 
     def work(self) -> None:
         """Open, act, learn, write, as it does unasked."""
         turn = self.turn
-        wanted = turn.about & (np.cumsum(turn.about, axis=1) <= int(self.session.reader.wants))
-        turn.opened |= self.opens[:, None] & (turn.pushed.marked | wanted)
-        everyone = np.ones(len(turn.fact), dtype=bool)
-        self._act(everyone)
-        self._learn(everyone)
+        if self.opens.any():
+            wanted = turn.about & (np.cumsum(turn.about, axis=1) <= int(self.session.reader.wants))
+            turn.opened |= self.opens[:, None] & (turn.pushed.marked | wanted)
+        self._think()
         turn.written |= self.writes & (turn.learned != NONE)
 
     def again(self, blocked: Bools, attempt: int) -> None:
         """What those do who were blocked: open what is marked, think again if that is their way, write what they learned."""
         turn = self.turn
         complies = blocked & self.session.complies(turn, attempt)
-        opens = complies[:, None] & turn.unopened
-        turn.opened |= opens
-        rethinks = opens.any(axis=1) & self.digs
-        if rethinks.any():
-            self._act(rethinks)
-            self._learn(rethinks)
+        turn.opened |= complies[:, None] & turn.pushed.marked
+        if self.digs.any():
+            self._think()
         turn.written |= complies & (turn.learned != NONE)
 
-    def _act(self, who: Bools) -> None:
-        """Trust a row; where it is marked and was opened, look at the world first and act on what agrees with that."""
-        turn = self.turn
-        fits = (self._known == NONE)[:, None] | (self._value == self._known[:, None])
-        column = self._choice(fits)
-        first = self._row(column)
-        at = np.maximum(column, 0)
-        everyone = np.arange(len(at))
-        doubtful = (column != NONE) & turn.pushed.marked[everyone, at] & turn.opened[everyone, at] & self.digs
-        self._dug = np.where(who, doubtful, self._dug)
-        if doubtful.any():
-            column = np.where(doubtful, self._choice(fits & (self._value == self._sensed[:, None])), column)
-        acted = self._row(column)
-        value = np.where(column == NONE, np.where(doubtful, NONE, self._known), self._value[everyone, np.maximum(column, 0)])
-        turn.first, turn.acted = np.where(who, first, turn.first), np.where(who, acted, turn.acted)
-        turn.value = np.where(who, value, turn.value)
-
-    def _choice(self, fits: Bools) -> Ints:
-        """The column each acts on: the most trusted that stands and is trusted enough, or the first title; NONE for none."""
-        trust = np.where(fits, self._trust, -1.0)
-        best = trust.argmax(axis=1)
-        enough = trust[np.arange(len(best)), best] >= max(self.session.reader.act_above, 0.0)
-        chosen: Ints = np.where(enough, best, NONE)
+    def _weighed(self) -> Array:
+        """What a line about the fact is worth: its trust, or to who goes by titles the same; -1 where it is no choice."""
+        reader, stand, cell = self.session.reader, self.stand, self._cell
+        trust = stand.effective[cell]
+        if reader.trust != "effective":
+            trust = trust * stand.currency[cell]
+        worth = np.where(stand.active[cell], trust, -1.0)
         if not self.weighs.all():
-            title = self._stands & fits
-            by_title = np.where(title.any(axis=1), title.argmax(axis=1), NONE)
-            chosen = np.where(self.weighs, chosen, by_title)
-        return chosen
+            worth = np.where(self.weighs[self._rep], worth, np.inf)
+        stands = self._value != NONE
+        if reader.recalls:
+            known = self._known[self._rep]
+            stands &= (known == NONE) | (self._value == known)
+        return np.where(stands, worth, -1.0)
 
-    def _learn(self, who: Bools) -> None:
-        """A lesson is an observation that differs from what was trusted first, unless its own standing claim says it."""
-        turn, sees = self.turn, who & (self.session.observes(self.turn) | self._dug)
-        first = np.where(turn.first == NONE, NONE, self.stand.catalogue.value[turn.first])
-        own = self.session.own(turn)
-        mine = (turn.pushed.row == own[:, None]) & (own != NONE)[:, None]
-        said = (mine & (self._value == self._sensed[:, None])).any(axis=1)
-        turn.observed = np.where(sees, self._sensed, np.where(who, NONE, turn.observed))
-        learned = np.where(sees & (first != self._sensed) & ~said, self._sensed, NONE)
-        turn.learned = np.where(who, learned, turn.learned)
+    def _think(self) -> None:
+        """Trust a line; where it is marked and open, look at the world first and act on what agrees with that."""
+        turn = self.turn
+        line = self._trusted
+        doubtful = self.digs & (line != NONE) & (turn.pushed.marked & turn.opened).take(line)
+        if doubtful.any():
+            line = np.where(doubtful, self._confirmed, line)
+        turn.first, turn.acted = self._cell_at(self._trusted), self._cell_at(line)
+        without = np.where(doubtful, NONE, self._known)
+        turn.value = np.where(line == NONE, without, self.stand.catalogue.value[turn.acted])
+        sees = self._observes | doubtful
+        turn.observed = np.where(sees, self._sensed, NONE)
+        turn.learned = np.where(sees & self._differs, self._sensed, NONE)
 
-    def _row(self, column: Ints) -> Ints:
-        return np.where(column == NONE, NONE, self.turn.pushed.row[np.arange(len(column)), np.maximum(column, 0)])
+    @cached_property
+    def _trusted(self) -> Ints:
+        """The line each trusts."""
+        return self._foremost(self._worth)
+
+    @cached_property
+    def _confirmed(self) -> Ints:
+        """The line each trusts of those that say what it sensed."""
+        return self._foremost(np.where(self._agrees, self._worth, -1.0))
+
+    @cached_property
+    def _agrees(self) -> Bools:
+        """Which lines about the fact say what the reader sensed."""
+        agrees: Bools = self._value == self._sensed[self._rep]
+        return agrees
+
+    @cached_property
+    def _differs(self) -> Bools:
+        """Where what was sensed is news: not what is trusted, nor what its own claim among the lines says already."""
+        first = self._cell_at(self._trusted)
+        news: Bools = (first == NONE) | (self.stand.catalogue.value[first] != self._sensed)
+        said = self._agrees & (self._cell == self.session.own(self.turn)[self._rep])
+        news[self._rep[said]] = False
+        return news
+
+    def _foremost(self, worth: Array) -> Ints:
+        """The line of each reader that is worth most, the first of equals; NONE where none is worth enough."""
+        table: Array = np.full(self.turn.about.shape, -1.0)
+        table.put(self._lines, worth)
+        best = np.arange(0, table.size, table.shape[1]) + table.argmax(axis=1)
+        return np.where(table.take(best) >= self.session.reader.act_above, best, NONE)
+
+    def _cell_at(self, line: Ints) -> Ints:
+        return np.where(line == NONE, NONE, self.turn.pushed.row.take(line))

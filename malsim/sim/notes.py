@@ -35,6 +35,7 @@ class Notes:
 
     def __init__(self, reps: Ints, facts: Sequence[Fact], *, keeps: bool = True) -> None:
         self._reps = pl.Series("rep", reps, dtype=pl.Int32)
+        self._everyone = np.arange(len(reps))
         said = [f"{fact.name} is {fact.label(v)}" for fact in facts for v in range(len(fact.values))]
         self._sayings = pl.Series(said, dtype=pl.String)
         self._starts = np.cumsum([0, *(len(fact.values) for fact in facts)])
@@ -78,7 +79,7 @@ class Notes:
 
     def every(self, kind: str, t: float, subject: str, detail: str, cause: str) -> None:
         """Note one event in every replication."""
-        self.note(kind, t, np.arange(len(self._reps)), subject=subject, detail=detail, cause=cause)
+        self.note(kind, t, self._everyone, subject=subject, detail=detail, cause=cause)
 
     def frame(self) -> pl.DataFrame:
         """All events in time order."""
@@ -86,8 +87,9 @@ class Notes:
 
     def pushed(self, turn: Turn) -> None:
         """A mini-index was pushed."""
-        self._opened = np.zeros_like(turn.opened)
-        self.note("pushed", turn.now, np.arange(len(turn.fact)), subject=turn.name, detail=lambda: _lines(turn),
+        if self.keeps:
+            self._opened = np.zeros_like(turn.opened)
+        self.note("pushed", turn.now, self._everyone, subject=turn.name, detail=lambda: _lines(turn),
                   cause=lambda: "task: " + self._names.gather(turn.fact))  # fmt: skip
 
     def opened(self, turn: Turn, cause: str) -> None:
@@ -100,20 +102,18 @@ class Notes:
         subject = self.handles.gather(turn.pushed.row[rep, line])
         self.note("expanded", turn.now, rep, subject=subject, detail=detail, cause=cause)
 
-    def blocked(self, turn: Turn, blocked: Bools) -> None:
+    def blocked(self, turn: Turn, closed: Bools, unwritten: Bools) -> None:
         """The stop hook refused turns: one event for each reason."""
         self.opened(turn, f"{turn.name} was blocked")
-        closed = turn.unopened
-        unopened = np.flatnonzero(blocked & closed.any(axis=1))
+        row, unopened, missing = turn.pushed.row, np.flatnonzero(closed), np.flatnonzero(unwritten)
         self._refused(turn, unopened, "a row marked ^ was never opened",
-                      lambda: self.handles.gather(turn.pushed.row[unopened, closed[unopened].argmax(axis=1)]))  # fmt: skip
-        unwritten = np.flatnonzero(blocked & turn.unwritten)
-        self._refused(turn, unwritten, "something was learned and nothing written back",
-                      lambda: self._names.gather(turn.fact[unwritten]))  # fmt: skip
+                      lambda: self.handles.gather(row[unopened, turn.unopened[unopened].argmax(axis=1)]))  # fmt: skip
+        self._refused(turn, missing, "something was learned and nothing written back",
+                      lambda: self._names.gather(turn.fact[missing]))  # fmt: skip
 
     def broken(self, turn: Turn) -> None:
         """The reader's work broke off, in whichever replication: none is released."""
-        self._refused(turn, np.arange(len(turn.fact)), "its work broke off", turn.name)
+        self._refused(turn, self._everyone, "its work broke off", turn.name)
 
     def unheard(self, turn: Turn, refused: Bools) -> None:
         """The gate refused lessons."""
@@ -136,15 +136,15 @@ class Notes:
         self.note("declined", turn.now, np.flatnonzero(counts["declined"]), subject=turn.name,
                   detail="nothing that it trusts enough", cause=turn.name)  # fmt: skip
 
-    def nudged(self, turn: Turn, rep: Ints, rows: Ints, often: Bools, reads: int) -> None:
+    def nudged(self, turn: Turn, rep: Ints, rows: Ints, reads: int) -> None:
         """Cells that the reader has opened often enough for an op to be worth its while."""
         detail = f"opened {reads} times: a recurring read is worth an op of its own"
-        self.note("nudged", turn.now, rep[often], subject=lambda: self.handles.gather(rows[often]), detail=detail,
-                  cause=turn.name)  # fmt: skip
+        self.note("nudged", turn.now, rep, subject=lambda: self.handles.gather(rows), detail=detail, cause=turn.name)
 
-    def written(self, drafts: Drafts, own: Ints, handles: pl.Series, row: Ints) -> None:
-        """Some drafts, the reader's lessons, became cells."""
-        self.note("written_back", lambda: _in_days(drafts.t[own]), drafts.rep[own], subject=lambda: handles.gather(row),
+    def written(self, drafts: Drafts, own: Ints, memory: Memory, row: Ints) -> None:
+        """Some drafts, the reader's lessons, became cells of a memory."""
+        self.note("written_back", lambda: _in_days(drafts.t[own]), drafts.rep[own],
+                  subject=lambda: memory.cells["handle"].gather(row),
                   detail=lambda: self._said(drafts.fact[own], drafts.value[own]),
                   cause=lambda: "turn " + pl.Series(drafts.turn[own]).cast(pl.String))  # fmt: skip
 
@@ -163,7 +163,8 @@ class Notes:
 
     def seen(self, memory: Memory) -> None:
         """Take note of how the memory's cells are called."""
-        self.handles = memory.cells["handle"]
+        if self.keeps:
+            self.handles = memory.cells["handle"]
 
     def _said(self, fact: Ints, value: Ints) -> pl.Series:
         return self._sayings.gather(self._starts[fact] + value)

@@ -38,7 +38,6 @@ TEMPERS: dict[str, Temper] = {
                        opens=False, digs=False),
     "forgets_rules": Temper("obedient in a share of its turns that halves each half_life, else hurried and forgetful"),
 }  # fmt: skip
-FORGOTTEN = Temper("the rules have left its context", opens=False, digs=False, weighs=False, writes=False)
 
 PARAMS = {
     "act_above": Param(0.3, "1", "least trust on which it acts; below it declines", 0.0, 1.0),

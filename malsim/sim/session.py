@@ -36,7 +36,7 @@ class Session:
         self.reader, self.ledger, self._notes = reader, ledger, stage.notes
         self._world, self._reps = stage.world, stage.reps
         world, reps = stage.world, stage.reps
-        self._draws = Draws(stage.seed, "reader")
+        self._draws, self._places = Draws(stage.seed, "reader"), np.arange(len(reps))
         self._who, self._form = who, form
         popularity = np.cumsum([fact.popularity for fact in world.facts])
         self._upto = popularity / popularity[-1]
@@ -69,20 +69,14 @@ class Session:
                 attempts=int(self.reader.attempts), ledger=self.ledger, notes=self._notes,
             )  # fmt: skip
         self._open = stand, turn
-        self.ledger.add("expanded", turn.opened.sum(axis=1))
-        rows = turn.pushed.row[turn.opened]
-        self._nudge(turn, rows, stand.memory.cells.height)
-        opened = np.zeros(stand.memory.cells.height, dtype=bool)
-        opened[rows] = True
-        memory = expanded(stand.memory, opened, now, stand.rules) if rows.size else stand.memory
-        return memory, lessons
+        return self._read(stand, turn), lessons
 
     def heard(self, drafts: Drafts, row: Ints, after: Memory) -> None:
         """Learn within the turn which cells its write-backs became; `row` is NONE for a refusal."""
         mine = drafts.who == self._who
         own, refused = np.flatnonzero(mine & (row != NONE)), np.zeros(len(self._reps), dtype=bool)
         self._own[drafts.rep[own], drafts.fact[own]] = row[own]
-        self._notes.written(drafts, own, after.cells["handle"], row[own])
+        self._notes.written(drafts, own, after, row[own])
         refused[drafts.rep[mine & (row == NONE)]] = True
         if self._open:
             hooks.gate(self._open[1], refused, ledger=self.ledger, notes=self._notes)
@@ -93,12 +87,22 @@ class Session:
             self._count(*self._open)
         self._open = None
 
-    def _nudge(self, turn: Turn, rows: Ints, cells: int) -> None:
-        """Remember what was opened, and say of a cell that is opened again and again that an op could watch it."""
+    def _read(self, stand: Stand, turn: Turn) -> Memory:
+        """The memory with what was opened; of a cell that is opened again and again, that an op could watch it."""
+        memory, lines = stand.memory, np.flatnonzero(turn.opened)
+        if not lines.size:
+            return memory
+        rep, rows = lines // turn.opened.shape[1], turn.pushed.row.take(lines)
+        self.ledger.add("expanded", np.bincount(rep, minlength=len(self._reps)))
+        cells = len(stand.active)
         if cells > len(self._reads):
             self._reads = np.append(self._reads, np.zeros(cells, dtype=np.int64))
-        self._reads[rows] += 1
-        self._notes.nudged(turn, np.nonzero(turn.opened)[0], rows, self._reads[rows] == RECURRING, RECURRING)
+        reads = self._reads[rows] = self._reads[rows] + 1
+        often = np.flatnonzero(reads == RECURRING)
+        self._notes.nudged(turn, rep[often], rows[often], RECURRING)
+        opened = np.zeros(cells, dtype=bool)
+        opened[rows] = True
+        return expanded(memory, opened, turn.now, stand.rules)
 
     def _begin(self, number: int, now: float) -> None:
         """Empty the context, or remind it of the rules, when the turn has come for that."""
@@ -127,17 +131,16 @@ class Session:
 
     def senses(self, turn: Turn) -> Ints:
         """What each reader sees of its fact when it looks for itself."""
-        count = len(self._reps)
         return self._world.sense(
-            self._draws, self.reader.skill, rep=np.arange(count), number=self._reps, member=np.zeros(count, dtype=np.int64),
-            turn=np.full(count, turn.number), fact=turn.fact, t=np.full(count, milliseconds(turn.now)),
+            self._draws, self.reader.skill, rep=self._places, number=self._reps, member=0, turn=turn.number, fact=turn.fact,
+            t=milliseconds(turn.now),
         )  # fmt: skip
 
     def known(self, turn: Turn) -> Ints:
         """What is in the context about each turn's fact, where the reader goes by it; NONE elsewhere."""
         if not self.reader.recalls:
             return np.full(len(self._reps), NONE, dtype=np.int64)
-        held = self._known[np.arange(len(self._reps)), turn.fact].astype(np.int64)
+        held = self._known[self._places, turn.fact].astype(np.int64)
         return np.where(self._happens(self.reader.recalls, "recalls", turn.number), held, NONE)
 
     def observes(self, turn: Turn) -> Bools:
@@ -150,27 +153,35 @@ class Session:
 
     def own(self, turn: Turn) -> Ints:
         """Its own latest cell about each turn's fact."""
-        return self._own[np.arange(len(self._reps)), turn.fact]
+        return self._own[self._places, turn.fact]
 
     def _count(self, stand: Stand, turn: Turn) -> None:
         """Enter the turn in the ledger; what was not released did not happen."""
-        acts = turn.released & (turn.value != NONE)
-        rep, now = np.arange(len(acts)), np.full(len(acts), milliseconds(turn.now))
-        wrong = acts & (self._world.at(rep, turn.fact, now) != turn.value)
-        born = np.where(turn.acted == NONE, turn.now, stand.catalogue.born[turn.acted])
-        once = self._world.at(rep, turn.fact, np.rint(born * milliseconds(1.0)).astype(np.int64)) == turn.value
-        learned = turn.learned != NONE
+        decided, learned = turn.value != NONE, turn.learned != NONE
+        acts = turn.released & decided
+        false = acts & (self._world.at(self._places, turn.fact, milliseconds(turn.now)) != turn.value)
+        stale = np.zeros_like(false)
+        stale[self._once_true(stand, turn, np.flatnonzero(false))] = True
         counts = {
-            "acted": acts, "acted_false": wrong & ~once, "acted_stale": wrong & once,
+            "acted": acts, "acted_false": false & ~stale, "acted_stale": stale,
             "acted_init": acts & stand.catalogue.init[turn.acted] & (turn.acted != NONE),
-            "declined": turn.released & (turn.value == NONE),
+            "declined": turn.released & ~decided,
             "learned": learned, "written": learned & turn.released, "lost": learned & ~turn.released,
         }  # fmt: skip
         for name, count in counts.items():
             self.ledger.add(name, count)
-        seen = np.flatnonzero(turn.observed != NONE)
-        self._known[seen, turn.fact[seen]] = turn.observed[seen]
+        if self.reader.recalls:
+            seen = np.flatnonzero(turn.observed != NONE)
+            self._known[seen, turn.fact[seen]] = turn.observed[seen]
         self._notes.acted(turn, counts)
+
+    def _once_true(self, stand: Stand, turn: Turn, rep: Ints) -> Ints:
+        """Those of some replications whose reader acted on what was true when it was claimed."""
+        acted, fact = turn.acted[rep], turn.fact[rep]
+        born = np.where(acted == NONE, turn.now, stand.catalogue.born[acted])
+        once = self._world.at(rep, fact, np.rint(born * milliseconds(1.0)).astype(np.int64)) == turn.value[rep]
+        true_once: Ints = rep[once]
+        return true_once
 
     def _write_back(self, stand: Stand, turn: Turn) -> Drafts:
         """Each released lesson as a claim: it contradicts what was trusted instead, and supports what says the same."""

@@ -87,37 +87,54 @@ class World:
                 "too many changes of truth", where="facts", given=f"{expected:.3g}", allowed=f"{MOST_CHANGES}"
             )
         changes = [_history(fact, Draws(seed, "world"), reps, end) for fact in facts]
-        row = np.concatenate([rep * len(facts) + fact for fact, (rep, _, _) in enumerate(changes)] or [_NONE])
-        times, values = (np.concatenate([part[i] for part in changes] or [_NONE]) for i in (1, 2))
+        starts = np.arange(len(reps) * len(facts))  # every row begins with its fact's first value, before any time
+        row = np.concatenate([starts, *(rep * len(facts) + fact for fact, (rep, _, _) in enumerate(changes))])
+        times = np.concatenate([np.full(len(starts), _NEVER), *(t for _, t, _ in changes)])
+        values = np.concatenate([np.zeros_like(starts), *(value for _, _, value in changes)])
         order = np.lexsort((times, row))
-        self._times, self._instants = times[order], np.unique(times)
-        self._places = np.append(-1, self._place(row[order], self._times))  # before all others: no change
-        self._values = np.append(0, values[order]).astype(np.int8)
-        self._in_time = np.argsort(self._times, kind="stable")
-        self._times = self._times[self._in_time]
+        self._instants = np.unique(times[len(starts) :])
+        self._places = self._place(row[order], times[order])
+        self._values = values[order].astype(np.int8)
+        self._in_time = np.argsort(times[order], kind="stable")[len(starts) :]
+        self._times = times[order][self._in_time]
+        self._latest = (_NEVER, np.zeros(len(starts), dtype=np.int8))  # the values by row at the time last asked about
 
     def _place(self, row: Ints, t: Ints) -> Ints:
         """A number for a row (fact of a replication) and a time; it rises with rows, within one with the changes passed."""
         place: Ints = row * (len(self._instants) + 1) + np.searchsorted(self._instants, t, side="right")
         return place
 
-    def at(self, rep: Ints, fact: Ints, t: Ints) -> Ints:
-        """The value of a fact at a time, for each row of three arrays; `rep` is a place among the run's replications."""
+    def at(self, rep: Ints, fact: Ints, t: Ints | int) -> Ints:
+        """The value of each fact at a time, one for all or one each; `rep` is a place among the run's replications."""
         row = rep * len(self.facts) + fact
-        latest = np.searchsorted(self._places, self._place(row, t), side="right") - 1
-        own = self._places[latest] // (len(self._instants) + 1) == row
-        return np.where(own, self._values[latest], 0).astype(np.int64)
+        if isinstance(t, int):
+            found: NDArray[np.int8] = self._standing(t)[row]
+        else:
+            found = self._values[np.searchsorted(self._places, self._place(row, t), side="right") - 1]
+        return found.astype(np.int64)
+
+    def _standing(self, t: int) -> NDArray[np.int8]:
+        """The values of all rows at a time: those of the time last asked about, and what changed since."""
+        since, values = self._latest
+        if t < since:
+            since, values = _NEVER, np.zeros_like(values)
+        first, last = np.searchsorted(self._times, (since, t), side="right")
+        here = self._in_time[first:last]
+        values[self._places[here] // (len(self._instants) + 1)] = self._values[here]
+        self._latest = (t, values)
+        return values
 
     def between(self, start: int, end: int) -> Change:
         """The changes from one time on and before another, in the order of time, replication and fact."""
         first, last = np.searchsorted(self._times, (start, end))
-        here = 1 + self._in_time[first:last]
+        here = self._in_time[first:last]
         rep, fact = np.divmod(self._places[here] // (len(self._instants) + 1), max(len(self.facts), 1))
         return Change(rep, fact, self._times[first:last], self._values[here].astype(np.int64))
 
     def sense(
-        self, draws: Draws, accuracy: float, *, rep: Ints, number: Ints, member: Ints, turn: Ints, fact: Ints, t: Ints
-    ) -> Ints:
+        self, draws: Draws, accuracy: float, *, rep: Ints, number: Ints, member: Ints | int, turn: Ints | int, fact: Ints,
+        t: Ints | int,
+    ) -> Ints:  # fmt: skip
         """What a sensor reads: the truth with probability `accuracy`, else one of the other values, all alike.
 
         This is the one door between the world and those who write. `number` is the replication's own number.
@@ -129,6 +146,7 @@ class World:
 
 
 _NONE = np.zeros(0, dtype=np.int64)
+_NEVER = -1  # before all times
 
 
 def _history(fact: Fact, draws: Draws, reps: Ints, end: int) -> tuple[Ints, Ints, Ints]:

@@ -104,7 +104,7 @@ def breaking(*_: object, **__: object) -> None:
 
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [(Mind, "__init__"), (Mind, "work"), (Mind, "_act"), (Mind, "again"), (Session, "senses"), (Session, "_write_back")],
+    [(Mind, "__init__"), (Mind, "work"), (Mind, "_think"), (Mind, "again"), (Session, "senses"), (Session, "_write_back")],
 )
 def test_no_exception_gets_round_the_stop_hook(owner: type, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made = bench.Bench(scenario(Reader(behaviour="lazy")))

@@ -32,3 +32,6 @@ def test_the_changes_up_to_a_time_come_to_the_truth_at_it(
         assert (np.diff(changes.t) >= 0).all()
         held[changes.rep, changes.fact], before = changes.value, t + 1
         np.testing.assert_array_equal(world.at(rep, place, np.full(rep.shape, t)), held.ravel())
+        np.testing.assert_array_equal(world.at(rep, place, t), held.ravel())
+    for t in times:  # and back again
+        np.testing.assert_array_equal(world.at(rep, place, t), world.at(rep, place, np.full(rep.shape, t)))
