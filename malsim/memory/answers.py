@@ -36,7 +36,7 @@ def wrong_by_answer(memory: Memory, effective: NDArray[np.float64]) -> NDArray[n
     scored = memory.with_cells(memory.cells.with_columns(pl.Series("effective", effective)))
     answer = answers(scored).select("rep", "object", answer="said")
     spoken = _spoken(scored).join(answer, on=["rep", "object"], how="left", maintain_order="left")
-    wrong = np.zeros(memory.cells.height, dtype=bool)
+    wrong = np.zeros(memory.height, dtype=bool)
     wrong[spoken["row"].to_numpy()] = (spoken["said"] != spoken["answer"]).fill_null(value=False).to_numpy()
     return wrong
 

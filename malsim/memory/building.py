@@ -83,7 +83,7 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, re
     weighs = kept & (checked.linked.column("weight") != 0.0)
     walk = (batch.claim[weighs], rows.of(outcome.target[weighs]))
     row = np.where(outcome.accepted, rows.of(outcome.source), NONE)
-    after = _demoted(before.grown(new.frame(), edges, writers, names.own), replaced, rows)
+    after = _demoted(before.grown(new, edges, writers, names.own), replaced, rows)
     after = _reinforced(after, checked.told, outcome, rows, edges, rules)
     return Built(after, row, before.edges.height, edge_claim, (rows.of(replaced.old), replaced.at), walk)
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from malsim.errors import AddressError
 from malsim.memory import schema
-from malsim.memory.columns import Column, bare, counted
-from malsim.memory.frames import joined, places, with_columns
-from malsim.memory.index import NONE, Index, Roster
+from malsim.memory.columns import Column, counted
+from malsim.memory.deferred import Deferred
+from malsim.memory.index import Index, Roster
+from malsim.memory.outcomes import Outcomes
+from malsim.memory.table import Table
 from malsim.memory.versions import Versions
 from malsim.memory.wiring import Wiring, wire
 
@@ -28,18 +30,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Memory"]
 
+_TABLES = ("cells", "edges", "writers")
 _STANDING = ("wiring", "_wired", "index", "roster", "held", "claims")
-_KEPT = (*_STANDING, "_accusations", "_replaced", "_contradicted")
+_KEPT = (*_STANDING, "_outcomes", "_contradicted")
 
 
-class _Accusations(NamedTuple):
-    accuser: Column
-    accused: Column
-    judged: int  # so many of the wiring's
+class _Kept:
+    """A field that is given as a frame or as a table, kept as a table, and read as a frame, which is made only then."""
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
 
-_NOBODY = Column(np.zeros(0, dtype=np.int64))
-_UNJUDGED = _Accusations(_NOBODY, _NOBODY, judged=0)
+    def __get__(self, memory: Memory | None, owner: type) -> pl.DataFrame:
+        if memory is None:
+            raise AttributeError(self.name)  # no default
+        return memory.table(self.name).frame
+
+    def __set__(self, memory: Memory, rows: pl.DataFrame | Table) -> None:
+        memory.__dict__[self.name] = rows if isinstance(rows, Table) else Table.of(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +61,9 @@ class Memory:
     0
     """
 
-    cells: pl.DataFrame
-    edges: pl.DataFrame
-    writers: pl.DataFrame
+    cells: _Kept = _Kept()
+    edges: _Kept = _Kept()
+    writers: _Kept = _Kept()
     scanned: int = 0  # the edges that the last tick saw
 
     @classmethod
@@ -95,31 +103,39 @@ class Memory:
 
     def __repr__(self) -> str:
         """Say how much it holds."""
-        return f"<Memory: {self.cells.height} cells, {self.edges.height} edges, {self.writers.height} writers>"
+        return "<Memory: {} cells, {} edges, {} writers>".format(*(self.table(name).height for name in _TABLES))
+
+    def __reduce__(self) -> tuple[type[Memory], tuple[object, ...]]:
+        """Copy and pickle what it holds, not what is derived from that."""
+        return Memory, (self.cells, self.edges, self.writers, self.scanned)
+
+    @property
+    def height(self) -> int:
+        """How many cells there are."""
+        return self.table("cells").height
+
+    def table(self, name: str) -> Table:
+        """The `cells`, `edges` or `writers` as a table: height, columns and latest rows are at hand without a frame."""
+        table: Table = self.__dict__[name]
+        return table
+
+    def column(self, name: str) -> NDArray[Any]:
+        """A column of the cells as a read-only array, as of `columns.bare`; kept, and grown along with the memory."""
+        return self.table("cells").column(name)
 
     @cached_property
     def wiring(self) -> Wiring:
         """The edges as sparse matrices; those of the memory this one grew from, with what is new."""
         before: tuple[Wiring, int] | None = self.__dict__.pop("_wired", None)
         if before is None:
-            return wire(self.edges, self.cells.height)
+            return wire(self.edges, self.height)
         wiring, known = before
-        return wiring.grown(self.edges.slice(known), self.cells.height)
+        return wiring.grown(self.table("edges"), known, self.height)
 
     @cached_property
     def index(self) -> Index:
         """Where names and contents are found."""
-        return Index(self.cells)
-
-    def column(self, name: str) -> NDArray[Any]:
-        """A column of the cells as a read-only array, as of `columns.bare`; kept, and grown along with the memory."""
-        if name not in self._columns:
-            self._columns[name] = Column(bare(self.cells[name]))
-        return self._columns[name].values
-
-    @cached_property
-    def _columns(self) -> dict[str, Column]:
-        return {}
+        return Index(self.table("cells").rows)
 
     @cached_property
     def held(self) -> NDArray[np.int64]:
@@ -129,28 +145,35 @@ class Memory:
     @cached_property
     def claims(self) -> NDArray[np.int64]:
         """How many cells each writer wrote."""
-        return np.bincount(self.column("author"), minlength=self.writers.height)
+        return np.bincount(self.column("author"), minlength=self.table("writers").height)
 
-    def grown(self, cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, own: Sequence[str]) -> Memory:
-        """A memory with more rows in each frame: those given, under its own; what is derived grows along.
+    def grown(
+        self,
+        cells: Deferred | pl.DataFrame,
+        edges: Deferred | pl.DataFrame,
+        writers: Deferred | pl.DataFrame,
+        own: Sequence[str],
+    ) -> Memory:
+        """A memory with more rows in each table: those given, under its own; what is derived grows along.
 
         `own` are the names of the new cells that are not made of their places alone.
         """
-        after = Memory(joined(self.cells, cells), joined(self.edges, edges), joined(self.writers, writers), self.scanned)
+        new = {name: _deferred(rows) for name, rows in zip(_TABLES, (cells, edges, writers), strict=True)}
+        after = Memory(*(self.table(name).grown(rows) for name, rows in new.items()), self.scanned)
         self._wired_into(after)
-        after.__dict__["index"] = self.index.grown(after.cells, cells, own)
-        after.__dict__["roster"] = self.roster.grown(after.writers, self.writers.height)
-        after.__dict__["_columns"] = {name: held.grown(bare(cells[name])) for name, held in self._columns.items()}
-        after.__dict__["_replaced"] = {form: held.grown(np.zeros(len(cells), bool)) for form, held in self._replaced.items()}
-        after.__dict__["held"] = counted(self.held, bare(cells["rep"]))
-        after.__dict__["claims"] = counted(self.claims, bare(cells["author"]))
+        after.__dict__["index"] = self.index.grown(after.table("cells").rows, new["cells"], own)
+        after.__dict__["roster"] = self.roster.grown(after.table("writers").rows, new["writers"])
+        more = new["cells"].height
+        after.__dict__["_outcomes"] = {form: held.grown(more) for form, held in self._outcomes.items()}
+        after.__dict__["held"] = counted(self.held, new["cells"].column("rep"))
+        after.__dict__["claims"] = counted(self.claims, new["cells"].column("author"))
         return after
 
     def _wired_into(self, after: Memory) -> Memory:
         """Let a memory with more edges start from the wiring of this one, when it needs its own."""
-        after.__dict__["_accusations"] = dict(self._accusations)
+        after.__dict__["_outcomes"] = dict(self._outcomes)
         if "wiring" in self.__dict__:
-            after.__dict__["_wired"] = (self.wiring, self.edges.height)
+            after.__dict__["_wired"] = (self.wiring, self.table("edges").height)
         elif "_wired" in self.__dict__:
             after.__dict__["_wired"] = self.__dict__["_wired"]
         return after
@@ -161,57 +184,34 @@ class Memory:
         return Roster(self.writers)
 
     @cached_property
-    def _accusations(self) -> dict[str, _Accusations]:
-        return {}
-
-    @cached_property
-    def _replaced(self) -> dict[str, Column]:
+    def _outcomes(self) -> dict[str, Outcomes]:
         return {}
 
     @cached_property
     def _contradicted(self) -> dict[str, NDArray[np.bool_]]:
         return {}
 
+    def _outcomes_of(self, evidence_from: str) -> Outcomes:
+        held = self._outcomes.get(evidence_from)
+        found = held.seen(self) if held else Outcomes.of(self, evidence_from)
+        self._outcomes[evidence_from] = found
+        return found
+
     def accusations(self, evidence_from: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows (accuser, accused) of the `contradicts` edges that may count against a writer's record."""
-        accuser, accused = self.wiring.accuser, self.wiring.accused
-        found = self._accusations.get(evidence_from, _UNJUDGED)
-        if found.judged < len(accuser):
-            new = slice(found.judged, None)
-            keep = self._may_judge(accuser[new], accused[new], evidence_from)
-            pair = found.accuser.grown(accuser[new][keep]), found.accused.grown(accused[new][keep])
-            found = self._accusations[evidence_from] = _Accusations(*pair, len(accuser))
-        return found.accuser.values, found.accused.values
+        outcomes = self._outcomes_of(evidence_from)
+        return outcomes.accuser.values, outcomes.accused.values
 
     def replaced(self, evidence_from: str) -> NDArray[np.bool_]:
         """Which cells were superseded by a cell that may count against a writer's record."""
-        if evidence_from not in self._replaced:
-            successor = self.column("successor")
-            old = np.flatnonzero(successor != NONE)
-            wrong = np.zeros(len(successor), dtype=bool)
-            wrong[old[self._may_judge(successor[old], old, evidence_from)]] = True
-            self._replaced[evidence_from] = Column(wrong)
-        return self._replaced[evidence_from].values
+        return self._outcomes_of(evidence_from).replaced.values
 
     def contradicted(self, evidence_from: str) -> NDArray[np.bool_]:
         """Which cells were superseded or have an active accuser, of those that may count against a writer's record."""
         if evidence_from not in self._contradicted:
             active = self.column("status") == 0
-            accuser, accused = self.accusations(evidence_from)
-            wrong = self.replaced(evidence_from).copy()
-            wrong[accused[active[accuser]]] = True
-            self._contradicted[evidence_from] = wrong
+            self._contradicted[evidence_from] = self._outcomes_of(evidence_from).contradicted(active)
         return self._contradicted[evidence_from]
-
-    def _may_judge(self, judge: NDArray[np.int64], judged: NDArray[np.int64], evidence_from: str) -> NDArray[np.bool_]:
-        if evidence_from == "any":
-            return np.ones(len(judge), dtype=bool)
-        author = self.column("author")
-        other: NDArray[np.bool_] = author[judge] != author[judged]
-        if evidence_from == "external":
-            outside = (self.cells["verification"] == "external") | (self.cells["origin"] == "external")
-            other &= outside.to_numpy()[judge]
-        return other
 
     def with_scores(
         self,
@@ -222,40 +222,34 @@ class Memory:
         factor: NDArray[np.float64],
     ) -> Memory:
         """The same cells and edges with new scores and new writers' records."""
-        cells = with_columns(self.cells, columns)
-        writers = with_columns(self.writers, {"claims": claims, "contradicted": contradicted, "calibration": factor})
-        after = self._keeping(Memory(cells, self.edges, writers, self.edges.height), *_KEPT)
-        after.__dict__["_columns"] = self._columns | {name: Column(held) for name, held in columns.items()}
-        return after
+        cells = self.table("cells").moved({name: Column(held) for name, held in columns.items()})
+        records = {"claims": claims, "contradicted": contradicted, "calibration": factor}
+        writers = self.table("writers").moved({name: Column(held) for name, held in records.items()})
+        return self._keeping(Memory(cells, self.table("edges"), writers, self.table("edges").height), *_KEPT)
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Memory:
         """The same edges over cells of which some rows hold other values: of each column one, or one a row.
 
-        For what moves while names, texts and origins stay: status, successor, version, times and scores.
+        For what moves while names, texts and origins stay: status, successor, version, flags, times and scores.
         """
         if not len(rows):
             return self
-        cells = {name: self.cells[name].scatter(rows, value) for name, value in values.items()}
-        after = self._keeping(replace(self, cells=with_columns(self.cells, cells)), *_STANDING, "_accusations", "_replaced")
-        written = {name: bare(cells[name][places(rows)]) for name in self._columns.keys() & values.keys()}
-        after.__dict__["_columns"] = self._columns | {
-            name: self._columns[name].changed(rows, value) for name, value in written.items()
+        after = Memory(self.table("cells").changed(rows, values), self.table("edges"), self.table("writers"), self.scanned)
+        self._keeping(after, *_STANDING)
+        outcomes = self._outcomes.items()
+        after.__dict__["_outcomes"] = {
+            form: held.changed(after, rows) if "successor" in values else held for form, held in outcomes
         }
-        if "successor" in values:
-            heirs = after.column("successor")[rows]
-            after.__dict__["_replaced"] = {
-                form: held.changed(rows, (heirs != NONE) & self._may_judge(heirs, rows, form))
-                for form, held in self._replaced.items()
-            }
         return after
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
         """The same edges over cells of the same rows whose status, flags or text changed."""
-        return self._keeping(replace(self, cells=cells), *_STANDING)
+        return self._keeping(Memory(cells, self.table("edges"), self.table("writers"), self.scanned), *_STANDING)
 
     def with_edges(self, edges: pl.DataFrame) -> Memory:
         """The same cells with more edges."""
-        return self._wired_into(self._keeping(replace(self, edges=edges), "index", "roster", "held", "_columns"))
+        after = Memory(self.table("cells"), edges, self.table("writers"), self.scanned)
+        return self._wired_into(self._keeping(after, "index", "roster", "held", "claims"))
 
     def _keeping(self, other: Memory, *names: str) -> Memory:
         """Hand what was derived from unchanged columns on to the next memory."""
@@ -296,3 +290,7 @@ class Memory:
     @cached_property
     def _versions(self) -> Versions:
         return Versions.of(self)
+
+
+def _deferred(rows: Deferred | pl.DataFrame) -> Deferred:
+    return Deferred.of(rows) if isinstance(rows, pl.DataFrame) else rows

@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema
+from malsim.memory.frames import places
 from malsim.memory.index import NONE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Column", "bare", "counted"]
+__all__ = ["Column", "bare", "counted", "dressed", "place_of"]
 
 
 class Column:
@@ -77,9 +78,9 @@ def bare(series: pl.Series) -> NDArray[Any]:
     >>> bare(pl.Series("status", ["annexed", "active"])).tolist(), bare(pl.Series("successor", [4, None])).tolist()
     ([2, 0], [4, -1])
     """
-    if (places := _PLACES.get(series.name)) is not None:
+    if (words := _PLACES.get(series.name)) is not None:
         if len(series) < FEW:
-            return np.array([places[word] for word in series.to_list()], dtype=np.intp)
+            return np.array([words[word] for word in series.to_list()], dtype=np.intp)
         series = series.to_physical()
     elif series.name in _ROWS and series.null_count():
         if series.null_count() == len(series):
@@ -89,12 +90,36 @@ def bare(series: pl.Series) -> NDArray[Any]:
     return held if held.dtype in _AS_THEY_ARE else held.astype(np.intp)  # numpy takes by nothing else as fast
 
 
+def dressed(name: str, values: NDArray[Any]) -> pl.Series:
+    """A column as a frame of cells, edges or writers holds it, from the array that `bare` makes of it.
+
+    >>> dressed("status", np.array([2, 0])).to_list(), dressed("successor", np.array([4, -1])).to_list()
+    (['annexed', 'active'], [4, None])
+    """
+    if name in _PLACES:
+        return pl.Series(name, list(_PLACES[name]), dtype=_KINDS[name])[places(values)]
+    series = pl.Series(name, values).cast(_KINDS[name])
+    if name == "successor":
+        return series.set(series == NONE, None)
+    return series.fill_nan(None) if name == "read" else series
+
+
+def place_of(name: str, value: ArrayLike) -> ArrayLike:
+    """What `bare` makes of one word of a column; of anything else, that itself.
+
+    >>> place_of("status", "annexed"), place_of("version", 3)
+    (2, 3)
+    """
+    return _PLACES[name][value] if isinstance(value, str) else value
+
+
 FEW = 1_000  # words are sooner looked up one by one than a query is made
 _AS_THEY_ARE = (np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.intp), np.dtype(np.object_))
 _ROWS = ("author", "successor")
+_KINDS = schema.CELLS | schema.EDGES | schema.WRITERS
 _PLACES = {
     name: {word: place for place, word in enumerate(kind.categories)}
-    for name, kind in (schema.CELLS | schema.EDGES).items()
+    for name, kind in _KINDS.items()
     if isinstance(kind, pl.Enum)
 }
 _PLACES |= {f"{name}_word": _PLACES[name] for name in schema.WORDS}

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from malsim.memory.deferred import Deferred
+    from malsim.memory.pile import Pile
+
 __all__ = ["NONE", "Index", "Roster"]
 
 NONE = -1
@@ -26,17 +29,16 @@ class Index:
     one is first sought: a run whose claims name rows seeks none.
     """
 
-    def __init__(self, cells: pl.DataFrame) -> None:
+    def __init__(self, cells: Pile) -> None:
         self._handles: dict[int, dict[str | None, int]] = {}  # by replication
         self._keys: dict[int, dict[str | None, int]] = {}
         self._contents: dict[int, int] = {}  # the first row of each
         self._again: dict[int, list[int]] = {}  # the later ones, of the few that have any
-        self._unread: list[pl.DataFrame] = []
         self._height = self._named = 0
-        self._own: set[str] | None = set() if cells.is_empty() else None  # that could be made; None: not known
-        self._add(cells)
+        self._own: set[str] | None = None if cells.height else set()  # that could be made; None: not known
+        self._add(cells, cells.frame["content"].to_numpy().astype(np.int64))
 
-    def grown(self, cells: pl.DataFrame, new: pl.DataFrame, own: Sequence[str]) -> Index:
+    def grown(self, cells: Pile, new: Deferred, own: Sequence[str]) -> Index:
         """An index of `cells`, whose last rows are `new`: this one, unless another memory has grown from it already.
 
         `own` are the new cells' names that are not made of their places alone.
@@ -45,25 +47,24 @@ class Index:
             return Index(cells)
         if self._own is not None:
             self._own.update(name for name in own if MADE.fullmatch(name))
-        self._add(new)
+        self._add(cells, new.column("content"))
         return self
 
-    def _add(self, cells: pl.DataFrame) -> None:
-        self._unread.append(cells[["rep", "handle", "key"]])
-        for row, content in enumerate(cells["content"].to_numpy().astype(np.int64).tolist(), self._height):
+    def _add(self, cells: Pile, contents: NDArray[np.int64]) -> None:
+        for row, content in enumerate(contents.tolist(), self._height):
             if self._contents.setdefault(content, row) != row:
                 self._again.setdefault(content, []).append(row)
-        self._height += cells.height
+        self._cells, self._height = cells, cells.height
 
     def _names(self) -> tuple[dict[int, dict[str | None, int]], ...]:
         """Rows by replication and name: by key, by handle."""
-        for cells in self._unread:
+        if self._named < self._height:
+            cells = self._cells.since(self._named)
             reps = cells["rep"].to_list()
             for held, column in ((self._handles, "handle"), (self._keys, "key")):
                 for row, (rep, name) in enumerate(zip(reps, cells[column].to_list(), strict=True), self._named):
                     held.setdefault(rep, {}).setdefault(name, row)
-            self._named += cells.height
-        self._unread = []
+            self._named = self._height
         return self._keys, self._handles
 
     @property
@@ -112,11 +113,12 @@ class Roster:
         self._rows: dict[tuple[int, str], int] = {}
         self._add(writers)
 
-    def grown(self, writers: pl.DataFrame, before: int) -> Roster:
-        """A roster of `writers`, of whom the first `before` were there: this one, unless another memory grew it already."""
-        if len(self._rows) != before:
-            return Roster(writers)
-        self._add(writers.slice(before))
+    def grown(self, writers: Pile, new: Deferred) -> Roster:
+        """A roster of `writers`, the last of whom are `new`: this one, unless another memory grew it already."""
+        if len(self._rows) != writers.height - new.height:
+            return Roster(writers.frame)
+        if new.height:
+            self._add(new.frame())
         return self
 
     def _add(self, writers: pl.DataFrame) -> None:

@@ -28,7 +28,7 @@ def tick(memory: Memory, now: float, rules: Rules | None = None) -> Memory:
     days; a `now` before a cell was touched counts as no time passed. Ticking reinforces nothing.
     """
     rules = rules or Rules()
-    if memory.cells.is_empty():
+    if not memory.height:
         return memory
     scan = _Scan(memory, now, rules)
     effective = memory.column("effective")
@@ -42,7 +42,7 @@ def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.S
 
     Changes nothing; one value a cell, in the order of `memory.cells`.
     """
-    return tick(memory, now, rules).cells["effective"]
+    return tick(memory, now, rules).table("cells").series("effective")
 
 
 def factors_at(memory: Memory, rules: Rules | None = None) -> NDArray[np.float64]:
@@ -81,8 +81,8 @@ HISTORY = 64
 def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
     """Tick at one instant until no effective moves by more than `settle_tolerance`, at most `settle_ticks` times."""
     rules = rules or Rules()
-    nothing = np.zeros(len(memory.cells), dtype=bool)
-    if memory.cells.is_empty():
+    nothing = np.zeros(memory.height, dtype=bool)
+    if not memory.height:
         return Settled(memory=memory, settled=True, ticks=0, period=None, amplitude=0.0, ringing=nothing)
     scan = _Scan(memory, now, rules)
     trail = [memory.column("effective")]
@@ -145,7 +145,7 @@ class _Scan:
 
     def records(self, effective: NDArray[np.float64]) -> _Records:
         """Every writer's outcomes and factor, from this snapshot."""
-        rules, writers = self.rules, len(self.memory.writers)
+        rules, writers = self.rules, self.memory.table("writers").height
         claims, wrong = self.memory.claims, self.wrong(effective)
         contradicted = np.bincount(self.author[wrong], minlength=writers)
         penalised = wrong if rules.calibration != "brier" else np.ones(len(wrong), dtype=bool)  # what is right costs nothing

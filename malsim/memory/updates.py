@@ -94,6 +94,6 @@ def _only(memory: Memory, handle: str, rep: int, rules: Rules, *, immutable_only
     barred = memory.cells["immutable"][row] or (memory.cells["locked"][row] and not immutable_only)
     if rules.locks == "enforced" and barred:
         raise UsageError("the cell is locked or immutable", where=handle, hint="unlock it, or write a new claim against it")
-    here = np.zeros(memory.cells.height, dtype=bool)
+    here = np.zeros(memory.height, dtype=bool)
     here[row] = True
     return here

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.numbering import Bools
+    from malsim.memory.table import Table
 
 __all__ = ["Wiring", "wire"]
 
@@ -93,10 +94,12 @@ class Wiring:
         """
         return self.up.into(worth), self.down.into(worth)
 
-    def grown(self, edges: pl.DataFrame, cells: int) -> Wiring:
-        """The wiring of `cells` rows with more edges under those it has: sums as `wire` makes of them all, bit for bit."""
-        source, target, weight = (edges[name].to_numpy() for name in ("source", "target", "weight"))
-        contradicts: Bools = bare(edges["relation"]) == _CONTRADICTS
+    def grown(self, edges: Table, known: int, cells: int) -> Wiring:
+        """The wiring of `cells` rows with the edges that follow the `known`: sums as `wire` makes of all, bit for bit."""
+        source, target, weight, relation = (
+            edges.column(name)[known:] for name in ("source", "target", "weight", "relation")
+        )
+        contradicts: Bools = relation == _CONTRADICTS
         return Wiring(
             up=self.up.grown(target, source, weight, cells),
             down=self.down.grown(target, source, -weight, cells),

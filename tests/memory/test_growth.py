@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+from copy import copy
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -11,10 +14,15 @@ from hypothesis import strategies as st
 
 from malsim.memory import Memory, admit, schema, tick
 from malsim.memory.columns import Column, bare
+from malsim.memory.deferred import Deferred
 from malsim.memory.edges import connect
+from malsim.memory.pile import Pile
 from malsim.memory.rules import Rules
 from malsim.memory.updates import expanded
 from malsim.memory.wiring import wire
+
+if TYPE_CHECKING:
+    from random import Random
 
 WRITERS = st.sampled_from(["ann", "bob", "cy"])
 RELATIONS = st.sampled_from(["supports", "contradicts", "concerns", "supersedes", "derived_from"])
@@ -33,10 +41,11 @@ def _claims(step: list[tuple[int, str, list[tuple[str, int]]]], held: int, t: fl
 NUMBERS = [name for name, kind in schema.CELLS.items() if kind.is_numeric() or kind in (pl.Boolean, pl.Enum)]
 
 
-def _lived(steps: list[object], looked: set[int]) -> Memory:
-    """A memory that grew by these steps, of which everything derived was asked for after some of them."""
-    memory, asked = Memory.empty(), 0
+def _lives(steps: list[object], looked: set[int]) -> list[Memory]:
+    """The memories that grew from one another by these steps; all that is derived was asked for after some of them."""
+    lives, asked = [Memory.empty()], 0
     for number, step in enumerate(steps):
+        memory = lives[-1]
         if step == "tick":
             memory = tick(memory, number + 1.0)
         elif isinstance(step, tuple):
@@ -50,7 +59,12 @@ def _lived(steps: list[object], looked: set[int]) -> Memory:
             memory.contradicted("other_writer")
             for name in NUMBERS:
                 memory.column(name)
-    return memory
+        lives.append(memory)
+    return lives
+
+
+def _lived(steps: list[object], looked: set[int]) -> Memory:
+    return _lives(steps, looked)[-1]
 
 
 @given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
@@ -123,3 +137,56 @@ def test_an_opened_cell_is_read_now_and_stands_out_more() -> None:
     assert after["salience"].to_list() == [0.5, 0.6]
     assert after.drop("read", "salience_seed", "salience").equals(memory.cells.drop("read", "salience_seed", "salience"))
     assert memory.cells["read"].null_count() == memory.cells.height
+
+
+@given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)), st.randoms(use_true_random=False))
+def test_frames_are_the_same_whenever_they_are_asked_for(steps: list[object], looked: set[int], order: Random) -> None:
+    at_once = [(memory.cells, memory.edges, memory.writers) for memory in _lives(steps, set(range(8)))]
+    lives = _lives(steps, looked)
+    for place in order.sample(range(len(lives)), len(lives)):
+        memory = lives[place]
+        assert (memory.height, memory.table("edges").height) == (memory.cells.height, memory.edges.height)
+        for expected, found in zip(at_once[place], (memory.cells, memory.edges, memory.writers), strict=True):
+            assert found.equals(expected)
+            assert found.schema == expected.schema
+    for memory in (copy(lives[-1]), pickle.loads(pickle.dumps(lives[-1])), replace(lives[-1], scanned=7)):  # noqa: S301
+        assert memory.cells.equals(lives[-1].cells)
+
+
+def test_new_rows_are_made_a_frame_only_when_the_cells_are_asked_for() -> None:
+    one = admit(Memory.empty(), _claims([(0, "ann", [])], 0, 0.0)).memory
+    two = admit(one, _claims([(0, "ann", [("supports", 0)])], 1, 1.0)).memory
+    one = replace(one)  # of which nothing has grown yet
+    assert one.wiring.accuser.size == 0
+    for name in NUMBERS:
+        one.column(name)
+    for name in ("source", "target", "weight", "relation"):
+        one.table("edges").column(name)
+    asked: list[str] = []
+
+    def late(name: str) -> Deferred:
+        new = getattr(two, name).slice(getattr(one, name).height)
+        at_hand = {column: bare(new[column]) for column in one.table(name).columns}
+        return Deferred(new.height, lambda: asked.append(name) or new, at_hand)  # type: ignore[func-returns-value]
+
+    grown = tick(one.grown(late("cells"), late("edges"), two.writers.clear(), ["obs_0001"]), 2.0)
+    assert (grown.height, asked) == (2, [])
+    for _ in range(2):
+        assert grown.index.bears(0, "obs_0001", height=2)
+        assert grown.cells.equals(tick(two, 2.0).cells)
+        assert grown.writers.equals(tick(two, 2.0).writers)
+    assert asked == ["cells"]
+
+
+def test_pieces_that_nobody_asks_for_do_not_pile_up_without_end() -> None:
+    pile = Pile.of(pl.DataFrame({"n": [0]}))
+    first = pile = pile.grown(Deferred.of(pl.DataFrame({"n": [1]})))
+    for n in range(2, 2_500):
+        pile = pile.grown(Deferred.of(pl.DataFrame({"n": [n]})))
+    below = pile
+    while below.below is not None:
+        below = below.below
+    assert below.height >= 2_000
+    assert pile.since(998)["n"].to_list() == pile.frame["n"].to_list()[998:] == list(range(998, 2_500))
+    assert pile.since(pile.height).is_empty()
+    assert first.frame["n"].to_list() == [0, 1]
