@@ -37,14 +37,19 @@ def kind_of(text: pl.Expr) -> pl.Expr:
     return text.str.extract(rf"^(?i)({_KIND})_", 1).str.to_lowercase()
 
 
-_MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+# arrays without axes: beside an array, numpy takes them in half the time that its own scalars take
+_MIXERS = np.array(0xBF58476D1CE4E5B9, dtype=np.uint64), np.array(0x94D049BB133111EB, dtype=np.uint64)
+_SHIFTS = np.array(30, dtype=np.uint64), np.array(27, dtype=np.uint64), np.array(31, dtype=np.uint64)
 
 
 def scattered(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """A bijection of 64-bit numbers that scatters neighbours (the finaliser of SplitMix64)."""
-    number = (number ^ (number >> np.uint64(30))) * _MIXERS[0]
-    number = (number ^ (number >> np.uint64(27))) * _MIXERS[1]
-    return number ^ (number >> np.uint64(31))
+    number = number ^ (number >> _SHIFTS[0])
+    number *= _MIXERS[0]
+    number ^= number >> _SHIFTS[1]
+    number *= _MIXERS[1]
+    number ^= number >> _SHIFTS[2]
+    return number
 
 
 def tags(ordinals: NDArray[np.int64]) -> NDArray[np.str_]:

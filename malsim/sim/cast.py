@@ -13,13 +13,17 @@ from malsim.sim.clock import days
 from malsim.sim.crowd import Crowd
 from malsim.sim.drafts import Drafts
 from malsim.sim.faults import Line
-from malsim.sim.occasion import Seen
+from malsim.sim.habits import Habits
+from malsim.sim.known import Known
+from malsim.sim.occasion import Said, Seen
+from malsim.sim.roster import Roster
 from malsim.sim.words import Form, Words
 
 if TYPE_CHECKING:
     from malsim.sim.occasion import Ints
     from malsim.sim.populations import Population
     from malsim.sim.push import Stand
+    from malsim.sim.roster import Wake
     from malsim.sim.script import Scenario
     from malsim.sim.scripted import Script
     from malsim.sim.stage import Stage
@@ -46,7 +50,7 @@ class Cast:
         _known(scenario)
         for population in scenario.writers:
             script = _script(population, stage.world, scenario.path)
-            crowd = Crowd(population, stage, first_writer=len(names), first_form=len(forms), script=script)
+            crowd = Crowd(population, stage, script)
             self._lines.append(Line.of(scenario.faults, population.name, stage, len(names)))
             self._crowds.append(crowd)
             for name in crowd.names:
@@ -58,41 +62,71 @@ class Cast:
         last = scenario.first + scenario.replications - 1
         self.words = Words(stage.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules)
         stage.notes.writers = self.words.writers
+        self._roster = Roster(self._crowds, stage)
+        self._habits = Habits(scenario.writers, stage.seed)
+        self._known = Known(self._roster.sizes, len(stage.reps), len(stage.world.facts))
+        self._reads = np.array([population.reads for population in scenario.writers], dtype=bool)
+        self._whose = np.repeat(np.arange(-1, len(self._crowds)), [2, *self._roster.sizes])  # a writer's population
+        self._who = np.searchsorted(self._whose, np.arange(len(self._crowds)))  # the writer that is its first member
 
     def post(self, stand: Stand, start: int, end: int) -> Drafts:
         """What all populations post from one scan to the next (milliseconds), as it will arrive.
 
         Those that read are shown what the last tick left, as of `start`.
         """
-        wakes = [crowd.wake(end) for crowd in self._crowds]
-        reads = [crowd.population.reads and len(wake.rep) > 0 for crowd, wake in zip(self._crowds, wakes, strict=True)]
-        asking = [wake for wake, asks in zip(wakes, reads, strict=True) if asks]
-        shown = None
-        if asking and stand.memory.cells.height:
-            rep, fact = (np.concatenate([getattr(wake, name) for wake in asking]) for name in ("rep", "fact"))
-            shown = stand.seen(rep, fact, days(start))
-        parts, at = [], 0
-        for crowd, line, wake, asks in zip(self._crowds, self._lines, wakes, reads, strict=True):
-            count = len(wake.rep)
-            if not count:
-                continue
-            seen = Seen.nothing(count)
-            if asks and shown is not None:
-                seen, at = shown.rows(at, at + count), at + count
-            parts.append(line.carry(crowd.speak(wake, seen, line.bad(wake)), start, end))
-        return Drafts.joined(parts)
+        wake = self._roster.wake(end)
+        if not len(wake):
+            return Drafts.none()
+        seen, own = self._shown(stand, wake, days(start)), self._known.own(wake)
+        parts = []
+        for place, here in wake.spans():
+            part = wake.rows(here)
+            told = own.rows(here, self._known.peers(part))
+            parts.append(self._crowds[place].say(part, seen.rows(here), told, self._lines[place].bad(part)))
+        said = Said.joined(parts)
+        form = _form(wake.crowd)
+        drafts = Drafts.of(
+            [*said.edges, *self._habits.edges(wake, seen, own, said)],
+            rep=wake.rep, t=wake.t, who=self._who[wake.crowd] + wake.member, turn=wake.turn, fact=wake.fact,
+            value=said.value, stated=said.stated, form=form if said.graded is None else form + said.graded,
+        )  # fmt: skip
+        if said.speaks is not None and not said.speaks.all():
+            drafts = drafts.rows(np.flatnonzero(said.speaks))
+        return self._carried(drafts, start, end)
+
+    def _shown(self, stand: Stand, wake: Wake, now: float) -> Seen:
+        asks = self._reads[wake.crowd]
+        if not (asks.any() and stand.memory.cells.height):
+            return Seen.nothing(len(wake))
+        if asks.all():
+            return stand.seen(wake.rep, wake.fact, now)
+        rows = np.flatnonzero(asks)
+        return stand.seen(wake.rep[rows], wake.fact[rows], now).among(len(wake), rows)
+
+    def _carried(self, drafts: Drafts, start: int, end: int) -> Drafts:
+        """Claims that stand by population, as they arrive over its line."""
+        if not any(line.faults for line in self._lines):
+            return drafts
+        edges = np.searchsorted(self._whose[drafts.who], np.arange(len(self._lines) + 1))
+        parts = [drafts.rows(np.arange(*edges[line : line + 2])) for line in range(len(self._lines))]
+        return Drafts.joined([line.carry(part, start, end) for line, part in zip(self._lines, parts, strict=True)])
 
     def heard(self, drafts: Drafts, row: Ints) -> None:
         """Tell every population which cell each of its claims became, NONE for a refusal, in the order of the gate."""
-        for crowd in self._crowds:
-            member = drafts.who - crowd.first_writer
-            own = (member >= 0) & (member < crowd.size) & (row != NONE) & (drafts.form == crowd.form)
-            if own.any():
-                crowd.known.heard(drafts.rep[own], member[own], drafts.fact[own], row[own], drafts.value[own])
+        crowd = self._whose[drafts.who]
+        own = np.flatnonzero((row != NONE) & (crowd != NONE) & (drafts.form == _form(crowd)))
+        crowd = crowd[own]
+        member = drafts.who[own] - self._who[crowd]
+        self._known.heard(crowd, drafts.rep[own], member, drafts.fact[own], row[own], drafts.value[own])
 
     def ordered(self, drafts: Drafts) -> Drafts:
         """Drafts in the order of the gate: time, writer, the writer's own count."""
         return drafts.rows(np.lexsort((drafts.turn, self.words.rank[drafts.who], drafts.t)))
+
+
+def _form(crowd: Ints) -> Ints:
+    """The form of each population's claims, but for those that judge an own one: these have the next."""
+    return 2 + 2 * crowd
 
 
 def _known(scenario: Scenario) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +26,8 @@ class Drafts:
 
     Of a claim: `rep` (place among the run's replications), `t` (milliseconds, when it reaches the gate), `who` (place among
     the run's writers), `turn` (the writer's own count), `fact`, `value` (places), `stated`, `form` (place among the run's
-    forms). Of an edge: `claim` (row above), `relation` (number), `target` (row of the memory's cells), `mutual`.
+    forms). Of an edge, claim by claim: `claim` (row above), `relation` (number), `target` (row of the memory's cells),
+    `mutual`.
     """
 
     rep: Ints
@@ -64,18 +65,17 @@ class Drafts:
         parts = [part for part in parts if len(part)]
         if len(parts) <= 1:
             return parts[0] if parts else cls.none()
-        shift = np.cumsum([0, *(len(part) for part in parts)])
-        moved = [replace(part, claim=part.claim + start) for part, start in zip(parts, shift, strict=False)]
-        return cls(**{part.name: np.concatenate([getattr(each, part.name) for each in moved]) for part in fields(cls)})
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
+        starts = np.cumsum([0, *(len(part) for part in parts[:-1])])
+        columns["claim"] += np.repeat(starts, [len(part.claim) for part in parts])
+        return cls(**columns)
 
     def rows(self, rows: Ints) -> Drafts:
         """The claims of these rows, in their order, each with its edges; a row named twice is there twice."""
-        order = np.argsort(self.claim, kind="stable")
-        starts = np.searchsorted(self.claim[order], np.arange(len(self) + 1))
-        counts = starts[rows + 1] - starts[rows]
+        each = np.bincount(self.claim, minlength=len(self))
+        counts = each[rows]
         claim = np.repeat(np.arange(len(rows)), counts)
-        first = np.repeat(starts[rows] - (np.cumsum(counts) - counts), counts)
-        edge = order[first + np.arange(len(claim))]
+        edge = np.repeat(each.cumsum()[rows] - counts.cumsum(), counts) + np.arange(len(claim))
         kept = {name: getattr(self, name)[rows] for name in _OF_CLAIMS}
         return Drafts(**kept, claim=claim, **{name: getattr(self, name)[edge] for name in _OF_EDGES})
 
@@ -95,6 +95,7 @@ def _flat(edges: Sequence[Edge]) -> dict[str, NDArray[Any]]:
 
 
 _KINDS = {"stated": np.float64, "mutual": np.bool_}
-_NOTHING = Drafts(**{part.name: np.zeros(0, dtype=_KINDS.get(part.name, np.int64)) for part in fields(Drafts)})
+_COLUMNS = tuple(part.name for part in fields(Drafts))
 _OF_EDGES = ("relation", "target", "mutual")
-_OF_CLAIMS = tuple(part.name for part in fields(Drafts) if part.name not in (*_OF_EDGES, "claim"))
+_OF_CLAIMS = tuple(name for name in _COLUMNS if name not in (*_OF_EDGES, "claim"))
+_NOTHING = Drafts(**{name: np.zeros(0, dtype=_KINDS.get(name, np.int64)) for name in _COLUMNS})

@@ -22,7 +22,8 @@ __all__ = ["Draws", "name_number"]
 Array: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.integer[Any]]
 
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_GAMMA = np.array(0x9E3779B97F4A7C15, dtype=np.uint64)
+_UNUSED = np.array(11, dtype=np.uint64)  # bits beyond the 53 of a double
 _UNIT = 2.0**-53
 
 
@@ -39,22 +40,27 @@ class Draws:
     bits = m(m(m(m(m(seed) ^ population) ^ purpose) ^ replication) ^ member) ^ turn), m(x) = the finaliser of SplitMix64
     of x + its golden gamma. `rep`, `member` and `turn` are whole numbers or arrays of them that broadcast together; `turn`
     counts what the member does, such as its claims. Source of the mixer: Steele, Lea and Flood, Fast splittable
-    pseudorandom number generators, 2014.
+    pseudorandom number generators, 2014. Of several populations at once, `of` says whose each draw is, by place.
 
     >>> draws = Draws(7, "honest")
     >>> both = draws.uniform("accuracy", rep=np.arange(3), member=0, turn=5)
     >>> bool(both[2] == draws.uniform("accuracy", rep=np.array([2]), member=0, turn=5)[0])
     True
+    >>> crowd = Draws(7, ("humble", "honest"), np.array([1, 0, 1]))
+    >>> bool(both[2] == crowd.uniform("accuracy", rep=np.arange(3), member=0, turn=5)[2])
+    True
     """
 
     seed: int
-    population: str
+    population: str | tuple[str, ...]
+    of: Ints | None = None
 
     def bits(
         self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> NDArray[np.uint64]:
         """64 random bits for each address; of several purposes one row each."""
         key = _key(self.seed, self.population, purpose)
+        key = key if self.of is None else key[..., self.of]
         for part in (rep, member, turn):
             key = _mixed(key ^ np.asarray(part).astype(np.uint64))
         return key
@@ -64,15 +70,16 @@ class Draws:
     ) -> Array:
         """Numbers from 0 on and below 1, all alike; of several purposes one row each."""
         bits = self.bits(purpose, rep=rep, member=member, turn=turn)
-        return (bits >> np.uint64(11)).astype(np.float64) * _UNIT
+        return (bits >> _UNUSED).astype(np.float64) * _UNIT
 
     def happens(
-        self, share: float, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
+        self, share: float | Array, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> NDArray[np.bool_]:
-        """Whether what has the probability `share` happens; what is certain either way is not drawn."""
-        if 0.0 < share < 1.0:
+        """Whether what has the probability `share` happens; where all is certain either way nothing is drawn."""
+        certain = np.less_equal(share, 0.0) | np.greater_equal(share, 1.0)
+        if not certain.all():
             return self.uniform(purpose, rep=rep, member=member, turn=turn) < share
-        return np.full(np.broadcast_shapes((1,), np.shape(rep), np.shape(member), np.shape(turn)), share >= 1.0)
+        return np.full(np.broadcast([0], share, rep, member, turn).shape, np.greater_equal(share, 1.0))
 
     def normal(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> Array:
         """Standard normal numbers, by the inverse of the distribution function."""
@@ -92,9 +99,11 @@ class Draws:
 
 
 @cache
-def _key(seed: int, population: str, purpose: str | tuple[str, ...]) -> NDArray[np.uint64]:
+def _key(seed: int, population: str | tuple[str, ...], purpose: str | tuple[str, ...]) -> NDArray[np.uint64]:
     if isinstance(purpose, tuple):
         return np.stack([_key(seed, population, one) for one in purpose])
+    if isinstance(population, tuple):
+        return np.array([_key(seed, one, purpose)[0] for one in population], dtype=np.uint64)
     key = _mixed(np.array([seed], dtype=np.uint64))
     for name in (population, purpose):
         key = _mixed(key ^ name_number(name))

@@ -16,9 +16,9 @@ from malsim.sim.parameters import Param, checked
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from malsim.sim.crowd import Wake
     from malsim.sim.drafts import Drafts
     from malsim.sim.occasion import Array, Bools, Ints
+    from malsim.sim.roster import Wake
     from malsim.sim.stage import Stage
 
 __all__ = ["BAD", "NOISE", "Fault", "Line"]

@@ -1,4 +1,4 @@
-"""The edges that a population's habits add to what its behaviour says."""
+"""The edges that populations' habits add to what their behaviours say."""
 
 from __future__ import annotations
 
@@ -7,31 +7,51 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.index import NONE
+from malsim.sim.draws import Draws
 from malsim.sim.occasion import Edge
 
 if TYPE_CHECKING:
-    from malsim.sim.occasion import Bools, Occasion, Said
+    from collections.abc import Sequence
+
+    from malsim.sim.occasion import Array, Bools, Own, Said, Seen
     from malsim.sim.populations import Population
+    from malsim.sim.roster import Wake
 
-__all__ = ["habitual"]
+__all__ = ["Habits"]
 
 
-def habitual(population: Population, occasion: Occasion, said: Said, plain: Bools) -> list[Edge]:
+class Habits:
     """A dispute with the best rival shown, a support of the best that agrees, a revision of the writer's own.
 
-    Only `plain` claims, not those that judge the writer's own, get them; nobody disputes or supports its own latest so.
+    Claims that judge the writer's own get none of them; nobody disputes or supports its own latest so.
     """
-    seen, own, edges = occasion.seen, occasion.own, []
-    known = (seen.value != NONE) & (seen.row != own.row[:, None])
-    agrees = seen.value == said.value[:, None]
-    if population.disputes:
-        rival = seen.pick(seen.row, seen.best(known & ~agrees))
-        chosen = occasion.happens(population.disputes, "disputes") & plain
-        edges.append(Edge("contradicts", np.where(chosen, rival, NONE), mutual=population.mutual))
-    if population.supports:
-        friend = seen.pick(seen.row, seen.best(known & agrees))
-        chosen = occasion.happens(population.supports, "supports") & plain
-        edges.append(Edge("supports", np.where(chosen, friend, NONE)))
-    if population.revises:
-        edges += [Edge("supersedes", np.where(plain, row, NONE)) for row in (own.row, *own.loose.T)]
-    return edges
+
+    def __init__(self, populations: Sequence[Population], seed: int) -> None:
+        self._seed, self._names = seed, tuple(population.name for population in populations)
+        self._disputes = np.array([population.disputes for population in populations])
+        self._supports = np.array([population.supports for population in populations])
+        self._mutual = np.array([population.mutual for population in populations], dtype=bool)
+        self._revises = np.array([population.revises for population in populations], dtype=bool)
+
+    def edges(self, wake: Wake, seen: Seen, own: Own, said: Said) -> list[Edge]:
+        """The edges of claims of any of the populations."""
+        edges: list[Edge] = []
+        known = (seen.value != NONE) & (seen.row != own.row[:, None])
+        agrees = seen.value == said.value[:, None]
+        plain = True if said.graded is None else ~said.graded
+        disputes, supports = self._disputes[wake.crowd], self._supports[wake.crowd]
+        if disputes.any():
+            rival = seen.pick(seen.row, seen.best(known & ~agrees))
+            rival = np.where(self._happens(disputes, "disputes", wake) & plain, rival, NONE)
+            mutual = self._mutual[wake.crowd]
+            edges.append(Edge("contradicts", np.where(mutual, NONE, rival)))
+            edges.append(Edge("contradicts", np.where(mutual, rival, NONE), mutual=True))
+        if supports.any():
+            friend = seen.pick(seen.row, seen.best(known & agrees))
+            edges.append(Edge("supports", np.where(self._happens(supports, "supports", wake) & plain, friend, NONE)))
+        revises = self._revises[wake.crowd] & plain
+        return edges + [Edge("supersedes", np.where(revises, row, NONE)) for row in (own.row, *own.loose.T)]
+
+    def _happens(self, share: Array, purpose: str, wake: Wake) -> Bools:
+        draws = Draws(self._seed, self._names, wake.crowd)
+        return draws.happens(share, purpose, rep=wake.number, member=wake.member, turn=wake.turn)

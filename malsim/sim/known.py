@@ -1,4 +1,4 @@
-"""What verdicts told the members of a population: which cells their claims became."""
+"""What verdicts told the members of populations: which cells their claims became."""
 
 from __future__ import annotations
 
@@ -11,53 +11,65 @@ from malsim.sim.catalogue import places_within
 from malsim.sim.occasion import Own
 
 if TYPE_CHECKING:
-    from malsim.sim.crowd import Wake
     from malsim.sim.occasion import Ints
+    from malsim.sim.roster import Wake
 
 __all__ = ["Known"]
 
 
 class Known:
-    """By replication, member and fact: the latest cell and its value; and which cells are still to be taken along.
+    """By writer (its place in the roster) and fact: the latest cell and its value; and which are still to be taken along.
 
     A writer learns what became of its claims at the next turn. Of several it made about one fact in one turn the last is its
-    latest; the others are loose ends until its next claim about the fact supersedes them too.
+    latest; the others are loose ends until its next claim about the fact supersedes them too. Of a population's first about
+    a fact, made in one turn, the last counts as its first.
     """
 
-    def __init__(self, replications: int, members: int, facts: int) -> None:
-        self._shape = (replications, members, facts)
-        self._row = np.full(self._shape, NONE, dtype=np.int32)
-        self._value = np.full(self._shape, NONE, dtype=np.int8)
-        self._first = np.full((replications, facts), NONE, dtype=np.int32)
+    def __init__(self, sizes: Ints, replications: int, facts: int) -> None:
+        self._sizes, self._replications, self._facts = sizes, replications, facts
+        self._starts = np.cumsum([0, *(sizes * replications)])
+        size = int(self._starts[-1]) * facts
+        self._row = np.full(size, NONE, dtype=np.int32)
+        self._value = np.full(size, NONE, dtype=np.int8)
+        self._first = np.full(len(sizes) * replications * facts, NONE, dtype=np.int32)  # by population, replication, fact
         self._loose = np.zeros((2, 0), dtype=np.int64)  # place and row
-        self._untied = np.zeros(self._row.size, dtype=bool)  # places with loose ends
+        self._untied = np.zeros(size, dtype=bool)  # places with loose ends
 
-    def heard(self, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
+    def heard(self, crowd: Ints, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
         """Learn which cells claims became, in the order of the gate."""
-        at = (rep, member, fact)
-        self._row[at], self._value[at] = row, value
-        loose = self._row[at] != row
+        place = (self._starts[crowd] + rep * self._sizes[crowd] + member) * self._facts + fact
+        self._row[place], self._value[place] = row, value
+        loose = self._row[place] != row
         if loose.any():
-            place = np.ravel_multi_index(at, self._shape)[loose]
-            self._untied[place] = True
-            self._loose = np.append(self._loose, [place, row[loose]], axis=1)
-        new = self._first[rep, fact] == NONE
-        self._first[rep[new][::-1], fact[new][::-1]] = row[new][::-1]  # of several, the first is written last
+            self._untied[place[loose]] = True
+            self._loose = np.append(self._loose, [place[loose], row[loose]], axis=1)
+        shared = (crowd * self._replications + rep) * self._facts + fact
+        new = np.flatnonzero(self._first[shared] == NONE)
+        self._first[shared[new]] = row[new]
 
     def own(self, wake: Wake) -> Own:
-        """What each writer who wakes knows of its own and its peers' claims; the loose ends it is handed are its to tie."""
-        at = (wake.rep, wake.member, wake.fact)
-        place = np.ravel_multi_index(at, self._shape)
-        peers = self._row[wake.rep, :, wake.fact].astype(np.int64)
-        peers[np.arange(len(wake.rep)), wake.member] = NONE
+        """What each writer who wakes knows of its own claims; the loose ends it is handed are its to tie.
+
+        Its peers' are left out: `peers` tells them, of one population at a time.
+        """
+        place = wake.place * self._facts + wake.fact
+        shared = (wake.crowd * self._replications + wake.rep) * self._facts + wake.fact
         return Own(
-            self._row[at].astype(np.int64),
-            self._value[at].astype(np.int64),
-            self._first[wake.rep, wake.fact].astype(np.int64),
-            peers,
+            self._row[place].astype(np.int64),
+            self._value[place].astype(np.int64),
+            self._first[shared].astype(np.int64),
+            np.zeros((len(wake), 0), dtype=np.int64),
             self._taken(place),
             places_within(place) > 0,
         )
+
+    def peers(self, wake: Wake) -> Ints:
+        """The latest cells of the other members about each claim's fact, shape (claims, members), of one population."""
+        members = np.arange(self._sizes[wake.crowd[0]])
+        place = ((wake.place - wake.member) * self._facts + wake.fact)[:, None] + members * self._facts
+        peers: Ints = self._row[place].astype(np.int64)
+        peers[np.arange(len(wake)), wake.member] = NONE
+        return peers
 
     def _taken(self, place: Ints) -> Ints:
         """Hand the loose ends of each place to its first claim, shape (claims, most of them)."""

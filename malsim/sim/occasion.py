@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from malsim.memory.index import NONE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from malsim.sim.draws import Draws
 
 __all__ = ["LEAST_STATED", "Array", "Bools", "Edge", "Ints", "Occasion", "Own", "Said", "Seen", "Senses"]
@@ -47,9 +49,16 @@ class Seen:
         empty = np.full((claims, 1), NONE, dtype=np.int64)
         return cls(empty, empty, np.zeros((claims, 1)))
 
-    def rows(self, start: int, end: int) -> Seen:
-        """What the claims from one place on and before another were shown."""
-        return Seen(self.row[start:end], self.value[start:end], self.effective[start:end])
+    def rows(self, here: slice) -> Seen:
+        """What some of the claims were shown."""
+        return Seen(self.row[here], self.value[here], self.effective[here])
+
+    def among(self, claims: int, rows: Ints) -> Seen:
+        """The same for so many claims, these those at places `rows`; the others were shown nothing."""
+        shape = (claims, self.row.shape[1])
+        whole = Seen(np.full(shape, NONE), np.full(shape, NONE), np.zeros(shape))
+        whole.row[rows], whole.value[rows], whole.effective[rows] = self.row, self.value, self.effective
+        return whole
 
     def best(self, which: Bools) -> Ints:
         """The column of the most effective marked row, the better ranked of two equals; NONE where none is marked."""
@@ -79,6 +88,10 @@ class Own:
     loose: Ints
     again: Bools
 
+    def rows(self, here: slice, peers: Ints) -> Own:
+        """What the writers of some of the claims, all of one population, were told, and of their `peers`."""
+        return Own(self.row[here], self.value[here], self.first[here], peers, self.loose[here], self.again[here])
+
 
 @dataclass(frozen=True, kw_only=True)
 class Occasion:
@@ -105,7 +118,7 @@ class Occasion:
     def stated(self, mean: float, noise: float) -> Array:
         """A stated confidence for each claim: mean + noise · N(0, 1), within 0.01 and 1."""
         drawn = self.draws.normal("stated", rep=self.rep, member=self.member, turn=self.turn) if noise else 0.0
-        return np.clip(np.full(len(self.rep), mean) + noise * drawn, LEAST_STATED, 1.0)
+        return np.minimum(np.maximum(np.full(len(self.rep), mean) + noise * drawn, LEAST_STATED), 1.0)
 
     def another(self, value: Ints, purpose: str = "another") -> Ints:
         """One of the other values of each claim's fact, all alike."""
@@ -135,3 +148,37 @@ class Said:
     edges: tuple[Edge, ...] = ()
     speaks: Bools | None = None
     graded: Bools | None = None
+
+    @classmethod
+    def joined(cls, parts: Sequence[Said]) -> Said:
+        """What several populations say, one under the other."""
+        if len(parts) == 1:
+            return parts[0]
+        sizes = [len(part.value) for part in parts]
+        ends = np.cumsum(sizes).tolist()
+        edges = [
+            Edge(edge.relation, _spread(edge.target, end, ends[-1]), edge.mutual)
+            for part, end in zip(parts, ends, strict=True)
+            for edge in part.edges
+        ]
+        value, stated = (np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "stated"))
+        speaks, graded = (
+            _marks([getattr(part, name) for part in parts], sizes, otherwise=otherwise)
+            for name, otherwise in (("speaks", True), ("graded", False))
+        )
+        return cls(value, stated, tuple(edges), speaks, graded)
+
+
+def _spread(target: Ints, end: int, claims: int) -> Ints:
+    """Targets of the claims that end at one place, as those of so many claims."""
+    spread = np.full(claims, NONE)
+    spread[end - len(target) : end] = target
+    return spread
+
+
+def _marks(parts: Sequence[Bools | None], sizes: Sequence[int], *, otherwise: bool) -> Bools | None:
+    if all(part is None for part in parts):
+        return None
+    return np.concatenate(
+        [np.full(size, otherwise) if part is None else part for part, size in zip(parts, sizes, strict=True)]
+    )

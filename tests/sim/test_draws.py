@@ -30,6 +30,16 @@ def test_one_draw_alone_equals_itself_among_others(
     assert together.tolist() == alone
 
 
+@given(st.lists(NAMES, min_size=1, max_size=4), st.lists(st.tuples(st.integers(0, 3), NUMBERS, NUMBERS), max_size=9))
+def test_populations_drawn_for_together_each_get_their_own(names: list[str], rows: list[tuple[int, int, int]]) -> None:
+    of, rep, turn = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    of %= len(names)
+    together = Draws(3, tuple(names), of).bits(("p", "q"), rep=rep, member=1, turn=turn)
+    for row, whose in enumerate(of):
+        alone = Draws(3, names[whose]).bits(("p", "q"), rep=rep[row], member=1, turn=turn[row])
+        assert together[:, row].tolist() == alone[:, 0].tolist()
+
+
 @given(NUMBERS, NUMBERS, NUMBERS)
 def test_the_parts_of_an_address_do_not_stand_in_for_one_another(rep: int, member: int, turn: int) -> None:
     addresses = {(rep, member, turn), (member, turn, rep), (turn, rep, member), (rep, turn, member)}

@@ -267,6 +267,16 @@ def test_a_silent_one_says_a_thing_once_in_a_life(posted: Posted) -> None:
     assert said.height > 20
 
 
+def test_a_file_is_read_out_from_the_day_on_that_it_is_told_to_begin(posted: Posted) -> None:
+    table = {"behaviour": "from_file", "path": "claims/lines.csv"}
+    at_once, later = (
+        posted(Scenario(path=PATH, facts=FACTS, writers=(Population.of(table | when, where="here"),), days=40.0))
+        for when in ({}, {"start": 3 * DAY})
+    )
+    assert at_once.height > 5
+    assert later.with_columns(pl.col("t") - 3 * DAY).drop("true", "edges").equals(at_once.drop("true", "edges"))
+
+
 def test_a_sleeper_turns_after_so_many_claims(posted: Posted) -> None:
     said = lawful("sleeper", posted, loyal=7, accuracy=1.0)
     assert said.filter(pl.col("turn") < 7)["true"].all()
