@@ -56,9 +56,8 @@ class Turn:
     def __post_init__(self) -> None:
         count = len(self.fact)
         self.opened = np.zeros(self.about.shape, dtype=bool)
-        nothing = [np.full(count, NONE, dtype=np.int64) for _ in range(5)]
-        self.first, self.acted, self.value, self.observed, self.learned = nothing
-        self.written, self.blocked, self.released = (np.zeros(count, dtype=bool) for _ in range(3))
+        self.first, self.acted, self.value, self.observed, self.learned = np.full((5, count), NONE, dtype=np.int64)
+        self.written, self.blocked, self.released = np.zeros((3, count), dtype=bool)
 
     @property
     def name(self) -> str:

@@ -34,7 +34,7 @@ class Mind:
         self._lines = np.flatnonzero(turn.about)
         self._rep = self._lines // turn.about.shape[1]
         self._cell = turn.pushed.row.take(self._lines)
-        self._value = stand.catalogue.value[self._cell]
+        self._value, self._active = stand.catalogue.value[self._cell], stand.active[self._cell]
         self._known = session.known(turn)
         self._worth = self._weighed()
         self._sensed = session.senses(turn)
@@ -58,13 +58,27 @@ class Mind:
             self._think()
         turn.written |= complies & (turn.learned != NONE)
 
+    def friend(self) -> Ints:
+        """The first cell that each is shown which stands and says what it sensed; NONE for none."""
+        return self._first(self._active & self._agrees)
+
+    def rival(self) -> Ints:
+        """The first cell that each is shown which stands and says otherwise; NONE for none."""
+        return self._first(self._active & (self._value != NONE) & ~self._agrees)
+
+    def _first(self, which: Bools) -> Ints:
+        chosen = np.flatnonzero(which)[::-1]  # of several, the first is written last
+        found = np.full(len(self._sensed), NONE, dtype=np.int64)
+        found[self._rep[chosen]] = self._cell[chosen]
+        return found
+
     def _weighed(self) -> Array:
         """What a line about the fact is worth: its trust, or to who goes by titles the same; -1 where it is no choice."""
         reader, stand, cell = self.session.reader, self.stand, self._cell
         trust = stand.effective[cell]
         if reader.trust != "effective":
             trust = trust * stand.currency[cell]
-        worth = np.where(stand.active[cell], trust, -1.0)
+        worth = np.where(self._active, trust, -1.0)
         if not self.weighs.all():
             worth = np.where(self.weighs[self._rep], worth, np.inf)
         stands = self._value != NONE

@@ -65,7 +65,7 @@ class Session:
             turn.worked = True
         finally:
             lessons = hooks.stop(
-                turn, again, lambda: self._write_back(stand, turn),
+                turn, again, lambda: self._write_back(mind),
                 attempts=int(self.reader.attempts), ledger=self.ledger, notes=self._notes,
             )  # fmt: skip
         self._open = stand, turn
@@ -183,19 +183,13 @@ class Session:
         true_once: Ints = rep[once]
         return true_once
 
-    def _write_back(self, stand: Stand, turn: Turn) -> Drafts:
+    def _write_back(self, mind: Mind) -> Drafts:
         """Each released lesson as a claim: it contradicts what was trusted instead, and supports what says the same."""
+        turn = mind.turn
         rep = np.flatnonzero(turn.released & (turn.learned != NONE))
         if not rep.size:
             return Drafts.none()
-        row, value = turn.pushed.row[rep], turn.learned[rep]
-        said = np.where((row == NONE) | ~turn.about[rep], NONE, stand.catalogue.value[row])
-        stands = (said != NONE) & stand.active[row]
-        agrees = stands & (said == value[:, None])
-        friend = np.where(agrees.any(axis=1), row[np.arange(len(rep)), agrees.argmax(axis=1)], NONE)
-        rivals = stands & (said != value[:, None])
-        rival = np.where(rivals.any(axis=1), row[np.arange(len(rep)), rivals.argmax(axis=1)], NONE)
-        own = self.own(turn)[rep]
+        friend, rival, own = mind.friend()[rep], mind.rival()[rep], self.own(turn)[rep]
         edges = [
             Edge("contradicts", turn.first[rep]),
             Edge("contradicts", np.where(rival == own, NONE, rival)),
@@ -203,6 +197,6 @@ class Session:
             Edge("supersedes", own),
         ]
         return Drafts.of(
-            edges, rep=rep, t=milliseconds(turn.now), who=self._who, turn=turn.number, fact=turn.fact[rep], value=value,
-            stated=max(self.reader.skill, LEAST_STATED), form=self._form,
+            edges, rep=rep, t=milliseconds(turn.now), who=self._who, turn=turn.number, fact=turn.fact[rep],
+            value=turn.learned[rep], stated=max(self.reader.skill, LEAST_STATED), form=self._form,
         )  # fmt: skip
