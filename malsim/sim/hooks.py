@@ -84,7 +84,7 @@ class Turn:
 
 def orient(memory: Memory, scenario: Scenario, now: float, notes: Notes) -> Memory:
     """Once a session, before its first turn: an empty graph gets its ten cells, and the reader the map and a digest."""
-    if memory.cells.is_empty():
+    if not memory.height:
         reps = pl.DataFrame({"rep": pl.arange(scenario.first, scenario.first + scenario.replications, eager=True)})
         memory = admit(memory, ten_cells(t=now).drop("rep").join(reps, how="cross"), scenario.rules).memory
         notes.every("bootstrapped", now, MAP, "ten cells", "the graph was empty")
