@@ -63,7 +63,7 @@ class Cast:
         self.words = Words(stage.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules)
         stage.notes.writers = self.words.writers
         self._roster = Roster(self._crowds, stage)
-        self._habits = Habits(scenario.writers, stage.seed)
+        self._habits = Habits(scenario.writers)
         self._known = Known(self._roster.sizes, len(stage.reps), len(stage.world.facts))
         self._reads = np.array([population.reads for population in scenario.writers], dtype=bool)
         self._whose = np.repeat(np.arange(-1, len(self._crowds)), [2, *self._roster.sizes])  # a writer's population

@@ -11,7 +11,7 @@ import numpy as np
 
 from malsim.errors import ScenarioError
 from malsim.sim.clock import milliseconds
-from malsim.sim.draws import Draws
+from malsim.sim.draws import Draws, Shared
 from malsim.sim.occasion import Occasion, Said
 from malsim.sim.roster import NEVER, waited
 
@@ -71,7 +71,8 @@ class Crowd:
         """What each claim is about: by the script, else by popularity, for numbers drawn from 0 to 1."""
         if self.script:
             return self.script.fact[self.script.place(member, turn)]
-        return self._facts[np.searchsorted(self._upto, drawn, side="right")]
+        chosen: Ints = self._facts[self._upto.searchsorted(drawn, side="right")]
+        return chosen
 
     def say(self, wake: Wake, seen: Seen, own: Own, bad: Bools | None = None) -> Said:
         """What the members say; where `bad`, a wrong value takes the place of their own before they wire it."""
@@ -86,17 +87,19 @@ class Crowd:
         return said
 
     def _occasion(self, wake: Wake, seen: Seen, own: Own) -> Occasion:
+        address = wake.number, wake.member, wake.turn
+        draws = Shared(self.draws.seed, self.draws.population, address=address, drawn=wake.drawn)
 
         def sense(accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
             return self._world.sense(
-                self.draws, accuracy, rep=wake.rep, number=wake.number, fact=wake.fact,
+                draws, accuracy, rep=wake.rep, number=wake.number, fact=wake.fact,
                 member=wake.member if member is None else member, turn=wake.turn if turn is None else turn,
                 t=np.maximum(wake.t - milliseconds(lag), 0),
             )  # fmt: skip
 
         return Occasion(
             rep=wake.number, member=wake.member, turn=wake.turn, fact=wake.fact, choices=self._world.choices[wake.fact],
-            draws=self.draws, sense=sense, seen=seen, own=own,
+            draws=draws, sense=sense, seen=seen, own=own,
         )  # fmt: skip
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeAlias
+from operator import is_
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,10 @@ from scipy.special import ndtri
 
 from malsim.memory.handles import scattered
 
-__all__ = ["Draws", "name_number"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Draws", "Shared", "name_number"]
 
 Array: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.integer[Any]]
@@ -73,13 +77,12 @@ class Draws:
         return (bits >> _UNUSED).astype(np.float64) * _UNIT
 
     def happens(
-        self, share: float | Array, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
+        self, share: float, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> NDArray[np.bool_]:
-        """Whether what has the probability `share` happens; where all is certain either way nothing is drawn."""
-        certain = np.less_equal(share, 0.0) | np.greater_equal(share, 1.0)
-        if not certain.all():
+        """Whether what has the probability `share` happens; what is certain either way is not drawn."""
+        if 0.0 < share < 1.0:
             return self.uniform(purpose, rep=rep, member=member, turn=turn) < share
-        return np.full(np.broadcast([0], share, rep, member, turn).shape, np.greater_equal(share, 1.0))
+        return np.full(np.broadcast([0], rep, member, turn).shape, share >= 1.0)
 
     def normal(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> Array:
         """Standard normal numbers, by the inverse of the distribution function."""
@@ -96,6 +99,25 @@ class Draws:
     ) -> NDArray[np.int64]:
         """Whole numbers from 0 on and below `limit` (1 or more), all alike."""
         return (self.uniform(purpose, rep=rep, member=member, turn=turn) * limit).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared(Draws):
+    """The draws of one population, those at one `address` (replications, members, turns) made along with others'.
+
+    `drawn` gives these by purpose, from 0 on and below 1. The address is known by its very arrays.
+    """
+
+    address: tuple[Ints | int, ...] = ()
+    drawn: Callable[[str | tuple[str, ...]], Array] | None = None
+
+    def uniform(
+        self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
+    ) -> Array:
+        """Numbers from 0 on and below 1, all alike; of several purposes one row each."""
+        if self.drawn and all(map(is_, (rep, member, turn), self.address)):
+            return self.drawn(purpose).copy()
+        return Draws.uniform(self, purpose, rep=rep, member=member, turn=turn)
 
 
 @cache

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.index import NONE
-from malsim.sim.draws import Draws
 from malsim.sim.occasion import Edge
 
 if TYPE_CHECKING:
@@ -26,8 +25,7 @@ class Habits:
     Claims that judge the writer's own get none of them; nobody disputes or supports its own latest so.
     """
 
-    def __init__(self, populations: Sequence[Population], seed: int) -> None:
-        self._seed, self._names = seed, tuple(population.name for population in populations)
+    def __init__(self, populations: Sequence[Population]) -> None:
         self._disputes = np.array([population.disputes for population in populations])
         self._supports = np.array([population.supports for population in populations])
         self._mutual = np.array([population.mutual for population in populations], dtype=bool)
@@ -42,16 +40,18 @@ class Habits:
         disputes, supports = self._disputes[wake.crowd], self._supports[wake.crowd]
         if disputes.any():
             rival = seen.pick(seen.row, seen.best(known & ~agrees))
-            rival = np.where(self._happens(disputes, "disputes", wake) & plain, rival, NONE)
+            rival = np.where(_happens(disputes, "disputes", wake) & plain, rival, NONE)
             mutual = self._mutual[wake.crowd]
             edges.append(Edge("contradicts", np.where(mutual, NONE, rival)))
             edges.append(Edge("contradicts", np.where(mutual, rival, NONE), mutual=True))
         if supports.any():
             friend = seen.pick(seen.row, seen.best(known & agrees))
-            edges.append(Edge("supports", np.where(self._happens(supports, "supports", wake) & plain, friend, NONE)))
+            edges.append(Edge("supports", np.where(_happens(supports, "supports", wake) & plain, friend, NONE)))
         revises = self._revises[wake.crowd] & plain
         return edges + [Edge("supersedes", np.where(revises, row, NONE)) for row in (own.row, *own.loose.T)]
 
-    def _happens(self, share: Array, purpose: str, wake: Wake) -> Bools:
-        draws = Draws(self._seed, self._names, wake.crowd)
-        return draws.happens(share, purpose, rep=wake.number, member=wake.member, turn=wake.turn)
+
+def _happens(share: Array, purpose: str, wake: Wake) -> Bools:
+    """Whether what has the probability `share` happens at each claim; where all is certain either way nothing is drawn."""
+    certain: Bools = (share == 0.0) | (share == 1.0)
+    return share == 1.0 if certain.all() else wake.drawn(purpose) < share

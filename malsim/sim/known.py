@@ -66,8 +66,8 @@ class Known:
     def peers(self, wake: Wake) -> Ints:
         """The latest cells of the other members about each claim's fact, shape (claims, members), of one population."""
         members = np.arange(self._sizes[wake.crowd[0]])
-        place = ((wake.place - wake.member) * self._facts + wake.fact)[:, None] + members * self._facts
-        peers: Ints = self._row[place].astype(np.int64)
+        place = (wake.place - wake.member)[:, None] + members
+        peers: Ints = self._row.reshape(-1, self._facts)[place, wake.fact[:, None]].astype(np.int64)
         peers[np.arange(len(wake)), wake.member] = NONE
         return peers
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from functools import cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from malsim.sim.clock import DAY
 from malsim.sim.draws import Draws
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from malsim.sim.crowd import Crowd
     from malsim.sim.occasion import Array, Ints
@@ -29,6 +30,7 @@ class Wake:
 
     `crowd` is the place of the population, `place` the writer's in the roster, `rep` the replication's among the run's and
     `number` its own; `member` is the writer among the population's, `turn` its count of claims before, `t` milliseconds.
+    `drawn` gives numbers from 0 on and below 1 at each claim's address, by purpose.
     """
 
     crowd: Ints
@@ -39,13 +41,15 @@ class Wake:
     turn: Ints
     t: Ints
     fact: Ints
+    drawn: Callable[[str | tuple[str, ...]], Array] = field(kw_only=True)
 
     def __len__(self) -> int:
         return len(self.place)
 
     def rows(self, here: slice) -> Wake:
         """Some of the claims."""
-        return Wake(*(getattr(self, name)[here] for name in _COLUMNS))
+        columns = (getattr(self, name)[here] for name in _COLUMNS)
+        return Wake(*columns, drawn=lambda purpose: self.drawn(purpose)[..., here])
 
     def spans(self) -> list[tuple[int, slice]]:
         """Each population that has claims, with where they stand."""
@@ -85,17 +89,18 @@ class Roster:
         if not rounds:
             return _NOBODY
         crowd, rep, member, place, turn, t = rounds[0] if len(rounds) == 1 else _by_crowd(rounds)
-        fact = self._facts(crowd, rep, member, turn)
-        return Wake(crowd, place, rep, self._reps[rep], member, turn, t, fact)
+        number = self._reps[rep]
+        drawn = cache(partial(Draws(self._seed, self._names, crowd).uniform, rep=number, member=member, turn=turn))
+        fact = self._facts(crowd, member, turn, drawn("fact"))
+        return Wake(crowd, place, rep, number, member, turn, t, fact, drawn)
 
     def _who(self, place: Ints) -> tuple[Ints, Ints, Ints]:
         """Population, replication and member at each place."""
-        crowd = np.searchsorted(self.starts, place, side="right") - 1
+        crowd = self.starts.searchsorted(place, side="right") - 1
         return crowd, *np.divmod(place - self.starts[crowd], self.sizes[crowd])
 
-    def _facts(self, crowd: Ints, rep: Ints, member: Ints, turn: Ints) -> Ints:
+    def _facts(self, crowd: Ints, member: Ints, turn: Ints, drawn: Array) -> Ints:
         """What each claim is about."""
-        drawn = Draws(self._seed, self._names, crowd).uniform("fact", rep=self._reps[rep], member=member, turn=turn)
         fact = np.empty(len(crowd), dtype=np.int64)
         for one, here in _spans(crowd):
             fact[here] = self._crowds[one].chosen(drawn[here], member[here], turn[here])
@@ -119,7 +124,7 @@ def waited(gap: Array) -> Ints:
 
 
 def _spans(crowd: Ints) -> list[tuple[int, slice]]:
-    edges = np.searchsorted(crowd, np.arange(crowd[-1] + 2)).tolist() if len(crowd) else []
+    edges = crowd.searchsorted(np.arange(crowd[-1] + 2)).tolist() if len(crowd) else []
     return [(one, slice(start, end)) for one, (start, end) in enumerate(pairwise(edges)) if start < end]
 
 
@@ -130,5 +135,5 @@ def _by_crowd(rounds: Sequence[tuple[Ints, ...]]) -> list[Ints]:
     return [column[order] for column in columns]
 
 
-_COLUMNS = tuple(part.name for part in fields(Wake))
-_NOBODY = Wake(*(np.zeros(0, dtype=np.int64) for _ in _COLUMNS))
+_COLUMNS = tuple(part.name for part in fields(Wake) if part.name != "drawn")
+_NOBODY = Wake(*(np.zeros(0, dtype=np.int64) for _ in _COLUMNS), drawn=lambda _: np.zeros(0))

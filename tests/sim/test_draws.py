@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from malsim.sim.draws import Array, Draws
+from malsim.sim.draws import Array, Draws, Shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +38,22 @@ def test_populations_drawn_for_together_each_get_their_own(names: list[str], row
     for row, whose in enumerate(of):
         alone = Draws(3, names[whose]).bits(("p", "q"), rep=rep[row], member=1, turn=turn[row])
         assert together[:, row].tolist() == alone[:, 0].tolist()
+
+
+def test_what_is_shared_is_what_is_at_that_very_address_and_nobody_can_spoil_it() -> None:
+    address, alone = (np.arange(4), np.arange(4) % 2, np.arange(4) + 7), Draws(5, "x")
+    made = {purpose: alone.uniform(purpose, rep=address[0], member=address[1], turn=address[2]) for purpose in ("p", "q")}
+    kept = {purpose: drawn.copy() for purpose, drawn in made.items()}
+    shared = Shared(5, "x", address=address, drawn=lambda purpose: made[str(purpose)])
+    for rep, member, turn in (address, (address[0], 0, address[2]), address[::-1], address):
+        for purpose in made:
+            drawn = shared.uniform(purpose, rep=rep, member=member, turn=turn)
+            assert drawn.tolist() == alone.uniform(purpose, rep=rep, member=member, turn=turn).tolist()
+            drawn[:] = -1.0
+    assert all((made[purpose] == kept[purpose]).all() for purpose in made)
+    del made["p"]
+    with pytest.raises(KeyError):
+        shared.uniform("p", rep=address[0], member=address[1], turn=address[2])
 
 
 @given(NUMBERS, NUMBERS, NUMBERS)
