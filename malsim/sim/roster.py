@@ -92,7 +92,7 @@ class Roster:
         number = self._reps[rep]
         drawn = cache(partial(Draws(self._seed, self._names, crowd).uniform, rep=number, member=member, turn=turn))
         fact = self._facts(crowd, member, turn, drawn("fact"))
-        return Wake(crowd, place, rep, number, member, turn, t, fact, drawn)
+        return Wake(crowd, place, rep, number, member, turn, t, fact, drawn=drawn)
 
     def _who(self, place: Ints) -> tuple[Ints, Ints, Ints]:
         """Population, replication and member at each place."""
