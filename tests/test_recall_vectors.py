@@ -172,7 +172,7 @@ class Replay:
             self.put(step["cells"] if "cells" in step else [step["cell"]])
         elif step["op"] in ("touch", "touchSalience", "touch_salience", "show"):
             key = step.get("key") or step["cellKey"]
-            here = (self.memory.cells["key"] == key).to_numpy()
+            here = np.flatnonzero(self.memory.cells["key"] == key)
             self.memory = expanded(self.memory, here, moment(step), self.rules)
         else:
             pytest.fail(f"unknown step: {step['op']}")

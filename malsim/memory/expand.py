@@ -76,8 +76,6 @@ def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 
     row = memory.row(handle, rep=rep)
     cell = memory.cells.row(row, named=True)
     now = latest_day(memory) if now is None else now
-    here = np.zeros(memory.cells.height, dtype=bool)
-    here[row] = True
     if cell["sensitivity"] == "secret":
         cell |= {"body": "(withheld: secret)", "summary": None, "topics": [], "entities": [], "source_refs": []}
     return Expanded(
@@ -85,7 +83,7 @@ def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 
         explanation=explain(memory, cell["handle"], t=now, rep=rep, rules=rules),
         neighbours=pl.concat([_edges(memory, row, "source", "out"), _edges(memory, row, "target", "in")]),
         versions=_versions(memory, row),
-        memory=expanded(memory, here, now, rules),
+        memory=expanded(memory, np.array([row]), now, rules),
     )
 
 

@@ -17,7 +17,7 @@ from malsim.memory.texts import content_of, folded
 
 if TYPE_CHECKING:
     from malsim.memory.cells import Memory
-    from malsim.memory.numbering import Bools
+    from malsim.memory.numbering import Bools, Ints
 
 __all__ = ["annex", "expanded", "reinstate", "set_flag", "update"]
 
@@ -79,14 +79,13 @@ def update(memory: Memory, handle: str, *, now: float, rep: int = 0, rules: Rule
     return refreshed(after, np.flatnonzero(here), np.array([now]), rules)
 
 
-def expanded(memory: Memory, rows: Bools, now: float, rules: Rules) -> Memory:
-    """The memory after a reader opened the marked cells: their salience seed rises, nothing else moves.
+def expanded(memory: Memory, rows: Ints, now: float, rules: Rules) -> Memory:
+    """The memory after a reader opened the cells of these rows, no two alike: their salience seed rises, nothing else moves.
 
     s' = s + (1 − s) · salience_bump, and salience = s'. A read is never a reinforcement.
     """
-    at = np.flatnonzero(rows)
-    seed = bumped_salience(memory.column("salience_seed")[at], bump=rules.salience_bump)
-    return memory.changed(at, {"salience_seed": seed, "salience": seed, "read": now})
+    seed = bumped_salience(memory.column("salience_seed")[rows], bump=rules.salience_bump)
+    return memory.changed(rows, {"salience_seed": seed, "salience": seed, "read": now})
 
 
 def _only(memory: Memory, handle: str, rep: int, rules: Rules, *, immutable_only: bool = False) -> Bools:

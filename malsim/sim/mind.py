@@ -60,13 +60,13 @@ class Mind:
 
     def friend(self) -> Ints:
         """The first cell that each is shown which stands and says what it sensed; NONE for none."""
-        return self._first(self._active & self._agrees)
+        return self._shown(self._active & self._agrees)
 
     def rival(self) -> Ints:
         """The first cell that each is shown which stands and says otherwise; NONE for none."""
-        return self._first(self._active & (self._value != NONE) & ~self._agrees)
+        return self._shown(self._active & (self._value != NONE) & ~self._agrees)
 
-    def _first(self, which: Bools) -> Ints:
+    def _shown(self, which: Bools) -> Ints:
         chosen = np.flatnonzero(which)[::-1]  # of several, the first is written last
         found = np.full(len(self._sensed), NONE, dtype=np.int64)
         found[self._rep[chosen]] = self._cell[chosen]
@@ -92,9 +92,10 @@ class Mind:
         turn = self.turn
         line = self._trusted
         doubtful = self.digs & (line != NONE) & (turn.pushed.marked & turn.opened).take(line)
+        turn.first = turn.acted = self._first
         if doubtful.any():
             line = np.where(doubtful, self._confirmed, line)
-        turn.first, turn.acted = self._cell_at(self._trusted), self._cell_at(line)
+            turn.acted = self._cell_at(line)
         without = np.where(doubtful, NONE, self._known)
         turn.value = np.where(line == NONE, without, self.stand.catalogue.value[turn.acted])
         sees = self._observes | doubtful
@@ -105,6 +106,11 @@ class Mind:
     def _trusted(self) -> Ints:
         """The line each trusts."""
         return self._foremost(self._worth)
+
+    @cached_property
+    def _first(self) -> Ints:
+        """The cell on that line."""
+        return self._cell_at(self._trusted)
 
     @cached_property
     def _confirmed(self) -> Ints:
@@ -120,7 +126,7 @@ class Mind:
     @cached_property
     def _differs(self) -> Bools:
         """Where what was sensed is news: not what is trusted, nor what its own claim among the lines says already."""
-        first = self._cell_at(self._trusted)
+        first = self._first
         news: Bools = (first == NONE) | (self.stand.catalogue.value[first] != self._sensed)
         said = self._agrees & (self._cell == self.session.own(self.turn)[self._rep])
         news[self._rep[said]] = False

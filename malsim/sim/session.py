@@ -94,15 +94,12 @@ class Session:
             return memory
         rep, rows = lines // turn.opened.shape[1], turn.pushed.row.take(lines)
         self.ledger.add("expanded", np.bincount(rep, minlength=len(self._reps)))
-        cells = len(stand.active)
-        if cells > len(self._reads):
-            self._reads = np.append(self._reads, np.zeros(cells, dtype=np.int64))
+        if memory.height > len(self._reads):
+            self._reads = np.append(self._reads, np.zeros(memory.height, dtype=np.int64))
         reads = self._reads[rows] = self._reads[rows] + 1
         often = np.flatnonzero(reads == RECURRING)
         self._notes.nudged(turn, rep[often], rows[often], RECURRING)
-        opened = np.zeros(cells, dtype=bool)
-        opened[rows] = True
-        return expanded(memory, opened, turn.now, stand.rules)
+        return expanded(memory, rows, turn.now, stand.rules)
 
     def _begin(self, number: int, now: float) -> None:
         """Empty the context, or remind it of the rules, when the turn has come for that."""

@@ -116,6 +116,8 @@ class World:
     def _standing(self, t: int) -> NDArray[np.int8]:
         """The values of all rows at a time: those of the time last asked about, and what changed since."""
         since, values = self._latest
+        if t == since:
+            return values
         if t < since:
             since, values = _NEVER, np.zeros_like(values)
         first, last = np.searchsorted(self._times, (since, t), side="right")

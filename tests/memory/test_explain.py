@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -108,7 +109,7 @@ def test_locks_hold_against_annexing_and_immutables_against_rewriting() -> None:
 
 def test_expanding_raises_salience_and_nothing_else() -> None:
     memory = tick(admit(Memory.empty(), [claim("dec_aaaa", 0.7)]).memory, 10.0)
-    opened = expanded(memory, memory.cells["handle"].is_in(["dec_aaaa"]).to_numpy(), 10.0, Rules())
+    opened = expanded(memory, np.array([memory.row("dec_aaaa")]), 10.0, Rules())
     assert opened.cells["salience"][0] == pytest.approx(0.6)
     assert opened.cells["touched"][0] == 0.0
     assert tick(opened, 10.0).cells["salience"][0] == pytest.approx(0.6)
