@@ -14,7 +14,6 @@ from malsim.memory.claims import Claims, as_claims
 from malsim.memory.corrections import replacements
 from malsim.memory.deferred import Deferred
 from malsim.memory.doubts import first_doubt
-from malsim.memory.frames import framed
 from malsim.memory.numbering import authors_of, number
 from malsim.memory.relations import resolve
 from malsim.memory.rules import Rules
@@ -135,14 +134,7 @@ def _capped(checked: Validated, rules: Rules) -> Validated:
     evidence = (code == _DERIVED_FROM) | ((code == _SUPPORTS) & (weight > 0))
     backed[checked.linked.column("claim")[evidence]] = True
     capped = ~backed & (confidence > rules.confidence_cap)
-    stated = np.where(capped, rules.confidence_cap, confidence)
-    told = checked.told.with_column("stated", stated)
-    if not capped.any():
-        return replace(checked, told=told)
-    was, now = (pl.Series(part[capped]).cast(pl.String) for part in (confidence, stated))
-    said = [f"confidence capped from {high} to {cap}: nothing supports it" for high, cap in zip(was, now, strict=True)]
-    notes = framed({"claim": np.flatnonzero(capped).astype(np.uint32), "note": pl.Series(said, dtype=pl.String)})
-    return replace(checked, told=told, notes=pl.concat([checked.notes, notes]) if checked.notes.height else notes)
+    return replace(checked, told=checked.told.with_column("stated", np.where(capped, rules.confidence_cap, confidence)))
 
 
 _SUPPORTS, _DERIVED_FROM = (schema.RELATIONS.index(name) for name in ("supports", "derived_from"))

@@ -54,7 +54,7 @@ class Judgement:
     def of(cls, checked: Validated, batch: Batch, outcome: Outcome, built: Built) -> Judgement:
         """The judgement that an outcome and what was built of it come to."""
         stands = built.row != NONE
-        attenuated = np.zeros(len(stands), dtype=bool)
+        attenuated = _capped(checked)
         attenuated[checked.notes["claim"].to_numpy()] = True
         attenuated[stands] |= built.memory.column("calibration")[built.row[stands]] < 1.0
         told = partial(_verdicts, checked, batch, outcome, built)
@@ -118,9 +118,26 @@ def _verdicts(checked: Validated, batch: Batch, outcome: Outcome, built: Built) 
         "claimed": claims["confidence"],
         **{name: cells[name][row] for name in ("stated", "calibration", "effective")},
         "issues": _listed(_refused(outcome, checked, batch), "issues", len(checked)),
-        "notes": _listed(checked.notes, "notes", len(checked)),
+        "notes": _listed(_notes(checked), "notes", len(checked)),
     }
     return framed(columns)
+
+
+def _capped(checked: Validated) -> Bools:
+    """Whose confidence the gate capped."""
+    capped: Bools = checked.told.column("stated") < checked.told.column("confidence")
+    return capped
+
+
+def _notes(checked: Validated) -> pl.DataFrame:
+    """What is noted of each claim: what the screen found, and whether its confidence was capped."""
+    rows = np.flatnonzero(_capped(checked))
+    if not rows.size:
+        return checked.notes
+    was, now = (pl.Series(checked.told.column(name)[rows]).cast(pl.String) for name in ("confidence", "stated"))
+    said = [f"confidence capped from {high} to {cap}: nothing supports it" for high, cap in zip(was, now, strict=True)]
+    notes = framed({"claim": rows.astype(np.uint32), "note": pl.Series(said, dtype=pl.String)})
+    return pl.concat([checked.notes, notes]) if checked.notes.height else notes
 
 
 _VERDICTS = pl.Series(schema.VERDICT, dtype=schema.VERDICTS["verdict"])
