@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.memory.cells import Memory
+from malsim.memory.deferred import Deferred
 from malsim.memory.frames import framed, places
 from malsim.memory.index import NONE
 from malsim.memory.naming import named
@@ -18,10 +20,11 @@ from malsim.memory.relations import SUPERSEDES
 from malsim.memory.rows import new_cells
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from malsim.memory.corrections import Replaced
-    from malsim.memory.deferred import Deferred
     from malsim.memory.numbering import Batch, Bools, Ints
     from malsim.memory.relations import Outcome
     from malsim.memory.rules import Rules
@@ -85,7 +88,7 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, re
     row = np.where(outcome.accepted, rows.of(outcome.source), NONE)
     after = _demoted(before.grown(new, edges, writers, names.own), replaced, rows)
     after = _reinforced(after, checked.told, outcome, rows, edges, rules)
-    return Built(after, row, before.edges.height, edge_claim, (rows.of(replaced.old), replaced.at), walk)
+    return Built(after, row, before.table("edges").height, edge_claim, (rows.of(replaced.old), replaced.at), walk)
 
 
 def _reused_rows(memory: Memory, made: Deferred, rules: Rules) -> Ints:
@@ -112,12 +115,12 @@ def _overwritten(memory: Memory, cells: pl.DataFrame, reused: Ints) -> Memory:
     )
 
 
-def _writers(memory: Memory, made: Deferred, author: Ints) -> tuple[Ints, pl.DataFrame]:
+def _writers(memory: Memory, made: Deferred, author: Ints) -> tuple[Ints, Deferred]:
     """Row of each new cell's writer, and the rows of writers who were not there yet."""
-    known = memory.writers.height
+    known = memory.table("writers").height
     unseen, first, place = np.unique(author[author >= known], return_index=True, return_inverse=True)
     if not unseen.size:
-        return author, memory.writers.clear()
+        return author, _NOBODY
     order = np.argsort(first)  # new writers stand in the order in which they were first admitted
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
@@ -127,7 +130,10 @@ def _writers(memory: Memory, made: Deferred, author: Ints) -> tuple[Ints, pl.Dat
     nothing = np.zeros(len(at), dtype=np.int64)
     rep, writer = made.column("rep")[at].astype(np.int32), pl.Series(made.column("writer")[at].tolist(), dtype=pl.String)
     record = {"claims": nothing, "contradicted": nothing, "calibration": np.ones(len(at))}
-    return numbered, framed({"rep": rep, "writer": writer, **record})
+    return numbered, Deferred.of(framed({"rep": rep, "writer": writer, **record}))
+
+
+_NOBODY = Deferred.of(pl.DataFrame(schema=schema.WRITERS))
 
 
 def _kept(batch: Batch, outcome: Outcome, rules: Rules) -> Bools:
@@ -142,30 +148,37 @@ def _kept(batch: Batch, outcome: Outcome, rules: Rules) -> Bools:
 
 def _edges(
     memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, rows: Rows, keep: Bools, rules: Rules
-) -> tuple[pl.DataFrame, Ints]:
+) -> tuple[Deferred, Ints]:
     """Edges of accepted claims, reverse edges of mutual ones included, by row; and the claim of each."""
     claim = batch.claim[keep]
     if not claim.size:
         return _NO_EDGES, claim
     source, code, target = rows.of(outcome.source[claim]), batch.code[keep], rows.of(outcome.target[keep])
     mutual = checked.linked.column("mutual")[keep]
-    columns: dict[str, pl.Series | NDArray[Any]] = {
-        "source": source,
-        "relation": _RELATIONS[places(code)],
-        "target": target,
-        "weight": checked.linked.column("weight")[keep],
-        "writer": pl.Series(checked.told.column("writer")[claim].tolist(), dtype=pl.String),
-        "t": checked.told.column("t")[claim],
-    }
-    if source.min() >= memory.cells.height and not mutual.any() and _all_differ(source, code, target):
-        return framed({name: columns[name] for name in schema.EDGES}), claim
-    frame = framed({**columns, "mutual": mutual, "claim": claim})
+    weight, t = checked.linked.column("weight")[keep], checked.told.column("t")[claim]
+    numbers = {"source": source, "relation": code, "target": target, "weight": weight, "t": t}
+    written = Deferred(len(claim), partial(_written, numbers, checked.told, claim), numbers)
+    if source.min() >= memory.height and not mutual.any() and _all_differ(source, code, target):
+        return written, claim
+    frame = written.frame().hstack(framed({"mutual": mutual, "claim": claim}))
     fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")
-    return fresh[list(schema.EDGES)], fresh["claim"].to_numpy()
+    return Deferred.of(fresh[list(schema.EDGES)]), fresh["claim"].to_numpy()
 
 
-_NO_EDGES = pl.DataFrame(schema=schema.EDGES)
+def _written(numbers: Mapping[str, NDArray[Any]], told: Deferred, claim: Ints) -> pl.DataFrame:
+    """Edges in full, by those who claimed them."""
+    writer = pl.Series(told.column("writer")[claim].tolist(), dtype=pl.String)
+    columns: dict[str, pl.Series | NDArray[Any]] = {
+        **numbers,
+        "relation": _RELATIONS[places(numbers["relation"])],
+        "writer": writer,
+    }
+    return framed({name: columns[name] for name in schema.EDGES})
+
+
+_NO_EDGES = Deferred.of(pl.DataFrame(schema=schema.EDGES))
 _RELATIONS = pl.Series(schema.RELATIONS, dtype=schema.EDGES["relation"])
+_SUPPORTS = schema.RELATIONS.index("supports")
 
 
 def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False) -> pl.DataFrame:
@@ -178,7 +191,7 @@ def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False)
     same = ["source", "relation", "target"]
     if not _all_differ(source, frame["relation"].to_physical().to_numpy(), target):
         frame = frame.unique(same, keep="last" if last_weight else "first", maintain_order=True)
-    if source.size and source.min() < memory.cells.height:  # only a cell that stood can have edges that stand
+    if source.size and source.min() < memory.height:  # only a cell that stood can have edges that stand
         touched = memory.edges.filter(pl.col("source").is_in(frame["source"].unique().implode()))
         frame = frame.join(touched, on=same, how="anti", maintain_order="left")
     return frame
@@ -205,7 +218,7 @@ def _demoted(memory: Memory, replaced: Replaced, rows: Rows) -> Memory:
     return memory.changed(rows.of(replaced.old), {"status": "superseded", "successor": rows.of(replaced.new)})
 
 
-def _reinforced(memory: Memory, told: Deferred, outcome: Outcome, rows: Rows, edges: pl.DataFrame, rules: Rules) -> Memory:
+def _reinforced(memory: Memory, told: Deferred, outcome: Outcome, rows: Rows, edges: Deferred, rules: Rules) -> Memory:
     """Touch the cells that this batch corroborated or restated, where the rules count that as reinforcement."""
     memory = supported(memory, edges, rules)
     if rules.reinforced_by != "restatement":
@@ -214,14 +227,13 @@ def _reinforced(memory: Memory, told: Deferred, outcome: Outcome, rows: Rows, ed
     return refreshed(memory, rows.of(outcome.source[again]), told.column("t")[again], rules)
 
 
-def supported(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
+def supported(memory: Memory, edges: Deferred, rules: Rules) -> Memory:
     """Touch the cells that new edges support on another writer's word, where the rules count that as reinforcement."""
-    if rules.reinforced_by not in ("corroboration", "restatement") or edges.is_empty():
+    if rules.reinforced_by not in ("corroboration", "restatement") or not edges.height:
         return memory
-    author = memory.column("author")
-    source, target = edges["source"].to_numpy(), edges["target"].to_numpy()
-    backs = (edges["relation"] == "supports").to_numpy() & (author[source] != author[target])
-    return refreshed(memory, target[backs], edges["t"].to_numpy()[backs], rules)
+    author, source, target = memory.column("author"), edges.column("source"), edges.column("target")
+    backs = (edges.column("relation") == _SUPPORTS) & (author[source] != author[target])
+    return refreshed(memory, target[backs], edges.column("t")[backs], rules)
 
 
 def refreshed(memory: Memory, rows: Ints, now: NDArray[np.float64], rules: Rules) -> Memory:

@@ -10,6 +10,7 @@ import polars as pl
 from malsim.errors import DataError
 from malsim.memory import schema
 from malsim.memory.building import new_edges, supported
+from malsim.memory.deferred import Deferred
 from malsim.memory.fields import edge_issues
 from malsim.memory.frames import joined
 from malsim.memory.index import NONE
@@ -79,7 +80,7 @@ def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
     fresh = new_edges(memory, typed, last_weight=rules.duplicate_edges == "last_weight")[list(schema.EDGES)]
     if fresh.is_empty():
         return memory
-    return supported(memory, fresh, rules).with_edges(joined(memory.edges, fresh))
+    return supported(memory, Deferred.of(fresh), rules).with_edges(joined(memory.edges, fresh))
 
 
 def _typed(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:

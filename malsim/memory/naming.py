@@ -50,7 +50,7 @@ def named(memory: Memory, told: Deferred) -> Names:
     if given:
         handle = made["handle"].fill_null(handle)
     reps, names = made["rep"].to_list(), handle.to_list()
-    if not (given or by_key) and memory.index.are_free(reps, names, height=memory.cells.height):
+    if not (given or by_key) and memory.index.are_free(reps, names, height=memory.height):
         return Names(lambda: (key, handle), [])
     names = _grown(memory, reps, names, key.to_list(), made["handle"].is_not_null().to_list())
     handle = pl.Series("handle", names, dtype=pl.String)
@@ -87,7 +87,7 @@ def _grown(memory: Memory, reps: list[int], names: list[str], keys_: list[str], 
         digits = "".join(digit for digit in key.lower() if digit in "0123456789abcdef").ljust(LONGEST_TAG, "0")
         name = short
         for extra in range(SHORTEST_TAG, LONGEST_TAG):
-            if not ((rep, name) in seen or memory.index.bears(rep, name, height=memory.cells.height)):
+            if not ((rep, name) in seen or memory.index.bears(rep, name, height=memory.height)):
                 break
             name += digits[extra]
         seen.add((rep, name))

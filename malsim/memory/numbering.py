@@ -133,7 +133,7 @@ def number(memory: Memory, checked: Validated, sound: Bools, authors: Authors, r
     return Batch(
         memory=memory,
         rules=rules,
-        cells=memory.cells.height,
+        cells=memory.height,
         sound=sound,
         group=_ids(checked.claims.select("rep", "kind", "folded")) if first_only else content,
         content=content,
@@ -156,9 +156,9 @@ def number(memory: Memory, checked: Validated, sound: Bools, authors: Authors, r
 
 def look_up(memory: Memory, reps: pl.Series, names: pl.Series) -> Ints:
     """The row of the cell that bears each name as its key or else its handle; NONE where none does."""
-    if memory.cells.is_empty() or names.null_count() == len(names):
+    if not memory.height or names.null_count() == len(names):
         return np.full(len(names), NONE, dtype=np.int64)
-    return memory.index.rows(reps.to_list(), names.to_list(), height=memory.cells.height)
+    return memory.index.rows(reps.to_list(), names.to_list(), height=memory.height)
 
 
 def _target_rows(memory: Memory, checked: Validated) -> Ints:
@@ -209,7 +209,7 @@ def _names(told: Deferred, linked: Deferred) -> tuple[Ints, Ints, Ints, int]:
 def _standing(memory: Memory, told: Deferred) -> tuple[Ints, Ints]:
     """The first active cell that says the same as each claim, NONE where there is none; twice, as it is what is compared."""
     standing = np.full(told.height, NONE, dtype=np.int64)
-    near = memory.index.alike(told.column("content").tolist(), height=memory.cells.height)
+    near = memory.index.alike(told.column("content").tolist(), height=memory.height)
     if not near:
         return standing, standing
     place, row = (pl.Series(part, dtype=pl.Int64) for part in zip(*near, strict=True))
@@ -246,11 +246,12 @@ def _by_handle(memory: Memory, checked: Validated, rules: Rules) -> Bools:
 
 def authors_of(memory: Memory, told: Deferred, factors: Mapping[str, float], rules: Rules) -> Authors:
     """Rows and factors of the claims' writers: as of the last tick, given by `factors`, or 1 for a new one."""
-    known = memory.writers.height
+    writers = memory.table("writers")
+    known = writers.height
     author = memory.roster.rows(told.column("rep").tolist(), told.column("writer").tolist(), height=known)
     new = max(int(author.max(initial=NONE)) + 1 - known, 0)
-    factor = np.concatenate([memory.writers["calibration"].to_numpy(), np.ones(new)])
-    outcomes = np.concatenate([memory.writers["claims"].to_numpy(), np.zeros(new, dtype=np.int64)])
+    factor = np.concatenate([writers.column("calibration"), np.ones(new)])
+    outcomes = np.concatenate([writers.column("claims"), np.zeros(new, dtype=np.int64)])
     if factors:
         given = told.frame()["writer"].replace_strict(factors, default=None, return_dtype=pl.Float64)
         factor[author] = given.fill_null(pl.Series(factor[author])).to_numpy()

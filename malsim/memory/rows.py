@@ -44,7 +44,7 @@ def new_cells(
         immutable = names.made()[1].to_frame().select(is_immutable(pl.col("handle"))).to_series().to_numpy()
     numbers: dict[str, NDArray[Any]] = {
         **{name: told.column(name) for name in _AT_HAND},
-        "stability": told.column("stability_word"),
+        **{name: told.column(f"{name}_word") for name in ("stability", "verification", "origin")},
         "immutable": immutable,
         "author": author,
         "claimed": told.column("confidence"),

@@ -77,7 +77,7 @@ class Judgement:
     def between(cls, before: Memory, after: Memory, verdicts: pl.DataFrame) -> Judgement:
         """What the verdicts and the memories before and after them tell."""
         gone = after.column("successor") != NONE
-        gone[: before.cells.height] &= before.column("successor") == NONE
+        gone[: before.height] &= before.column("successor") == NONE
         noted = verdicts.select((pl.col("notes").list.len() > 0) | (pl.col("calibration") < 1.0)).to_series()
         return cls(
             after,

@@ -37,8 +37,9 @@ LONGEST = 10**18  # a writer's own count, for the longest body there can be
 _OF_FACTS = ("object", "stability", "stability_word", "topics", "entities")
 _OF_SAYINGS = ("title", "folded", "value")
 _OF_FORMS = ("kind", "kind_word", "verification", "verification_word", "origin", "origin_word", "backed")
-
-_READ_OF_FACTS, _READ_OF_FORMS = ("object", "stability_word"), ("kind_word", "backed")  # by the gate, as numbers
+# by the gate, as numbers:
+_READ_OF_FACTS = ("object", "stability_word")
+_READ_OF_FORMS = ("kind_word", "verification_word", "origin_word", "backed")
 _READ_OF_ALL = ("annexed", "marked", "reverify", "locked", "pinned", "requires_review")
 _UNNAMED = frozenset(("handle", "key"))
 
