@@ -67,7 +67,7 @@ class Bench:
         self.truth = np.zeros((len(scenario.facts), len(reps)), dtype=np.int64)
         self.cast = Cast(scenario, self.stage)
         self.inbox = Inbox()
-        self.catalogue = Catalogue(scenario.facts, scenario.replications, scenario.first)
+        self.catalogue = Catalogue(scenario.facts, scenario.replications, scenario.first, self.cast.words.sayings)
         self.ledger = self.session = self.desk = None
         if scenario.reader:
             self.ledger = Ledger(len(reps))
@@ -167,8 +167,9 @@ class Bench:
             place = np.where(order < len(drafts), order, NONE)
         said = judged(memory, claims, rules)
         self.recorder.admitted(said)
-        row = np.full(len(drafts) + 1, NONE, dtype=np.int64)
-        row[place] = said.row
+        row, made = np.full((2, len(drafts) + 1), NONE, dtype=np.int64)
+        row[place], made[place] = said.row, np.where(said.verdict == 0, said.row, NONE)
+        self.catalogue.told(drafts, self.cast.words.saying(drafts), made[:-1])
         self.cast.heard(drafts, row[:-1])
         if self.session:
             self.session.heard(drafts, row[:-1], said.memory)

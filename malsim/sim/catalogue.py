@@ -1,37 +1,58 @@
-"""What a run's cells are about, as numbers: read off each cell once, when it is admitted."""
+"""What a run's cells are about, as numbers: known of each cell once, when it is admitted."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from malsim.memory.bootstrap import WRITER
+from malsim.memory.columns import Column
 from malsim.memory.index import NONE
+from malsim.memory.schema import RELATIONS
+from malsim.sim.clock import DAY
+from malsim.sim.shelves import Shelves, places_within
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from malsim.memory import Memory
+    from malsim.sim.drafts import Drafts
     from malsim.sim.occasion import Array, Bools, Ints
     from malsim.sim.world import Fact
 
-__all__ = ["Catalogue", "places_within"]
+__all__ = ["Catalogue"]
 
-CITES = ("supports", "depends_on", "derived_from")
-READ = ("rep", "object", "value", "writer", "created", "title", "topics")
+CITES = np.array([relation in ("supports", "depends_on", "derived_from") for relation in RELATIONS])
 LINE_WORDS = 10  # of a line: the handle, four scores, five flags
 
 
+@dataclass(frozen=True)
+class _Said:
+    """What cells say, one row each: `fact` and `value` (places), `words` of their lines, `topics`, padded with NONE."""
+
+    fact: Ints
+    value: Ints
+    words: Ints
+    topics: Ints
+
+    def rows(self, rows: Ints) -> _Said:
+        return _Said(self.fact[rows], self.value[rows], self.words[rows], self.topics[rows])
+
+
 class Catalogue:
-    """Columns by cell row, grown along with the memory, and for each topic of each replication the cells it holds.
+    """Columns by cell row, grown along with the memory, and for each topic of each replication the cells on its shelf.
 
     `rep` (place among the run's), `ordinal` (how many cells its replication held before it), `fact` and `value` (places;
     NONE where a cell is about none), `born` (days), `degree` (edges in and out), `words` (of its line in a
     mini-index), `init` (whether it came with the graph), `says` (place in a table of values, facts, replications).
+
+    A cell that came of a draft says what drafts of its fact and value say (`sayings`: object, value, title, topics, one
+    row a saying); what came otherwise is read off the memory.
     """
 
     rep: Ints
@@ -44,7 +65,7 @@ class Catalogue:
     init: Bools
     says: Ints
 
-    def __init__(self, facts: Sequence[Fact], replications: int, first: int) -> None:
+    def __init__(self, facts: Sequence[Fact], replications: int, first: int, sayings: pl.DataFrame) -> None:
         self._first = first
         self.topics = tuple(dict.fromkeys(fact.topic for fact in facts))
         self.topic_of = np.array(
@@ -54,7 +75,6 @@ class Catalogue:
         self._values = {(place, fact.number(v)): v for place, fact in enumerate(facts) for v in range(len(fact.values))}
         self._topics = {topic: place for place, topic in enumerate(self.topics)}
         self.most_values = max((len(fact.values) for fact in facts), default=0)
-        self._title_words: dict[str, int] = {}
         self._cells = self._edges = 0
         self._columns: dict[str, NDArray[Any]] = {
             name: np.zeros(64, dtype=kind)
@@ -62,10 +82,11 @@ class Catalogue:
                                ("degree", np.float64), ("words", np.int32), ("ordinal", np.int64), ("init", np.bool_),
                                ("says", np.int64))
         }  # fmt: skip
-        self.citing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        self._source, self._target = Column(np.zeros(0, dtype=np.int64)), Column(np.zeros(0, dtype=np.int64))  # that cite
         self._counts = np.zeros(replications, dtype=np.int64)
-        self._held = np.zeros(replications * len(self.topics), dtype=np.int64)
-        self._shelves = np.full((len(self._held), 16), NONE, dtype=np.int32)
+        self._shelves = Shelves(replications * len(self.topics))
+        self._sayings = self._read(sayings)
+        self._told: list[tuple[Ints, _Said, Ints, Array]] = []
         self._show()
 
     def _show(self) -> None:
@@ -73,87 +94,79 @@ class Catalogue:
         for name, column in self._columns.items():
             setattr(self, name, column[: self._cells])
 
+    def told(self, drafts: Drafts, saying: Ints, row: Ints) -> None:
+        """Hear of the cells that drafts became: their rows, and their places among the sayings, NONE for unknown words."""
+        known = np.flatnonzero((row != NONE) & (saying != NONE))
+        self._told.append((row[known], self._sayings.rows(saying[known]), drafts.rep[known], drafts.t[known] / DAY))
+
     def grow(self, memory: Memory) -> None:
-        """Read the cells and edges that were admitted since."""
-        if memory.cells.height > self._cells:
-            self._add({name: memory.cells[name].slice(self._cells) for name in READ})
-        if memory.edges.height > self._edges:
-            source, target, relation = (memory.edges[name].slice(self._edges) for name in ("source", "target", "relation"))
-            cites = np.array([word in CITES for word in relation.to_list()])
-            self._join(source.to_numpy(), target.to_numpy(), cites)
+        """Take up the cells and edges that were admitted since."""
+        if memory.height > self._cells:
+            self._add(memory, np.arange(self._cells, memory.height))
+        edges = memory.table("edges")
+        if edges.height > self._edges:
+            self._join(*(edges.column(name)[self._edges :] for name in ("source", "target", "relation")))
 
-    def shelf(self, rep: Ints, topic: Ints) -> NDArray[np.int32]:
-        """The cells of each topic of its replication, shape (rows, most of them), in order of admission; else NONE."""
-        place = rep * len(self.topics) + topic
-        return self._shelves[place, : int(self._held[place].max(initial=1))]
+    def shelf(self, rep: Ints, topic: Ints, listed: Bools) -> Ints:
+        """The listed cells of each topic of its replication, in order of admission, NONE behind them; see `Shelves.of`."""
+        self._shelves.stock(listed)
+        return self._shelves.of(rep * len(self.topics) + topic)
 
-    def cited(self, active: Bools) -> Bools:
-        """Which cells an active cell supports, depends on or derives from."""
-        found = np.zeros(self._cells, dtype=bool)
-        source, target = self.citing
-        found[target[active[source]]] = True
+    def cited(self, active: Bools) -> Ints:
+        """The cells that an active cell supports, depends on or derives from."""
+        found: Ints = self._target.values[np.flatnonzero(active[self._source.values])]
         return found
 
-    def _join(self, source: Ints, target: Ints, cites: Bools) -> None:
+    def _join(self, source: Ints, target: Ints, relation: Ints) -> None:
         """Count new edges at both their ends, and keep those that cite."""
         for end in (source, target):
             np.add.at(self._columns["degree"], end, 1.0)
-        self.citing = (np.append(self.citing[0], source[cites]), np.append(self.citing[1], target[cites]))
+        cites = np.flatnonzero(CITES[relation])
+        self._source, self._target = self._source.grown(source[cites]), self._target.grown(target[cites])
         self._edges += len(source)
 
-    def _add(self, cells: Mapping[str, pl.Series]) -> None:
-        start, end = self._cells, self._cells + len(cells["rep"])
+    def _add(self, memory: Memory, rows: Ints) -> None:
+        end = len(rows) + self._cells
         if end > len(self._columns["rep"]):
             size = max(end, 2 * len(self._columns["rep"]))
             self._columns = {name: np.resize(column, size) for name, column in self._columns.items()}
-        rep = cells["rep"].to_numpy() - self._first
-        about = [self._facts.get(name, NONE) for name in cells["object"].to_list()]
-        said = [self._values.get(said, NONE) for said in zip(about, cells["value"].to_list(), strict=True)]
-        fact, value = np.array(about, dtype=np.int64), np.array(said, dtype=np.int64)
-        says = (value * len(self._facts) + fact) * len(self._counts) + rep
-        new = {
-            "rep": rep,
-            "ordinal": self._counts[rep] + places_within(rep),
-            "init": [writer == WRITER for writer in cells["writer"].to_list()],
-            "fact": fact,
-            "value": value,
-            "says": np.where(value == NONE, NONE, says),
-            "born": cells["created"].to_numpy(),
-            "degree": 0.0,
-            "words": LINE_WORDS + self._words_of(cells["title"].to_list()),
-        }
-        for name, column in new.items():
-            self._columns[name][start:end] = column
+        self._columns["degree"][rows] = 0.0
+        unread = np.ones(len(rows), dtype=bool)
+        for row, said, rep, born in self._told:
+            self._file(row, said, rep=rep, born=born, init=False)
+            unread[row - self._cells] = False
+        self._told = []
+        if unread.any():
+            self._file_from(memory.table("cells").rows.since(self._cells).filter(pl.Series(unread)), rows[unread])
+        rep = self._columns["rep"][rows]
+        self._columns["ordinal"][rows] = self._counts[rep] + places_within(rep)
+        self._counts += np.bincount(rep, minlength=len(self._counts))
         self._cells = end
         self._show()
-        self._counts += np.bincount(rep, minlength=len(self._counts))
-        self._shelve(cells["topics"].to_list(), np.arange(start, end))
 
-    def _words_of(self, titles: list[str]) -> Ints:
-        """How many words each title has; counted once a title."""
-        known = self._title_words
-        known.update({title: len(title.split()) for title in titles if title not in known})
-        return np.array([known[title] for title in titles], dtype=np.int64)
+    def _file_from(self, cells: pl.DataFrame, row: Ints) -> None:
+        rep, init = cells["rep"].to_numpy() - self._first, np.array(cells["writer"].to_list()) == WRITER
+        self._file(row, self._read(cells), rep=rep, born=cells["created"].to_numpy(), init=init)
 
-    def _shelve(self, topics: list[list[str]], rows: Ints) -> None:
-        """Put each cell under its topics, and under that of the fact it is about."""
-        known, own = self._topics, self.topic_of[self.fact[rows]].tolist()
-        under = [({known[topic] for topic in held if topic in known} | {mine}) - {NONE}
-                 for held, mine in zip(topics, own, strict=True)]  # fmt: skip
-        row = np.repeat(rows, [len(places) for places in under])
-        place = self.rep[row] * len(self.topics) + np.array([place for places in under for place in places], dtype=np.int64)
-        nth = self._held[place] + places_within(place)
-        if nth.size and nth.max() >= self._shelves.shape[1]:
-            more = max(int(nth.max()) + 1 - self._shelves.shape[1], self._shelves.shape[1])
-            self._shelves = np.pad(self._shelves, ((0, 0), (0, more)), constant_values=NONE)
-        self._shelves[place, nth] = row
-        np.add.at(self._held, place, 1)
+    def _read(self, cells: pl.DataFrame) -> _Said:
+        """What cells say, from their words."""
+        about = [self._facts.get(name, NONE) for name in cells["object"].to_list()]
+        said = [self._values.get(said, NONE) for said in zip(about, cells["value"].to_list(), strict=True)]
+        words = [LINE_WORDS + len(title.split()) for title in cells["title"].to_list()]
+        named = [{self._topics[topic] for topic in topics if topic in self._topics} for topics in cells["topics"].to_list()]
+        under = [sorted(places | {own} - {NONE}) for places, own in zip(named, self.topic_of[about].tolist(), strict=True)]
+        most = max((len(places) for places in under), default=0)
+        padded = [[*places, *([NONE] * (most - len(places)))] for places in under]
+        fact, value, length = (np.array(column, dtype=np.int64) for column in (about, said, words))
+        return _Said(fact, value, length, np.array(padded, dtype=np.int64).reshape(len(under), most))
 
-
-def places_within(group: NDArray[Any]) -> Ints:
-    """How many earlier rows are of each row's group."""
-    order = np.argsort(group, kind="stable")
-    sorted_ = group[order]
-    places = np.empty(len(group), dtype=np.int64)
-    places[order] = np.arange(len(group)) - np.searchsorted(sorted_, sorted_)
-    return places
+    def _file(self, row: Ints, said: _Said, *, rep: Ints, born: Array, init: Bools | bool) -> None:
+        """Enter new cells in their columns, and say on which shelves they belong."""
+        says = (said.value * len(self._facts) + said.fact) * len(self._counts) + rep
+        new = {
+            "rep": rep, "fact": said.fact, "value": said.value, "words": said.words, "born": born, "init": init,
+            "says": np.where(said.value == NONE, NONE, says),
+        }  # fmt: skip
+        for name, column in new.items():
+            self._columns[name][row] = column
+        self._shelves.put(row, np.where(said.topics == NONE, NONE, rep[:, None] * len(self.topics) + said.topics))

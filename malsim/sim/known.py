@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.index import NONE
-from malsim.sim.catalogue import places_within
 from malsim.sim.occasion import Own
+from malsim.sim.shelves import places_within
 
 if TYPE_CHECKING:
     from malsim.sim.occasion import Ints

@@ -10,7 +10,7 @@ import numpy as np
 
 from malsim.memory.index import NONE
 from malsim.memory.marks import marked
-from malsim.memory.ranking import foremost, fused, packed
+from malsim.memory.ranking import along, foremost, fused
 from malsim.sim.occasion import Seen
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ class Stand:
         """Which cells a push may show: the active ones, and superseded ones that an active cell still cites."""
         if self.active.all():
             return self.active
-        listed: Bools = self.active | ((self.status == 1) & self.catalogue.cited(self.active))
+        listed, cited = self.active.copy(), self.catalogue.cited(self.active)
+        listed[cited] |= self.status[cited] == 1
         return listed
 
     @cached_property
@@ -64,7 +65,7 @@ class Stand:
     def accuser(self) -> Ints:
         """The latest of the active cells that contradict each cell, NONE where none does."""
         accuser, accused = self.memory.wiring.accuser, self.memory.wiring.accused
-        stands = self.active[accuser]
+        stands = np.flatnonzero(self.active[accuser])
         found = np.full(len(self.active), NONE, dtype=np.int64)
         np.maximum.at(found, accused[stands], accuser[stands])
         return found
@@ -74,7 +75,7 @@ class Stand:
         """Which cells an active cell contradicts."""
         accuser, accused = self.memory.wiring.accuser, self.memory.wiring.accused
         contradicted = np.zeros(len(self.active), dtype=bool)
-        contradicted[accused[self.active[accuser]]] = True
+        contradicted[accused[np.flatnonzero(self.active[accuser])]] = True
         return contradicted
 
     def push(
@@ -93,19 +94,17 @@ class Stand:
         the fact itself; `ranking.fused` does the rest.
         """
         catalogue = self.catalogue
-        held = catalogue.shelf(rep, catalogue.topic_of[fact])
-        place = packed((held != NONE) & self.listed[held], least=1)
-        cell, here = np.take_along_axis(held, place, axis=1).astype(np.intp), place != NONE
+        cell = catalogue.shelf(rep, catalogue.topic_of[fact], self.listed)
         match = 1.0 + (catalogue.fact[cell] == fact[:, None])
         touched = self.touched[cell]
-        score = fused(match, catalogue.degree[cell], self.effective[cell], now - touched, self.rules, here=here)
-        best = foremost(score, touched, limit=limit)
-        row = np.where(best == NONE, NONE, np.take_along_axis(cell, best, axis=1))
-        words = np.where(row == NONE, 0, catalogue.words[row]).cumsum(axis=1)
-        within = (words <= np.reshape(budget, (-1, 1))) & (row != NONE)
+        score = fused(match, catalogue.degree[cell], self.effective[cell], now - touched, self.rules, here=cell != NONE)
+        row = along(cell, foremost(score, touched, limit=limit))  # the last of a shelf is NONE
+        here = row != NONE
+        words = (catalogue.words[row] * here).cumsum(axis=1)
+        within = (words <= np.reshape(budget, (-1, 1))) & here
         row = np.where(within, row, NONE)
-        pushed, demand = np.where(within, words, 0).max(axis=1, initial=0), words.max(axis=1, initial=0)
-        return Pushed(row, self._marks(row, now) if marks else within, pushed, demand)
+        pushed, demand = (words * within).max(axis=1, initial=0), words.max(axis=1, initial=0)
+        return Pushed(row, within & self._marked(now)[row] if marks else within, pushed, demand)
 
     def seen(self, rep: Ints, fact: Ints, now: float) -> Seen:
         """What a push about its fact shows each writer of that fact: rows about nothing else, in the push's order."""
@@ -116,18 +115,16 @@ class Stand:
         here = row != NONE
         return Seen(row, np.where(here, self.catalogue.value[row], NONE), np.where(here, self.effective[row], 0.0))
 
-    def _marks(self, row: Ints, now: float) -> Bools:
-        here, column = row != NONE, self.memory.column
-        at = row[here]
-        found = np.zeros(row.shape, dtype=bool)
-        found[here] = marked(
+    def _marked(self, now: float) -> Bools:
+        """Which cells bear a mark: columns read from end to end cost less than the few rows that a push shows."""
+        column = self.memory.column
+        return marked(
             self.rules,
-            stated=column("stated")[at],
-            effective=self.effective[at],
-            currency=self.currency[at],
-            superseded=self.status[at] == 1,
-            contradicted=self.contradicted[at],
-            overdue=column("reverify")[at] < now,  # NaN, for none, is never past
-            requires_review=column("requires_review")[at],
+            stated=column("stated"),
+            effective=self.effective,
+            currency=self.currency,
+            superseded=self.status == 1,
+            contradicted=self.contradicted,
+            overdue=column("reverify") < now,  # NaN, for none, is never past
+            requires_review=column("requires_review"),
         )
-        return found

@@ -16,6 +16,7 @@ from malsim.memory.columns import bare
 from malsim.memory.deferred import Deferred
 from malsim.memory.fields import NO_ISSUES, faults
 from malsim.memory.frames import framed, places
+from malsim.memory.index import NONE
 from malsim.memory.texts import contents
 from malsim.memory.validation import NO_NOTES, Validated, validate
 from malsim.sim.clock import DAY
@@ -170,6 +171,18 @@ class Words:
             )
 
         return Deferred(len(claim), linked, numbers)
+
+    @property
+    def sayings(self) -> pl.DataFrame:
+        """What a draft can say (object, topics, title, value), one row a saying: each value of each fact, then the grade."""
+        fact = np.repeat(np.arange(len(self._starts)), np.diff(self._starts, append=self._starts[-1] + 1))
+        return framed({column.name: column[places(fact)] for column in self._facts} | dict(self._said.to_dict()))
+
+    def saying(self, drafts: Drafts) -> Ints:
+        """The place of each draft among the sayings; NONE where the gate might object to a word, and change it."""
+        about = self._about[drafts.form]
+        said = self._starts[np.where(about, drafts.fact, -1)] + np.where(about, drafts.value, 0)
+        return said if self._sound else np.full(len(drafts), NONE, dtype=np.int64)
 
 
 def _validated(samples: list[dict[str, Any]], rules: Rules) -> Validated:

@@ -1,0 +1,59 @@
+"""What a run knows of its cells by their drafts is what their words say, and the shelves hold what a push may show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim.memory.index import NONE
+from malsim.scenario.files import read
+from malsim.sim.bench import Bench
+from malsim.sim.catalogue import Catalogue
+from malsim.sim.shelves import Shelves
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+MOST = 12  # cells of a drawn world
+
+turns = st.lists(st.tuples(st.integers(0, 3), st.lists(st.booleans(), min_size=MOST, max_size=MOST)), max_size=6)
+belongs = st.lists(st.sets(st.integers(0, 3)), min_size=MOST, max_size=MOST)
+
+
+@given(turns, belongs)
+def test_a_shelf_holds_its_listed_cells_in_order(turns: list[tuple[int, list[bool]]], belongs: list[set[int]]) -> None:
+    shelves, cells = Shelves(4), 0
+    for new, listed in turns:
+        rows = np.arange(cells, min(cells + new, MOST))
+        under = [sorted(belongs[row]) for row in rows]
+        most = max(map(len, under), default=0)
+        padded = [[*own, *[NONE] * (most - len(own))] for own in under]
+        shelves.put(rows, np.array(padded, dtype=np.int64).reshape(len(rows), most))
+        cells += len(rows)
+        shelves.stock(np.array(listed[:cells], dtype=bool))
+        held = shelves.of(np.arange(4))
+        assert (held[:, -1] == NONE).all()
+        for shelf, row in enumerate(held):
+            expected = [cell for cell in range(cells) if listed[cell] and shelf in belongs[cell]]
+            assert row[: len(expected)].tolist() == expected
+            assert (row[len(expected) :] == NONE).all()
+
+
+@pytest.mark.parametrize("name", ["poisoner", "reviewers", "hostile_supersession"])
+def test_a_cell_known_by_its_draft_is_one_read_from_its_words(name: str) -> None:
+    bench = Bench(read(SCENARIOS / f"{name}.toml").replace(replications=2))
+    bench.calendar.run()
+    lived, scenario, memory = bench.catalogue, bench.scenario, bench.stand.memory
+    anew = Catalogue(scenario.facts, scenario.replications, scenario.first, bench.cast.words.sayings)
+    anew.grow(memory)
+    for column in ("rep", "ordinal", "fact", "value", "born", "degree", "words", "init", "says"):
+        np.testing.assert_array_equal(getattr(lived, column), getattr(anew, column), err_msg=column)
+    place, listed = np.arange(2 * len(lived.topics)), bench.stand.listed
+    rep, topic = np.divmod(place, len(lived.topics))
+    np.testing.assert_array_equal(lived.shelf(rep, topic, listed), anew.shelf(rep, topic, listed))
+    active, cited = bench.stand.active, set(lived.cited(bench.stand.active).tolist())
+    assert np.flatnonzero(listed).tolist() == [
+        row for row, status in enumerate(memory.cells["status"]) if active[row] or (status == "superseded" and row in cited)
+    ]
