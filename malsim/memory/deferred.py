@@ -50,6 +50,10 @@ class Deferred:
             self._frame = self._make()
         return self._frame
 
+    def holds(self, name: str) -> bool:
+        """Whether a column is at hand."""
+        return name in self._columns
+
     def column(self, name: str) -> NDArray[Any]:
         """A column as an array, as of `columns.bare`."""
         if name not in self._columns:

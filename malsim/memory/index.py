@@ -51,9 +51,13 @@ class Index:
         return self
 
     def _add(self, cells: Pile, contents: NDArray[np.int64]) -> None:
-        for row, content in enumerate(contents.tolist(), self._height):
-            if self._contents.setdefault(content, row) != row:
-                self._again.setdefault(content, []).append(row)
+        rows = dict(zip(contents.tolist(), range(self._height, cells.height), strict=True))
+        if len(rows) == len(contents) and self._contents.keys().isdisjoint(rows):
+            self._contents |= rows
+        else:
+            for row, content in enumerate(contents.tolist(), self._height):
+                if self._contents.setdefault(content, row) != row:
+                    self._again.setdefault(content, []).append(row)
         self._cells, self._height = cells, cells.height
 
     def _names(self) -> tuple[dict[int, dict[str | None, int]], ...]:
@@ -94,6 +98,8 @@ class Index:
     def alike(self, contents: Sequence[int], *, height: int) -> list[tuple[int, int]]:
         """(place, row) of every cell below `height` whose content hash stands at a place of `contents`."""
         held, again = self._contents, self._again
+        if held.keys().isdisjoint(contents):
+            return []
         return [
             (place, row)
             for place, content in enumerate(contents)

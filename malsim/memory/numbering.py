@@ -248,7 +248,10 @@ def authors_of(memory: Memory, told: Deferred, factors: Mapping[str, float], rul
     """Rows and factors of the claims' writers: as of the last tick, given by `factors`, or 1 for a new one."""
     writers = memory.table("writers")
     known = writers.height
-    author = memory.roster.rows(told.column("rep").tolist(), told.column("writer").tolist(), height=known)
+    author = told.column("author").copy() if told.holds("author") else np.full(told.height, NONE)
+    if (unknown := np.flatnonzero(author == NONE)).size:
+        reps, names = (told.column(name)[unknown].tolist() for name in ("rep", "writer"))
+        author[unknown] = memory.roster.rows(reps, names, height=known)
     new = max(int(author.max(initial=NONE)) + 1 - known, 0)
     factor = np.concatenate([writers.column("calibration"), np.ones(new)])
     outcomes = np.concatenate([writers.column("claims"), np.zeros(new, dtype=np.int64)])

@@ -33,7 +33,8 @@ class Validated:
     features: folded (title), content (hash), marked (locked or immutable), backed (a source or a verification), and its
     words as enums. `edges` (in numbers: `linked`) has claim (row of claims), place (index within the claim), target, row
     (the cell it means; NONE where the name has to be looked up), weight, mutual, code (the relation's number, -1 unknown);
-    `issues` has claim, path, message; `notes` has claim, note.
+    `issues` has claim, path, message; `notes` has claim, note. The numbers may bring `author`, the rows that claims' writers
+    are known to have (NONE where that is not known).
     """
 
     told: Deferred

@@ -170,6 +170,7 @@ class Bench:
         row, made = np.full((2, len(drafts) + 1), NONE, dtype=np.int64)
         row[place], made[place] = said.row, np.where(said.verdict == 0, said.row, NONE)
         self.catalogue.told(drafts, self.cast.words.saying(drafts), made[:-1])
+        self.cast.words.met(drafts, made[:-1], said.memory)
         self.cast.heard(drafts, row[:-1])
         if self.session:
             self.session.heard(drafts, row[:-1], said.memory)

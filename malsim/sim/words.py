@@ -90,6 +90,7 @@ class Words:
         )
         self._constant = checked.claims.head(1)
         self._names = self.writers.to_numpy()
+        self._authors = np.full((last - first + 1, len(writers)), NONE)
         self._of_facts, self._of_forms, self._of_all = (
             {name: bare(table[name]) for name in names}
             for table, names in (
@@ -113,6 +114,7 @@ class Words:
             "rep": drafts.rep + self.first,
             "t": drafts.t / DAY,
             "writer": self._names[drafts.who],
+            "author": self._authors[drafts.rep, drafts.who],
             "confidence": drafts.stated,
             "content": bare(texts["content"]),
         }
@@ -120,6 +122,11 @@ class Words:
         made = Validated(told, self._linked(drafts, memory), NO_ISSUES, NO_NOTES)
         certain = self._sound and bool(((drafts.stated > 0.0) & (drafts.stated <= 1.0)).all())
         return made if certain else _looked_through(made, self.rules)
+
+    def met(self, drafts: Drafts, made: Ints, memory: Memory) -> None:
+        """Remember which rows their writers have, by the cells that drafts were made into (NONE: it was not)."""
+        own = np.flatnonzero(made != NONE)
+        self._authors[drafts.rep[own], drafts.who[own]] = memory.column("author")[made[own]]
 
     def _texts(self, drafts: Drafts, said: Ints) -> dict[str, pl.Series]:
         """What makes a claim another than those that stand, and the hash of it."""
