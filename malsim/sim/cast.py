@@ -96,7 +96,7 @@ class Cast:
 
     def _shown(self, stand: Stand, wake: Wake, now: float) -> Seen:
         asks = self._reads[wake.crowd]
-        if not (asks.any() and stand.memory.cells.height):
+        if not (asks.any() and stand.memory.height):
             return Seen.nothing(len(wake))
         if asks.all():
             return stand.seen(wake.rep, wake.fact, now)
