@@ -59,18 +59,18 @@ class Finals:
     @classmethod
     def of(cls, stand: Stand, truth: Ints, rules: Rules) -> Finals:
         """Read them off the memory as the last tick left it."""
-        catalogue, cells = stand.catalogue, stand.memory.cells
+        catalogue, memory = stand.catalogue, stand.memory
         rep, active = catalogue.rep.astype(np.int64), stand.active
         about = np.flatnonzero(active & (catalogue.fact != NONE) & (catalogue.value != NONE))
         true = gauges.cells_true(stand, truth) if len(truth) else np.zeros(len(rep), dtype=bool)
         size = truth.shape[1]
         count = np.bincount(rep[active], minlength=size)
-        outcomes = stand.memory.writers["claims"].to_numpy()
-        grounded = outcomes[cells["author"].to_numpy()] >= rules.calibration_history
-        challenged = cells["challenge_mass"].to_numpy() > 0.0
+        outcomes = memory.table("writers").column("claims")
+        grounded = outcomes[memory.column("author")] >= rules.calibration_history
+        challenged = memory.column("challenge_mass") > 0.0
         shares = [np.bincount(rep[active & part], minlength=size) / np.maximum(count, 1) for part in (challenged, grounded)]
         return cls(
-            rep=rep[about], effective=stand.effective[about], claimed=cells["claimed"].to_numpy()[about],
+            rep=rep[about], effective=stand.effective[about], claimed=memory.column("claimed")[about],
             currency=stand.currency[about], true=true[about], challenged=shares[0], grounded=shares[1],
             cells=np.bincount(rep, minlength=size),
         )  # fmt: skip
