@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 import polars as pl
 
 from malsim.memory.deferred import Deferred
 from malsim.memory.frames import joined
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Pile"]
 
@@ -38,6 +44,14 @@ class Pile:
             whole = joined(ground.piece.frame(), pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=True))
             self.piece, self.below, self.loose = Deferred.of(whole), None, 0
         return self.piece.frame()
+
+    def column(self, name: str) -> NDArray[Any]:
+        """A column of all rows as an array, as of `columns.bare`; made of no frame where every piece has it at hand."""
+        pile, arrays = self, [self.piece.column(name)]
+        while pile.below is not None:
+            pile = pile.below
+            arrays.append(pile.piece.column(name))
+        return np.concatenate(arrays[::-1]) if len(arrays) > 1 else arrays[0]
 
     def grown(self, piece: Deferred) -> Pile:
         """The pile with one more piece on top."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from malsim.memory.columns import Column, bare, dressed, place_of
+from malsim.memory.columns import Column, dressed, place_of
 from malsim.memory.frames import with_columns
 from malsim.memory.pile import Pile
 
@@ -52,7 +52,7 @@ class Table:
     def column(self, name: str) -> NDArray[Any]:
         """A column as a read-only array, as of `columns.bare`; kept, and grown along with the table."""
         if name not in self.columns:
-            self.columns[name] = Column(bare(self.rows.frame[name]))
+            self.columns[name] = Column(self.rows.column(name))
         return self.columns[name].values
 
     def grown(self, new: Deferred) -> Table:
