@@ -15,7 +15,7 @@ from malsim.memory.columns import Column, counted
 from malsim.memory.deferred import Deferred
 from malsim.memory.index import Index, Roster
 from malsim.memory.outcomes import Outcomes
-from malsim.memory.table import Table
+from malsim.memory.table import Table, TableField
 from malsim.memory.versions import Versions
 from malsim.memory.wiring import Wiring, wire
 
@@ -32,22 +32,7 @@ __all__ = ["Memory"]
 
 _TABLES = ("cells", "edges", "writers")
 _STANDING = ("wiring", "_wired", "index", "roster", "held", "claims")
-_KEPT = (*_STANDING, "_outcomes", "_contradicted")
-
-
-class _Kept:
-    """A field that is given as a frame or as a table, kept as a table, and read as a frame, which is made only then."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, memory: Memory | None, owner: type) -> pl.DataFrame:
-        if memory is None:
-            raise AttributeError(self.name)  # no default
-        return memory.table(self.name).frame
-
-    def __set__(self, memory: Memory, rows: pl.DataFrame | Table) -> None:
-        memory.__dict__[self.name] = rows if isinstance(rows, Table) else Table.of(rows)
+_KEPT = (*_STANDING, "_outcomes", "_contradicted", "active", "is_active")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +46,9 @@ class Memory:
     0
     """
 
-    cells: _Kept = _Kept()
-    edges: _Kept = _Kept()
-    writers: _Kept = _Kept()
+    cells: TableField = TableField()
+    edges: TableField = TableField()
+    writers: TableField = TableField()
     scanned: int = 0  # the edges that the last tick saw
 
     @classmethod
@@ -119,9 +104,24 @@ class Memory:
         table: Table = self.__dict__[name]
         return table
 
+    @cached_property
+    def active(self) -> NDArray[np.int64]:
+        """The rows of the active cells."""
+        return np.flatnonzero(self.is_active)
+
+    @cached_property
+    def is_active(self) -> NDArray[np.bool_]:
+        """Which cells are active."""
+        active: NDArray[np.bool_] = self.column("status") == 0
+        return active
+
     def column(self, name: str) -> NDArray[Any]:
         """A column of the cells as a read-only array, as of `columns.bare`; kept, and grown along with the memory."""
         return self.table("cells").column(name)
+
+    def values(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Some rows of a column of the cells; what they are worth now is computed for no other row."""
+        return self.table("cells").kept(name).at(rows)
 
     @cached_property
     def wiring(self) -> Wiring:
@@ -159,7 +159,8 @@ class Memory:
         `own` are the names of the new cells that are not made of their places alone.
         """
         new = {name: _deferred(rows) for name, rows in zip(_TABLES, (cells, edges, writers), strict=True)}
-        after = Memory(*(self.table(name).grown(rows) for name, rows in new.items()), self.scanned)
+        tables = {name: self.table(name).grown(rows) for name, rows in new.items()}
+        after = Memory(tables["cells"], tables["edges"], tables["writers"], self.scanned)
         self._wired_into(after)
         after.__dict__["index"] = self.index.grown(after.table("cells").rows, new["cells"], own)
         after.__dict__["roster"] = self.roster.grown(after.table("writers").rows, new["writers"])
@@ -209,20 +210,19 @@ class Memory:
     def contradicted(self, evidence_from: str) -> NDArray[np.bool_]:
         """Which cells were superseded or have an active accuser, of those that may count against a writer's record."""
         if evidence_from not in self._contradicted:
-            active = self.column("status") == 0
-            self._contradicted[evidence_from] = self._outcomes_of(evidence_from).contradicted(active)
+            self._contradicted[evidence_from] = self._outcomes_of(evidence_from).contradicted(self.is_active)
         return self._contradicted[evidence_from]
 
     def with_scores(
         self,
-        columns: Mapping[str, NDArray[np.float64]],
+        columns: Mapping[str, Column],
         *,
         claims: NDArray[np.int64],
         contradicted: NDArray[np.int64],
         factor: NDArray[np.float64],
     ) -> Memory:
         """The same cells and edges with new scores and new writers' records."""
-        cells = self.table("cells").moved({name: Column(held) for name, held in columns.items()})
+        cells = self.table("cells").moved(columns)
         records = {"claims": claims, "contradicted": contradicted, "calibration": factor}
         writers = self.table("writers").moved({name: Column(held) for name, held in records.items()})
         return self._keeping(Memory(cells, self.table("edges"), writers, self.table("edges").height), *_KEPT)

@@ -18,56 +18,95 @@ __all__ = ["Column", "bare", "counted", "dressed", "place_of"]
 
 
 class Column:
-    """A read-only array, `values`, that others grow from; it never changes itself.
+    """A read-only array from which others come; it never changes itself.
 
-    What is appended lies behind it in the same piece of memory, as long as nothing else was appended there.
+    What is appended lies behind it in the same room. What is changed is changed in place, so long as nobody was shown the
+    values that the room holds; a column from before then finds its own in the room's journal.
 
     >>> column = Column(np.array([0.5]))
     >>> column.grown(np.array([0.6])).values.tolist(), column.grown(np.array([0.7])).values.tolist(), column.values.tolist()
     ([0.5, 0.6], [0.5, 0.7], [0.5])
     """
 
-    __slots__ = ("_room", "values")
-
     def __init__(self, values: NDArray[Any], room: _Room | None = None) -> None:
-        self._room = room or _Room(values, len(values))
-        self.values = values.view()
-        self.values.flags.writeable = False
+        self._stand_in(room or _Room(values, len(values), shown=True), len(values))
+
+    def _stand_in(self, room: _Room, length: int) -> None:
+        self._room, self._length, self._written = room, length, len(room.journal)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """All rows."""
+        if self._written < len(self._room.journal):
+            self._stand_in(self._copied(self._length), self._length)
+        self._room.shown = True
+        shown = self._room.held[: self._length]
+        shown.flags.writeable = False
+        return shown
+
+    def at(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Some rows."""
+        found = self._room.held.take(rows)
+        for changed, before in reversed(self._room.journal[self._written :]):
+            order = np.argsort(changed)
+            place = order.take(np.searchsorted(changed, rows, sorter=order), mode="clip")
+            hit = np.flatnonzero(changed[place] == rows)
+            found[hit] = before[place[hit]]
+        return found
 
     def grown(self, new: ArrayLike) -> Column:
         """The column with more values behind its own."""
         added = np.asarray(new)
         if not added.size:
             return self
-        start, end, room = len(self.values), len(self.values) + len(added), self._room
-        if room.filled != start or end > len(room.held):
-            room = _Room.around(self.values, end)
+        start, end, room = self._length, self._length + len(added), self._room
+        if room.filled != start or end > len(room.held) or self._written < len(room.journal):
+            room = self._copied(end)
         room.held[start:end] = added
         room.filled = end
         return Column(room.held[:end], room)
 
     def changed(self, rows: NDArray[np.int64], values: ArrayLike) -> Column:
         """The column with other values in some rows."""
-        end = len(self.values)
-        room = _Room.around(self.values, end)
+        if not len(rows):
+            return self
+        room = self._room
+        if room.shown or room.is_worn or self._written < len(room.journal):
+            room = self._copied(self._length)
+        else:
+            room.journal.append((rows.copy(), room.held[rows]))
         room.held[rows] = values
-        return Column(room.held[:end], room)
+        return Column(room.held[: self._length], room)
+
+    def _copied(self, end: int) -> _Room:
+        """A room of its own for these values, with space up to `end` and half as much again behind it."""
+        room = _Room(np.empty(end + end // 2, dtype=self._room.held.dtype), self._length)
+        room.held[: self._length] = self._room.held[: self._length]
+        for rows, before in reversed(self._room.journal[self._written :]):
+            own = rows < self._length
+            room.held[rows[own]] = before[own]
+        return room
 
 
 class _Room:
-    """A piece of memory, of which so much is filled that no column's values may be written any more."""
+    """A piece of memory: so much of it is `filled`; once it was `shown`, what is filled is never written again.
 
-    __slots__ = ("filled", "held")
+    The `journal` tells of every change in place which rows it wrote and what they held before.
+    """
 
-    def __init__(self, held: NDArray[Any], filled: int) -> None:
-        self.held, self.filled = held, filled
+    __slots__ = ("filled", "held", "journal", "shown")
 
-    @classmethod
-    def around(cls, values: NDArray[Any], end: int) -> _Room:
-        """A room that holds the values, with space up to `end` and half as much again behind it."""
-        room = cls(np.empty(end + end // 2, dtype=values.dtype), len(values))
-        room.held[: len(values)] = values
-        return room
+    def __init__(self, held: NDArray[Any], filled: int, *, shown: bool = False) -> None:
+        self.held, self.filled, self.shown = held, filled, shown
+        self.journal: list[tuple[NDArray[np.int64], NDArray[Any]]] = []
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether the journal has become so long that a copy is the lighter thing."""
+        return len(self.journal) >= MOST_ENTRIES
+
+
+MOST_ENTRIES = 64
 
 
 def bare(series: pl.Series) -> NDArray[Any]:

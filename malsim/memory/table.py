@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.deferred import Deferred
 
-__all__ = ["Table"]
+__all__ = ["Table", "TableField"]
 
 
 class Table:
@@ -51,9 +51,13 @@ class Table:
 
     def column(self, name: str) -> NDArray[Any]:
         """A column as a read-only array, as of `columns.bare`; kept, and grown along with the table."""
+        return self.kept(name).values
+
+    def kept(self, name: str) -> Column:
+        """A column as it is kept: of one that a tick left pending, rows are computed when they are read."""
         if name not in self.columns:
             self.columns[name] = Column(self.rows.column(name))
-        return self.columns[name].values
+        return self.columns[name]
 
     def grown(self, new: Deferred) -> Table:
         """The table with new rows under its own."""
@@ -62,10 +66,24 @@ class Table:
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Table:
         """The table with other values in some rows: of each column one, or one a row."""
-        for name in values:
-            self.column(name)
-        return self.moved({name: self.columns[name].changed(rows, place_of(name, value)) for name, value in values.items()})
+        return self.moved({name: self.kept(name).changed(rows, place_of(name, value)) for name, value in values.items()})
 
     def moved(self, columns: Mapping[str, Column]) -> Table:
         """The table with some columns replaced."""
-        return Table(self.rows, self.columns | columns, self._moved | columns.keys())
+        return Table(self.rows, {**self.columns, **columns}, self._moved | columns.keys())
+
+
+class TableField:
+    """A dataclass's field that is given as a frame or as a table, kept as a table, and read as a frame."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, holder: object, owner: type) -> pl.DataFrame:
+        if holder is None:
+            raise AttributeError(self.name)  # it has no default
+        table: Table = holder.__dict__[self.name]
+        return table.frame
+
+    def __set__(self, holder: object, rows: pl.DataFrame | Table) -> None:
+        holder.__dict__[self.name] = rows if isinstance(rows, Table) else Table.of(rows)

@@ -10,6 +10,8 @@ import numpy as np
 from malsim.errors import RulesError
 from malsim.memory import calibration, scores
 from malsim.memory.answers import wrong_by_answer
+from malsim.memory.columns import Column
+from malsim.memory.pending import Pending
 from malsim.memory.rules import Rules
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.cells import Memory
+    from malsim.memory.pending import Law
+    from malsim.memory.scores import Array
 
 __all__ = ["Settled", "effective_at", "factors_at", "settle", "tick"]
 
@@ -31,8 +35,8 @@ def tick(memory: Memory, now: float, rules: Rules | None = None) -> Memory:
     if not memory.height:
         return memory
     scan = _Scan(memory, now, rules)
-    effective = memory.column("effective")
-    records = scan.records(effective)
+    effective = memory.table("cells").kept("effective")
+    records = scan.records(effective.values)
     step = scan.step(effective, records.factor)
     return scan.written(step, records)
 
@@ -48,8 +52,9 @@ def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.S
 def factors_at(memory: Memory, rules: Rules | None = None) -> NDArray[np.float64]:
     """The factor that the next tick gives each active cell; the others keep theirs."""
     scan = _Scan(memory, 0.0, rules or Rules())
-    factor = scan.records(memory.column("effective")).factor[scan.author]
-    return np.where(scan.active, factor, memory.column("calibration"))
+    factor = scan.records(memory.column("effective")).factor
+    held = memory.table("cells").kept("calibration")
+    return scan.among(held, scan.live(factor[memory.column("author")])).values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,14 +90,16 @@ def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
     if not memory.height:
         return Settled(memory=memory, settled=True, ticks=0, period=None, amplitude=0.0, ringing=nothing)
     scan = _Scan(memory, now, rules)
-    trail = [memory.column("effective")]
+    effective = memory.table("cells").kept("effective")
+    trail = [effective.values]
     records = scan.records(trail[-1])
     for made in range(1, rules.settle_ticks + 1):
         if rules.wrong_when != "contradicted":  # the other forms read the values that are still moving
             records = scan.records(trail[-1])
-        step = scan.step(trail[-1], records.factor)
-        moved = float(np.abs(step.effective - trail[-1]).max())
-        trail = [*trail[1 - HISTORY :], step.effective]
+        step = scan.step(effective, records.factor)
+        effective = step.effective
+        moved = float(np.abs(effective.values - trail[-1]).max())
+        trail = [*trail[1 - HISTORY :], effective.values]
         if moved <= rules.settle_tolerance:
             after = scan.written(step, records)
             return Settled(memory=after, settled=True, ticks=made, period=None, amplitude=0.0, ringing=nothing)
@@ -120,40 +127,53 @@ def _period(trail: list[NDArray[np.float64]], tolerance: float) -> int | None:
 
 @dataclass(frozen=True)
 class _Step:
-    worth: NDArray[np.float64]
-    support: NDArray[np.float64]
-    challenge: NDArray[np.float64]
-    calibration: NDArray[np.float64]
-    effective: NDArray[np.float64]
+    """What each cell is worth to others, what a tick scores it by, and effective after it; inactive cells keep theirs."""
+
+    worth: Column
+    support: Array
+    challenge: Array
+    factor: Array
+    effective: Column
 
 
 @dataclass(frozen=True)
 class _Records:
     claims: NDArray[np.int64]
     contradicted: NDArray[np.int64]
-    factor: NDArray[np.float64]
+    factor: Array
 
 
 class _Scan:
-    """One memory's columns as arrays, read once for one tick or for many at the same instant."""
+    """One memory's columns as arrays, read once for one tick or for many at the same instant.
+
+    Most cells of a long run are superseded: what is computed is computed for the active rows, and written among the others.
+    """
 
     def __init__(self, memory: Memory, now: float, rules: Rules) -> None:
         self.memory, self.now, self.rules = memory, now, rules
-        self.stated, self.author = memory.column("stated"), memory.column("author")
-        self.active = memory.column("status") == 0
-        self.all_active = bool(self.active.all())
+        self.all_active = len(memory.active) == memory.height
 
-    def records(self, effective: NDArray[np.float64]) -> _Records:
+    def live(self, held: Array) -> Array:
+        """The active cells' part of a column."""
+        return held if self.all_active else held.take(self.memory.active)
+
+    def among(self, column: Column, fresh: Array) -> Column:
+        """A column in which the active cells hold something new."""
+        return Column(fresh) if self.all_active else column.changed(self.memory.active, fresh)
+
+    def records(self, effective: Array) -> _Records:
         """Every writer's outcomes and factor, from this snapshot."""
-        rules, writers = self.rules, self.memory.table("writers").height
-        claims, wrong = self.memory.claims, self.wrong(effective)
-        contradicted = np.bincount(self.author[wrong], minlength=writers)
-        penalised = wrong if rules.calibration != "brier" else np.ones(len(wrong), dtype=bool)  # what is right costs nothing
-        penalties = calibration.penalty(self.stated[penalised], wrong[penalised], form=rules.calibration)
-        total = np.bincount(self.author[penalised], weights=penalties, minlength=writers).astype(np.float64)
-        return _Records(claims, contradicted, calibration.factors(claims, total, rules))
+        memory, rules, writers = self.memory, self.rules, self.memory.table("writers").height
+        wrong = self.wrong(effective)
+        rows = np.flatnonzero(wrong)
+        contradicted = np.bincount(memory.column("author").take(rows), minlength=writers)
+        judged = rows if rules.calibration != "brier" else np.arange(len(wrong))  # what is right costs nothing
+        author, stated = (memory.column(name).take(judged) for name in ("author", "stated"))
+        penalties = calibration.penalty(stated, wrong.take(judged), form=rules.calibration)
+        total = np.bincount(author, weights=penalties, minlength=writers).astype(np.float64)
+        return _Records(memory.claims, contradicted, calibration.factors(memory.claims, total, rules))
 
-    def wrong(self, effective: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def wrong(self, effective: Array) -> NDArray[np.bool_]:
         """Which cells count as wrong outcomes, by `wrong_when` and `evidence_from`."""
         memory, rules = self.memory, self.rules
         if rules.wrong_when == "lost":
@@ -161,75 +181,75 @@ class _Scan:
         if rules.wrong_when == "contradicted":
             return memory.contradicted(rules.evidence_from)
         accuser, accused = memory.accusations(rules.evidence_from)
-        outweighed = self.active[accuser] & (effective[accuser] > effective[accused])
+        outweighed = memory.is_active[accuser] & (effective[accuser] > effective[accused])
         wrong = memory.replaced(rules.evidence_from).copy()
         wrong[accused[outweighed]] = True
         return wrong
 
-    def step(self, effective: NDArray[np.float64], factor: NDArray[np.float64]) -> _Step:
+    def step(self, effective: Column, factor: Array) -> _Step:
         """One step of the map effective → effective."""
-        rules = self.rules
-        worth = effective if rules.mass_from == "effective" else self.stated
+        memory, rules = self.memory, self.rules
+        worth = effective if rules.mass_from == "effective" else Column(memory.column("stated"))
         if rules.mass_neighbours == "active" and not self.all_active:
-            worth = worth * self.active
-        support, challenge = self.memory.wiring.masses(worth)
+            worth = Column(worth.values * memory.is_active)
         fixed = rules.recompute == "admit"
-        factor_now = self.memory.column("calibration") if fixed else factor[self.author]
-        fresh = self._formula(factor_now, support, challenge)
-        if rules.damping < 1.0:
-            fresh = effective + rules.damping * (fresh - effective)
-        return _Step(worth, support, challenge, factor_now, _kept(effective, fresh, where=self.active))
-
-    def _formula(
-        self, factor: NDArray[np.float64], support: NDArray[np.float64], challenge: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        rules = self.rules
+        factor_now = memory.column("calibration") if fixed else factor.take(memory.column("author"))
+        given = (memory.column("stated"), factor_now, *memory.wiring.masses(worth.values))
         if rules.effective is None:
             ceilings = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
-            return scores.effective(self.stated, factor, support, challenge, **ceilings)
-        fresh = np.array(rules.effective(self.stated, factor, support, challenge), dtype=np.float64)
-        if fresh.shape != self.stated.shape or not bool(((fresh >= 0.0) & (fresh <= 1.0)).all()):
+            fresh = scores.effective(*(self.live(one) for one in given), **ceilings)
+        else:
+            fresh = self.live(self._own_formula(*given))
+        if rules.damping < 1.0:
+            before = self.live(effective.values)
+            fresh = before + rules.damping * (fresh - before)
+        _, factor_now, support, challenge = given
+        return _Step(worth, support, challenge, factor_now, self.among(effective, fresh))
+
+    def _own_formula(self, stated: Array, factor: Array, support: Array, challenge: Array) -> Array:
+        fresh = np.array(self.rules.effective(stated, factor, support, challenge), dtype=np.float64)
+        if fresh.shape != stated.shape or not bool(((fresh >= 0.0) & (fresh <= 1.0)).all()):
             raise RulesError(
                 "your formula must give one value in [0, 1] for each cell",
                 where="rules.effective",
                 given=f"shape {fresh.shape}, from {fresh.min(initial=1.0):g} to {fresh.max(initial=0.0):g}",
-                allowed=f"shape {self.stated.shape}, 0 to 1",
+                allowed=f"shape {stated.shape}, 0 to 1",
                 hint="end it with numpy.clip(…, 0, 1)",
             )
         return fresh
 
     def written(self, step: _Step, records: _Records) -> Memory:
-        """The memory with this step's scores, and with currency and salience as of now."""
-        memory, rules = self.memory, self.rules
-        pinned = memory.column("pinned")
-        free = self.active & ~pinned
-        columns = {"effective": step.effective, "worth": step.worth}
-        for name, fresh in (("currency", self._currency()), ("salience", self._salience())):
-            columns[name] = _kept(memory.column(name), fresh, where=free)
-        if rules.pinned_currency != "held":
-            columns["currency"] = _kept(columns["currency"], memory.column("c0"), where=self.active & pinned)
-        for name, fresh in (("support_mass", step.support), ("challenge_mass", step.challenge)):
-            columns[name] = _kept(memory.column(name), fresh, where=self.active)
+        """The memory with this step's scores, and with currency and salience as of now.
+
+        All but worth and effective, from which the next tick starts, are computed when somebody reads them.
+        """
+        rules, memory, cells = self.rules, self.memory, self.memory.table("cells")
+        active, pinned = memory.is_active, memory.column("pinned")
+        laws = {"support_mass": step.support.take, "challenge_mass": step.challenge.take}
         if rules.recompute != "admit":
-            columns["calibration"] = _kept(memory.column("calibration"), step.calibration, where=self.active)
+            laws["calibration"] = step.factor.take
+        columns = {name: Pending.after(cells.kept(name), active, law) for name, law in laws.items()}
+        for name, law in (("currency", self._currency()), ("salience", self._salience())):
+            columns[name] = Pending.after(cells.kept(name), active & ~pinned, law)
+        if rules.pinned_currency != "held":
+            fixed = np.flatnonzero(active & pinned)
+            columns["currency"] = columns["currency"].changed(fixed, memory.column("c0")[fixed])
+        columns |= {"effective": step.effective, "worth": step.worth}
         return memory.with_scores(columns, claims=records.claims, contradicted=records.contradicted, factor=records.factor)
 
-    def _currency(self) -> NDArray[np.float64]:
-        memory, rules = self.memory, self.rules
-        elapsed = self.now - memory.column("touched")
-        return scores.currency(
-            memory.column("c0"), elapsed, rules.tau()[memory.column("stability")], floor=rules.currency_floor
-        )
+    def _currency(self) -> Law:
+        now, floor, tau = self.now, self.rules.currency_floor, self.rules.tau()
+        c0, touched, stability = (self.memory.table("cells").kept(name) for name in ("c0", "touched", "stability"))
+        return lambda at: scores.currency(c0.at(at), now - touched.at(at), tau[stability.at(at)], floor=floor)
 
-    def _salience(self) -> NDArray[np.float64]:
-        """Salience as of now, from when each cell was last opened, or else touched."""
-        memory, rules = self.memory, self.rules
-        read = memory.column("read")
-        seen = np.where(np.isnan(read), memory.column("touched"), read)
-        seed = memory.column("salience_seed")
-        return scores.decayed_salience(seed, self.now - seen, floor=rules.salience_floor, tau=rules.salience_tau)
+    def _salience(self) -> Law:
+        """Salience counts from when each cell was last opened, or else touched."""
+        now, floor, tau = self.now, self.rules.salience_floor, self.rules.salience_tau
+        seed, touched, read = (self.memory.table("cells").kept(name) for name in ("salience_seed", "touched", "read"))
 
+        def law(at: NDArray[np.int64]) -> Array:
+            opened = read.at(at)
+            seen = np.where(np.isnan(opened), touched.at(at), opened)
+            return scores.decayed_salience(seed.at(at), now - seen, floor=floor, tau=tau)
 
-def _kept(old: NDArray[np.float64], new: NDArray[np.float64], *, where: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The new scores where they hold, the old ones elsewhere."""
-    return new if where.all() else np.where(where, new, old)
+        return law

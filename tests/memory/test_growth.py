@@ -76,18 +76,40 @@ def test_a_kept_column_is_that_of_the_cells(steps: list[object], looked: set[int
             np.testing.assert_array_equal(after.column(name), bare(after.cells[name]))
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), st.lists(st.floats(allow_nan=False), max_size=4)), max_size=10))
-def test_columns_that_grow_from_one_another_never_change(steps: list[tuple[int, list[float]]]) -> None:
-    columns = [Column(np.zeros(0))]
-    expected: list[list[float]] = [[]]
-    for which, new in steps:
-        at = which % len(columns)
-        columns.append(columns[at].grown(np.array(new)))
-        expected.append(expected[at] + new)
-        columns.append(columns[-1].changed(np.arange(len(expected[-1])), 7.0))
-        expected.append([7.0] * len(expected[-1]))
+NEW = st.lists(st.floats(allow_nan=False), max_size=4)
+WRITTEN = st.dictionaries(st.integers(0, 30), st.floats(allow_nan=False), max_size=4)
+MOVE = st.tuples(st.integers(0, 30), st.one_of(NEW, WRITTEN, st.just("read"), st.just("seen")))
+
+
+@given(st.lists(MOVE, max_size=30))
+def test_columns_that_come_from_one_another_never_change(moves: list[tuple[int, object]]) -> None:
+    columns, expected = [Column(np.zeros(3))], [[0.0] * 3]
+    for which, move in moves:
+        column, held = columns[which % len(columns)], expected[which % len(columns)]
+        if move == "read":
+            rows = np.array([*range(len(held)), 0, len(held) - 1])
+            assert column.at(rows).tolist() == [held[row] for row in rows]
+        elif move == "seen":
+            assert column.values.tolist() == held
+        elif isinstance(move, list):
+            columns.append(column.grown(np.array(move)))
+            expected.append(held + move)
+        elif isinstance(move, dict):
+            written = {row % len(held): value for row, value in move.items()}
+            columns.append(column.changed(np.array(list(written), dtype=np.int64), list(written.values())))
+            expected.append([written.get(row, value) for row, value in enumerate(held)])
+    for column, held in zip(columns, expected, strict=True):
+        np.testing.assert_array_equal(column.at(np.arange(len(held))), held)
     assert [column.values.tolist() for column in columns] == expected
     assert not any(column.values.flags.writeable for column in columns)
+
+
+def test_a_column_that_is_changed_without_end_keeps_a_journal_that_ends() -> None:
+    first = last = Column(np.zeros(4)).grown([0.0])
+    for n in range(300):
+        last = last.changed(np.array([n % 5]), float(n))
+    assert last.values.tolist() == [295.0, 296.0, 297.0, 298.0, 299.0]
+    assert first.at(np.arange(5)).tolist() == first.values.tolist() == [0.0] * 5
 
 
 @given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
