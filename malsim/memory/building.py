@@ -208,13 +208,14 @@ def _demoted(memory: Memory, replaced: Replaced, rows: Rows) -> Memory:
     new, old = (rows.of(ids) for ids in replaced.lines)
     if not new.size:
         return memory
-    version = memory.column("version").copy()
+    cells, place = np.unique(np.concatenate([new, old]), return_inverse=True)
+    version, newer, older = memory.values("version", cells), place[: len(new)], place[len(new) :]
     for _ in range(len(new)):  # as often as the longest line within the batch
-        risen = version[old] + 1
-        if (risen <= version[new]).all():
+        risen = version[older] + 1
+        if (risen <= version[newer]).all():
             break
-        np.maximum.at(version, new, risen)
-    memory = memory.changed(new, {"version": version[new]})
+        np.maximum.at(version, newer, risen)
+    memory = memory.changed(cells, {"version": version})
     return memory.changed(rows.of(replaced.old), {"status": "superseded", "successor": rows.of(replaced.new)})
 
 
@@ -238,10 +239,12 @@ def supported(memory: Memory, edges: Deferred, rules: Rules) -> Memory:
 
 def refreshed(memory: Memory, rows: Ints, now: NDArray[np.float64], rules: Rules) -> Memory:
     """Cells touched at times later than before: currency back to c0, but for immutable ones under enforced locks."""
-    touched = memory.column("touched").copy()
-    np.maximum.at(touched, rows, now)
-    later = np.unique(rows)
-    later = later[touched[later] > memory.column("touched")[later]]
+    cells, place = np.unique(rows, return_inverse=True)
+    before = memory.values("touched", cells)
+    touched = before.copy()
+    np.maximum.at(touched, place, np.broadcast_to(now, len(rows)))
+    moves = touched > before
     if rules.locks == "enforced":
-        later = later[~memory.column("immutable")[later]]
-    return memory.changed(later, {"touched": touched[later], "currency": memory.column("c0")[later]})
+        moves &= ~memory.values("immutable", cells)
+    later = cells[moves]
+    return memory.changed(later, {"touched": touched[moves], "currency": memory.values("c0", later)})

@@ -11,6 +11,7 @@ import polars as pl
 from malsim.errors import UsageError
 from malsim.memory import schema
 from malsim.memory.building import refreshed
+from malsim.memory.index import NONE
 from malsim.memory.rules import Rules
 from malsim.memory.scores import bumped_salience
 from malsim.memory.texts import content_of, folded
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["annex", "expanded", "reinstate", "set_flag", "update"]
 
 _MAY_CHANGE = ("body", "summary", "topics", "entities", "source_refs", "verification", "stability", "expires", "reverify")
-_STATUS = schema.CELLS["status"]
+_ACTIVE, _SUPERSEDED, _ANNEXED = range(len(schema.STATUS))
 
 
 def annex(memory: Memory, handle: str, *, rep: int = 0, rules: Rules | None = None) -> Memory:
@@ -40,16 +41,13 @@ def reinstate(memory: Memory, handle: str, *, rep: int = 0, rules: Rules | None 
 
 def set_flag(memory: Memory, rows: Bools, flag: str, *, value: bool) -> Memory:
     """Set one flag on the marked rows; `annexed` also moves their status. Locks are the caller's to keep."""
-    here = pl.Series(rows)
-    columns = [pl.when(here).then(pl.lit(value)).otherwise(flag).alias(flag)]
-    if flag == "annexed":
-        free = (
-            pl.when(pl.col("successor").is_null()).then(pl.lit("active", _STATUS)).otherwise(pl.lit("superseded", _STATUS))
-        )
-        status = pl.lit("annexed", _STATUS) if value else free
-        moves = here & ((memory.cells["status"] != "annexed") if value else (memory.cells["status"] == "annexed"))
-        columns.append(pl.when(moves).then(status).otherwise("status").alias("status"))
-    return memory.with_cells(memory.cells.with_columns(columns))
+    at = np.flatnonzero(rows)
+    memory = memory.changed(at, {flag: value})
+    if flag != "annexed":
+        return memory
+    moves = at[(memory.values("status", at) == _ANNEXED) != value]
+    free = np.where(memory.values("successor", moves) == NONE, _ACTIVE, _SUPERSEDED)
+    return memory.changed(moves, {"status": _ANNEXED if value else free})
 
 
 def update(memory: Memory, handle: str, *, now: float, rep: int = 0, rules: Rules | None = None, **fields: object) -> Memory:
@@ -84,7 +82,7 @@ def expanded(memory: Memory, rows: Ints, now: float, rules: Rules) -> Memory:
 
     s' = s + (1 − s) · salience_bump, and salience = s'. A read is never a reinforcement.
     """
-    seed = bumped_salience(memory.column("salience_seed")[rows], bump=rules.salience_bump)
+    seed = bumped_salience(memory.values("salience_seed", rows), bump=rules.salience_bump)
     return memory.changed(rows, {"salience_seed": seed, "salience": seed, "read": now})
 
 

@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.memory import Memory, admit, schema, tick
+from malsim.memory.building import refreshed
 from malsim.memory.columns import Column, bare
 from malsim.memory.deferred import Deferred
 from malsim.memory.edges import connect
 from malsim.memory.pile import Pile
 from malsim.memory.rules import Rules
-from malsim.memory.updates import expanded
+from malsim.memory.updates import expanded, set_flag
 from malsim.memory.wiring import wire
 
 if TYPE_CHECKING:
@@ -212,3 +213,47 @@ def test_pieces_that_nobody_asks_for_do_not_pile_up_without_end() -> None:
     assert pile.since(998)["n"].to_list() == pile.frame["n"].to_list()[998:] == list(range(998, 2_500))
     assert pile.since(pile.height).is_empty()
     assert first.frame["n"].to_list() == [0, 1]
+
+
+FLAGGED = st.tuples(st.just("flag"), st.sampled_from(["pinned", "annexed"]), st.booleans(), st.integers(0, 12))
+OPENED = st.tuples(st.just("open"), st.sets(st.integers(0, 12)))
+TOUCHED = st.tuples(st.just("touch"), st.sets(st.integers(0, 12)))
+RULES = st.sampled_from(
+    [Rules(), Rules(recompute="admit"), Rules(pinned_currency="c0"), Rules.recall_v5(), Rules(reinforced_by="corroboration")]
+)
+
+
+@given(st.lists(st.one_of(STEP, FLAGGED, OPENED, TOUCHED, st.just("tick")), max_size=12), RULES)
+def test_what_a_tick_leaves_to_be_computed_is_what_it_would_have_computed(steps: list[object], rules: Rules) -> None:
+    late = soon = Memory.empty()
+    lives, asked = [(late, soon)], 0
+    for number, step in enumerate(steps):
+        if isinstance(step, list):
+            claims, asked = _claims(step, asked, float(number)), asked + len(step)
+            late, soon = (admit(memory, claims, rules).memory for memory in (late, soon))
+        else:
+            late, soon = (_moved(memory, step, number + 0.5, rules) for memory in (late, soon))
+        some = np.arange(0, late.height, 2)
+        for name in PENDING:
+            np.testing.assert_array_equal(late.values(name, some), soon.column(name)[some])
+        soon = Memory(soon.cells, soon.edges, soon.writers, soon.scanned)  # nothing of it is left to be computed
+        lives.append((late, soon))
+    for one, other in lives:
+        assert one.cells.equals(other.cells)
+
+
+PENDING = ("currency", "salience", "support_mass", "challenge_mass", "calibration")
+
+
+def _moved(memory: Memory, step: object, now: float, rules: Rules) -> Memory:
+    match step:
+        case "tick":
+            return tick(memory, now, rules)
+        case ("flag", str(flag), bool(value), int(at)):
+            return set_flag(memory, np.arange(memory.height) == at, flag, value=value)
+        case ("open", set(rows)):
+            return expanded(memory, np.array([row for row in rows if row < memory.height], dtype=np.int64), now, rules)
+        case ("touch", set(rows)):
+            at = np.array([row for row in rows if row < memory.height], dtype=np.int64)
+            return refreshed(memory, at, np.array([now]), rules)
+    return memory
