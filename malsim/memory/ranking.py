@@ -27,31 +27,33 @@ def fused(
     rules: Rules,
     *,
     reference: Bools | None = None,
-    here: Bools | None = None,
+    row: Ints | None = None,
 ) -> Array:
     """How much each candidate deserves a line.
 
     score = rank_lexical · lexical/best + rank_degree · log(1 + degree)/log(1 + most) + rank_effective · effective
-    + rank_recency · exp(−age/rank_recency_tau), best and most being the largest along the last axis
+    + rank_recency · exp(−age/rank_recency_tau), best and most being the largest of the candidate's row
 
-    All arrays share one shape, a candidate a place along the last axis; each row of a table ranks by itself, and where it is
-    not `here` there is no candidate: score −inf. `lexical` ≥ 0 is any match score (BM25's size, or the number of topics that
-    match), `degree` ≥ 0 a count of edges, `age` in days. Of a `reference` (kind ref) only the share rank_reference of its
-    match counts. Source: the reference's fusion, whose own code loses the match to a sign.
+    All arrays have one entry a candidate; `row` says in which row of a table each stands, those of one together; without it
+    all are of one. `lexical` ≥ 0 is any match score (BM25's size, or the number of topics that match), `degree` ≥ 0 a count
+    of edges, `age` in days. Of a `reference` (kind ref) only the share rank_reference of its match counts. Source: the
+    reference's fusion, whose own code loses the match to a sign.
 
     >>> from malsim.memory.rules import Rules
     >>> none = np.zeros(2)
     >>> fused(np.array([4.0, 2.0]), np.array([0.0, 3.0]), np.array([0.4, 0.8]), none, Rules()).round(2).tolist()
     [1.16, 0.97]
     """
-    here = np.ones(lexical.shape, dtype=bool) if here is None else here
-    match, hub = (np.where(here, part, 0.0) for part in (lexical, np.log1p(degree)))
-    match /= _best(match)
+    if not lexical.size:
+        return np.zeros(0)
+    starts = np.zeros(1, dtype=np.int64) if row is None else np.append(0, np.flatnonzero(row[1:] != row[:-1]) + 1)
+    counts, hub = np.diff(np.append(starts, len(lexical))), np.log1p(degree)
+    match = lexical / _best(lexical, starts, counts)
     if reference is not None:
         match = np.where(reference, rules.rank_reference * match, match)
-    score: Array = rules.rank_lexical * match + rules.rank_degree * hub / _best(hub)
+    score: Array = rules.rank_lexical * match + rules.rank_degree * hub / _best(hub, starts, counts)
     score += rules.rank_effective * effective + rules.rank_recency * np.exp(-np.maximum(age, 0.0) / rules.rank_recency_tau)
-    return np.where(here, score, -np.inf)
+    return score
 
 
 def foremost(score: Array, touched: Array, *, limit: int) -> Ints:
@@ -87,7 +89,7 @@ def along(table: NDArray[Any], place: Ints) -> NDArray[Any]:
     return table.reshape(-1)[start + np.where(place < 0, place + width, place)]
 
 
-def _best(value: Array) -> Array:
-    """The largest value along the last axis, 1 where that is 0."""
-    best = value.max(axis=-1, keepdims=True, initial=0.0)
-    return np.where(best > 0.0, best, 1.0)
+def _best(value: Array, starts: Ints, counts: Ints) -> Array:
+    """The largest value among each one's own, of which so many follow each start; 1 where that is 0."""
+    best = np.maximum.reduceat(value, starts)
+    return np.repeat(np.where(best > 0.0, best, 1.0), counts)

@@ -30,8 +30,8 @@ class Bands:
     def __init__(self) -> None:
         self._times: list[float] = []
         self._names: list[tuple[str | None, str]] = []
-        self._waiting: list[Array] = []
-        self._size = 0
+        self._waiting = np.zeros((0, 0))
+        self._filled = 0
         self._kept: list[Array] = []
 
     def add(self, t: float, signals: Mapping[str, Array], rows: tuple[str | None, ...]) -> None:
@@ -40,19 +40,28 @@ class Bands:
             return
         self._times += [t] * (len(signals) * len(rows))
         self._names += [(row, name) for name in signals for row in rows]
-        self._waiting.append(np.concatenate([np.atleast_2d(array) for array in signals.values()]))
-        self._size += self._waiting[-1].size
-        if self._size >= HELD:
-            self._sum_up()
+        arrays = [np.atleast_2d(array) for array in signals.values()]
+        end = self._filled + len(signals) * len(rows)
+        if end > len(self._waiting):
+            end -= self._sum_up()
+            self._make_room(end, arrays[0].shape[1])
+        np.concatenate(arrays, out=self._waiting[self._filled : end])
+        self._filled = end
 
-    def _sum_up(self) -> None:
-        self._kept.append(_summary(np.concatenate(self._waiting)))
-        self._waiting, self._size = [], 0
+    def _make_room(self, rows: int, replications: int) -> None:
+        if rows > len(self._waiting):
+            self._waiting = np.empty((max(rows, HELD // max(replications, 1)), replications))
+
+    def _sum_up(self) -> int:
+        """Sum up what waits, and say how many rows that were."""
+        filled, self._filled = self._filled, 0
+        if filled:
+            self._kept.append(_summary(self._waiting[:filled]))
+        return filled
 
     def frame(self) -> pl.DataFrame:
         """One row a tick, row and signal (columns of BANDS)."""
-        if self._waiting:
-            self._sum_up()
+        self._sum_up()
         if not self._kept:
             return pl.DataFrame(schema=BANDS)
         rows, signals = zip(*self._names, strict=True)
@@ -75,17 +84,22 @@ def bands_of(signals: pl.DataFrame) -> pl.DataFrame:
 
 
 def _summary(values: Array) -> Array:
-    """Count, mean and quantiles of each row, NaN left out; quantiles lie between neighbours in proportion."""
-    ordered = np.sort(values, axis=1)  # NaN goes last
-    told = ~np.isnan(values)
-    count = told.sum(axis=1)
-    mean = np.divide(np.where(told, values, 0.0).sum(axis=1), count, out=np.full(len(values), np.nan), where=count > 0)
+    """Count, mean and quantiles of each row, NaN left out; quantiles lie between neighbours in proportion.
+
+    The rows are left in order: what is summed up is not looked at again, and another megabyte would cost more than a sum.
+    """
+    count, total = np.full(len(values), values.shape[1]), values.sum(axis=1)
+    gaps = np.flatnonzero(np.isnan(total))  # most rows have none
+    told = ~np.isnan(values[gaps])
+    count[gaps], total[gaps] = told.sum(axis=1), np.where(told, values[gaps], 0.0).sum(axis=1)
+    mean = np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
+    values.sort(axis=1)  # NaN goes last
     found = [count.astype(np.float64), mean]
     row, last = np.arange(len(values)), np.maximum(count - 1, 0)
     for level in LEVELS:
         at = level * last
         low = at.astype(np.int64)
         high = np.minimum(low + 1, last)
-        left, right = ordered[row, low], ordered[row, high]
+        left, right = values[row, low], values[row, high]
         found.append(left + (at - low) * (right - left))
     return np.stack(found, axis=1)

@@ -52,22 +52,24 @@ def answers(stand: Stand, truth: Ints, *, full: bool) -> dict[str, Array]:
 
     Without `full`, `truth` and `answer`, whose values cannot be averaged, are left out.
     """
-    catalogue = stand.catalogue
-    speaks = np.flatnonzero(stand.active & (catalogue.says != NONE))
+    catalogue, size = stand.catalogue, truth.size
+    speaks = np.flatnonzero(stand.active & (catalogue.value != NONE))
     says, effective = catalogue.says[speaks], stand.effective[speaks]
-    best = np.full((catalogue.most_values, *truth.shape), -1.0)
-    np.maximum.at(best.reshape(-1), says, effective)
-    good = np.take_along_axis(best, truth[None], axis=0)[0]
-    np.put_along_axis(best, truth[None], -1.0, axis=0)
-    bad = best.max(axis=0)
+    best = np.full(catalogue.most_values * size, -1.0)
+    np.maximum.at(best, says, effective)
+    of_truth = truth.ravel() * size + np.arange(size)
+    good = best[of_truth].reshape(truth.shape)
+    best[of_truth] = -1.0
+    bad = best.reshape(-1, *truth.shape).max(axis=0)
     right, most = good > bad, np.maximum(good, bad)
     silent = most < 0.0
     answer = np.full(truth.shape, NONE)
     asked = ~silent & (full | (good == bad))  # where the answer is to be told, or decides
     if asked.any():
-        sought = np.broadcast_to(np.where(asked, most, np.nan), best.shape).ravel()
-        leads = np.flatnonzero(effective == sought[says])[::-1]
-        answer.reshape(-1)[says[leads] % truth.size] = catalogue.value[speaks[leads]]  # the earliest is written last
+        sought = np.flatnonzero(np.tile(asked.ravel(), catalogue.most_values)[says])
+        place = says[sought] % size
+        leads = np.flatnonzero(effective[sought] == most.ravel()[place])[::-1]
+        answer.reshape(-1)[place[leads]] = catalogue.value[speaks[sought[leads]]]  # the earliest is written last
         right = np.where(asked, answer == truth, right)
     found = {"truth": truth.astype(np.float64), "answer": np.where(silent, np.nan, answer)} if full else {}
     return found | {

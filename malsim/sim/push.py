@@ -95,10 +95,13 @@ class Stand:
         """
         catalogue = self.catalogue
         cell = catalogue.shelf(rep, catalogue.topic_of[fact], self.listed)
-        match = 1.0 + (catalogue.fact[cell] == fact[:, None])
-        touched = self.touched[cell]
-        score = fused(match, catalogue.degree[cell], self.effective[cell], now - touched, self.rules, here=cell != NONE)
-        row = along(cell, foremost(score, touched, limit=limit))  # the last of a shelf is NONE
+        at = np.flatnonzero(cell != NONE)
+        listed, reader = cell.reshape(-1)[at], at // cell.shape[1]
+        match, touched = 1.0 + (catalogue.fact[listed] == fact[reader]), self.touched[listed]
+        worth = fused(match, catalogue.degree[listed], self.effective[listed], now - touched, self.rules, row=reader)
+        score, last = np.full((2, *cell.shape), -np.inf)
+        score.reshape(-1)[at], last.reshape(-1)[at] = worth, touched
+        row = along(cell, foremost(score, last, limit=limit))  # the last of a shelf is NONE
         here = row != NONE
         words = (catalogue.words[row] * here).cumsum(axis=1)
         within = (words <= np.reshape(budget, (-1, 1))) & here

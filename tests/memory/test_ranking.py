@@ -25,26 +25,19 @@ candidates = st.lists(
 )
 
 
-def columns(rows: list[Any]) -> tuple[Any, ...]:
-    """Each part of the candidates as a table: those of a row lie on their own places, and elsewhere is none."""
-    row, *parts, reference = (np.array(column) for column in zip(*rows, strict=True))
-    here = row == np.arange(4)[:, None]
-    tables = (np.where(here, part.astype(np.float64), 7.0) for part in parts)
-    return here, *tables, here & reference
-
-
 def ranked(rows: list[Any], rules: Rules) -> tuple[Any, Any, Any]:
-    here, match, degree, worth, age, reference = columns(rows)
-    return here, fused(match, degree, worth, age, rules, reference=reference, here=here), age
+    """Where the candidates of each row of a table lie, their scores and their ages."""
+    row, match, degree, worth, age, reference = (np.array(column) for column in zip(*sorted(rows), strict=True))
+    score = fused(match, degree.astype(np.float64), worth, age, rules, reference=reference, row=row)
+    return row == np.arange(4)[:, None], score, age
 
 
 @given(candidates)
 def test_a_score_is_the_sum_of_four_terms_each_within_its_weight(rows: list[Any]) -> None:
     rules = Rules()
-    here, score, _ = ranked(rows, rules)
-    assert (score[~here] == -np.inf).all()
-    assert (score[here] >= 0.0).all()
-    assert (score[here] <= rules.rank_lexical + rules.rank_degree + rules.rank_effective + rules.rank_recency + 1e-12).all()
+    _, score, _ = ranked(rows, rules)
+    assert (score >= 0.0).all()
+    assert (score <= rules.rank_lexical + rules.rank_degree + rules.rank_effective + rules.rank_recency + 1e-12).all()
     parts = ("rank_lexical", "rank_degree", "rank_effective", "rank_recency")
     without: list[dict[str, Any]] = [dict.fromkeys(set(parts) - {part}, 0.0) for part in parts]
     summed = sum(ranked(rows, rules.replace(**changes))[1] for changes in without)
@@ -54,24 +47,25 @@ def test_a_score_is_the_sum_of_four_terms_each_within_its_weight(rows: list[Any]
 @given(candidates, st.integers(1, 12))
 def test_a_row_ranks_as_it_does_alone(rows: list[Any], limit: int) -> None:
     here, score, age = ranked(rows, Rules())
-    best = foremost(score, -age, limit=limit)
+    best = foremost(np.where(here, score, -np.inf), np.where(here, -age, 7.0), limit=limit)
     for row, own in enumerate(here):
-        of_row = [candidate for candidate in rows if candidate[0] == row]
+        of_row = [candidate for candidate in sorted(rows) if candidate[0] == row]
         if of_row:
             match, degree, worth, ages, reference = (np.array(part) for part in list(zip(*of_row, strict=True))[1:])
             alone = fused(match, degree.astype(np.float64), worth, ages, Rules(), reference=reference)
-            np.testing.assert_array_equal(alone, score[row, own])
+            np.testing.assert_array_equal(alone, score[own])
             first = foremost(alone[None], -ages[None], limit=limit)[0]
             np.testing.assert_array_equal(np.where(first < 0, -1, np.flatnonzero(own)[first]), best[row])
 
 
 @given(candidates, st.integers(1, 12))
 def test_the_foremost_are_the_best_in_order(rows: list[Any], limit: int) -> None:
-    here, match, _, _, age, _ = columns(rows)
-    best = foremost(np.where(here, match, -np.inf), -age, limit=limit)
-    for row, own in enumerate(here):
-        every = sorted(np.flatnonzero(own), key=lambda at: (-match[row, at], age[row, at], at))
-        assert best[row].tolist() == [*every[:limit], *[-1] * (limit - len(every))]
+    row, match, _, _, age, _ = (np.array(column) for column in zip(*rows, strict=True))
+    here = row == np.arange(4)[:, None]
+    best = foremost(np.where(here, match, -np.inf), np.where(here, -age, 7.0), limit=limit)
+    for place, own in enumerate(here):
+        every = sorted(np.flatnonzero(own), key=lambda at: (-match[at], age[at], at))
+        assert best[place].tolist() == [*every[:limit], *[-1] * (limit - len(every))]
 
 
 @given(st.data())
