@@ -86,7 +86,8 @@ def along(table: NDArray[Any], place: Ints) -> NDArray[Any]:
     """
     rows, width = table.shape
     start = np.arange(0, rows * width, width)[:, None]
-    return table.reshape(-1)[start + np.where(place < 0, place + width, place)]
+    found: NDArray[Any] = table.reshape(-1)[start + np.where(place < 0, place + width, place)]
+    return found
 
 
 def _best(value: Array, starts: Ints, counts: Ints) -> Array:

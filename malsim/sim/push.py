@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from malsim.memory.ranking import along, foremost, fused
 from malsim.sim.occasion import Seen
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from malsim.memory import Memory, Rules
     from malsim.sim.catalogue import Catalogue
     from malsim.sim.occasion import Array, Bools, Ints
@@ -43,9 +45,7 @@ class Stand:
     def __init__(self, memory: Memory, catalogue: Catalogue, rules: Rules) -> None:
         self.memory, self.catalogue, self.rules = memory, catalogue, rules
         self.effective: Array = memory.column("effective")
-        self.touched: Array = memory.column("touched")
-        self.status: Ints = memory.column("status")
-        self.active: Bools = self.status == 0
+        self.active: Bools = memory.is_active
 
     @cached_property
     def listed(self) -> Bools:
@@ -53,7 +53,7 @@ class Stand:
         if self.active.all():
             return self.active
         listed, cited = self.active.copy(), self.catalogue.cited(self.active)
-        listed[cited] |= self.status[cited] == 1
+        listed[cited] |= self._at("status", cited) == 1
         return listed
 
     @cached_property
@@ -97,7 +97,7 @@ class Stand:
         cell = catalogue.shelf(rep, catalogue.topic_of[fact], self.listed)
         at = np.flatnonzero(cell != NONE)
         listed, reader = cell.reshape(-1)[at], at // cell.shape[1]
-        match, touched = 1.0 + (catalogue.fact[listed] == fact[reader]), self.touched[listed]
+        match, touched = 1.0 + (catalogue.fact[listed] == fact[reader]), self._at("touched", listed)
         worth = fused(match, catalogue.degree[listed], self.effective[listed], now - touched, self.rules, row=reader)
         score, last = np.full((2, *cell.shape), -np.inf)
         score.reshape(-1)[at], last.reshape(-1)[at] = worth, touched
@@ -107,7 +107,7 @@ class Stand:
         within = (words <= np.reshape(budget, (-1, 1))) & here
         row = np.where(within, row, NONE)
         pushed, demand = (words * within).max(axis=1, initial=0), words.max(axis=1, initial=0)
-        return Pushed(row, within & self._marked(now)[row] if marks else within, pushed, demand)
+        return Pushed(row, self._marks(row, now) if marks else within, pushed, demand)
 
     def seen(self, rep: Ints, fact: Ints, now: float) -> Seen:
         """What a push about its fact shows each writer of that fact: rows about nothing else, in the push's order."""
@@ -118,16 +118,23 @@ class Stand:
         here = row != NONE
         return Seen(row, np.where(here, self.catalogue.value[row], NONE), np.where(here, self.effective[row], 0.0))
 
-    def _marked(self, now: float) -> Bools:
-        """Which cells bear a mark: columns read from end to end cost less than the few rows that a push shows."""
-        column = self.memory.column
-        return marked(
+    def _marks(self, row: Ints, now: float) -> Bools:
+        """Which of the lines bear a mark."""
+        shown = np.flatnonzero(row != NONE)
+        at, column = row.reshape(-1)[shown], self.memory.column
+        found = np.zeros(row.shape, dtype=bool)
+        found.reshape(-1)[shown] = marked(
             self.rules,
-            stated=column("stated"),
-            effective=self.effective,
-            currency=self.currency,
-            superseded=self.status == 1,
-            contradicted=self.contradicted,
-            overdue=column("reverify") < now,  # NaN, for none, is never past
-            requires_review=column("requires_review"),
+            stated=column("stated")[at],
+            effective=self.effective[at],
+            currency=self._at("currency", at),
+            superseded=~self.active[at],  # what is listed and not active is that
+            contradicted=self.contradicted[at],
+            overdue=(column("reverify") < now)[at],  # NaN, for none, is never past
+            requires_review=column("requires_review")[at],
         )
+        return found
+
+    def _at(self, name: str, rows: Ints) -> NDArray[Any]:
+        """Some rows of a column of the cells that may have moved: nothing is computed or copied of others."""
+        return self.memory.table("cells").kept(name).at(rows)
