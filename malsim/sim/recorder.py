@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema
+from malsim.memory.frames import framed, places
 from malsim.memory.wording import worded
 from malsim.sim import gauges
 from malsim.sim.bands import Bands
@@ -129,15 +130,21 @@ class Recorder:
 
     def _listed(self, t: float, signals: dict[str, Array], rows: tuple[str | None, ...]) -> list[pl.DataFrame]:
         """Signals of shape (rows, replications) as rows of the frame, those without a value left out."""
-        kept = []
+        kept: list[tuple[str | None, str, Array]] = []
         for name, values in signals.items():
             numbers = gauges.numbers(self.scenario.facts, values) if name in ("truth", "answer") else values
             for row, line in zip(rows, np.atleast_2d(numbers), strict=True):
                 address = name if row is None else f"{name}({row})"
                 if self._wanted is None or name in self._wanted or address in self._wanted:
-                    frame = pl.DataFrame([self.reps, pl.Series("value", line)]).filter(pl.col("value").is_not_nan())
-                    kept.append(frame.with_columns(t=t, row=pl.lit(row, pl.String), signal=pl.lit(name)))
-        return kept
+                    kept.append((row, name, line))
+        if not kept:
+            return []
+        of_rows, names, lines = zip(*kept, strict=True)
+        value = np.concatenate(lines)
+        told = np.flatnonzero(~np.isnan(value))
+        nth, rep = (places(part) for part in np.divmod(told, len(self.reps)))
+        words = {name: pl.Series(held, dtype=pl.String)[nth] for name, held in (("row", of_rows), ("signal", names))}
+        return [framed({"t": np.full(len(told), t), "rep": self.reps[rep], **words, "value": value[told]})]
 
 
 def _joined(columns: Mapping[str, pl.DataType | type[pl.DataType]], frames: list[pl.DataFrame]) -> pl.DataFrame:
