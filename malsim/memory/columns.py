@@ -48,10 +48,11 @@ class Column:
         """Some rows."""
         found = self._room.held.take(rows)
         for changed, before in reversed(self._room.journal[self._written :]):
+            was_changed = np.zeros(self._room.filled, dtype=bool)
+            was_changed[changed] = True
+            hit = np.flatnonzero(was_changed[rows])
             order = np.argsort(changed)
-            place = order.take(np.searchsorted(changed, rows, sorter=order), mode="clip")
-            hit = np.flatnonzero(changed[place] == rows)
-            found[hit] = before[place[hit]]
+            found[hit] = before[order[np.searchsorted(changed, rows[hit], sorter=order)]]
         return found
 
     def grown(self, new: ArrayLike) -> Column:
@@ -77,6 +78,10 @@ class Column:
             room.journal.append((rows.copy(), room.held[rows]))
         room.held[rows] = values
         return Column(room.held[: self._length], room)
+
+    def copy(self) -> NDArray[Any]:
+        """All rows, as an array of one's own."""
+        return self._copied(self._length).held[: self._length]
 
     def _copied(self, end: int) -> _Room:
         """A room of its own for these values, with space up to `end` and half as much again behind it."""

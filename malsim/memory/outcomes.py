@@ -58,7 +58,7 @@ class Outcomes:
 
     def changed(self, memory: Memory, rows: NDArray[np.int64]) -> Outcomes:
         """With the successors that these rows have now."""
-        heirs = memory.column("successor")[rows]
+        heirs = memory.values("successor", rows)
         return replace(self, replaced=self.replaced.changed(rows, (heirs != NONE) & self._may_judge(memory, heirs, rows)))
 
     def contradicted(self, active: NDArray[np.bool_]) -> NDArray[np.bool_]:

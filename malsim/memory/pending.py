@@ -25,48 +25,48 @@ class Pending(Column):
     The law, a function of row numbers, is that of one tick. At the next one, rows that are not due any more keep what they
     had come to. What is written into a row stays until it is due again.
 
-    >>> column = Pending(Column(np.array([7.0, 7.0])), Column(np.array([True, False])), lambda rows: rows + 0.5)
+    >>> column = Pending(Column(np.array([7.0, 7.0])), np.array([True, False]), lambda rows: rows + 0.5)
     >>> column.values.tolist(), column.changed(np.array([0]), 1.0).values.tolist()
     ([0.5, 7.0], [1.0, 7.0])
     >>> Pending.after(column, np.array([False, True]), lambda rows: rows * 4.0).values.tolist()
     [0.5, 4.0]
     """
 
-    def __init__(self, rest: Column, due: Column, law: Law) -> None:
-        self._rest, self._due, self._law = rest, due, law
+    def __init__(self, rest: Column, due: NDArray[np.bool_], law: Law) -> None:
+        self._rest, self._due, self._law = rest, due, law  # of the rows behind its end `due` says that they are not
 
     @classmethod
     def after(cls, before: Column, due: NDArray[np.bool_], law: Law) -> Pending:
         """What a column becomes by a tick."""
-        return cls(before.settled(due) if isinstance(before, Pending) else before, Column(due), law)
+        return cls(before.settled(due) if isinstance(before, Pending) else before, due, law)
 
     def settled(self, due: NDArray[np.bool_]) -> Column:
         """The column's own values, but for rows that are `due` again."""
-        rows = np.flatnonzero(self._due.values & ~due)
-        return self._rest.changed(rows, self._law(rows))
+        rows = np.flatnonzero(self._due > due[: len(self._due)])
+        return self._rest.changed(rows, self._law(rows)) if rows.size else self._rest
 
     @cached_property
-    def _whole(self) -> Column:
-        rows = np.flatnonzero(self._due.values)
-        fresh = self._law(rows)
-        return Column(fresh) if len(rows) == len(self._due.values) else self._rest.changed(rows, fresh)
-
-    @property
     def values(self) -> NDArray[Any]:
         """All rows."""
-        return self._whole.values
+        rows, values = np.flatnonzero(self._due), self._rest.copy()
+        values[rows] = self._law(rows)
+        values.flags.writeable = False
+        return values
 
     def at(self, rows: NDArray[np.int64]) -> NDArray[Any]:
         """Some rows; of no other one anything is computed."""
         found = self._rest.at(rows)
-        due = np.flatnonzero(self._due.at(rows))
+        known = np.flatnonzero(rows < len(self._due))
+        due = known[self._due[rows[known]]]
         found[due] = self._law(rows[due])
         return found
 
     def grown(self, new: ArrayLike) -> Pending:
         """The column with more values behind its own, which are not due yet."""
-        return Pending(self._rest.grown(new), self._due.grown(np.zeros(np.shape(new), dtype=bool)), self._law)
+        return Pending(self._rest.grown(new), self._due, self._law)
 
     def changed(self, rows: NDArray[np.int64], values: ArrayLike) -> Pending:
         """The column with other values in some rows, which are not due any more."""
-        return Pending(self._rest.changed(rows, values), self._due.changed(rows, np.False_), self._law)
+        due = self._due.copy()
+        due[rows[rows < len(due)]] = False
+        return Pending(self._rest.changed(rows, values), due, self._law)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.cells import Memory
     from malsim.memory.pending import Law
+    from malsim.memory.rules import Formula
     from malsim.memory.scores import Array
 
 __all__ = ["Settled", "effective_at", "factors_at", "settle", "tick"]
@@ -132,7 +133,6 @@ class _Step:
     worth: Column
     support: Array
     challenge: Array
-    factor: Array
     effective: Column
 
 
@@ -152,8 +152,9 @@ class _Scan:
     def __init__(self, memory: Memory, now: float, rules: Rules) -> None:
         self.memory, self.now, self.rules = memory, now, rules
         self.all_active = len(memory.active) == memory.height
+        self.author, self.stated = (self.live(memory.column(name)) for name in ("author", "stated"))
 
-    def live(self, held: Array) -> Array:
+    def live(self, held: NDArray[Any]) -> NDArray[Any]:
         """The active cells' part of a column."""
         return held if self.all_active else held.take(self.memory.active)
 
@@ -192,22 +193,33 @@ class _Scan:
         worth = effective if rules.mass_from == "effective" else Column(memory.column("stated"))
         if rules.mass_neighbours == "active" and not self.all_active:
             worth = Column(worth.values * memory.is_active)
-        fixed = rules.recompute == "admit"
-        factor_now = memory.column("calibration") if fixed else factor.take(memory.column("author"))
-        given = (memory.column("stated"), factor_now, *memory.wiring.masses(worth.values))
-        if rules.effective is None:
-            ceilings = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
-            fresh = scores.effective(*(self.live(one) for one in given), **ceilings)
-        else:
-            fresh = self.live(self._own_formula(*given))
+        support, challenge = memory.wiring.masses(worth.values)
+        fresh = self._formula(factor, support, challenge)
         if rules.damping < 1.0:
             before = self.live(effective.values)
             fresh = before + rules.damping * (fresh - before)
-        _, factor_now, support, challenge = given
-        return _Step(worth, support, challenge, factor_now, self.among(effective, fresh))
+        return _Step(worth, support, challenge, self.among(effective, fresh))
 
-    def _own_formula(self, stated: Array, factor: Array, support: Array, challenge: Array) -> Array:
-        fresh = np.array(self.rules.effective(stated, factor, support, challenge), dtype=np.float64)
+    def _formula(self, factor: Array, support: Array, challenge: Array) -> Array:
+        """What the active cells come to, of the factor of each writer and the masses of each cell."""
+        rules, held = self.rules, self.memory.column("calibration") if self.rules.recompute == "admit" else None
+        if rules.effective is not None:
+            by_cell = factor[self.memory.column("author")] if held is None else held
+            return self.live(self._own_formula(rules.effective, by_cell, support, challenge))
+        by_cell = factor.take(self.author) if held is None else self.live(held)
+        return scores.effective(
+            self.stated,
+            by_cell,
+            self.live(support),
+            self.live(challenge),
+            support_ceiling=rules.support_ceiling,
+            challenge_ceiling=rules.challenge_ceiling,
+        )
+
+    def _own_formula(self, formula: Formula, factor: Array, support: Array, challenge: Array) -> Array:
+        """A formula of the user's own, of all cells: it is asked for a value of each."""
+        stated = self.memory.column("stated")
+        fresh = np.array(formula(stated, factor, support, challenge), dtype=np.float64)
         if fresh.shape != stated.shape or not bool(((fresh >= 0.0) & (fresh <= 1.0)).all()):
             raise RulesError(
                 "your formula must give one value in [0, 1] for each cell",
@@ -225,10 +237,11 @@ class _Scan:
         """
         rules, memory, cells = self.rules, self.memory, self.memory.table("cells")
         active, pinned = memory.is_active, memory.column("pinned")
-        laws = {"support_mass": step.support.take, "challenge_mass": step.challenge.take}
+        laws: dict[str, Law] = {"support_mass": step.support.take, "challenge_mass": step.challenge.take}
         if rules.recompute != "admit":
-            laws["calibration"] = step.factor.take
-        columns = {name: Pending.after(cells.kept(name), active, law) for name, law in laws.items()}
+            author, factor = memory.column("author"), records.factor
+            laws["calibration"] = lambda at: factor[author[at]]
+        columns: dict[str, Column] = {name: Pending.after(cells.kept(name), active, law) for name, law in laws.items()}
         for name, law in (("currency", self._currency()), ("salience", self._salience())):
             columns[name] = Pending.after(cells.kept(name), active & ~pinned, law)
         if rules.pinned_currency != "held":

@@ -56,7 +56,7 @@ class Judgement:
         stands = built.row != NONE
         attenuated = _capped(checked)
         attenuated[checked.notes["claim"].to_numpy()] = True
-        attenuated[stands] |= built.memory.column("calibration")[built.row[stands]] < 1.0
+        attenuated[stands] |= built.memory.values("calibration", built.row[stands]) < 1.0
         told = partial(_verdicts, checked, batch, outcome, built)
         rep = checked.told.column("rep")
         return cls(built.memory, rep, _places(outcome), built.row, attenuated, built.demoted[0], told)

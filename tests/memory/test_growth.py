@@ -254,6 +254,6 @@ def _moved(memory: Memory, step: object, now: float, rules: Rules) -> Memory:
         case ("open", set(rows)):
             return expanded(memory, np.array([row for row in rows if row < memory.height], dtype=np.int64), now, rules)
         case ("touch", set(rows)):
-            at = np.array([row for row in rows if row < memory.height], dtype=np.int64)
-            return refreshed(memory, at, np.array([now]), rules)
+            touched = np.array([row for row in rows if row < memory.height], dtype=np.int64)
+            return refreshed(memory, touched, np.array([now]), rules)
     return memory
