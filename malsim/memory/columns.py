@@ -51,8 +51,9 @@ class Column:
             was_changed = np.zeros(self._room.filled, dtype=bool)
             was_changed[changed] = True
             hit = np.flatnonzero(was_changed[rows])
-            order = np.argsort(changed)
-            found[hit] = before[order[np.searchsorted(changed, rows[hit], sorter=order)]]
+            place = np.empty(self._room.filled, dtype=np.int32)  # of the rows that were changed; elsewhere anything
+            place[changed] = np.arange(len(changed))
+            found[hit] = before[place[rows[hit]]]
         return found
 
     def grown(self, new: ArrayLike) -> Column:
