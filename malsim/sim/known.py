@@ -21,8 +21,7 @@ class Known:
     """By writer (its place in the roster) and fact: the latest cell and its value; and which are still to be taken along.
 
     A writer learns what became of its claims at the next turn. Of several it made about one fact in one turn the last is its
-    latest; the others are loose ends until its next claim about the fact supersedes them too. Of a population's first about
-    a fact, made in one turn, the last counts as its first.
+    latest; the others are loose ends until its next claim about the fact supersedes them too.
     """
 
     def __init__(self, sizes: Ints, replications: int, facts: int) -> None:
@@ -45,7 +44,8 @@ class Known:
             self._loose = np.append(self._loose, [place[loose], row[loose]], axis=1)
         shared = (crowd * self._replications + rep) * self._facts + fact
         new = np.flatnonzero(self._first[shared] == NONE)
-        self._first[shared[new]] = row[new]
+        unheard, first = np.unique(shared[new], return_index=True)
+        self._first[unheard] = row[new[first]]
 
     def own(self, wake: Wake) -> Own:
         """What each writer who wakes knows of its own claims; the loose ends it is handed are its to tie.
