@@ -48,6 +48,8 @@ class Shelves:
 
     def stock(self, listed: Bools) -> None:
         """Have on the shelves the cells that are listed, of all that were put, and no others."""
+        if listed is self._listed:
+            return
         moved = listed.copy()
         moved[: len(self._listed)] ^= self._listed
         cells = np.flatnonzero(moved)
