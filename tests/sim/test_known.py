@@ -13,7 +13,7 @@ def test_of_claims_made_in_one_turn_the_first_that_the_gate_took_is_the_populati
     zeros = np.zeros(2, dtype=np.int64)
     for members, rows in (([2, 0], [7, 8]), ([1, 0], [9, 10])):
         known.heard(zeros, zeros, np.array(members), zeros, np.array(rows), zeros)
-    wake = Wake(zeros, np.array([0, 1]), zeros, zeros, np.array([0, 1]), zeros, zeros, zeros, drawn=lambda _: zeros * 0.0)
+    wake = Wake(zeros, np.array([0, 1]), zeros, zeros, np.array([0, 1]), zeros, zeros, zeros, drawn=lambda _: np.zeros(2))
     own = known.own(wake)
     assert own.first.tolist() == [7, 7]
     assert own.row.tolist() == [10, 9]
