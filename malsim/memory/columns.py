@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,9 @@ from malsim.memory.index import NONE
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Column", "bare", "counted", "dressed", "place_of"]
+__all__ = ["Column", "Rows", "bare", "counted", "dressed", "place_of"]
+
+Rows: TypeAlias = "NDArray[np.int64] | slice"
 
 
 class Column:
@@ -44,8 +46,13 @@ class Column:
         shown.flags.writeable = False
         return shown
 
-    def at(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+    def __len__(self) -> int:
+        return self._length
+
+    def at(self, rows: Rows) -> NDArray[Any]:
         """Some rows."""
+        if isinstance(rows, slice):
+            return self.values[rows]
         found = self._room.held.take(rows)
         for changed, before in reversed(self._room.journal[self._written :]):
             was_changed = np.zeros(self._room.filled, dtype=bool)

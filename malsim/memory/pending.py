@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.memory.columns import Column
+from malsim.memory.columns import Column, Rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = ["Law", "Pending"]
 
-Law = Callable[[NDArray[np.int64]], NDArray[np.float64]]
+Law = Callable[[Rows], NDArray[np.float64]]
 
 
 class Pending(Column):
     """A column of which the rows that are `due` hold what `law` says of them, and the others what they hold in `rest`.
 
-    The law, a function of row numbers, is that of one tick. At the next one, rows that are not due any more keep what they
-    had come to. What is written into a row stays until it is due again.
+    The law, a function of row numbers or of a slice of all rows, is that of one tick. At the next one, rows that are not
+    due any more keep what they had come to. What is written into a row stays until it is due again.
 
     >>> column = Pending(Column(np.array([7.0, 7.0])), np.array([True, False]), lambda rows: rows + 0.5)
     >>> column.values.tolist(), column.changed(np.array([0]), 1.0).values.tolist()
@@ -48,13 +48,22 @@ class Pending(Column):
     @cached_property
     def values(self) -> NDArray[Any]:
         """All rows."""
-        rows, values = np.flatnonzero(self._due), self._rest.copy()
-        values[rows] = self._law(rows)
+        rows = np.flatnonzero(self._due)
+        if len(rows) == len(self._rest):
+            values = self._law(slice(0, len(rows)))
+        else:
+            values = self._rest.copy()
+            values[rows] = self._law(rows)
         values.flags.writeable = False
         return values
 
-    def at(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+    def __len__(self) -> int:
+        return len(self._rest)
+
+    def at(self, rows: Rows) -> NDArray[Any]:
         """Some rows; of no other one anything is computed."""
+        if isinstance(rows, slice):
+            return self.values[rows]
         found = self._rest.at(rows)
         known = np.flatnonzero(rows < len(self._due))
         due = known[self._due[rows[known]]]

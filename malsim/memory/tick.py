@@ -10,7 +10,7 @@ import numpy as np
 from malsim.errors import RulesError
 from malsim.memory import calibration, scores
 from malsim.memory.answers import wrong_by_answer
-from malsim.memory.columns import Column
+from malsim.memory.columns import Column, Rows
 from malsim.memory.pending import Pending
 from malsim.memory.rules import Rules
 
@@ -237,7 +237,7 @@ class _Scan:
         """
         rules, memory, cells = self.rules, self.memory, self.memory.table("cells")
         active, pinned = memory.is_active, memory.column("pinned")
-        laws: dict[str, Law] = {"support_mass": step.support.take, "challenge_mass": step.challenge.take}
+        laws: dict[str, Law] = {"support_mass": step.support.__getitem__, "challenge_mass": step.challenge.__getitem__}
         if rules.recompute != "admit":
             author, factor = memory.column("author"), records.factor
             laws["calibration"] = lambda at: factor[author[at]]
@@ -260,7 +260,7 @@ class _Scan:
         now, floor, tau = self.now, self.rules.salience_floor, self.rules.salience_tau
         seed, touched, read = (self.memory.table("cells").kept(name) for name in ("salience_seed", "touched", "read"))
 
-        def law(at: NDArray[np.int64]) -> Array:
+        def law(at: Rows) -> Array:
             opened = read.at(at)
             seen = np.where(np.isnan(opened), touched.at(at), opened)
             return scores.decayed_salience(seed.at(at), now - seen, floor=floor, tau=tau)
