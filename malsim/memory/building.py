@@ -15,7 +15,7 @@ from malsim.memory.deferred import Deferred
 from malsim.memory.frames import framed, places
 from malsim.memory.index import NONE
 from malsim.memory.naming import named
-from malsim.memory.numbering import look_up_keys
+from malsim.memory.numbering import all_differ, look_up_keys
 from malsim.memory.relations import SUPERSEDES
 from malsim.memory.rows import new_cells
 
@@ -158,7 +158,7 @@ def _edges(
     weight, t = checked.linked.column("weight")[keep], checked.told.column("t")[claim]
     numbers = {"source": source, "relation": code, "target": target, "weight": weight, "t": t}
     written = Deferred(len(claim), partial(_written, numbers, checked.told, claim), numbers)
-    if source.min() >= memory.height and not mutual.any() and _all_differ(source, code, target):
+    if source.min() >= memory.height and not mutual.any() and _no_two_alike(source, code, target):
         return written, claim
     frame = written.frame().hstack(framed({"mutual": mutual, "claim": claim}))
     fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")
@@ -189,7 +189,7 @@ def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False)
         frame = pl.concat([numbered, back]).sort("order", maintain_order=True).drop("order")
     source, target = frame["source"].to_numpy(), frame["target"].to_numpy()
     same = ["source", "relation", "target"]
-    if not _all_differ(source, frame["relation"].to_physical().to_numpy(), target):
+    if not _no_two_alike(source, frame["relation"].to_physical().to_numpy(), target):
         frame = frame.unique(same, keep="last" if last_weight else "first", maintain_order=True)
     if source.size and source.min() < memory.height:  # only a cell that stood can have edges that stand
         touched = memory.edges.filter(pl.col("source").is_in(frame["source"].unique().implode()))
@@ -197,10 +197,10 @@ def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False)
     return frame
 
 
-def _all_differ(source: Ints, relation: NDArray[np.integer[Any]], target: Ints) -> bool:
+def _no_two_alike(source: Ints, relation: NDArray[np.integer[Any]], target: Ints) -> bool:
     """Whether no two edges say the same."""
     said = (source * (target.max(initial=0) + 1) + target) * len(schema.RELATIONS) + relation
-    return len(np.unique(said)) == len(said)
+    return all_differ(said)
 
 
 def _demoted(memory: Memory, replaced: Replaced, rows: Rows) -> Memory:

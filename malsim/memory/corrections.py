@@ -52,13 +52,11 @@ def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Outc
     if not acts.any():
         return NOTHING
     claim, new, old = batch.claim[acts], source[acts], outcome.target[acts]
-    active = batch.is_active(old)
-    _, first = np.unique(old[active], return_index=True)
-    first = np.sort(first)
-    line = explicit[acts] | np.isin(np.arange(len(old)), np.flatnonzero(active)[first])
-    if rules.lineage == "one_level":
-        line = np.isin(np.arange(len(old)), np.flatnonzero(active)[first])
-    return Replaced(old[active][first], new[active][first], claim[active][first], (new[line], old[line]))
+    active = np.flatnonzero(batch.is_active(old))
+    first = active[np.sort(np.unique(old[active], return_index=True)[1])]
+    line = np.zeros(len(old), dtype=bool) if rules.lineage == "one_level" else explicit[acts]
+    line[first] = True
+    return Replaced(old[first], new[first], claim[first], (new[line], old[line]))
 
 
 def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome) -> Bools:

@@ -61,6 +61,8 @@ def _made_names(memory: Memory, checked: Validated, batch: Batch, outcome: Outco
     nothing = np.zeros(0, dtype=np.int64)
     if not (batch.names or dangling.any()) or not outcome.created[:-1].any():
         return nothing
+    if not (dangling.any() or checked.told.tells("key") or checked.claims["handle"].null_count()):
+        return nothing  # all bear handles of their own, and none of these may look like a key that is made
     claims, created = checked.claims, np.flatnonzero(outcome.created)
     made = claims[created]
     key, handle = named(memory, checked.told.rows(created)).made()

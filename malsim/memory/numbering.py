@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Rules
     from malsim.memory.validation import Validated
 
-__all__ = ["Authors", "Batch", "Bools", "Ints", "authors_of", "look_up", "look_up_keys", "number"]
+__all__ = ["Authors", "Batch", "Bools", "Ints", "all_differ", "authors_of", "look_up", "look_up_keys", "number"]
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -154,6 +154,12 @@ def number(memory: Memory, checked: Validated, sound: Bools, authors: Authors, r
     )
 
 
+def all_differ(numbers: Ints) -> bool:
+    """Whether no two numbers are alike; by sorting, for a few numbers the fastest way."""
+    ordered = np.sort(numbers)
+    return not bool((ordered[1:] == ordered[:-1]).any())
+
+
 def look_up(memory: Memory, reps: pl.Series, names: pl.Series) -> Ints:
     """The row of the cell that bears each name as its key or else its handle; NONE where none does."""
     if not memory.height or names.null_count() == len(names):
@@ -188,7 +194,7 @@ def _ids(frame: pl.DataFrame) -> Ints:
 def _contents(told: Deferred) -> Ints:
     """Each claim's first claim that says the same; text is compared only where hashes meet."""
     hashes = told.column("content")
-    if len(np.unique(hashes)) == len(hashes):
+    if all_differ(hashes):
         return np.arange(len(hashes))
     return _ids(told.frame().select("rep", "kind", "folded", "body"))
 
