@@ -58,32 +58,29 @@ class Shelves:
         if not at.size:
             return
         cell, shelf = cells[at], self._under[cells[at], nth]
+        comes = np.flatnonzero(listed[cell])
+        self._append(cell[comes], shelf[comes])
         touched = np.zeros(len(self._table), dtype=bool)
         touched[shelf] = True
-        shelves = np.flatnonzero(touched)
+        self._order(np.flatnonzero(touched))
+
+    def _append(self, cell: Ints, shelf: Ints) -> None:
+        """Put cells behind those that lie on their shelves."""
+        place = self._held[shelf] + places_within(shelf)
+        more = int(place.max(initial=0)) + 2 - self._table.shape[1]
+        if more > 0:
+            self._table = np.pad(self._table, ((0, 0), (0, more)), constant_values=NONE)
+        self._table[shelf, place] = cell
+        self._held += np.bincount(shelf, minlength=len(self._held))
+
+    def _order(self, shelves: Ints) -> None:
+        """Put the listed cells of these shelves in order, and take the others away."""
         held = self.of(shelves)
-        comes = np.flatnonzero(listed[cell])
-        new = _spread(cell[comes], (np.cumsum(touched) - 1)[shelf[comes]], len(shelves))
-        self._order(shelves, np.concatenate([np.where(listed[held], held, NONE), new], axis=1))
-
-    def _order(self, shelves: Ints, held: Ints) -> None:
-        """Put the cells of these shelves in order."""
-        ordered = np.sort(held.view(np.uint64), axis=1).view(np.int64)  # NONE, without its sign, is the largest of all
-        count = (ordered != NONE).sum(axis=1)
-        most = int(count.max(initial=0)) + 1
-        if most > self._table.shape[1]:
-            self._table = np.pad(self._table, ((0, 0), (0, most)), constant_values=NONE)
-        self._table[shelves] = NONE
-        self._table[shelves, :most] = ordered[:, :most]
-        self._held[shelves] = count
-
-
-def _spread(value: Ints, row: Ints, rows: int) -> Ints:
-    """A table with each value in its row, in the order given, NONE behind them."""
-    place = places_within(row)
-    table = np.full((rows, int(place.max(initial=-1)) + 2), NONE, dtype=np.int64)
-    table[row, place] = value
-    return table
+        kept = np.where(self._listed[held], held, NONE).view(np.uint64)  # NONE, without its sign, is the largest of all
+        kept.sort(axis=1)
+        ordered = kept.view(np.int64)
+        self._table[shelves, : ordered.shape[1]] = ordered
+        self._held[shelves] = (ordered != NONE).sum(axis=1)
 
 
 def places_within(group: NDArray[Any]) -> Ints:
