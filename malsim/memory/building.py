@@ -13,11 +13,11 @@ from malsim.memory import schema
 from malsim.memory.cells import Memory
 from malsim.memory.deferred import Deferred
 from malsim.memory.frames import framed, places
-from malsim.memory.index import NONE
 from malsim.memory.naming import named
 from malsim.memory.numbering import all_differ, look_up_keys
 from malsim.memory.relations import SUPERSEDES
 from malsim.memory.rows import new_cells
+from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

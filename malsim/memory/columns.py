@@ -9,7 +9,7 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.memory.frames import places
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

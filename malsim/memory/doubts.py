@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.memory.index import NONE
 from malsim.memory.naming import SHORTEST_TAG, named
 from malsim.memory.numbering import look_up_keys
+from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from malsim.memory.cells import Memory

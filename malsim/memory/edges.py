@@ -13,9 +13,9 @@ from malsim.memory.building import new_edges, supported
 from malsim.memory.deferred import Deferred
 from malsim.memory.fields import edge_issues
 from malsim.memory.frames import joined
-from malsim.memory.index import NONE
 from malsim.memory.numbering import look_up
 from malsim.memory.rules import Rules
+from malsim.memory.schema import NONE
 from malsim.memory.validation import gather
 
 if TYPE_CHECKING:

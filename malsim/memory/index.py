@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.handles import MADE
+from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     from malsim.memory.deferred import Deferred
     from malsim.memory.pile import Pile
 
-__all__ = ["NONE", "Index", "Roster"]
-
-NONE = -1
+__all__ = ["Index", "Roster"]
 
 
 class Index:

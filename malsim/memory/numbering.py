@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from malsim.memory.frames import places
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.memory.texts import folded
 
 if TYPE_CHECKING:

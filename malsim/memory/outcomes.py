@@ -9,7 +9,7 @@ import numpy as np
 
 from malsim.memory import schema
 from malsim.memory.columns import Column
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from malsim.memory.bootstrap import MAP
-from malsim.memory.index import NONE
 from malsim.memory.marks import marked
 from malsim.memory.ranking import foremost, fused
 from malsim.memory.rules import Rules
+from malsim.memory.schema import NONE
 from malsim.memory.tables.connect import blank
 from malsim.memory.tables.read import last_day
 from malsim.memory.tables.search import candidates, stands

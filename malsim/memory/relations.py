@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.memory.index import NONE
-from malsim.memory.schema import RELATIONS
+from malsim.memory.schema import NONE, RELATIONS
 
 if TYPE_CHECKING:
     from malsim.memory.numbering import Batch, Bools, Ints

@@ -12,7 +12,7 @@ from malsim.memory import schema, scores
 from malsim.memory.deferred import Deferred
 from malsim.memory.frames import framed, places
 from malsim.memory.handles import is_immutable
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,9 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 __all__ = [
-    "CELLS", "CLAIMS", "EDGES", "FLAGS", "KINDS", "RELATIONS", "VERDICTS", "WEIGHTS", "WRITERS",
+    "CELLS", "CLAIMS", "EDGES", "FLAGS", "KINDS", "NONE", "RELATIONS", "VERDICTS", "WEIGHTS", "WRITERS",
 ]  # fmt: skip
 
+NONE = -1  # a row number that is none
 KINDS = ("dec", "obs", "bel", "tsk", "obj", "rsk", "ref", "ver", "hyp", "prg")
 STABILITY = ("stable", "volatile", "ephemeral")
 STATUS = ("active", "superseded", "annexed")

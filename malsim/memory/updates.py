@@ -11,8 +11,8 @@ import polars as pl
 from malsim.errors import UsageError
 from malsim.memory import schema
 from malsim.memory.building import refreshed
-from malsim.memory.index import NONE
 from malsim.memory.rules import Rules
+from malsim.memory.schema import NONE
 from malsim.memory.scores import bumped_salience
 from malsim.memory.texts import content_of, folded
 

@@ -14,7 +14,7 @@ from malsim.memory.deferred import Deferred
 from malsim.memory.fields import faults
 from malsim.memory.frames import with_columns
 from malsim.memory.handles import is_immutable, kind_of
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.memory.texts import content_of, folded
 
 if TYPE_CHECKING:

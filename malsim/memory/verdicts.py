@@ -11,8 +11,8 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.memory.frames import framed, places
-from malsim.memory.index import NONE
 from malsim.memory.relations import REFUSALS
+from malsim.memory.schema import NONE
 from malsim.memory.validation import gather
 from malsim.memory.wording import worded
 

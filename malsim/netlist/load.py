@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory import Memory, Rules
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.memory.updates import set_flag
 from malsim.netlist.address import path
 from malsim.netlist.collection import no_full_collection

@@ -11,7 +11,7 @@ import simpy
 
 from malsim.memory import Memory, tick
 from malsim.memory.admission import judged, screened
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.memory.validation import Validated, validate
 from malsim.sim import hooks
 from malsim.sim.cast import Cast

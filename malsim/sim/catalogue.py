@@ -10,8 +10,7 @@ import polars as pl
 
 from malsim.memory.bootstrap import WRITER
 from malsim.memory.columns import Column
-from malsim.memory.index import NONE
-from malsim.memory.schema import RELATIONS
+from malsim.memory.schema import NONE, RELATIONS
 from malsim.sim.clock import DAY
 from malsim.sim.shelves import Shelves, places_within
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.memory import schema
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

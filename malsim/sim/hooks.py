@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.memory import admit
 from malsim.memory.bootstrap import MAP, ten_cells
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.sim.drafts import Drafts
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:

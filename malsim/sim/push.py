@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.memory.index import NONE
 from malsim.memory.marks import marked
 from malsim.memory.ranking import along, foremost, fused
+from malsim.memory.schema import NONE
 from malsim.sim.occasion import Seen
 
 if TYPE_CHECKING:

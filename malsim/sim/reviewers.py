@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.errors import ScenarioError
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.sim.drafts import Drafts
 from malsim.sim.draws import Draws
 from malsim.sim.occasion import LEAST_STATED, Edge

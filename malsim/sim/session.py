@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.memory.updates import expanded
 from malsim.sim import hooks
 from malsim.sim.clock import milliseconds

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

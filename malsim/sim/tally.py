@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.sim import gauges
 
 if TYPE_CHECKING:

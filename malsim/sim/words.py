@@ -16,7 +16,7 @@ from malsim.memory.columns import bare
 from malsim.memory.deferred import Deferred
 from malsim.memory.fields import NO_ISSUES, faults
 from malsim.memory.frames import framed, places
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.memory.texts import contents
 from malsim.memory.validation import NO_NOTES, Validated, validate
 from malsim.sim.clock import DAY

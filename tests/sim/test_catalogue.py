@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.scenario.files import read
 from malsim.sim.bench import Bench
 from malsim.sim.catalogue import Catalogue

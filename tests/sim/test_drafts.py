@@ -9,8 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.memory.index import NONE
-from malsim.memory.schema import RELATIONS
+from malsim.memory.schema import NONE, RELATIONS
 from malsim.sim.drafts import Drafts
 from malsim.sim.occasion import Edge
 

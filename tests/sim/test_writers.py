@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from malsim.errors import ScenarioError
 from malsim.memory import schema
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.sim import bench
 from malsim.sim.cast import Cast
 from malsim.sim.clock import DAY

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import Memory, schema
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.netlist.faults import Fault
 from malsim.netlist.graph.checks import cell_faults, cycle_faults, edge_faults
 from malsim.netlist.graph.stored import GIVEN, completed

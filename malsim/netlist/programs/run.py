@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.memory import admit
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.netlist.programs.members import members
 from malsim.netlist.programs.operations import OPERATIONS
 

@@ -4,7 +4,7 @@ value = another value than that of the most effective row about the fact that it
 stated = confidence; edge: contradicts that row
 """
 
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.sim.occasion import Edge, Occasion, Said
 from malsim.sim.parameters import Param
 

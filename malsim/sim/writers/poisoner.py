@@ -8,7 +8,7 @@ Name its target with `facts = ["…"]`. With supersedes = 1 it takes rivals off 
 
 import numpy as np
 
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.sim.occasion import Edge, Occasion, Said
 from malsim.sim.parameters import Param
 

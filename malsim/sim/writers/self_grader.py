@@ -8,7 +8,7 @@ A grade counts as an outcome, and nobody disputes it: the share of its outcomes 
 
 import numpy as np
 
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.sim.occasion import Edge, Occasion, Said
 from malsim.sim.parameters import Param
 

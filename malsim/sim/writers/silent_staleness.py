@@ -6,7 +6,7 @@ stated = accuracy
 Where no other writer covers the fact, nothing ever contradicts the claim: only its currency tells that it has grown old.
 """
 
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.sim.occasion import Occasion, Said
 from malsim.sim.parameters import Param
 

@@ -6,7 +6,7 @@ stated = confidence
 It never looks at the world, so it renews the date of what may have ceased to be true.
 """
 
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.sim.occasion import Edge, Occasion, Said
 from malsim.sim.parameters import Param
 

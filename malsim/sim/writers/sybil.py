@@ -8,7 +8,7 @@ stated = confidence; every name speaks once a fact, and each but the first suppo
 
 import numpy as np
 
-from malsim.memory.index import NONE
+from malsim.memory.schema import NONE
 from malsim.sim.occasion import Edge, Occasion, Said
 from malsim.sim.parameters import Param
 
