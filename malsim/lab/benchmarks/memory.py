@@ -29,6 +29,7 @@ __all__ = ["bare_tick", "graph", "rows", "ticked"]
 PROPOSALS = 10_000
 WORDS = 40
 SUPPORTING = 0.6
+SCORES = ("effective", "calibration", "support_mass", "challenge_mass", "currency", "salience")
 DEMO = Path("scenarios") / "mutual_dispute.toml"
 
 
@@ -45,9 +46,9 @@ def rows() -> Iterator[Row]:
 
 
 def ticked(memory: Memory) -> None:
-    """A tick of which all scores are read: some are computed only then."""
+    """A tick of which all scores are read: most are computed only then."""
     after = tick(memory, 30.0)
-    for name in ("effective", "currency", "salience"):
+    for name in SCORES:
         after.column(name)
 
 

@@ -61,6 +61,7 @@ def mixed(loop: Loop, worth: Array, *, near: float, most: int) -> Array:
     modes ring. Source: Walker and Ni (2011).
     """
     known: list[tuple[Array, Array]] = []
+    alike = np.zeros((0, 0))
     last, moved = worth, worth
     for made in range(most):
         fresh = loop.step(worth)
@@ -70,20 +71,25 @@ def mixed(loop: Loop, worth: Array, *, near: float, most: int) -> Array:
         if made:
             change = move - moved
             known = [*known, (worth - last + SHARE * change, change)][-DEPTH:]
+            alike = _joined(alike, [each for _, each in known])
         last, moved, worth = worth, move, worth + SHARE * move
-        for part, (way, _) in zip(_parts(move, [change for _, change in known]), known, strict=True):
+        for part, (way, _) in zip(_parts(move, [change for _, change in known], alike), known, strict=True):
             worth -= part * way
         np.clip(worth, 0.0, 1.0, out=worth)
     return worth
 
 
-def _parts(move: Array, changes: list[Array]) -> list[float]:
-    """How much of each change makes up a move best, by least squares."""
-    alike = np.zeros((len(changes), len(changes)))
-    for place, one in enumerate(changes):
-        alike[place, : place + 1] = alike[: place + 1, place] = [
-            np.einsum("i,i->", one, each) for each in changes[: place + 1]
-        ]
+def _joined(alike: Array, changes: list[Array]) -> Array:
+    """The products of the latest changes with each other, of which all but the last one's are known."""
+    kept = len(changes) - 1
+    joined = np.zeros((len(changes), len(changes)))
+    joined[:kept, :kept] = alike[len(alike) - kept :, len(alike) - kept :]
+    joined[kept] = joined[:, kept] = [np.einsum("i,i->", changes[kept], each) for each in changes]
+    return joined
+
+
+def _parts(move: Array, changes: list[Array], alike: Array) -> list[float]:
+    """How much of each change makes up a move best, by least squares; `alike` are the changes' products with each other."""
     along_move = np.array([np.einsum("i,i->", one, move) for one in changes])
     found: list[float] = np.linalg.lstsq(alike, along_move, rcond=ALIKE)[0].tolist() if changes else []
     return found
