@@ -100,7 +100,7 @@ def _within(matrix: sparse.csr_array, rows: NDArray[np.int64], part: NDArray[np.
     place[rows] = np.arange(len(rows))
     taken = matrix[rows]
     same = part[taken.indices] == np.repeat(part[rows], np.diff(taken.indptr))
-    ends, kept = np.append(0, np.cumsum(same))[taken.indptr], np.flatnonzero(same)
+    ends, kept = np.append(0, np.cumsum(same))[taken.indptr].astype(place.dtype), np.flatnonzero(same)  # all of one width
     return sparse.csr_array((taken.data[kept], place[taken.indices[kept]], ends), shape=(len(rows), len(rows)))
 
 
