@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from malsim.memory.schema import NONE
 if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
-__all__ = ["along", "foremost", "fused"]
+__all__ = ["foremost", "fused"]
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -67,7 +67,7 @@ def foremost(score: Array, touched: Array, *, limit: int) -> Ints:
     if not score.size:
         return np.full((len(score), limit), NONE, dtype=np.int64)
     order = np.argsort(-score, axis=1, kind="stable")
-    fall = along(score, order[:, : limit + 1])
+    fall = np.take_along_axis(score, order[:, : limit + 1], axis=1)
     same = (fall[:, 1:] == fall[:, :-1]) & (fall[:, 1:] > -np.inf)
     if same.any():
         tied = np.flatnonzero(same.any(axis=1))
@@ -76,18 +76,6 @@ def foremost(score: Array, touched: Array, *, limit: int) -> Ints:
     fall = fall[:, :limit]
     best[:, : fall.shape[1]] = np.where(fall > -np.inf, order[:, :limit], NONE)
     return best
-
-
-def along(table: NDArray[Any], place: Ints) -> NDArray[Any]:
-    """What lies at some places of each row of a table, as `np.take_along_axis`, of which it costs a third.
-
-    >>> along(np.array([[0.1, 0.2], [0.3, 0.4]]), np.array([[1, 0], [-1, 0]])).tolist()
-    [[0.2, 0.1], [0.4, 0.3]]
-    """
-    rows, width = table.shape
-    start = np.arange(0, rows * width, width)[:, None]
-    found: NDArray[Any] = table.reshape(-1)[start + np.where(place < 0, place + width, place)]
-    return found
 
 
 def _best(value: Array, starts: Ints, counts: Ints) -> Array:

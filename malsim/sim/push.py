@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.memory.marks import marked
-from malsim.memory.ranking import along, foremost, fused
+from malsim.memory.ranking import foremost, fused
 from malsim.memory.schema import NONE
 from malsim.sim.occasion import Seen
 
@@ -101,7 +101,7 @@ class Stand:
         worth = fused(match, catalogue.degree[listed], self.effective[listed], now - touched, self.rules, row=reader)
         score, last = np.full((2, *cell.shape), -np.inf)
         score.reshape(-1)[at], last.reshape(-1)[at] = worth, touched
-        row = along(cell, foremost(score, last, limit=limit))  # the last of a shelf is NONE
+        row = np.take_along_axis(cell, foremost(score, last, limit=limit), axis=1)  # the last of a shelf is NONE
         here = row != NONE
         words = (catalogue.words[row] * here).cumsum(axis=1)
         within = (words <= np.reshape(budget, (-1, 1))) & here
