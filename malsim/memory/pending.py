@@ -36,8 +36,10 @@ class Pending(Column):
         self._rest, self._due, self._law = rest, due, law  # of the rows behind its end `due` says that they are not
 
     @classmethod
-    def after(cls, before: Column, due: NDArray[np.bool_], law: Law) -> Pending:
-        """What a column becomes by a tick."""
+    def after(cls, before: Column, due: NDArray[np.bool_], law: Law) -> Column:
+        """What a column becomes by a tick; where every row is due it is computed at once, of slices instead of rows."""
+        if due.all():
+            return Column(law(slice(0, len(due))))
         return cls(before.settled(due) if isinstance(before, Pending) else before, due, law)
 
     def settled(self, due: NDArray[np.bool_]) -> Column:
@@ -48,12 +50,8 @@ class Pending(Column):
     @cached_property
     def values(self) -> NDArray[Any]:
         """All rows."""
-        rows = np.flatnonzero(self._due)
-        if len(rows) == len(self._rest):
-            values = self._law(slice(0, len(rows)))
-        else:
-            values = self._rest.copy()
-            values[rows] = self._law(rows)
+        rows, values = np.flatnonzero(self._due), self._rest.copy()
+        values[rows] = self._law(rows)
         values.flags.writeable = False
         return values
 
