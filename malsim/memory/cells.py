@@ -12,7 +12,6 @@ import polars as pl
 from malsim.errors import AddressError
 from malsim.memory import schema
 from malsim.memory.columns import Column, counted
-from malsim.memory.deferred import Deferred
 from malsim.memory.index import Index, Roster
 from malsim.memory.outcomes import Outcomes
 from malsim.memory.table import Table, TableField
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from malsim.memory.deferred import Deferred
     from malsim.memory.expand import Expanded
     from malsim.memory.push import Push
 
@@ -147,27 +147,23 @@ class Memory:
         """How many cells each writer wrote."""
         return np.bincount(self.column("author"), minlength=self.table("writers").height)
 
-    def grown(
-        self,
-        cells: Deferred | pl.DataFrame,
-        edges: Deferred | pl.DataFrame,
-        writers: Deferred | pl.DataFrame,
-        own: Sequence[str],
-    ) -> Memory:
+    def grown(self, cells: Deferred, edges: Deferred, writers: Deferred, own: Sequence[str]) -> Memory:
         """A memory with more rows in each table: those given, under its own; what is derived grows along.
 
         `own` are the names of the new cells that are not made of their places alone.
         """
-        new = {name: _deferred(rows) for name, rows in zip(_TABLES, (cells, edges, writers), strict=True)}
-        tables = {name: self.table(name).grown(rows) for name, rows in new.items()}
-        after = Memory(tables["cells"], tables["edges"], tables["writers"], self.scanned)
+        after = Memory(
+            self.table("cells").grown(cells),
+            self.table("edges").grown(edges),
+            self.table("writers").grown(writers),
+            self.scanned,
+        )
         self._wired_into(after)
-        after.__dict__["index"] = self.index.grown(after.table("cells").rows, new["cells"], own)
-        after.__dict__["roster"] = self.roster.grown(after.table("writers").rows, new["writers"])
-        more = new["cells"].height
-        after.__dict__["_outcomes"] = {form: held.grown(more) for form, held in self._outcomes.items()}
-        after.__dict__["held"] = counted(self.held, new["cells"].column("rep"))
-        after.__dict__["claims"] = counted(self.claims, new["cells"].column("author"))
+        after.__dict__["index"] = self.index.grown(after.table("cells").rows, cells, own)
+        after.__dict__["roster"] = self.roster.grown(after.table("writers").rows, writers)
+        after.__dict__["_outcomes"] = {form: held.grown(cells.height) for form, held in self._outcomes.items()}
+        after.__dict__["held"] = counted(self.held, cells.column("rep"))
+        after.__dict__["claims"] = counted(self.claims, cells.column("author"))
         return after
 
     def _wired_into(self, after: Memory) -> Memory:
@@ -290,7 +286,3 @@ class Memory:
     @cached_property
     def _versions(self) -> Versions:
         return Versions.of(self)
-
-
-def _deferred(rows: Deferred | pl.DataFrame) -> Deferred:
-    return Deferred.of(rows) if isinstance(rows, pl.DataFrame) else rows

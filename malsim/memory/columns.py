@@ -14,7 +14,7 @@ from malsim.memory.schema import NONE
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Column", "Rows", "bare", "counted", "dressed", "place_of"]
+__all__ = ["Column", "Rows", "bare", "counted", "dressed", "place_of", "places_within"]
 
 Rows: TypeAlias = "NDArray[np.int64] | slice"
 
@@ -186,3 +186,16 @@ def counted(before: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.
     count = np.bincount(places, minlength=len(before))
     count[: len(before)] += before
     return count
+
+
+def places_within(group: NDArray[Any]) -> NDArray[np.int64]:
+    """How many earlier rows are of each row's group.
+
+    >>> places_within(np.array([3, 0, 3, 3])).tolist()
+    [0, 0, 1, 2]
+    """
+    order = np.argsort(group, kind="stable")
+    sorted_ = group[order]
+    places = np.empty(len(group), dtype=np.int64)
+    places[order] = np.arange(len(group)) - np.searchsorted(sorted_, sorted_)
+    return places

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from malsim.memory.columns import places_within
 from malsim.memory.handles import keys, tags
 
 if TYPE_CHECKING:
@@ -66,13 +67,9 @@ def _by_place(told: Deferred, ordinal: NDArray[np.int64]) -> tuple[pl.Series, pl
 
 def _ordinals(memory: Memory, reps: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many cells its replication held before each new one."""
-    order = np.argsort(reps, kind="stable")
-    runs = reps[order]
-    place = np.empty(len(reps), dtype=np.int64)
-    place[order] = np.arange(len(reps)) - np.searchsorted(runs, runs)
     held = memory.held
-    before = np.where(reps < len(held), held[np.minimum(reps, len(held) - 1)], 0) if len(held) else np.zeros_like(place)
-    ordinal: NDArray[np.int64] = before + place
+    before = np.where(reps < len(held), held[np.minimum(reps, len(held) - 1)], 0) if len(held) else np.zeros_like(reps)
+    ordinal: NDArray[np.int64] = before + places_within(reps)
     return ordinal
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from malsim.memory.bootstrap import WRITER
-from malsim.memory.columns import Column
+from malsim.memory.columns import Column, places_within
 from malsim.memory.schema import NONE, RELATIONS
 from malsim.sim.clock import DAY
-from malsim.sim.shelves import Shelves, places_within
+from malsim.sim.shelves import Shelves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.memory.columns import places_within
 from malsim.memory.schema import NONE
 from malsim.sim.occasion import Own
-from malsim.sim.shelves import places_within
 
 if TYPE_CHECKING:
     from malsim.sim.occasion import Ints

@@ -77,7 +77,7 @@ class Mind:
         reader, stand, cell = self.session.reader, self.stand, self._cell
         trust = stand.effective[cell]
         if reader.trust != "effective":
-            trust = trust * stand.currency[cell]
+            trust = trust * stand.memory.values("currency", cell)
         worth = np.where(self._active, trust, -1.0)
         if not self.weighs.all():
             worth = np.where(self.weighs[self._rep], worth, np.inf)

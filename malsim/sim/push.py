@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +14,6 @@ from malsim.memory.schema import NONE
 from malsim.sim.occasion import Seen
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from malsim.memory import Memory, Rules
     from malsim.sim.catalogue import Catalogue
     from malsim.sim.occasion import Array, Bools, Ints
@@ -53,13 +51,8 @@ class Stand:
         if self.active.all():
             return self.active
         listed, cited = self.active.copy(), self.catalogue.cited(self.active)
-        listed[cited] |= self._at("status", cited) == 1
+        listed[cited] |= self.memory.values("status", cited) == 1
         return listed
-
-    @cached_property
-    def currency(self) -> Array:
-        """Currency as of the last tick."""
-        return self.memory.column("currency")
 
     @cached_property
     def accuser(self) -> Ints:
@@ -97,7 +90,7 @@ class Stand:
         cell = catalogue.shelf(rep, catalogue.topic_of[fact], self.listed)
         at = np.flatnonzero(cell != NONE)
         listed, reader = cell.reshape(-1)[at], at // cell.shape[1]
-        match, touched = 1.0 + (catalogue.fact[listed] == fact[reader]), self._at("touched", listed)
+        match, touched = 1.0 + (catalogue.fact[listed] == fact[reader]), self.memory.values("touched", listed)
         worth = fused(match, catalogue.degree[listed], self.effective[listed], now - touched, self.rules, row=reader)
         score, last = np.full((2, *cell.shape), -np.inf)
         score.reshape(-1)[at], last.reshape(-1)[at] = worth, touched
@@ -127,14 +120,10 @@ class Stand:
             self.rules,
             stated=column("stated")[at],
             effective=self.effective[at],
-            currency=self._at("currency", at),
+            currency=self.memory.values("currency", at),
             superseded=~self.active[at],  # what is listed and not active is that
             contradicted=self.contradicted[at],
             overdue=(column("reverify") < now)[at],  # NaN, for none, is never past
             requires_review=column("requires_review")[at],
         )
         return found
-
-    def _at(self, name: str, rows: Ints) -> NDArray[Any]:
-        """Some rows of a column of the cells that may have moved: nothing is computed or copied of others."""
-        return self.memory.table("cells").kept(name).at(rows)

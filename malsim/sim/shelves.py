@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.memory.columns import places_within
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from malsim.sim.occasion import Bools, Ints
 
-__all__ = ["Shelves", "places_within"]
+__all__ = ["Shelves"]
 
 
 class Shelves:
@@ -81,16 +80,3 @@ class Shelves:
         ordered = kept.view(np.int64)
         self._table[shelves, : ordered.shape[1]] = ordered
         self._held[shelves] = (ordered != NONE).sum(axis=1)
-
-
-def places_within(group: NDArray[Any]) -> Ints:
-    """How many earlier rows are of each row's group.
-
-    >>> places_within(np.array([3, 0, 3, 3])).tolist()
-    [0, 0, 1, 2]
-    """
-    order = np.argsort(group, kind="stable")
-    sorted_ = group[order]
-    places = np.empty(len(group), dtype=np.int64)
-    places[order] = np.arange(len(group)) - np.searchsorted(sorted_, sorted_)
-    return places

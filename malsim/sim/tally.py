@@ -71,6 +71,6 @@ class Finals:
         shares = [np.bincount(rep[active & part], minlength=size) / np.maximum(count, 1) for part in (challenged, grounded)]
         return cls(
             rep=rep[about], effective=stand.effective[about], claimed=memory.column("claimed")[about],
-            currency=stand.currency[about], true=true[about], challenged=shares[0], grounded=shares[1],
+            currency=memory.values("currency", about), true=true[about], challenged=shares[0], grounded=shares[1],
             cells=np.bincount(rep, minlength=size),
         )  # fmt: skip

@@ -192,7 +192,7 @@ def test_new_rows_are_made_a_frame_only_when_the_cells_are_asked_for() -> None:
         at_hand = {column: bare(new[column]) for column in one.table(name).columns}
         return Deferred(new.height, lambda: asked.append(name) or new, at_hand)  # type: ignore[func-returns-value]
 
-    grown = tick(one.grown(late("cells"), late("edges"), two.writers.clear(), ["obs_0001"]), 2.0)
+    grown = tick(one.grown(late("cells"), late("edges"), Deferred.of(two.writers.clear()), ["obs_0001"]), 2.0)
     assert (grown.height, asked) == (2, [])
     for _ in range(2):
         assert grown.index.bears(0, "obs_0001", height=2)
