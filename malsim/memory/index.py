@@ -24,8 +24,8 @@ __all__ = ["Index", "Roster"]
 class Index:
     """Rows by handle, key and content hash. It only ever grows, so a memory of `height` cells reads past none of its own.
 
-    `grown` hands the same index on; a second memory grown from the same ancestor gets one of its own. Names are read when
-    one is first sought: a run whose claims name rows seeks none.
+    `grown` hands the same index on; a second memory grown from the same ancestor gets one of its own. Names and contents
+    are read when one is first sought: a run whose claims name rows, and are known to say something new, seeks none.
     """
 
     def __init__(self, cells: Pile) -> None:
@@ -33,9 +33,9 @@ class Index:
         self._keys: dict[int, dict[str | None, int]] = {}
         self._contents: dict[int, int] = {}  # the first row of each
         self._again: dict[int, list[int]] = {}  # the later ones, of the few that have any
-        self._height = self._named = 0
+        self._cells, self._height = cells, cells.height
+        self._named = self._read = 0  # of how many cells the names and the contents are known
         self._own: set[str] | None = None if cells.height else set()  # that could be made; None: not known
-        self._add(cells, cells.frame["content"].to_numpy().astype(np.int64))
 
     def grown(self, cells: Pile, new: Deferred, own: Sequence[str]) -> Index:
         """An index of `cells`, whose last rows are `new`: this one, unless another memory has grown from it already.
@@ -46,18 +46,8 @@ class Index:
             return Index(cells)
         if self._own is not None:
             self._own.update(name for name in own if MADE.fullmatch(name))
-        self._add(cells, new.column("content"))
-        return self
-
-    def _add(self, cells: Pile, contents: NDArray[np.int64]) -> None:
-        rows = dict(zip(contents.tolist(), range(self._height, cells.height), strict=True))
-        if len(rows) == len(contents) and self._contents.keys().isdisjoint(rows):
-            self._contents |= rows
-        else:
-            for row, content in enumerate(contents.tolist(), self._height):
-                if self._contents.setdefault(content, row) != row:
-                    self._again.setdefault(content, []).append(row)
         self._cells, self._height = cells, cells.height
+        return self
 
     def _names(self) -> tuple[dict[int, dict[str | None, int]], ...]:
         """Rows by replication and name: by key, by handle."""
@@ -96,7 +86,7 @@ class Index:
 
     def alike(self, contents: Sequence[int], *, height: int) -> list[tuple[int, int]]:
         """(place, row) of every cell below `height` whose content hash stands at a place of `contents`."""
-        held, again = self._contents, self._again
+        held, again = self._said()
         if held.keys().isdisjoint(contents):
             return []
         return [
@@ -106,6 +96,20 @@ class Index:
             for row in (held[content], *again.get(content, ()))
             if row < height
         ]
+
+    def _said(self) -> tuple[dict[int, int], dict[int, list[int]]]:
+        """The first row of each content, and the later ones of the few that have any."""
+        if self._read < self._height:
+            contents = self._cells.column("content", self._read)
+            rows = dict(zip(contents.tolist(), range(self._read, self._height), strict=True))
+            if len(rows) == len(contents) and self._contents.keys().isdisjoint(rows):
+                self._contents |= rows
+            else:
+                for row, content in enumerate(contents.tolist(), self._read):
+                    if self._contents.setdefault(content, row) != row:
+                        self._again.setdefault(content, []).append(row)
+            self._read = self._height
+        return self._contents, self._again
 
 
 _NOBODY: dict[str | None, int] = {}

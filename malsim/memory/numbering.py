@@ -123,9 +123,9 @@ def number(memory: Memory, checked: Validated, sound: Bools, authors: Authors, r
     """Number the contents, names and targets of a batch."""
     told, linked = checked.told, checked.linked
     first_only = rules.restated_among == "first"
-    content = _contents(told)
+    content = np.arange(told.height) if checked.new else _contents(told)
     handle_name, key_name, target_name, names = _names(told, linked)
-    standing, alike = _standing_of_title(memory, checked.claims) if first_only else _standing(memory, told)
+    standing, alike = _standing_of_title(memory, checked.claims) if first_only else _standing(memory, checked)
     taken = np.full(told.height, NONE)
     if rules.reused_keys == "refused" and names:
         claims = checked.claims
@@ -212,10 +212,10 @@ def _names(told: Deferred, linked: Deferred) -> tuple[Ints, Ints, Ints, int]:
     return handle, key, target, len(ids)
 
 
-def _standing(memory: Memory, told: Deferred) -> tuple[Ints, Ints]:
+def _standing(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
     """The first active cell that says the same as each claim, NONE where there is none; twice, as it is what is compared."""
-    standing = np.full(told.height, NONE, dtype=np.int64)
-    near = memory.index.alike(told.column("content").tolist(), height=memory.height)
+    told, standing = checked.told, np.full(len(checked), NONE, dtype=np.int64)
+    near = [] if checked.new else memory.index.alike(told.column("content").tolist(), height=memory.height)
     if not near:
         return standing, standing
     place, row = (pl.Series(part, dtype=pl.Int64) for part in zip(*near, strict=True))

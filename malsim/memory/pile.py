@@ -45,13 +45,14 @@ class Pile:
             self.piece, self.below, self.loose = Deferred.of(whole), None, 0
         return self.piece.frame()
 
-    def column(self, name: str) -> NDArray[Any]:
-        """A column of all rows as an array, as of `columns.bare`; made of no frame where every piece has it at hand."""
+    def column(self, name: str, start: int = 0) -> NDArray[Any]:
+        """A column of the rows from `start` on, as of `columns.bare`; made of no frame where every piece has it at hand."""
         pile, arrays = self, [self.piece.column(name)]
-        while pile.below is not None:
+        while pile.below is not None and pile.below.height > start:
             pile = pile.below
             arrays.append(pile.piece.column(name))
-        return np.concatenate(arrays[::-1]) if len(arrays) > 1 else arrays[0]
+        whole = np.concatenate(arrays[::-1]) if len(arrays) > 1 else arrays[0]
+        return whole[start - (pile.below.height if pile.below else 0) :]
 
     def grown(self, piece: Deferred) -> Pile:
         """The pile with one more piece on top."""

@@ -31,7 +31,7 @@ _NO_ROW, _NEVER = pl.Series([None], dtype=pl.Int64), pl.Series([None], dtype=pl.
 _TEXTS = ("writer", "object", "title", "body", "summary")
 _AS_CLAIMED = ("rep", *_TEXTS, "value", "content", "expires", "reverify", *schema.FLAGS)
 _LISTS = ("topics", "entities", "source_refs")
-_AT_HAND = ("rep", "content", "object", "reverify", "locked", "pinned", "requires_review")
+_AT_HAND = ("rep", "object", "reverify", "locked", "pinned", "requires_review")
 
 
 def new_cells(
@@ -44,6 +44,7 @@ def new_cells(
         immutable = names.made()[1].to_frame().select(is_immutable(pl.col("handle"))).to_series().to_numpy()
     numbers: dict[str, NDArray[Any]] = {
         **{name: told.column(name) for name in _AT_HAND},
+        **({"content": told.column("content")} if told.holds("content") else {}),
         **{name: told.column(f"{name}_word") for name in ("stability", "verification", "origin")},
         "immutable": immutable,
         "author": author,

@@ -34,13 +34,15 @@ class Validated:
     words as enums. `edges` (in numbers: `linked`) has claim (row of claims), place (index within the claim), target, row
     (the cell it means; NONE where the name has to be looked up), weight, mutual, code (the relation's number, -1 unknown);
     `issues` has claim, path, message; `notes` has claim, note. The numbers may bring `author`, the rows that claims' writers
-    are known to have (NONE where that is not known).
+    are known to have (NONE where that is not known). Of `new` claims it is known that each says what no other of them and no
+    cell does, and their contents are not looked at.
     """
 
     told: Deferred
     linked: Deferred
     issues: pl.DataFrame
     notes: pl.DataFrame
+    new: bool = False
 
     def __len__(self) -> int:
         return self.told.height

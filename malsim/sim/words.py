@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -16,13 +16,14 @@ from malsim.memory.columns import bare
 from malsim.memory.deferred import Deferred
 from malsim.memory.fields import NO_ISSUES, faults
 from malsim.memory.frames import framed, places
+from malsim.memory.numbering import all_differ
 from malsim.memory.schema import NONE
 from malsim.memory.texts import contents
 from malsim.memory.validation import NO_NOTES, Validated, validate
 from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from malsim.sim.drafts import Drafts
     from malsim.sim.occasion import Ints
     from malsim.sim.world import Fact
+
+    Texts: TypeAlias = Callable[[], dict[str, pl.Series]]
 
 __all__ = ["Form", "Words"]
 
@@ -58,9 +61,10 @@ class Form:
 class Words:
     """The words of a run: names of writers, facts and forms, from which drafts become claims.
 
-    A claim's body names its writer and the writer's own count, so that none is taken for a restatement of another. The gate
-    validates and screens every word once, when the run begins; where all are sound, so is what they are put together to.
-    Replications are numbered from `first` to `last`.
+    A claim's body names its writer and the writer's own count, so that none is taken for a restatement of another: while the
+    counts rise, and no cell of others has such a body, nobody has to compare what they say. The gate validates and screens
+    every word once, when the run begins; where all are sound, so is what they are put together to. Replications are numbered
+    from `first` to `last`.
     """
 
     def __init__(
@@ -90,7 +94,8 @@ class Words:
         )
         self._constant = checked.claims.head(1)
         self._names = self.writers.to_numpy()
-        self._authors = np.full((last - first + 1, len(writers)), NONE)
+        self._authors, self._counts = np.full((2, last - first + 1, len(writers)), NONE)
+        self._read, self._alone = 0, True  # up to which cell none of others has such a body, if none does
         self._of_facts, self._of_forms, self._of_all = (
             {name: bare(table[name]) for name in names}
             for table, names in (
@@ -106,7 +111,7 @@ class Words:
         about = self._about[drafts.form]
         fact = np.where(about, drafts.fact, len(self._starts) - 1)
         said = np.where(about, self._starts[fact] + drafts.value, self._starts[-1])
-        texts = self._texts(drafts, said)
+        texts, new = cache(partial(self._texts, drafts, said)), self._are_new(drafts, memory)
         numbers = {
             **{name: np.broadcast_to(held, len(drafts)) for name, held in self._of_all.items()},
             **{name: held[fact] for name, held in self._of_facts.items()},
@@ -116,10 +121,10 @@ class Words:
             "writer": self._names[drafts.who],
             "author": self._authors[drafts.rep, drafts.who],
             "confidence": drafts.stated,
-            "content": bare(texts["content"]),
+            **({} if new else {"content": bare(texts()["content"])}),
         }
         told = Deferred(len(drafts), partial(self._told, drafts, fact, said, texts), numbers, _UNNAMED)
-        made = Validated(told, self._linked(drafts, memory), NO_ISSUES, NO_NOTES)
+        made = Validated(told, self._linked(drafts, memory), NO_ISSUES, NO_NOTES, new)
         certain = self._sound and bool(((drafts.stated > 0.0) & (drafts.stated <= 1.0)).all())
         return made if certain else _looked_through(made, self.rules)
 
@@ -127,6 +132,18 @@ class Words:
         """Remember which rows their writers have, by the cells that drafts were made into (NONE: it was not)."""
         own = np.flatnonzero(made != NONE)
         self._authors[drafts.rep[own], drafts.who[own]] = memory.column("author")[made[own]]
+        if memory.height == self._read + len(own):
+            self._read = memory.height
+
+    def _are_new(self, drafts: Drafts, memory: Memory) -> bool:
+        """Whether surely each draft says what no other and no cell does."""
+        if self._alone and memory.height > self._read:
+            others = memory.table("cells").rows.since(self._read)["body"]
+            self._alone, self._read = not others.str.contains(r" #\d+$").any(), memory.height
+        count, writer, turn = self._counts.reshape(-1), drafts.rep * len(self.writers) + drafts.who, drafts.turn
+        rise = bool((turn > count[writer]).all()) and all_differ(writer * (turn.max(initial=0) + 1) + turn)
+        np.maximum.at(count, writer, turn)
+        return rise and self._alone and self._sound
 
     def _texts(self, drafts: Drafts, said: Ints) -> dict[str, pl.Series]:
         """What makes a claim another than those that stand, and the hash of it."""
@@ -140,13 +157,13 @@ class Words:
         }
         return texts | {"content": contents(framed(texts))}
 
-    def _told(self, drafts: Drafts, fact: Ints, said: Ints, texts: dict[str, pl.Series]) -> pl.DataFrame:
+    def _told(self, drafts: Drafts, fact: Ints, said: Ints, texts: Texts) -> pl.DataFrame:
         """The claims in full."""
         tables = ((self._facts, fact), (self._said, said), (self._forms, drafts.form))
         columns: dict[str, pl.Series | NDArray[Any]] = {
             **{column.name: column.new_from_index(0, len(drafts)) for column in self._constant},
             **{column.name: column[places(rows)] for table, rows in tables for column in table},
-            **texts,
+            **texts(),
             "claim": np.arange(len(drafts), dtype=np.uint32),
             "t": drafts.t / DAY,
             "writer": self.writers[places(drafts.who)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 from malsim.memory import Memory, Rules, admit
 from malsim.memory.admission import judged, screened
-from malsim.memory.schema import RELATIONS
+from malsim.memory.schema import NONE, RELATIONS
 from malsim.memory.validation import Validated, validate
 from malsim.memory.verdicts import Judgement
 from malsim.sim.drafts import Drafts
@@ -121,6 +122,57 @@ def test_drafts_are_judged_as_the_claims_they_stand_for(case: str, data: st.Data
     assert sorted(said.superseded.tolist()) == compared.superseded.tolist()
     for name in ("cells", "edges", "writers"):
         assert_frame_equal(getattr(said.memory, name), getattr(by_hand.memory, name))
+
+
+POSTED = st.lists(st.one_of(batches(), st.integers(0, 3)), min_size=2, max_size=5)
+
+
+@settings(max_examples=40)
+@given(posted=POSTED, counted=st.booleans())
+def test_batches_are_judged_as_claims_written_out_whatever_stands_already(
+    posted: list[Drafts | int], *, counted: bool
+) -> None:
+    """A number stands for a claim of somebody else's, whose body is that of a draft of the writer ann."""
+    vocabulary, facts, writers, rules = words("sound")
+    ours = theirs = standing(facts, rules)
+    for number, part in enumerate(posted):
+        if isinstance(part, int):
+            said = {
+                "rep": 2,
+                "writer": "eve",
+                "kind": "obs",
+                "title": "tide is 1",
+                "body": f"ann #{part}",
+                "confidence": 0.5,
+            }
+            ours, theirs = (admit(memory, [said], rules).memory for memory in (ours, theirs))
+            continue
+        turn = 4 * number + np.arange(len(part)) if counted else part.turn
+        drafts = ordered(replace(part, turn=turn), vocabulary)
+        judgement = judged(ours, vocabulary.claims(drafts, ours), rules)
+        made = np.where(judgement.verdict == 0, judgement.row, NONE)
+        vocabulary.met(drafts, made, judgement.memory)
+        by_hand = admit(theirs, written(drafts, theirs, facts, writers), rules)
+        assert_frame_equal(judgement.verdicts, by_hand.verdicts)
+        ours, theirs = judgement.memory, by_hand.memory
+    for name in ("cells", "edges", "writers"):
+        assert_frame_equal(getattr(ours, name), getattr(theirs, name))
+
+
+def test_what_is_said_again_or_by_others_is_compared() -> None:
+    vocabulary, facts, _, rules = words("sound")
+    memory, one = standing(facts, rules), np.array([1])
+    columns = dict.fromkeys(("rep", "t", "who", "fact", "value", "form"), one)
+
+    def are_new(turn: int, held: Memory) -> bool:
+        drafts = Drafts.of([], **columns, turn=np.array([turn]), stated=np.array([0.5]))
+        return vocabulary.claims(drafts, held).new
+
+    assert [are_new(turn, memory) for turn in (0, 1, 1, 5, 3, 6)] == [True, True, False, True, False, True]
+    said = {"rep": 2, "writer": "eve", "kind": "obs", "title": "tide is 1", "body": "ann #7", "confidence": 0.5}
+    after = admit(memory, [said], rules).memory
+    assert not are_new(7, after)
+    assert not are_new(8, after)
 
 
 def test_a_batch_joined_of_two_is_the_batch_of_both_in_order() -> None:
