@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,11 +92,12 @@ class Crowd:
         draws = Shared(self.draws.seed, self.draws.population, address=address, drawn=wake.drawn)
 
         def sense(accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
-            return self._world.sense(
-                draws, accuracy, rep=wake.rep, number=wake.number, fact=wake.fact,
-                member=wake.member if member is None else member, turn=wake.turn if turn is None else turn,
-                t=np.maximum(wake.t - milliseconds(lag), 0),
-            )  # fmt: skip
+            if not lag and member is None and turn is None:
+                return wake.sight().read(accuracy)
+            by, nth = wake.member if member is None else member, wake.turn if turn is None else turn
+            drawn = partial(draws.uniform, rep=wake.number, member=by, turn=nth)
+            t = np.maximum(wake.t - milliseconds(lag), 0)
+            return self._world.sight(drawn, rep=wake.rep, fact=wake.fact, t=t).read(accuracy)
 
         return Occasion(
             rep=wake.number, member=wake.member, turn=wake.turn, fact=wake.fact, choices=self._world.choices[wake.fact],

@@ -7,7 +7,7 @@ adding a population, reordering them, or running more replications or in other p
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,14 +21,14 @@ from malsim.memory.handles import scattered
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Draws", "Shared", "name_number"]
+__all__ = ["Draws", "Seats", "Shared", "exponential", "name_number"]
 
 Array: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.integer[Any]]
 
 _GAMMA = np.array(0x9E3779B97F4A7C15, dtype=np.uint64)
 _UNUSED = np.array(11, dtype=np.uint64)  # bits beyond the 53 of a double
-_UNIT = 2.0**-53
+_UNIT = np.array(2.0**-53)
 
 
 @cache
@@ -63,18 +63,19 @@ class Draws:
         self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> NDArray[np.uint64]:
         """64 random bits for each address; of several purposes one row each."""
+        return _met(self.keys(purpose, rep=rep, member=member), turn)
+
+    def keys(self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0) -> NDArray[np.uint64]:
+        """What a turn is mixed with to make the bits of an address; of several purposes one row each."""
         key = _key(self.seed, self.population, purpose)
         key = key if self.of is None else key[..., self.of]
-        for part in (rep, member, turn):
-            key = _mixed(key ^ np.asarray(part).astype(np.uint64))
-        return key
+        return _met(_met(key, rep), member)
 
     def uniform(
         self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> Array:
         """Numbers from 0 on and below 1, all alike; of several purposes one row each."""
-        bits = self.bits(purpose, rep=rep, member=member, turn=turn)
-        return (bits >> _UNUSED).astype(np.float64) * _UNIT
+        return _unit(self.bits(purpose, rep=rep, member=member, turn=turn))
 
     def happens(
         self, share: float, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
@@ -91,8 +92,7 @@ class Draws:
 
     def exponential(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> Array:
         """Exponential numbers with mean 1."""
-        found: Array = -np.log1p(-self.uniform(purpose, rep=rep, member=member, turn=turn))
-        return found
+        return exponential(self.uniform(purpose, rep=rep, member=member, turn=turn))
 
     def below(
         self, limit: Ints | int, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
@@ -120,6 +120,37 @@ class Shared(Draws):
         return Draws.uniform(self, purpose, rep=rep, member=member, turn=turn)
 
 
+@dataclass(frozen=True)
+class Seats:
+    """The draws of those who keep their seats: what is alike in all addresses of a seat is mixed once for all turns.
+
+    `rep` and `member` say who sits where, one entry a seat; of several populations `draws` says whose seat is which.
+
+    >>> draws = Draws(7, "honest")
+    >>> seats = Seats(draws, rep=np.array([3, 4]), member=np.array([0, 1]))
+    >>> bool(seats.uniform("accuracy", turn=5)[1] == draws.uniform("accuracy", rep=np.array([4]), member=1, turn=5)[0])
+    True
+    """
+
+    draws: Draws
+    rep: Ints
+    member: Ints | int = 0
+    _keys: dict[str | tuple[str, ...], NDArray[np.uint64]] = field(default_factory=dict, init=False)
+
+    def uniform(self, purpose: str | tuple[str, ...], *, turn: Ints | int, seat: Ints | None = None) -> Array:
+        """Numbers from 0 on and below 1, one for each seat or each of those in `seat`; of several purposes one row each."""
+        if purpose not in self._keys:
+            self._keys[purpose] = self.draws.keys(purpose, rep=self.rep, member=self.member)
+        key = self._keys[purpose]
+        return _unit(_met(key if seat is None else key.take(seat, axis=-1), turn))
+
+
+def exponential(drawn: Array) -> Array:
+    """Exponential numbers with mean 1, of numbers drawn from 0 to 1."""
+    found: Array = -np.log1p(-drawn)
+    return found
+
+
 @cache
 def _key(seed: int, population: str | tuple[str, ...], purpose: str | tuple[str, ...]) -> NDArray[np.uint64]:
     if isinstance(purpose, tuple):
@@ -130,6 +161,17 @@ def _key(seed: int, population: str | tuple[str, ...], purpose: str | tuple[str,
     for name in (population, purpose):
         key = _mixed(key ^ name_number(name))
     return key
+
+
+def _met(key: NDArray[np.uint64], part: Ints | int) -> NDArray[np.uint64]:
+    """The key that the next part of an address makes of one."""
+    return _mixed(key ^ np.asarray(part).astype(np.uint64))
+
+
+def _unit(bits: NDArray[np.uint64]) -> Array:
+    """Numbers from 0 on and below 1."""
+    unit: Array = (bits >> _UNUSED) * _UNIT
+    return unit
 
 
 def _mixed(number: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,16 +105,8 @@ class Desk:
             return Drafts.none()
         catalogue = stand.catalogue
         fact, nth = catalogue.fact[row].astype(np.int64), catalogue.ordinal[row].astype(np.int64)
-        value = self._world.sense(
-            self._draws,
-            self._reviewers.accuracy,
-            rep=rep,
-            number=self._reps[rep],
-            member=np.zeros_like(nth),
-            turn=nth,
-            fact=fact,
-            t=due,
-        )
+        drawn = partial(self._draws.uniform, rep=self._reps[rep], turn=nth)
+        value = self._world.sight(drawn, rep=rep, fact=fact, t=due).read(self._reviewers.accuracy)
         agrees = value == catalogue.value[row]
         edges = [Edge("supports", np.where(agrees, row, NONE)), Edge("contradicts", np.where(agrees, NONE, row))]
         return Drafts.of(

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.sim.clock import DAY
-from malsim.sim.draws import Draws
+from malsim.sim.draws import Draws, Seats, exponential
+from malsim.sim.world import Sight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +31,7 @@ class Wake:
 
     `crowd` is the place of the population, `place` the writer's in the roster, `rep` the replication's among the run's and
     `number` its own; `member` is the writer among the population's, `turn` its count of claims before, `t` milliseconds.
-    `drawn` gives numbers from 0 on and below 1 at each claim's address, by purpose.
+    `drawn` gives numbers from 0 on and below 1 at each claim's address, by purpose, and `sight` what sensors there meet.
     """
 
     crowd: Ints
@@ -42,6 +43,7 @@ class Wake:
     t: Ints
     fact: Ints
     drawn: Callable[[str | tuple[str, ...]], Array] = field(kw_only=True)
+    sight: Callable[[], Sight] = field(kw_only=True)
 
     def __len__(self) -> int:
         return len(self.place)
@@ -49,7 +51,7 @@ class Wake:
     def rows(self, here: slice) -> Wake:
         """Some of the claims."""
         columns = (getattr(self, name)[here] for name in _COLUMNS)
-        return Wake(*columns, drawn=lambda purpose: self.drawn(purpose)[..., here])
+        return Wake(*columns, drawn=lambda purpose: self.drawn(purpose)[..., here], sight=lambda: self.sight().rows(here))
 
     def spans(self) -> list[tuple[int, slice]]:
         """Each population that has claims, with where they stand."""
@@ -63,41 +65,48 @@ class Roster:
     """
 
     def __init__(self, crowds: Sequence[Crowd], stage: Stage) -> None:
-        self._crowds, self._reps, self._seed = crowds, stage.reps, stage.seed
+        self._crowds, self._world = crowds, stage.world
         populations = [crowd.population for crowd in crowds]
-        self._names = tuple(population.name for population in populations)
         self.sizes = np.array([crowd.size for crowd in crowds], dtype=np.int64)
         self.starts = np.cumsum([0, *(self.sizes * len(stage.reps))])
         self._laws = {one for one, crowd in enumerate(crowds) if not crowd.is_plain}  # those with a law of their own
-        self._rate = np.array([crowd.population.rate if crowd.is_plain else 1.0 for crowd in crowds])
-        self._last = np.array([crowd.last for crowd in crowds], dtype=np.int64)
-        self._turn = np.zeros(self.starts[-1], dtype=np.int64)
-        crowd, rep, member = self._who(np.arange(self.starts[-1]))
+        places = np.arange(self.starts[-1])
+        crowd = self.starts.searchsorted(places, side="right") - 1
+        rep, member = np.divmod(places - self.starts[crowd], self.sizes[crowd])
+        number = stage.reps[rep]
+        self._who = np.array([crowd, rep, number, member])
+        draws = Draws(stage.seed, tuple(population.name for population in populations), crowd)
+        self._seats = Seats(draws, rep=number, member=member)
+        self._rate = np.array([crowd.population.rate if crowd.is_plain else 1.0 for crowd in crowds])[crowd]
+        self._last = np.array([crowd.last for crowd in crowds], dtype=np.int64)[crowd]
+        self._turn = np.zeros(len(places), dtype=np.int64)
         before = np.array([population.start - (population.every or 0) for population in populations], dtype=np.int64)
-        self._due = self._next(crowd, rep, member, self._turn, before[crowd])
+        self._due = self._next(places, self._turn, before[crowd])
 
     def wake(self, before: int) -> Wake:
         """Take the claims that fall due before a time, and set when each writes next."""
         rounds = []
         place = np.flatnonzero(self._due < before)
         while len(place):
-            who, turn, t = self._who(place), self._turn[place], self._due[place]
-            rounds.append((*who, place, turn, t))
+            turn, t = self._turn[place], self._due[place]
+            rounds.append((place, turn, t))
             self._turn[place] = turn + 1
-            self._due[place] = due = self._next(*who, turn + 1, t)
+            self._due[place] = due = self._next(place, turn + 1, t)
             place = place[due < before]
         if not rounds:
             return _NOBODY
-        crowd, rep, member, place, turn, t = rounds[0] if len(rounds) == 1 else _by_crowd(rounds)
-        number = self._reps[rep]
-        drawn = cache(partial(Draws(self._seed, self._names, crowd).uniform, rep=number, member=member, turn=turn))
+        place, turn, t = rounds[0] if len(rounds) == 1 else self._by_crowd(rounds)
+        crowd, rep, number, member = self._who.take(place, axis=1)
+        drawn = cache(partial(self._seats.uniform, turn=turn, seat=place))
         fact = self._facts(crowd, member, turn, drawn("fact"))
-        return Wake(crowd, place, rep, number, member, turn, t, fact, drawn=drawn)
+        sight = cache(partial(self._world.sight, drawn, rep=rep, fact=fact, t=t))
+        return Wake(crowd, place, rep, number, member, turn, t, fact, drawn=drawn, sight=sight)
 
-    def _who(self, place: Ints) -> tuple[Ints, Ints, Ints]:
-        """Population, replication and member at each place."""
-        crowd = self.starts.searchsorted(place, side="right") - 1
-        return crowd, *np.divmod(place - self.starts[crowd], self.sizes[crowd])
+    def _by_crowd(self, rounds: Sequence[tuple[Ints, ...]]) -> list[Ints]:
+        """Columns of several rounds, population first, as one round after the other within each."""
+        columns = [np.concatenate(parts) for parts in zip(*rounds, strict=True)]
+        order = np.argsort(self._who[0, columns[0]], kind="stable")
+        return [column[order] for column in columns]
 
     def _facts(self, crowd: Ints, member: Ints, turn: Ints, drawn: Array) -> Ints:
         """What each claim is about."""
@@ -106,16 +115,16 @@ class Roster:
             fact[here] = self._crowds[one].chosen(drawn[here], member[here], turn[here])
         return fact
 
-    def _next(self, crowd: Ints, rep: Ints, member: Ints, turn: Ints, since: Ints) -> Ints:
-        """When each member writes claim `turn`, counted from the one before; NEVER past its population's last day."""
-        number = self._reps[rep]
-        drawn = Draws(self._seed, self._names, crowd).exponential("gap", rep=number, member=member, turn=turn)
-        due = since + waited(drawn / self._rate[crowd])
+    def _next(self, place: Ints, turn: Ints, since: Ints) -> Ints:
+        """When each writes claim `turn`, counted from the one before; NEVER past its population's last day."""
+        drawn = self._seats.uniform("gap", turn=turn, seat=place)
+        due = since + waited(exponential(drawn) / self._rate[place])
         if self._laws:
+            crowd, _, number, member = self._who.take(place, axis=1)
             for one, here in _spans(crowd):
                 if one in self._laws:
                     due[here] = self._crowds[one].next(number[here], member[here], turn[here], since[here])
-        return np.where(due < self._last[crowd], due, NEVER)
+        return np.where(due < self._last[place], due, NEVER)
 
 
 def waited(gap: Array) -> Ints:
@@ -128,12 +137,6 @@ def _spans(crowd: Ints) -> list[tuple[int, slice]]:
     return [(one, slice(start, end)) for one, (start, end) in enumerate(pairwise(edges)) if start < end]
 
 
-def _by_crowd(rounds: Sequence[tuple[Ints, ...]]) -> list[Ints]:
-    """Columns of several rounds, population first, as one round after the other within each."""
-    columns = [np.concatenate(parts) for parts in zip(*rounds, strict=True)]
-    order = np.argsort(columns[0], kind="stable")
-    return [column[order] for column in columns]
-
-
-_COLUMNS = tuple(part.name for part in fields(Wake) if part.name != "drawn")
-_NOBODY = Wake(*(np.zeros(0, dtype=np.int64) for _ in _COLUMNS), drawn=lambda _: np.zeros(0))
+_COLUMNS = tuple(part.name for part in fields(Wake) if part.type == "Ints")
+_NONE = np.zeros(0, dtype=np.int64)
+_NOBODY = Wake(*[_NONE] * len(_COLUMNS), drawn=lambda _: np.zeros(0), sight=lambda: Sight(_NONE, _NONE, np.zeros(0)))

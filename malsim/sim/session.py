@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from malsim.memory.updates import expanded
 from malsim.sim import hooks
 from malsim.sim.clock import milliseconds
 from malsim.sim.drafts import Drafts
-from malsim.sim.draws import Draws
+from malsim.sim.draws import Draws, Seats
 from malsim.sim.mind import Mind
 from malsim.sim.occasion import LEAST_STATED, Edge
 
@@ -37,6 +38,7 @@ class Session:
         self._world, self._reps = stage.world, stage.reps
         world, reps = stage.world, stage.reps
         self._draws, self._places = Draws(stage.seed, "reader"), np.arange(len(reps))
+        self._seats = Seats(self._draws, rep=reps)
         self._who, self._form = who, form
         popularity = np.cumsum([fact.popularity for fact in world.facts])
         self._upto = popularity / popularity[-1]
@@ -52,7 +54,7 @@ class Session:
         `budget` is the words each reader may be pushed, where something sets it.
         """
         self._begin(number, now)
-        drawn = self._draws.uniform("fact", rep=self._reps, turn=number)
+        drawn = self._seats.uniform("fact", turn=number)
         fact = np.searchsorted(self._upto, drawn, side="right").clip(max=len(self._upto) - 1)
         turn = hooks.push(stand, self.reader, fact, number, now, self.ledger, self._notes, budget)
 
@@ -128,10 +130,8 @@ class Session:
 
     def senses(self, turn: Turn) -> Ints:
         """What each reader sees of its fact when it looks for itself."""
-        return self._world.sense(
-            self._draws, self.reader.skill, rep=self._places, number=self._reps, member=0, turn=turn.number, fact=turn.fact,
-            t=milliseconds(turn.now),
-        )  # fmt: skip
+        drawn = partial(self._seats.uniform, turn=turn.number)
+        return self._world.sight(drawn, rep=self._places, fact=turn.fact, t=milliseconds(turn.now)).read(self.reader.skill)
 
     def known(self, turn: Turn) -> Ints:
         """What is in the context about each turn's fact, where the reader goes by it; NONE elsewhere."""

@@ -13,9 +13,11 @@ from malsim.sim.clock import DAY
 from malsim.sim.draws import Draws, name_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-__all__ = ["Change", "Fact", "World"]
+    from malsim.sim.occasion import Array
+
+__all__ = ["Change", "Fact", "Sight", "World"]
 
 Ints: TypeAlias = NDArray[np.int64]
 MOST_CHANGES = 20_000_000
@@ -69,6 +71,23 @@ class Change:
     fact: Ints
     t: Ints
     value: Ints
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What sensors meet, one row each: the truth, one of the other values, all alike, and what decides which is read."""
+
+    truth: Ints
+    another: Ints
+    errs: Array
+
+    def rows(self, here: slice) -> Sight:
+        """What some of them meet."""
+        return Sight(self.truth[here], self.another[here], self.errs[here])
+
+    def read(self, accuracy: float) -> Ints:
+        """What each reads: the truth with probability `accuracy`."""
+        return np.where(self.errs >= accuracy, self.another, self.truth)
 
 
 class World:
@@ -133,18 +152,14 @@ class World:
         rep, fact = np.divmod(self._places[here] // (len(self._instants) + 1), max(len(self.facts), 1))
         return Change(rep, fact, self._times[first:last], self._values[here].astype(np.int64))
 
-    def sense(
-        self, draws: Draws, accuracy: float, *, rep: Ints, number: Ints, member: Ints | int, turn: Ints | int, fact: Ints,
-        t: Ints | int,
-    ) -> Ints:  # fmt: skip
-        """What a sensor reads: the truth with probability `accuracy`, else one of the other values, all alike.
+    def sight(self, drawn: Callable[[str | tuple[str, ...]], Array], *, rep: Ints, fact: Ints, t: Ints | int) -> Sight:
+        """What sensors meet that look at facts at a time; `drawn` gives numbers from 0 to 1 by purpose.
 
-        This is the one door between the world and those who write. `number` is the replication's own number.
+        This is the one door between the world and those who write.
         """
         choices, truth = self.choices[fact], self.at(rep, fact, t)
-        errs, error = draws.uniform(("errs", "error"), rep=number, member=member, turn=turn)
-        another = (truth + 1 + (error * (choices - 1)).astype(np.int64)) % choices
-        return np.where(errs >= accuracy, another, truth)
+        errs, error = drawn(("errs", "error"))
+        return Sight(truth, (truth + 1 + (error * (choices - 1)).astype(np.int64)) % choices, errs)
 
 
 _NONE = np.zeros(0, dtype=np.int64)

@@ -24,7 +24,7 @@ from malsim.sim.occasion import LEAST_STATED, Occasion, Own, Said, Seen
 from malsim.sim.populations import Population
 from malsim.sim.push import Stand
 from malsim.sim.script import Scenario
-from malsim.sim.world import Fact, World
+from malsim.sim.world import Fact, Sight, World
 from malsim.sim.writers import behaviours
 
 if TYPE_CHECKING:
@@ -201,16 +201,16 @@ def test_nobody_knows_what_has_not_happened_yet(posted: Posted) -> None:
 
 def test_the_world_is_only_looked_at_through_the_senses(monkeypatch: pytest.MonkeyPatch) -> None:
     doors: list[bool] = []
-    at, sense, post = World.at, World.sense, Cast.post
+    at, sight, post = World.at, World.sight, Cast.post
 
     def guarded(self: World, *where: Any) -> Ints:
         assert doors != [False], "the truth was read past the senses"
         return at(self, *where)
 
-    def through(self: World, *how: Any, **which: Any) -> Ints:
+    def through(self: World, *how: Any, **which: Any) -> Sight:
         doors.append(True)
         try:
-            return sense(self, *how, **which)
+            return sight(self, *how, **which)
         finally:
             doors.pop()
 
@@ -222,7 +222,7 @@ def test_the_world_is_only_looked_at_through_the_senses(monkeypatch: pytest.Monk
             doors.clear()
 
     monkeypatch.setattr(World, "at", guarded)
-    monkeypatch.setattr(World, "sense", through)
+    monkeypatch.setattr(World, "sight", through)
     monkeypatch.setattr(Cast, "post", posting)
     assert bench.run(crowded(reads=True)).memory.cells.height > 100
 
