@@ -79,7 +79,8 @@ def _judged(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[s
         return Judgement.between(memory, memory, pl.DataFrame(schema=schema.VERDICTS)), None
     authors = authors_of(memory, checked.told, factors, rules)
     sound = np.ones(len(checked), dtype=bool)
-    sound[checked.issues["claim"].to_numpy()] = False
+    if checked.issues.height:
+        sound[checked.issues["claim"].to_numpy()] = False
     batch = number(memory, checked, sound, authors, rules)
     outcome = resolve(batch)
     replaced = replacements(memory, checked, batch, outcome, rules)

@@ -128,9 +128,15 @@ def _writers(memory: Memory, made: Deferred, author: Ints) -> tuple[Ints, Deferr
     numbered[author >= known] = known + rank[place]
     at = np.flatnonzero(author >= known)[first[order]]
     nothing = np.zeros(len(at), dtype=np.int64)
-    rep, writer = made.column("rep")[at].astype(np.int32), pl.Series(made.column("writer")[at].tolist(), dtype=pl.String)
     record = {"claims": nothing, "contradicted": nothing, "calibration": np.ones(len(at))}
-    return numbered, Deferred.of(framed({"rep": rep, "writer": writer, **record}))
+    named = {name: made.column(name)[at] for name in ("rep", "writer")}
+    return numbered, Deferred(len(at), partial(_recorded, named, record), named | record)
+
+
+def _recorded(named: Mapping[str, NDArray[Any]], record: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
+    """New writers in full."""
+    writer = pl.Series(named["writer"].tolist(), dtype=pl.String)
+    return framed({"rep": named["rep"].astype(np.int32), "writer": writer, **record})
 
 
 _NOBODY = Deferred.of(pl.DataFrame(schema=schema.WRITERS))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["first_doubt"]
 
+_NOTHING = np.zeros(0, dtype=np.int64)
 STEM = len("obs_") + SHORTEST_TAG  # what every made handle begins with, however long it had to grow
 
 
@@ -37,8 +38,8 @@ def first_doubt(memory: Memory, checked: Validated, batch: Batch, outcome: Outco
 
 
 def _compared_with_replaced(batch: Batch, outcome: Outcome, replaced: Replaced) -> Ints:
-    if not replaced.old.size:
-        return replaced.old
+    if not replaced.old.size or bool((outcome.compared == NONE).all()):
+        return _NOTHING
     order = np.argsort(replaced.old)
     old, at = replaced.old[order], replaced.at[order]
     place = np.searchsorted(old, outcome.compared).clip(max=len(old) - 1)
@@ -58,11 +59,10 @@ def _reused_keys(memory: Memory, claims: pl.DataFrame, batch: Batch, outcome: Ou
 def _made_names(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome) -> Ints:
     """Claims that name, or wish to bear, what the gate may have called an earlier cell of the batch."""
     dangling = outcome.refused[0]
-    nothing = np.zeros(0, dtype=np.int64)
     if not (batch.names or dangling.any()) or not outcome.created[:-1].any():
-        return nothing
+        return _NOTHING
     if not (dangling.any() or checked.told.tells("key") or checked.claims["handle"].null_count()):
-        return nothing  # all bear handles of their own, and none of these may look like a key that is made
+        return _NOTHING  # all bear handles of their own, and none of these may look like a key that is made
     claims, created = checked.claims, np.flatnonzero(outcome.created)
     made = claims[created]
     key, handle = named(memory, checked.told.rows(created)).made()
@@ -86,4 +86,4 @@ def _made_names(memory: Memory, checked: Validated, batch: Batch, outcome: Outco
         )
     )
     met = sought.join(names, on=["rep", "name"]).filter(pl.col("by") < pl.col("at"))
-    return met["at"].to_numpy() if met.height else nothing
+    return met["at"].to_numpy() if met.height else _NOTHING

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.memory.deferred import Deferred
 from malsim.memory.handles import MADE
 from malsim.memory.schema import NONE
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from malsim.memory.deferred import Deferred
     from malsim.memory.pile import Pile
 
 __all__ = ["Index", "Roster"]
@@ -120,18 +120,18 @@ class Roster:
 
     def __init__(self, writers: pl.DataFrame) -> None:
         self._rows: dict[tuple[int, str], int] = {}
-        self._add(writers)
+        self._add(Deferred.of(writers))
 
     def grown(self, writers: Pile, new: Deferred) -> Roster:
         """A roster of `writers`, the last of whom are `new`: this one, unless another memory grew it already."""
         if len(self._rows) != writers.height - new.height:
             return Roster(writers.frame)
         if new.height:
-            self._add(new.frame())
+            self._add(new)
         return self
 
-    def _add(self, writers: pl.DataFrame) -> None:
-        names = zip(writers["rep"].to_list(), writers["writer"].to_list(), strict=True)
+    def _add(self, writers: Deferred) -> None:
+        names = zip(*(writers.column(name).tolist() for name in ("rep", "writer")), strict=True)
         self._rows.update(zip(names, range(len(self._rows), len(self._rows) + writers.height), strict=True))
 
     def rows(self, reps: Sequence[int], names: Sequence[str], *, height: int) -> NDArray[np.int64]:

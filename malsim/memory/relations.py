@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.memory.numbering import all_differ
 from malsim.memory.schema import NONE, RELATIONS
 
 if TYPE_CHECKING:
@@ -126,6 +127,8 @@ def _refusals(batch: Batch, source: Ints, target: Ints) -> tuple[Bools, ...]:
 def _repeats(batch: Batch, target: Ints) -> Bools:
     """Which edges say again what an earlier edge of the same claim says."""
     said = (batch.claim * len(RELATIONS) + batch.code) * (batch.cells + len(batch.sound)) + target
+    if all_differ(said):
+        return np.zeros(len(said), dtype=bool)
     _, first = np.unique(said, return_index=True)
     again = np.ones(len(said), dtype=bool)
     again[first] = False

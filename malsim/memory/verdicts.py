@@ -55,7 +55,8 @@ class Judgement:
         """The judgement that an outcome and what was built of it come to."""
         stands = built.row != NONE
         attenuated = _capped(checked)
-        attenuated[checked.notes["claim"].to_numpy()] = True
+        if checked.notes.height:
+            attenuated[checked.notes["claim"].to_numpy()] = True
         attenuated[stands] |= built.memory.values("calibration", built.row[stands]) < 1.0
         told = partial(_verdicts, checked, batch, outcome, built)
         rep = checked.told.column("rep")

@@ -113,7 +113,7 @@ class Words:
         said = np.where(about, self._starts[fact] + drafts.value, self._starts[-1])
         texts, new = cache(partial(self._texts, drafts, said)), self._are_new(drafts, memory)
         numbers = {
-            **{name: np.broadcast_to(held, len(drafts)) for name, held in self._of_all.items()},
+            **{name: held.repeat(len(drafts)) for name, held in self._of_all.items()},
             **{name: held[fact] for name, held in self._of_facts.items()},
             **{name: held[drafts.form] for name, held in self._of_forms.items()},
             "rep": drafts.rep + self.first,
