@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from malsim.sim.occasion import Array
+    from malsim.sim.occasion import Array, Bools, Ints
 
 __all__ = ["BANDS", "LEVELS", "Bands", "bands_of"]
 
@@ -30,22 +30,29 @@ class Bands:
     def __init__(self) -> None:
         self._times: list[float] = []
         self._names: list[tuple[str | None, str]] = []
+        self._whole: list[bool] = []  # of what waits
         self._waiting = np.zeros((0, 0))
         self._filled = 0
         self._kept: list[Array] = []
 
-    def add(self, t: float, signals: Mapping[str, Array], rows: tuple[str | None, ...]) -> None:
-        """Take signals of shape (rows, replications), all of the same rows; NaN is no value."""
+    def add(
+        self, t: float, signals: Mapping[str, Array | Ints], rows: tuple[str | None, ...], *, whole: Collection[str] = ()
+    ) -> None:
+        """Take signals of shape (rows, replications), all of the same rows; NaN is no value.
+
+        `whole` names those whose values are whole numbers from 0 on.
+        """
         if not signals or not rows:
             return
         self._times += [t] * (len(signals) * len(rows))
         self._names += [(row, name) for name in signals for row in rows]
-        arrays = [np.atleast_2d(array) for array in signals.values()]
+        arrays = [array.reshape(len(rows), -1) for array in signals.values()]
         end = self._filled + len(signals) * len(rows)
         if end > len(self._waiting):
             end -= self._sum_up()
             self._make_room(end, arrays[0].shape[1])
         np.concatenate(arrays, out=self._waiting[self._filled : end])
+        self._whole += [name in whole for name in signals for _ in rows]
         self._filled = end
 
     def _make_room(self, rows: int, replications: int) -> None:
@@ -56,7 +63,8 @@ class Bands:
         """Sum up what waits, and say how many rows that were."""
         filled, self._filled = self._filled, 0
         if filled:
-            self._kept.append(_summary(self._waiting[:filled]))
+            self._kept.append(_summary(self._waiting[:filled], np.array(self._whole)))
+            self._whole = []
         return filled
 
     def frame(self) -> pl.DataFrame:
@@ -83,23 +91,24 @@ def bands_of(signals: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _summary(values: Array) -> Array:
+def _summary(values: Array, whole: Bools) -> Array:
     """Count, mean and quantiles of each row, NaN left out; quantiles lie between neighbours in proportion.
 
-    The rows are left in order: what is summed up is not looked at again, and another megabyte would cost more than a sum.
+    Rows of nothing but 0 and 1 need no order: the sum says where the ones would begin. The others are left in order: what is
+    summed up is not looked at again, and another megabyte would cost more than a sum.
     """
     count, total = np.full(len(values), values.shape[1]), values.sum(axis=1)
     gaps = np.flatnonzero(np.isnan(total))  # most rows have none
-    told = ~np.isnan(values[gaps])
-    count[gaps], total[gaps] = told.sum(axis=1), np.where(told, values[gaps], 0.0).sum(axis=1)
+    held = values[gaps]
+    told = ~np.isnan(held)
+    count[gaps], total[gaps] = told.sum(axis=1), np.where(told, held, 0.0).sum(axis=1)
     mean = np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
-    values.sort(axis=1)  # NaN goes last
-    found = [count.astype(np.float64), mean]
-    row, last = np.arange(len(values)), np.maximum(count - 1, 0)
-    for level in LEVELS:
-        at = level * last
-        low = at.astype(np.int64)
-        high = np.minimum(low + 1, last)
-        left, right = values[row, low], values[row, high]
-        found.append(left + (at - low) * (right - left))
-    return np.stack(found, axis=1)
+    truths = whole & (values.max(axis=1) <= 1.0)  # and no gaps
+    for begin, end in np.flatnonzero(np.diff(truths, prepend=True, append=True)).reshape(-1, 2):
+        values[begin:end].sort(axis=1)  # NaN goes last
+    row, last = np.arange(len(values))[:, None], np.maximum(count - 1, 0)[:, None]
+    at = last * LEVELS
+    low = at.astype(np.int64)
+    places = np.stack([low, np.minimum(low + 1, last)])
+    left, right = np.where(truths[:, None], places >= (count - total)[:, None], values[row, places])
+    return np.column_stack([count, mean, left + (at - low) * (right - left)])

@@ -54,11 +54,11 @@ def answers(stand: Stand, truth: Ints, *, full: bool) -> dict[str, Array]:
     """
     catalogue, size = stand.catalogue, truth.size
     speaks = np.flatnonzero(stand.active & (catalogue.value != NONE))
-    says, effective = catalogue.says[speaks], stand.effective[speaks]
+    says, effective = catalogue.says.take(speaks), stand.effective.take(speaks)
     best = np.full(catalogue.most_values * size, -1.0)
     np.maximum.at(best, says, effective)
     of_truth = truth.ravel() * size + np.arange(size)
-    good = best[of_truth].reshape(truth.shape)
+    good = best.take(of_truth).reshape(truth.shape)
     best[of_truth] = -1.0
     bad = best.reshape(-1, *truth.shape).max(axis=0)
     right, most = good > bad, np.maximum(good, bad)
@@ -66,11 +66,11 @@ def answers(stand: Stand, truth: Ints, *, full: bool) -> dict[str, Array]:
     answer = np.full(truth.shape, NONE)
     asked = ~silent & (full | (good == bad))  # where the answer is to be told, or decides
     if asked.any():
-        sought = np.flatnonzero(np.tile(asked.ravel(), catalogue.most_values)[says])
+        sought = np.flatnonzero(np.tile(asked.ravel(), catalogue.most_values).take(says))
         place = says[sought] % size
-        leads = np.flatnonzero(effective[sought] == most.ravel()[place])[::-1]
-        answer.reshape(-1)[place[leads]] = catalogue.value[speaks[sought[leads]]]  # the earliest is written last
-        right = np.where(asked, answer == truth, right)
+        leads = np.flatnonzero(effective[sought] == most.ravel()[place])[::-1]  # the earliest is written last
+        place, value = place[leads], catalogue.value[speaks[sought[leads]]]
+        answer.reshape(-1)[place], right.reshape(-1)[place] = value, value == truth.ravel()[place]
     found = {"truth": truth.astype(np.float64), "answer": np.where(silent, np.nan, answer)} if full else {}
     return found | {
         "belief": np.where(silent, np.nan, most),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.sim.drafts import Drafts
     from malsim.sim.hooks import Turn
-    from malsim.sim.occasion import Array, Bools, Ints
+    from malsim.sim.occasion import Bools, Ints
     from malsim.sim.world import Change, Fact
 
 __all__ = ["EVENTS", "Notes"]
@@ -44,18 +44,20 @@ class Notes:
         self.writers = pl.Series("writer", [], dtype=pl.String)
         self.handles = pl.Series("handle", [], dtype=pl.String)  # of the memory as the reader sees it
         self._frames: list[pl.DataFrame] = []
-        self._counts: dict[str, Array] = {}
+        self._kinds: dict[str, int] = {}  # that were counted so far, each with its row in a table of kinds and replications
+        self._cells: list[Ints] = []  # of that table: one an event
 
-    def counted(self) -> dict[str, Array]:
-        """How many events of each kind came since this was last asked, in each replication."""
-        counts, self._counts = self._counts, {kind: np.zeros(len(self._reps)) for kind in self._counts}
-        return counts
+    def counted(self) -> tuple[tuple[str, ...], Ints]:
+        """The kinds that ever came, and how many events of each came since this was last asked, in each replication."""
+        cells, self._cells = self._cells, []
+        shape = len(self._kinds), len(self._everyone)
+        counts = np.bincount(np.concatenate([np.zeros(0, dtype=np.int64), *cells]), minlength=shape[0] * shape[1])
+        return tuple(self._kinds), counts.reshape(shape)
 
     def count(self, kind: str, rep: Ints) -> None:
         """Count an event for each of the replications at places `rep`."""
         if len(rep):
-            held = self._counts.setdefault(kind, np.zeros(len(self._reps)))
-            held += np.bincount(rep, minlength=len(self._reps))
+            self._cells.append(rep + self._kinds.setdefault(kind, len(self._kinds)) * len(self._everyone))
 
     def add(self, frame: pl.DataFrame) -> None:
         """Keep a frame of events (columns of EVENTS)."""

@@ -79,10 +79,10 @@ class Recorder:
         turn = gauges.of_turn(scene.ledger, scene.desk) if scene else {}
         thread = scene.thread if scene else None
         if bands:
-            self.bands.add(t, answers, self._names)
-            self.bands.add(t, turn | (thread.of_runs() if thread else {}), (None,))
-            counts = self.notes.counted()
-            self.bands.add(t, {"events": np.array(list(counts.values()))} if counts else {}, tuple(counts))
+            wired, (kinds, counts) = thread.of_runs() if thread else {}, self.notes.counted()
+            self.bands.add(t, answers, self._names, whole=("right",))
+            self.bands.add(t, turn | wired, (None,), whole=turn.keys() - wired.keys())
+            self.bands.add(t, {"events": counts}, kinds, whole=("events",))
             return
         self._signals += [frame.filter(self._named) for frame in thread.recorded(t)] if thread else []
         self._signals += self._listed(t, answers, self._names) + self._listed(t, turn, (None,))

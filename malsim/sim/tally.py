@@ -29,13 +29,17 @@ class Tally:
     def add(self, answers: Mapping[str, Array]) -> None:
         """Take the answers of a tick, each of shape (facts, replications)."""
         right, belief = answers["right"], answers["belief"]
-        spoken = ~np.isnan(right)
         self.asked += len(right)
-        self.answered += spoken.sum(axis=0)
-        self.right += np.where(spoken, right, 0.0).sum(axis=0)
-        self.squares += np.where(spoken, (belief - right) ** 2, 0.0).sum(axis=0)
-        against = answers["against_truth"]
-        self.against += np.where(np.isnan(against), 0.0, against).sum(axis=0)
+        self.answered += (~np.isnan(right)).sum(axis=0)
+        self.right += _sum(right)
+        self.squares += _sum((belief - right) ** 2)
+        self.against += _sum(answers["against_truth"])
+
+
+def _sum(values: Array) -> Array:
+    """The sum over the facts; NaN, where nothing is said of one, adds nothing, and none is negative."""
+    total: Array = np.fmax(values, 0.0).sum(axis=0)
+    return total
 
 
 @dataclass(frozen=True)
