@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
     from malsim.memory.rules import Rules
 
-__all__ = ["marked"]
+__all__ = ["marked", "marked_where"]
+
+Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 
 def marked(
     rules: Rules,
     *,
-    stated: NDArray[np.float64],
-    effective: NDArray[np.float64],
-    currency: NDArray[np.float64],
-    superseded: NDArray[np.bool_],
-    contradicted: NDArray[np.bool_],
-    overdue: NDArray[np.bool_],
-    requires_review: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
+    stated: Array,
+    effective: Array,
+    currency: Array,
+    superseded: Bools,
+    contradicted: Bools,
+    overdue: Bools,
+    requires_review: Bools,
+) -> Bools:
     """Whether each row is superseded but still cited, challenged, or stale; under `expand_when` review, flagged.
 
     challenged: effective < challenged_below · stated, or an active incoming contradiction (`contradicted`);
@@ -37,7 +43,27 @@ def marked(
     ...        superseded=no, contradicted=no, overdue=no, requires_review=no).tolist()
     [False, True, True]
     """
+    return marked_where(
+        rules, stated=stated, effective=effective, superseded=superseded, contradicted=contradicted, overdue=overdue,
+        currency=currency.__getitem__, requires_review=lambda: requires_review,
+    )  # fmt: skip
+
+
+def marked_where(
+    rules: Rules,
+    *,
+    stated: Array,
+    effective: Array,
+    superseded: Bools,
+    contradicted: Bools,
+    overdue: Bools,
+    currency: Callable[[Ints], Array],
+    requires_review: Callable[[], Bools],
+) -> Bools:
+    """As `marked`, where some is asked for only if it decides: `currency`, of which rows, and `requires_review`."""
     if rules.expand_when == "review":
-        return requires_review
-    challenged = (effective < rules.challenged_below * stated) | contradicted
-    return superseded | challenged | (currency < rules.stale_below) | overdue
+        return requires_review()
+    found = superseded | contradicted | overdue | (effective < rules.challenged_below * stated)
+    rest = np.flatnonzero(~found)
+    found[rest] = currency(rest) < rules.stale_below
+    return found

@@ -62,9 +62,10 @@ class Pending(Column):
         """Some rows; of no other one anything is computed."""
         if isinstance(rows, slice):
             return self.values[rows]
+        due = np.flatnonzero(self._due.take(rows, mode="clip") & (rows < len(self._due)))
+        if len(due) == len(rows):
+            return self._law(rows)
         found = self._rest.at(rows)
-        known = np.flatnonzero(rows < len(self._due))
-        due = known[self._due[rows[known]]]
         found[due] = self._law(rows[due])
         return found
 

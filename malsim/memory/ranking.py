@@ -67,14 +67,14 @@ def foremost(score: Array, touched: Array, *, limit: int) -> Ints:
     if not score.size:
         return np.full((len(score), limit), NONE, dtype=np.int64)
     order = np.argsort(-score, axis=1, kind="stable")
-    fall = np.take_along_axis(score, order[:, : limit + 1], axis=1)
-    same = (fall[:, 1:] == fall[:, :-1]) & (fall[:, 1:] > -np.inf)
+    fall = score.take(order[:, : limit + 1] + np.arange(0, score.size, score.shape[1])[:, None])
+    real = fall > -np.inf
+    same = (fall[:, 1:] == fall[:, :-1]) & real[:, 1:]
     if same.any():
         tied = np.flatnonzero(same.any(axis=1))
         order[tied] = np.lexsort((-touched[tied], -score[tied]), axis=-1)
     best = np.full((len(score), limit), NONE, dtype=np.int64)
-    fall = fall[:, :limit]
-    best[:, : fall.shape[1]] = np.where(fall > -np.inf, order[:, :limit], NONE)
+    best[:, : order.shape[1]] = np.where(real[:, :limit], order[:, :limit], NONE)
     return best
 
 

@@ -28,6 +28,7 @@ __all__ = ["Catalogue"]
 
 CITES = np.array([relation in ("supports", "depends_on", "derived_from") for relation in RELATIONS])
 LINE_WORDS = 10  # of a line: the handle, four scores, five flags
+LINE = {"stated": "f8", "reverify": "f8", "rep": "i4", "fact": "i4", "words": "i4", "degree": "i4"}
 
 
 @dataclass(frozen=True)
@@ -46,21 +47,24 @@ class _Said:
 class Catalogue:
     """Columns by cell row, grown along with the memory, and for each topic of each replication the cells on its shelf.
 
-    `rep` (place among the run's), `ordinal` (how many cells its replication held before it), `fact` and `value` (places;
-    NONE where a cell is about none), `born` (days), `degree` (edges in and out), `words` (of its line in a
-    mini-index), `init` (whether it came with the graph), `says` (place in a table of values, facts, replications).
+    `lines` holds side by side what a push asks of a cell, as it picks cells here and there: `stated` and `reverify`, which
+    never change in a run, `rep` (place among the run's), `fact` (place; NONE where a cell is about none), `words` (of
+    its line in a mini-index), `degree` (edges in and out). Columns of their own are `value` (place or NONE), `born` (days),
+    `ordinal` (how many cells its replication held before it), `init` (whether it came with the graph), `says` (place in a
+    table of values, facts, replications).
 
     A cell that came of a draft says what drafts of its fact and value say (`sayings`: object, value, title, topics, one
     row a saying); what came otherwise is read off the memory.
     """
 
+    lines: NDArray[np.void]
     rep: Ints
-    ordinal: Ints
     fact: Ints
+    degree: Ints
+    words: Ints
     value: Ints
     born: Array
-    degree: Array
-    words: Ints
+    ordinal: Ints
     init: Bools
     says: Ints
 
@@ -77,9 +81,8 @@ class Catalogue:
         self._cells = self._edges = 0
         self._columns: dict[str, NDArray[Any]] = {
             name: np.zeros(64, dtype=kind)
-            for name, kind in (("rep", np.int32), ("fact", np.int32), ("value", np.int32), ("born", np.float64),
-                               ("degree", np.float64), ("words", np.int32), ("ordinal", np.int64), ("init", np.bool_),
-                               ("says", np.int64))
+            for name, kind in (("lines", list(LINE.items())), ("value", np.int32), ("born", np.float64),
+                               ("ordinal", np.int64), ("init", np.bool_), ("says", np.int64))
         }  # fmt: skip
         self._source, self._target = Column(np.zeros(0, dtype=np.int64)), Column(np.zeros(0, dtype=np.int64))  # that cite
         self._counts = np.zeros(replications, dtype=np.int64)
@@ -92,6 +95,7 @@ class Catalogue:
         """Show the columns as long as the memory has cells."""
         for name, column in self._columns.items():
             setattr(self, name, column[: self._cells])
+        self.rep, self.fact, self.words, self.degree = (self.lines[name] for name in ("rep", "fact", "words", "degree"))
 
     def told(self, drafts: Drafts, saying: Ints, row: Ints) -> None:
         """Hear of the cells that drafts became: their rows, and their places among the sayings, NONE for unknown words."""
@@ -106,8 +110,8 @@ class Catalogue:
         if edges.height > self._edges:
             self._join(*(edges.column(name)[self._edges :] for name in ("source", "target", "relation")))
 
-    def shelf(self, rep: Ints, topic: Ints, listed: Bools) -> Ints:
-        """The listed cells of each topic of its replication, in order of admission, NONE behind them; see `Shelves.of`."""
+    def shelf(self, rep: Ints, topic: Ints, listed: Bools) -> tuple[Ints, Ints]:
+        """The listed cells of each topic of its replication, in order of admission, and how many each holds."""
         self._shelves.stock(listed)
         return self._shelves.of(rep * len(self.topics) + topic)
 
@@ -119,17 +123,19 @@ class Catalogue:
     def _join(self, source: Ints, target: Ints, relation: Ints) -> None:
         """Count new edges at both their ends, and keep those that cite."""
         for end in (source, target):
-            np.add.at(self._columns["degree"], end, 1.0)
+            np.add.at(self._columns["lines"]["degree"], end, np.int32(1))  # of its own type, or each is cast by itself
         cites = np.flatnonzero(CITES[relation])
         self._source, self._target = self._source.grown(source[cites]), self._target.grown(target[cites])
         self._edges += len(source)
 
     def _add(self, memory: Memory, rows: Ints) -> None:
         end = len(rows) + self._cells
-        if end > len(self._columns["rep"]):
-            size = max(end, 2 * len(self._columns["rep"]))
+        if end > len(self._columns["lines"]):
+            size = max(end, 2 * len(self._columns["lines"]))
             self._columns = {name: np.resize(column, size) for name, column in self._columns.items()}
-        self._columns["degree"][rows] = 0.0
+        lines = self._columns["lines"][self._cells : end]
+        lines["stated"], lines["reverify"] = (memory.column(name)[self._cells :] for name in ("stated", "reverify"))
+        lines["degree"] = 0
         unread = np.ones(len(rows), dtype=bool)
         for row, said, rep, born in self._told:
             self._file(row, said, rep=rep, born=born, init=False)
@@ -137,7 +143,7 @@ class Catalogue:
         self._told = []
         if unread.any():
             self._file_from(memory.table("cells").rows.since(self._cells).filter(pl.Series(unread)), rows[unread])
-        rep = self._columns["rep"][rows]
+        rep = lines["rep"]
         self._columns["ordinal"][rows] = self._counts[rep] + places_within(rep)
         self._counts += np.bincount(rep, minlength=len(self._counts))
         self._cells = end
@@ -167,5 +173,5 @@ class Catalogue:
             "says": np.where(said.value == NONE, NONE, says),
         }  # fmt: skip
         for name, column in new.items():
-            self._columns[name][row] = column
+            (self._columns["lines"] if name in LINE else self._columns)[name][row] = column
         self._shelves.put(row, np.where(said.topics == NONE, NONE, rep[:, None] * len(self.topics) + said.topics))

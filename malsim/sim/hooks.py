@@ -102,8 +102,7 @@ def push(
     """
     words = reader.budget_words if budget is None else np.where(np.isnan(budget), reader.budget_words, budget)
     pushed = stand.push(np.arange(len(fact)), fact, now, limit=int(reader.limit), budget=words)
-    about = (pushed.row != NONE) & (stand.catalogue.fact[pushed.row] == fact[:, None])
-    turn = Turn(number, now, fact, pushed, about)
+    turn = Turn(number, now, fact, pushed, pushed.about)
     ledger.begin()
     ledger.add("words", pushed.words)
     ledger.add("demand", pushed.demand)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.memory.marks import marked
+from malsim.memory.marks import marked_where
 from malsim.memory.ranking import foremost, fused
 from malsim.memory.schema import NONE
 from malsim.sim.occasion import Seen
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from malsim.memory import Memory, Rules
     from malsim.sim.catalogue import Catalogue
     from malsim.sim.occasion import Array, Bools, Ints
@@ -28,10 +30,12 @@ LIMIT = 10
 class Pushed:
     """The lines of each reader's mini-index, best first, shape (readers, lines): `row` is the cell, NONE for no line.
 
+    `about` says which are about the reader's very fact, not only of its topic, and `marked` which bear a mark.
     `words` counts those of the lines, `demand` those there would be without a budget.
     """
 
     row: Ints
+    about: Bools
     marked: Bools
     words: Ints
     demand: Ints
@@ -86,44 +90,93 @@ class Stand:
         `budget` is one number of words, or one a reader. A candidate's text match is 1 for the fact's topic and 1 more for
         the fact itself; `ranking.fused` does the rest.
         """
-        catalogue = self.catalogue
-        cell = catalogue.shelf(rep, catalogue.topic_of[fact], self.listed)
-        at = np.flatnonzero(cell != NONE)
-        listed, reader = cell.reshape(-1)[at], at // cell.shape[1]
-        match, touched = 1.0 + (catalogue.fact[listed] == fact[reader]), self.memory.values("touched", listed)
-        worth = fused(match, catalogue.degree[listed], self.effective[listed], now - touched, self.rules, row=reader)
-        score, last = np.full((2, *cell.shape), -np.inf)
-        score.reshape(-1)[at], last.reshape(-1)[at] = worth, touched
-        row = np.take_along_axis(cell, foremost(score, last, limit=limit), axis=1)  # the last of a shelf is NONE
-        here = row != NONE
-        words = (catalogue.words[row] * here).cumsum(axis=1)
-        within = (words <= np.reshape(budget, (-1, 1))) & here
-        row = np.where(within, row, NONE)
-        pushed, demand = (words * within).max(axis=1, initial=0), words.max(axis=1, initial=0)
-        return Pushed(row, self._marks(row, now) if marks else within, pushed, demand)
+        held = self._candidates(rep, fact)
+        match, age = np.add(1.0, held.about), now - held.touched
+        worth = fused(match, held.line["degree"], held.effective, age, self.rules, row=held.reader)
+        place = foremost(held.table(worth, besides=-np.inf), held.table(held.touched), limit=limit)
+        at = np.flatnonzero(place != NONE)
+        shown = (held.first[:, None] + place).take(at)
+        words = _entered(np.zeros(place.shape, dtype=np.int64), at, held.line["words"][shown]).cumsum(axis=1)
+        within = words <= np.reshape(budget, (-1, 1))
+        if not within.all():
+            kept = np.flatnonzero(within.take(at))
+            at, shown = at[kept], shown[kept]
+        about, marked = np.zeros((2, *place.shape), dtype=bool)
+        return Pushed(
+            row=_entered(np.full(place.shape, NONE, dtype=np.int64), at, held.row[shown]),
+            about=_entered(about, at, held.about[shown]),
+            marked=_entered(marked, at, self._marks(held, shown, now)) if marks else marked,
+            words=(words * within).max(axis=1, initial=0),
+            demand=words.max(axis=1, initial=0),
+        )
 
     def seen(self, rep: Ints, fact: Ints, now: float) -> Seen:
         """What a push about its fact shows each writer of that fact: rows about nothing else, in the push's order."""
-        row = self.push(rep, fact, now, marks=False).row
-        row = np.where((row != NONE) & (self.catalogue.fact[row] == fact[:, None]), row, NONE)
-        order = np.argsort(row == NONE, axis=1, kind="stable")
-        row = np.take_along_axis(row, order, axis=1)
+        pushed = self.push(rep, fact, now, marks=False)
+        row = np.where(pushed.about, pushed.row, NONE)
+        row = np.take_along_axis(row, np.argsort(row == NONE, axis=1, kind="stable"), axis=1)
         here = row != NONE
         return Seen(row, np.where(here, self.catalogue.value[row], NONE), np.where(here, self.effective[row], 0.0))
 
-    def _marks(self, row: Ints, now: float) -> Bools:
-        """Which of the lines bear a mark."""
-        shown = np.flatnonzero(row != NONE)
-        at, column = row.reshape(-1)[shown], self.memory.column
-        found = np.zeros(row.shape, dtype=bool)
-        found.reshape(-1)[shown] = marked(
+    def _candidates(self, rep: Ints, fact: Ints) -> _Candidates:
+        """What may be shown to readers of replications `rep` about a fact each."""
+        catalogue = self.catalogue
+        row, count = catalogue.shelf(rep, catalogue.topic_of[fact], self.listed)
+        line = catalogue.lines.take(row)
+        about = line["fact"] == np.repeat(fact, count)
+        return _Candidates(row, count, line, about, self.effective.take(row), self.memory.values("touched", row))
+
+    def _marks(self, held: _Candidates, shown: Ints, now: float) -> Bools:
+        """Which of the shown candidates bear a mark."""
+        row, line, memory = held.row[shown], held.line, self.memory
+        return marked_where(
             self.rules,
-            stated=column("stated")[at],
-            effective=self.effective[at],
-            currency=self.memory.values("currency", at),
-            superseded=~self.active[at],  # what is listed and not active is that
-            contradicted=self.contradicted[at],
-            overdue=(column("reverify") < now)[at],  # NaN, for none, is never past
-            requires_review=column("requires_review")[at],
+            stated=line["stated"][shown],
+            effective=held.effective[shown],
+            superseded=~self.active[row],  # what is listed and not active is that
+            contradicted=self.contradicted[row],
+            overdue=line["reverify"][shown] < now,  # NaN, for none, is never past
+            currency=lambda some: memory.values("currency", row[some]),
+            requires_review=lambda: memory.values("requires_review", row),
         )
-        return found
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """The cells that each of some readers may be shown, one row each, those of one reader together: `count` tells how many.
+
+    `row` is the cell, `line` what the catalogue holds of it, `about` whether it is about its reader's very fact.
+    """
+
+    row: Ints
+    count: Ints
+    line: NDArray[np.void]
+    about: Bools
+    effective: Array
+    touched: Array
+
+    @cached_property
+    def first(self) -> Ints:
+        """The first of each reader's."""
+        return self.count.cumsum() - self.count
+
+    @cached_property
+    def reader(self) -> Ints:
+        """Whose each is."""
+        return np.repeat(np.arange(len(self.count)), self.count)
+
+    @cached_property
+    def _at(self) -> Ints:
+        """Where each stands in a table of one row a reader, counted row by row."""
+        starts = np.arange(len(self.count)) * self.count.max(initial=0)
+        return np.repeat(starts - self.first, self.count) + np.arange(len(self.row))
+
+    def table(self, values: Array, besides: float = 0.0) -> Array:
+        """A number of each in a table of one row a reader."""
+        return _entered(np.full((len(self.count), self.count.max(initial=0)), besides), self._at, values)
+
+
+def _entered(table: NDArray[Any], at: Ints, values: NDArray[Any]) -> NDArray[Any]:
+    """The table, with these values at these of its places, counted row by row."""
+    table.reshape(-1)[at] = values
+    return table

@@ -23,8 +23,9 @@ class Shelves:
     >>> shelves = Shelves(2)
     >>> shelves.put(np.array([0, 1]), np.array([[1, NONE], [0, 1]]))
     >>> shelves.stock(np.array([True, True]))
-    >>> shelves.of(np.array([1, 0])).tolist()
-    [[0, 1, -1], [1, -1, -1]]
+    >>> cells, count = shelves.of(np.array([1, 0]))
+    >>> cells.tolist(), count.tolist()
+    ([0, 1, 1], [2, 1])
     """
 
     def __init__(self, shelves: int) -> None:
@@ -41,9 +42,12 @@ class Shelves:
             self._under = np.pad(self._under, ((0, rows + more[0]), (0, more[1])), constant_values=NONE)
         self._under[cell, : under.shape[1]] = under
 
-    def of(self, shelf: Ints) -> Ints:
-        """The listed cells of each shelf, shape (shelves, most of them and one more), NONE behind them."""
-        return self._table[shelf, : int(self._held[shelf].max(initial=0)) + 1]
+    def of(self, shelf: Ints) -> tuple[Ints, Ints]:
+        """The listed cells of each shelf, one shelf after the other, and how many each holds."""
+        count = self._held[shelf]
+        first = count.cumsum() - count
+        place = np.repeat(shelf * self._table.shape[1] - first, count) + np.arange(int(count.sum()))
+        return self._table.take(place), count
 
     def stock(self, listed: Bools) -> None:
         """Have on the shelves the cells that are listed, of all that were put, and no others."""
@@ -66,7 +70,7 @@ class Shelves:
     def _append(self, cell: Ints, shelf: Ints) -> None:
         """Put cells behind those that lie on their shelves."""
         place = self._held[shelf] + places_within(shelf)
-        more = int(place.max(initial=0)) + 2 - self._table.shape[1]
+        more = int(place.max(initial=0)) + 1 - self._table.shape[1]
         if more > 0:
             self._table = np.pad(self._table, ((0, 0), (0, more)), constant_values=NONE)
         self._table[shelf, place] = cell
@@ -74,7 +78,7 @@ class Shelves:
 
     def _order(self, shelves: Ints) -> None:
         """Put the listed cells of these shelves in order, and take the others away."""
-        held = self.of(shelves)
+        held = self._table[shelves, : int(self._held[shelves].max(initial=0))]
         kept = np.where(self._listed[held], held, NONE).view(np.uint64)  # NONE, without its sign, is the largest of all
         kept.sort(axis=1)
         ordered = kept.view(np.int64)

@@ -1,0 +1,54 @@
+"""Which lines are marked: the published rule line by line, and nothing is asked that does not decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim.memory import Rules
+from malsim.memory.marks import marked, marked_where
+
+RULES = Rules()
+shares = st.floats(0.0, 1.0)
+lines = st.lists(st.tuples(shares, shares, shares, *[st.booleans()] * 4), max_size=8)
+NAMES = ("stated", "effective", "currency", "superseded", "contradicted", "overdue", "requires_review")
+
+
+def columns(rows: list[Any]) -> dict[str, Any]:
+    kinds = [np.float64] * 3 + [np.bool_] * 4
+    return {
+        name: np.array([row[n] for row in rows], dtype=kind) for n, (name, kind) in enumerate(zip(NAMES, kinds, strict=True))
+    }
+
+
+@given(lines)
+def test_a_line_is_marked_for_any_one_doubt(rows: list[Any]) -> None:
+    expected = [
+        superseded or contradicted or overdue or effective < RULES.challenged_below * stated or currency < RULES.stale_below
+        for stated, effective, currency, superseded, contradicted, overdue, _ in rows
+    ]
+    assert marked(RULES, **columns(rows)).tolist() == expected
+
+
+@given(lines)
+def test_under_review_a_line_is_marked_where_it_is_flagged(rows: list[Any]) -> None:
+    assert marked(Rules(expand_when="review"), **columns(rows)).tolist() == [row[-1] for row in rows]
+
+
+@given(lines, st.sampled_from(["doubt", "review"]))
+def test_only_what_decides_is_asked_for(rows: list[Any], expand_when: Any) -> None:
+    held, asked = columns(rows), []
+    currency, flagged = held.pop("currency"), held.pop("requires_review")
+
+    def currency_of(some: Any) -> Any:
+        asked.extend(some.tolist())
+        return currency[some]
+
+    rules = Rules(expand_when=expand_when)
+    found = marked_where(rules, **held, currency=currency_of, requires_review=lambda: flagged)
+    assert found.tolist() == marked(rules, **held, currency=currency, requires_review=flagged).tolist()
+    fresh = marked(RULES, **held, currency=np.ones(len(rows)), requires_review=flagged)
+    assert asked == ([] if expand_when == "review" else np.flatnonzero(~fresh).tolist())
