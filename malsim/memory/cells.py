@@ -11,7 +11,7 @@ import polars as pl
 
 from malsim.errors import AddressError
 from malsim.memory import schema
-from malsim.memory.columns import Column, counted
+from malsim.memory.columns import Column, counted, place_of
 from malsim.memory.index import Index, Roster
 from malsim.memory.outcomes import Outcomes
 from malsim.memory.table import Table, TableField
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["Memory"]
 
 _TABLES = ("cells", "edges", "writers")
-_STANDING = ("wiring", "_wired", "index", "roster", "held", "claims")
-_KEPT = (*_STANDING, "_outcomes", "_contradicted", "active", "is_active")
+_STANDING = ("wiring", "_wiring", "index", "roster", "held", "claims")
+_LIVING = ("living", "_living")
+_KEPT = (*_STANDING, *_LIVING, "_outcomes", "_contradicted", "active", "is_active")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,11 +127,22 @@ class Memory:
     @cached_property
     def wiring(self) -> Wiring:
         """The edges as sparse matrices; those of the memory this one grew from, with what is new."""
-        before: tuple[Wiring, int] | None = self.__dict__.pop("_wired", None)
-        if before is None:
-            return wire(self.edges, self.height)
-        wiring, known = before
-        return wiring.grown(self.table("edges"), known, self.height)
+        return self._extended("_wiring") or wire(self.edges, self.height)
+
+    @cached_property
+    def living(self) -> Wiring:
+        """The `wiring` without most edges of cells that are not active: in a long run, that is most of them.
+
+        The masses of active cells from active sources, and the accusations by active cells, are those of all edges.
+        """
+        if len(self.active) == self.height:
+            return self.wiring
+        return (self._extended("_living") or self.wiring).weeded(self.is_active)
+
+    def _extended(self, name: str) -> Wiring | None:
+        """The wiring that the memory this one grew from kept under a name, with the edges that are new."""
+        before: tuple[Wiring, int] | None = self.__dict__.pop(name, None)
+        return before and before[0].grown(self.table("edges"), before[1], self.height)
 
     @cached_property
     def index(self) -> Index:
@@ -169,11 +181,10 @@ class Memory:
     def _wired_into(self, after: Memory) -> Memory:
         """Let a memory with more edges start from the wiring of this one, when it needs its own."""
         after.__dict__["_outcomes"] = dict(self._outcomes)
-        if "wiring" in self.__dict__:
-            after.__dict__["_wired"] = (self.wiring, self.table("edges").height)
-        elif "_wired" in self.__dict__:
-            after.__dict__["_wired"] = self.__dict__["_wired"]
-        return after
+        for name in ("wiring", "living"):
+            if name in self.__dict__:
+                after.__dict__[f"_{name}"] = (self.__dict__[name], self.table("edges").height)
+        return self._keeping(after, *({"_wiring", "_living"} - after.__dict__.keys()))
 
     @cached_property
     def roster(self) -> Roster:
@@ -231,7 +242,8 @@ class Memory:
         if not len(rows):
             return self
         after = Memory(self.table("cells").changed(rows, values), self.table("edges"), self.table("writers"), self.scanned)
-        self._keeping(after, *_STANDING)
+        revived = "status" in values and np.any(np.equal(place_of("status", values["status"]), 0))
+        self._keeping(after, *_STANDING, *(() if revived else _LIVING))
         outcomes = self._outcomes.items()
         after.__dict__["_outcomes"] = {
             form: held.changed(after, rows) if "successor" in values else held for form, held in outcomes

@@ -10,6 +10,7 @@ import numpy as np
 from malsim.memory import schema
 from malsim.memory.columns import Column
 from malsim.memory.schema import NONE
+from malsim.memory.wiring import accusations
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +26,8 @@ _OUTSIDE = {name: words.index("external") for name, words in schema.WORDS.items(
 class Outcomes:
     """What the rules let count under one `evidence_from`; grown and changed along with a memory.
 
-    `accuser` and `accused` are rows of the `contradicts` edges among the first `judged` of the wiring's; `replaced` marks
-    the cells that were superseded by one that may judge them.
+    `accuser` and `accused` are rows of the `contradicts` edges among the first `judged` edges; `replaced` marks the cells
+    that were superseded by one that may judge them.
     """
 
     evidence_from: str
@@ -44,13 +45,13 @@ class Outcomes:
 
     def seen(self, memory: Memory) -> Outcomes:
         """With the accusations that were added to the wiring since."""
-        accuser, accused = memory.wiring.accuser, memory.wiring.accused
-        if self.judged == len(accuser):
+        edges = memory.table("edges")
+        if self.judged == edges.height:
             return self
-        new = slice(self.judged, None)
-        keep = self._may_judge(memory, accuser[new], accused[new])
-        pair = self.accuser.grown(accuser[new][keep]), self.accused.grown(accused[new][keep])
-        return replace(self, accuser=pair[0], accused=pair[1], judged=len(accuser))
+        accuser, accused = accusations(edges, self.judged)
+        keep = np.flatnonzero(self._may_judge(memory, accuser, accused))
+        pair = self.accuser.grown(accuser.take(keep)), self.accused.grown(accused.take(keep))
+        return replace(self, accuser=pair[0], accused=pair[1], judged=edges.height)
 
     def grown(self, cells: int) -> Outcomes:
         """With so many new cells, which nothing has replaced."""
@@ -64,7 +65,8 @@ class Outcomes:
     def contradicted(self, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which cells were replaced or have an accuser that is active."""
         wrong = self.replaced.values.copy()
-        wrong[self.accused.values[active[self.accuser.values]]] = True
+        stands = np.flatnonzero(active.take(self.accuser.values))
+        wrong[self.accused.values.take(stands)] = True
         return wrong
 
     def _may_judge(self, memory: Memory, judge: NDArray[np.int64], judged: NDArray[np.int64]) -> NDArray[np.bool_]:

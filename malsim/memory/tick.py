@@ -193,7 +193,8 @@ class _Scan:
         worth = effective if rules.mass_from == "effective" else Column(memory.column("stated"))
         if rules.mass_neighbours == "active" and not self.all_active:
             worth = Column(worth.values * memory.is_active)
-        support, challenge = memory.wiring.masses(worth.values)
+        of_all = rules.mass_neighbours == "every" or rules.effective is not None  # masses of cells that are not active too
+        support, challenge = (memory.wiring if of_all else memory.living).masses(worth.values)
         fresh = self._formula(factor, support, challenge)
         if rules.damping < 1.0:
             before = self.live(effective.values)

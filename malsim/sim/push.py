@@ -61,7 +61,7 @@ class Stand:
     @cached_property
     def accuser(self) -> Ints:
         """The latest of the active cells that contradict each cell, NONE where none does."""
-        accuser, accused = self.memory.wiring.accuser, self.memory.wiring.accused
+        accuser, accused = self.memory.living.accuser, self.memory.living.accused
         stands = np.flatnonzero(self.active[accuser])
         found = np.full(len(self.active), NONE, dtype=np.int64)
         np.maximum.at(found, accused[stands], accuser[stands])
@@ -70,7 +70,7 @@ class Stand:
     @cached_property
     def contradicted(self) -> Bools:
         """Which cells an active cell contradicts."""
-        accuser, accused = self.memory.wiring.accuser, self.memory.wiring.accused
+        accuser, accused = self.memory.living.accuser, self.memory.living.accused
         contradicted = np.zeros(len(self.active), dtype=bool)
         contradicted[accused[np.flatnonzero(self.active[accuser])]] = True
         return contradicted

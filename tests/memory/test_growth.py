@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from malsim.memory import Memory, admit, schema, tick
@@ -136,6 +136,33 @@ def test_what_grew_along_is_what_a_fresh_look_finds_bit_for_bit(steps: list[obje
     np.testing.assert_array_equal(anew.held, memory.held)
     np.testing.assert_array_equal(fresh.accuser, grown.accuser)
     np.testing.assert_array_equal(fresh.accused, grown.accused)
+
+
+ANNEXED = st.tuples(st.just("flag"), st.just("annexed"), st.booleans(), st.integers(0, 12))
+BACK = [
+    [(0, "ann", []), (0, "bob", [("supports", 0), ("contradicts", 0)])],
+    ("flag", "annexed", True, 1),
+    [(0, "cy", [])],
+    ("flag", "annexed", False, 1),
+]
+
+
+@given(st.lists(st.one_of(STEP, ANNEXED), max_size=12))
+@example(BACK)
+def test_active_cells_weigh_and_accuse_as_much_along_the_living_edges(steps: list[object]) -> None:
+    memory, asked = Memory.empty(), 0
+    for number, step in enumerate(steps):
+        if isinstance(step, list):
+            memory, asked = admit(memory, _claims(step, asked, float(number))).memory, asked + len(step)
+        else:
+            memory = _moved(memory, step, number + 0.5, Rules())
+        active, living, every = memory.is_active, memory.living, memory.wiring
+        worth = active * np.random.default_rng(number).random(memory.height)
+        for found, expected in zip(living.masses(worth), every.masses(worth), strict=True):
+            np.testing.assert_array_equal(found[active], expected[active])
+        for end in ("accuser", "accused"):
+            found, expected = (getattr(wiring, end)[active[wiring.accuser]] for wiring in (living, every))
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_two_memories_grown_from_one_each_know_their_own_writers() -> None:
