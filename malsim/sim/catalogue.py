@@ -150,8 +150,14 @@ class Catalogue:
         self._show()
 
     def _file_from(self, cells: pl.DataFrame, row: Ints) -> None:
-        rep, init = cells["rep"].to_numpy() - self._first, np.array(cells["writer"].to_list()) == WRITER
-        self._file(row, self._read(cells), rep=rep, born=cells["created"].to_numpy(), init=init)
+        """Enter cells by what they say; the same words, as those of the ten cells of every replication, are read once."""
+        words = ("object", "value", "title", "topics", "writer")
+        said = cells.with_row_index("place").group_by(words, maintain_order=True).agg("place")
+        place, times = said["place"].explode().to_numpy(), said["place"].list.len().to_numpy()
+        rep, born = (cells[name].to_numpy()[place] for name in ("rep", "created"))
+        init = np.repeat(np.array(said["writer"].to_list()) == WRITER, times)
+        known = self._read(said).rows(np.repeat(np.arange(said.height), times))
+        self._file(row[place], known, rep=rep - self._first, born=born, init=init)
 
     def _read(self, cells: pl.DataFrame) -> _Said:
         """What cells say, from their words."""
