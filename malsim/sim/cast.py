@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,7 +82,7 @@ class Cast:
         parts = []
         for place, here in wake.spans():
             part = wake.rows(here)
-            told = own.rows(here, self._known.peers(part))
+            told = own.rows(here, partial(self._known.more, part))
             parts.append(self._crowds[place].say(part, seen.rows(here), told, self._lines[place].bad(part)))
         said = Said.joined(parts)
         form = _form(wake.crowd)

@@ -83,7 +83,7 @@ class Draws:
         """Whether what has the probability `share` happens; what is certain either way is not drawn."""
         if 0.0 < share < 1.0:
             return self.uniform(purpose, rep=rep, member=member, turn=turn) < share
-        return np.full(np.broadcast([0], rep, member, turn).shape, share >= 1.0)
+        return np.full(np.broadcast(rep, member, turn).shape or 1, share >= 1.0)
 
     def normal(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> Array:
         """Standard normal numbers, by the inverse of the distribution function."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from malsim.memory.schema import NONE
 from malsim.sim.occasion import Own
 
 if TYPE_CHECKING:
-    from malsim.sim.occasion import Ints
+    from numpy.typing import NDArray
+
+    from malsim.sim.occasion import Bools, Ints
     from malsim.sim.roster import Wake
 
 __all__ = ["Known"]
@@ -48,23 +51,27 @@ class Known:
         self._first[unheard] = row[new[first]]
 
     def own(self, wake: Wake) -> Own:
-        """What each writer who wakes knows of its own claims; the loose ends it is handed are its to tie.
-
-        Its peers' are left out: `peers` tells them, of one population at a time.
-        """
+        """What each writer who wakes knows of its own claims; the loose ends it is handed are its to tie."""
         place = wake.place * self._facts + wake.fact
-        shared = (wake.crowd * self._replications + wake.rep) * self._facts + wake.fact
-        return Own(
-            self._row[place].astype(np.int64),
-            self._value[place].astype(np.int64),
-            self._first[shared].astype(np.int64),
-            np.zeros((len(wake), 0), dtype=np.int64),
-            self._taken(place),
-            places_within(place) > 0,
-        )
+        row, value = self._row[place].astype(np.int64), self._value[place].astype(np.int64)
+        return Own(row, value, self._taken(place), partial(self.more, wake))
 
-    def peers(self, wake: Wake) -> Ints:
-        """The latest cells of the other members about each claim's fact, shape (claims, members), of one population."""
+    def more(self, wake: Wake, what: str) -> NDArray[Any]:
+        """What few ask for, of writers of one population: `first`, `peers` or `again`, as `Own` has them."""
+        found: NDArray[Any] = {"first": self._firsts, "peers": self._peers, "again": self._again}[what](wake)
+        return found
+
+    def _firsts(self, wake: Wake) -> Ints:
+        """The population's first cell about each claim's fact."""
+        found: Ints = self._first[(wake.crowd * self._replications + wake.rep) * self._facts + wake.fact].astype(np.int64)
+        return found
+
+    def _again(self, wake: Wake) -> Bools:
+        """Where a claim is not its writer's first about the fact within the turn."""
+        return places_within(wake.place * self._facts + wake.fact) > 0
+
+    def _peers(self, wake: Wake) -> Ints:
+        """The latest cells of the other members about each claim's fact, shape (claims, members)."""
         members = np.arange(self._sizes[wake.crowd[0]])
         place = (wake.place - wake.member)[:, None] + members
         peers: Ints = self._row.reshape(-1, self._facts)[place, wake.fact[:, None]].astype(np.int64)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from malsim.sim.draws import Draws
 
@@ -76,21 +77,33 @@ class Seen:
 class Own:
     """What the population was told by verdicts: rows of its cells about each claim's fact, NONE where there is none.
 
-    `row` and `value` are the writer's own latest, `first` the population's first, `peers` each member's latest, shape
-    (claims, members), without the writer's own; `loose` are earlier ones of its own that nothing replaced yet. `again`: it
-    makes another claim about the fact before this one, within the turn.
+    `row` and `value` are the writer's own latest; `loose` are earlier ones of its own that nothing replaced yet. What few
+    behaviours want is looked up when it is read: `more` gives it by its name.
     """
 
     row: Ints
     value: Ints
-    first: Ints
-    peers: Ints
     loose: Ints
-    again: Bools
+    more: Callable[[str], NDArray[Any]]
 
-    def rows(self, here: slice, peers: Ints) -> Own:
-        """What the writers of some of the claims, all of one population, were told, and of their `peers`."""
-        return Own(self.row[here], self.value[here], self.first[here], peers, self.loose[here], self.again[here])
+    def rows(self, here: slice, more: Callable[[str], NDArray[Any]]) -> Own:
+        """What the writers of some of the claims, all of one population, were told."""
+        return Own(self.row[here], self.value[here], self.loose[here], more)
+
+    @cached_property
+    def first(self) -> Ints:
+        """The population's first."""
+        return self.more("first")
+
+    @cached_property
+    def peers(self) -> Ints:
+        """Each member's latest, shape (claims, members), without the writer's own."""
+        return self.more("peers")
+
+    @cached_property
+    def again(self) -> Bools:
+        """Where the writer makes another claim about the fact before this one, within the turn."""
+        return self.more("again")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,8 +130,10 @@ class Occasion:
 
     def stated(self, mean: float, noise: float) -> Array:
         """A stated confidence for each claim: mean + noise · N(0, 1), within 0.01 and 1."""
-        drawn = self.draws.normal("stated", rep=self.rep, member=self.member, turn=self.turn) if noise else 0.0
-        return np.minimum(np.maximum(np.full(len(self.rep), mean) + noise * drawn, LEAST_STATED), 1.0)
+        if not noise:
+            return np.full(len(self.rep), min(max(mean, LEAST_STATED), 1.0))
+        drawn = self.draws.normal("stated", rep=self.rep, member=self.member, turn=self.turn)
+        return np.minimum(np.maximum(mean + noise * drawn, LEAST_STATED), 1.0)
 
     def another(self, value: Ints, purpose: str = "another") -> Ints:
         """One of the other values of each claim's fact, all alike."""

@@ -75,10 +75,11 @@ def occasions(draw: st.DrawFn) -> Occasion:
         errs = draws.uniform("errs", rep=rep, member=by, turn=nth) >= accuracy
         return (np.full(count, int(lag) % 2) + errs) % choices
 
+    more = {"first": rows(count), "peers": rows(count, MEMBERS), "again": whole(1) > 0}
     return Occasion(
         rep=rep, member=who, turn=count_, fact=fact, choices=choices, draws=draws, sense=sense,
         seen=Seen(seen, values(seen), np.where(seen == NONE, 0.0, (seen % 11) / 10)),
-        own=Own(own, values(own), rows(count), rows(count, MEMBERS), rows(count, 1), whole(1) > 0),
+        own=Own(own, values(own), rows(count, 1), more.__getitem__),
     )  # fmt: skip
 
 
@@ -92,8 +93,9 @@ def say(name: str, occasion: Occasion, settings_: dict[str, float]) -> Said:
 def relabelled(occasion: Occasion, names: Ints) -> Occasion:
     """The same occasion over a memory whose rows are called otherwise."""
     seen, own = occasion.seen, occasion.own
-    held = {part: names[getattr(own, part)] for part in ("row", "first", "peers", "loose")}
-    return replace(occasion, seen=replace(seen, row=names[seen.row]), own=replace(own, **held))
+    more = {"first": names[own.first], "peers": names[own.peers], "again": own.again}
+    told = Own(names[own.row], own.value, names[own.loose], more.__getitem__)
+    return replace(occasion, seen=replace(seen, row=names[seen.row]), own=told)
 
 
 @pytest.mark.parametrize("name", WRITE)
