@@ -46,9 +46,8 @@ class Known:
             self._untied[place[loose]] = True
             self._loose = np.append(self._loose, [place[loose], row[loose]], axis=1)
         shared = (crowd * self._replications + rep) * self._facts + fact
-        new = np.flatnonzero(self._first[shared] == NONE)
-        unheard, first = np.unique(shared[new], return_index=True)
-        self._first[unheard] = row[new[first]]
+        new = np.flatnonzero(self._first[shared] == NONE)[::-1]  # of several, the first is written last
+        self._first[shared[new]] = row[new]
 
     def own(self, wake: Wake) -> Own:
         """What each writer who wakes knows of its own claims; the loose ends it is handed are its to tie."""

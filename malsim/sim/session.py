@@ -41,7 +41,7 @@ class Session:
         self._seats = Seats(self._draws, rep=reps)
         self._who, self._form = who, form
         popularity = np.cumsum([fact.popularity for fact in world.facts])
-        self._upto = popularity / popularity[-1]
+        self._upto = (popularity / popularity[-1])[:-1]
         self._known = np.full((len(reps), len(world.facts)), NONE, dtype=np.int8)
         self._own = np.full((len(reps), len(world.facts)), NONE, dtype=np.int64)
         self._anchor = 1
@@ -55,7 +55,7 @@ class Session:
         """
         self._begin(number, now)
         drawn = self._seats.uniform("fact", turn=number)
-        fact = np.searchsorted(self._upto, drawn, side="right").clip(max=len(self._upto) - 1)
+        fact = np.searchsorted(self._upto, drawn, side="right")
         turn = hooks.push(stand, self.reader, fact, number, now, self.ledger, self._notes, budget)
 
         def again(blocked: Bools, attempt: int) -> None:
