@@ -80,8 +80,7 @@ class Cast:
             return Drafts.none()
         seen, own = self._shown(stand, wake, days(start)), self._known.own(wake)
         parts = []
-        for place, here in wake.spans():
-            part = wake.rows(here)
+        for place, here, part in wake.parts():
             told = own.rows(here, partial(self._known.more, part))
             parts.append(self._crowds[place].say(part, seen.rows(here), told, self._lines[place].bad(part)))
         said = Said.joined(parts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ from malsim.sim.clock import milliseconds
 from malsim.sim.draws import Draws, Shared
 from malsim.sim.occasion import Occasion, Said
 from malsim.sim.roster import NEVER, waited
+from malsim.sim.world import SENSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -95,7 +95,7 @@ class Crowd:
             if not lag and member is None and turn is None:
                 return wake.sight().read(accuracy)
             by, nth = wake.member if member is None else member, wake.turn if turn is None else turn
-            drawn = partial(draws.uniform, rep=wake.number, member=by, turn=nth)
+            drawn = draws.uniform(SENSES, rep=wake.number, member=by, turn=nth)
             t = np.maximum(wake.t - milliseconds(lag), 0)
             return self._world.sight(drawn, rep=wake.rep, fact=wake.fact, t=t).read(accuracy)
 

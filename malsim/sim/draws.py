@@ -109,13 +109,13 @@ class Shared(Draws):
     """
 
     address: tuple[Ints | int, ...] = ()
-    drawn: Callable[[str | tuple[str, ...]], Array] | None = None
+    drawn: Callable[[str], Array] | None = None
 
     def uniform(
         self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> Array:
         """Numbers from 0 on and below 1, all alike; of several purposes one row each."""
-        if self.drawn and all(map(is_, (rep, member, turn), self.address)):
+        if self.drawn and isinstance(purpose, str) and all(map(is_, (rep, member, turn), self.address)):
             return self.drawn(purpose).copy()
         return Draws.uniform(self, purpose, rep=rep, member=member, turn=turn)
 
@@ -139,10 +139,10 @@ class Seats:
 
     def uniform(self, purpose: str | tuple[str, ...], *, turn: Ints | int, seat: Ints | None = None) -> Array:
         """Numbers from 0 on and below 1, one for each seat or each of those in `seat`; of several purposes one row each."""
-        if purpose not in self._keys:
-            self._keys[purpose] = self.draws.keys(purpose, rep=self.rep, member=self.member)
+        if purpose not in self._keys:  # one row a seat, so that what is looked up together lies together
+            self._keys[purpose] = np.ascontiguousarray(self.draws.keys(purpose, rep=self.rep, member=self.member).T)
         key = self._keys[purpose]
-        return _unit(_met(key if seat is None else key.take(seat, axis=-1), turn))
+        return _unit(_met((key if seat is None else key[seat]).T, turn))
 
 
 def exponential(drawn: Array) -> Array:

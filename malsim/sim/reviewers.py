@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ from malsim.memory.schema import NONE
 from malsim.sim.drafts import Drafts
 from malsim.sim.draws import Draws
 from malsim.sim.occasion import LEAST_STATED, Edge
+from malsim.sim.world import SENSES
 
 if TYPE_CHECKING:
     from malsim.sim.occasion import Bools, Ints
@@ -105,7 +105,7 @@ class Desk:
             return Drafts.none()
         catalogue = stand.catalogue
         fact, nth = catalogue.fact[row].astype(np.int64), catalogue.ordinal[row].astype(np.int64)
-        drawn = partial(self._draws.uniform, rep=self._reps[rep], turn=nth)
+        drawn = self._draws.uniform(SENSES, rep=self._reps[rep], turn=nth)
         value = self._world.sight(drawn, rep=rep, fact=fact, t=due).read(self._reviewers.accuracy)
         agrees = value == catalogue.value[row]
         edges = [Edge("supports", np.where(agrees, row, NONE)), Edge("contradicts", np.where(agrees, NONE, row))]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from malsim.sim.clock import DAY
 from malsim.sim.draws import Draws, Seats, exponential
-from malsim.sim.world import Sight
+from malsim.sim.world import SENSES, Sight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from malsim.sim.crowd import Crowd
     from malsim.sim.occasion import Array, Ints
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NEVER", "Roster", "Wake", "waited"]
 
+Spans: TypeAlias = list[tuple[int, slice]]
 NEVER = np.iinfo(np.int64).max
 
 
@@ -31,7 +32,8 @@ class Wake:
 
     `crowd` is the place of the population, `place` the writer's in the roster, `rep` the replication's among the run's and
     `number` its own; `member` is the writer among the population's, `turn` its count of claims before, `t` milliseconds.
-    `drawn` gives numbers from 0 on and below 1 at each claim's address, by purpose, and `sight` what sensors there meet.
+    `drawn` gives numbers from 0 on and below 1 at each claim's address, by purpose, `sight` what sensors there meet.
+    `spans` has each population that has claims, with where they stand.
     """
 
     crowd: Ints
@@ -42,20 +44,25 @@ class Wake:
     turn: Ints
     t: Ints
     fact: Ints
-    drawn: Callable[[str | tuple[str, ...]], Array] = field(kw_only=True)
+    drawn: Callable[[str], Array] = field(kw_only=True)
     sight: Callable[[], Sight] = field(kw_only=True)
+    spans: Spans = field(kw_only=True)
 
     def __len__(self) -> int:
         return len(self.place)
 
-    def rows(self, here: slice) -> Wake:
-        """Some of the claims."""
-        columns = (getattr(self, name)[here] for name in _COLUMNS)
-        return Wake(*columns, drawn=lambda purpose: self.drawn(purpose)[..., here], sight=lambda: self.sight().rows(here))
+    def parts(self) -> Iterator[tuple[int, slice, Wake]]:
+        """Each population that has claims, with where they stand, and these alone."""
+        for one, here in self.spans:
+            yield one, here, self._part(one, here)
 
-    def spans(self) -> list[tuple[int, slice]]:
-        """Each population that has claims, with where they stand."""
-        return _spans(self.crowd)
+    def _part(self, one: int, here: slice) -> Wake:
+        return Wake(
+            *(getattr(self, name)[here] for name in _COLUMNS),
+            drawn=lambda purpose: self.drawn(purpose)[here],
+            sight=lambda: self.sight().rows(here),
+            spans=[(one, slice(0, here.stop - here.start))],
+        )
 
 
 class Roster:
@@ -74,7 +81,7 @@ class Roster:
         crowd = self.starts.searchsorted(places, side="right") - 1
         rep, member = np.divmod(places - self.starts[crowd], self.sizes[crowd])
         number = stage.reps[rep]
-        self._who = np.array([crowd, rep, number, member])
+        self._who = np.stack([crowd, rep, number, member], axis=1)  # one row a place: what is looked up together
         draws = Draws(stage.seed, tuple(population.name for population in populations), crowd)
         self._seats = Seats(draws, rep=number, member=member)
         self._rate = np.array([crowd.population.rate if crowd.is_plain else 1.0 for crowd in crowds])[crowd]
@@ -96,22 +103,33 @@ class Roster:
         if not rounds:
             return _NOBODY
         place, turn, t = rounds[0] if len(rounds) == 1 else self._by_crowd(rounds)
-        crowd, rep, number, member = self._who.take(place, axis=1)
-        drawn = cache(partial(self._seats.uniform, turn=turn, seat=place))
-        fact = self._facts(crowd, member, turn, drawn("fact"))
-        sight = cache(partial(self._world.sight, drawn, rep=rep, fact=fact, t=t))
-        return Wake(crowd, place, rep, number, member, turn, t, fact, drawn=drawn, sight=sight)
+        crowd, rep, number, member = self._who[place].T
+        drawn, spans = self._drawn(turn, place), _spans(crowd)
+        fact = self._facts(spans, member, turn, drawn("fact"))
+        sight = cache(partial(self._world.sight, map(drawn, SENSES), rep=rep, fact=fact, t=t))
+        return Wake(crowd, place, rep, number, member, turn, t, fact, drawn=drawn, sight=sight, spans=spans)
 
     def _by_crowd(self, rounds: Sequence[tuple[Ints, ...]]) -> list[Ints]:
         """Columns of several rounds, population first, as one round after the other within each."""
         columns = [np.concatenate(parts) for parts in zip(*rounds, strict=True)]
-        order = np.argsort(self._who[0, columns[0]], kind="stable")
+        order = np.argsort(self._who[columns[0], 0], kind="stable")
         return [column[order] for column in columns]
 
-    def _facts(self, crowd: Ints, member: Ints, turn: Ints, drawn: Array) -> Ints:
+    def _drawn(self, turn: Ints, place: Ints) -> Callable[[str], Array]:
+        """What is drawn at each claim's address, by purpose; what nearly all want is drawn at once."""
+        held: dict[str, Array] = dict(zip(_WANTED, self._seats.uniform(_WANTED, turn=turn, seat=place), strict=True))
+
+        def drawn(purpose: str) -> Array:
+            if purpose not in held:
+                held[purpose] = self._seats.uniform(purpose, turn=turn, seat=place)
+            return held[purpose]
+
+        return drawn
+
+    def _facts(self, spans: Spans, member: Ints, turn: Ints, drawn: Array) -> Ints:
         """What each claim is about."""
-        fact = np.empty(len(crowd), dtype=np.int64)
-        for one, here in _spans(crowd):
+        fact = np.empty(len(turn), dtype=np.int64)
+        for one, here in spans:
             fact[here] = self._crowds[one].chosen(drawn[here], member[here], turn[here])
         return fact
 
@@ -120,7 +138,7 @@ class Roster:
         drawn = self._seats.uniform("gap", turn=turn, seat=place)
         due = since + waited(exponential(drawn) / self._rate[place])
         if self._laws:
-            crowd, _, number, member = self._who.take(place, axis=1)
+            crowd, _, number, member = self._who[place].T
             for one, here in _spans(crowd):
                 if one in self._laws:
                     due[here] = self._crowds[one].next(number[here], member[here], turn[here], since[here])
@@ -132,11 +150,14 @@ def waited(gap: Array) -> Ints:
     return np.maximum(1, np.rint(gap * DAY)).astype(np.int64)
 
 
-def _spans(crowd: Ints) -> list[tuple[int, slice]]:
+def _spans(crowd: Ints) -> Spans:
     edges = crowd.searchsorted(np.arange(crowd[-1] + 2)).tolist() if len(crowd) else []
     return [(one, slice(start, end)) for one, (start, end) in enumerate(pairwise(edges)) if start < end]
 
 
+_WANTED = ("fact", *SENSES, "stated")
 _COLUMNS = tuple(part.name for part in fields(Wake) if part.type == "Ints")
 _NONE = np.zeros(0, dtype=np.int64)
-_NOBODY = Wake(*[_NONE] * len(_COLUMNS), drawn=lambda _: np.zeros(0), sight=lambda: Sight(_NONE, _NONE, np.zeros(0)))
+_NOBODY = Wake(
+    *[_NONE] * len(_COLUMNS), drawn=lambda _: np.zeros(0), sight=lambda: Sight(_NONE, _NONE, np.zeros(0)), spans=[]
+)

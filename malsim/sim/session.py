@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ from malsim.sim.drafts import Drafts
 from malsim.sim.draws import Draws, Seats
 from malsim.sim.mind import Mind
 from malsim.sim.occasion import LEAST_STATED, Edge
+from malsim.sim.world import SENSES
 
 if TYPE_CHECKING:
     from malsim.memory import Memory
@@ -44,6 +44,7 @@ class Session:
         self._upto = (popularity / popularity[-1])[:-1]
         self._known = np.full((len(reps), len(world.facts)), NONE, dtype=np.int8)
         self._own = np.full((len(reps), len(world.facts)), NONE, dtype=np.int64)
+        self._drawn: list[Array] = []  # for the turn's look at the world
         self._anchor = 1
         self._reads = np.zeros(0, dtype=np.int64)  # how often each cell was opened
         self._open: tuple[Stand, Turn] | None = None  # the turn whose lessons are at the gate
@@ -54,8 +55,8 @@ class Session:
         `budget` is the words each reader may be pushed, where something sets it.
         """
         self._begin(number, now)
-        drawn = self._seats.uniform("fact", turn=number)
-        fact = np.searchsorted(self._upto, drawn, side="right")
+        drawn, *self._drawn = self._seats.uniform(("fact", *SENSES), turn=number)
+        fact = self._upto.searchsorted(drawn, side="right")
         turn = hooks.push(stand, self.reader, fact, number, now, self.ledger, self._notes, budget)
 
         def again(blocked: Bools, attempt: int) -> None:
@@ -130,8 +131,8 @@ class Session:
 
     def senses(self, turn: Turn) -> Ints:
         """What each reader sees of its fact when it looks for itself."""
-        drawn = partial(self._seats.uniform, turn=turn.number)
-        return self._world.sight(drawn, rep=self._places, fact=turn.fact, t=milliseconds(turn.now)).read(self.reader.skill)
+        sight = self._world.sight(self._drawn, rep=self._places, fact=turn.fact, t=milliseconds(turn.now))
+        return sight.read(self.reader.skill)
 
     def known(self, turn: Turn) -> Ints:
         """What is in the context about each turn's fact, where the reader goes by it; NONE elsewhere."""

@@ -13,13 +13,14 @@ from malsim.sim.clock import DAY
 from malsim.sim.draws import Draws, name_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from malsim.sim.occasion import Array
 
-__all__ = ["Change", "Fact", "Sight", "World"]
+__all__ = ["SENSES", "Change", "Fact", "Sight", "World"]
 
 Ints: TypeAlias = NDArray[np.int64]
+SENSES = ("errs", "error")  # what is drawn for a look at the world
 MOST_CHANGES = 20_000_000
 MOST_VALUES = 100
 
@@ -152,13 +153,13 @@ class World:
         rep, fact = np.divmod(self._places[here] // (len(self._instants) + 1), max(len(self.facts), 1))
         return Change(rep, fact, self._times[first:last], self._values[here].astype(np.int64))
 
-    def sight(self, drawn: Callable[[str | tuple[str, ...]], Array], *, rep: Ints, fact: Ints, t: Ints | int) -> Sight:
-        """What sensors meet that look at facts at a time; `drawn` gives numbers from 0 to 1 by purpose.
+    def sight(self, drawn: Iterable[Array], *, rep: Ints, fact: Ints, t: Ints | int) -> Sight:
+        """What sensors meet that look at facts at a time; `drawn` are numbers from 0 to 1 for the purposes `SENSES`.
 
         This is the one door between the world and those who write.
         """
         choices, truth = self.choices[fact], self.at(rep, fact, t)
-        errs, error = drawn(("errs", "error"))
+        errs, error = drawn
         return Sight(truth, (truth + 1 + (error * (choices - 1)).astype(np.int64)) % choices, errs)
 
 

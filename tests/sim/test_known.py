@@ -16,7 +16,7 @@ def test_of_claims_made_in_one_turn_the_first_that_the_gate_took_is_the_populati
         known.heard(zeros, zeros, np.array(members), zeros, np.array(rows), zeros)
     wake = Wake(
         zeros, np.array([0, 1]), zeros, zeros, np.array([0, 1]), zeros, zeros, zeros,
-        drawn=lambda _: np.zeros(2), sight=lambda: Sight(zeros, zeros, np.zeros(2)),
+        drawn=lambda _: np.zeros(2), sight=lambda: Sight(zeros, zeros, np.zeros(2)), spans=[(0, slice(0, 2))],
     )  # fmt: skip
     own = known.own(wake)
     assert own.first.tolist() == [7, 7]
