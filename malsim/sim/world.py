@@ -112,16 +112,20 @@ class World:
         times = np.concatenate([np.full(len(starts), _NEVER), *(t for _, t, _ in changes)])
         values = np.concatenate([np.zeros_like(starts), *(value for _, _, value in changes)])
         order = np.lexsort((times, row))
-        self._instants = np.unique(times[len(starts) :])
-        self._places = self._place(row[order], times[order])
-        self._values = values[order].astype(np.int8)
-        self._in_time = np.argsort(times[order], kind="stable")[len(starts) :]
-        self._times = times[order][self._in_time]
+        self._row, self._since, self._values = row[order], times[order], values[order].astype(np.int8)
+        self._begins = self._row.searchsorted(np.arange(len(starts) + 1))  # where each row begins, and the next one
+        self._in_time = np.argsort(self._since, kind="stable")[len(starts) :]
+        self._times = self._since[self._in_time]
+        self._halvings = int(np.diff(self._begins).max(initial=1) - 1).bit_length()
         self._latest = (_NEVER, np.zeros(len(starts), dtype=np.int8))  # the values by row at the time last asked about
 
     def _place(self, row: Ints, t: Ints) -> Ints:
-        """A number for a row (fact of a replication) and a time; it rises with rows, within one with the changes passed."""
-        place: Ints = row * (len(self._instants) + 1) + np.searchsorted(self._instants, t, side="right")
+        """Where the change stands that each row (fact of a replication) last went through at its time."""
+        place, end = self._begins[row], self._begins[row + 1]
+        for _ in range(self._halvings):
+            middle = (place + end) >> 1
+            passed = self._since[middle] <= t
+            place, end = np.where(passed, middle, place), np.where(passed, end, middle)
         return place
 
     def at(self, rep: Ints, fact: Ints, t: Ints | int) -> Ints:
@@ -130,7 +134,7 @@ class World:
         if isinstance(t, int):
             found: NDArray[np.int8] = self._standing(t)[row]
         else:
-            found = self._values[np.searchsorted(self._places, self._place(row, t), side="right") - 1]
+            found = self._values[self._place(row, t)]
         return found.astype(np.int64)
 
     def _standing(self, t: int) -> NDArray[np.int8]:
@@ -142,7 +146,7 @@ class World:
             since, values = _NEVER, np.zeros_like(values)
         first, last = np.searchsorted(self._times, (since, t), side="right")
         here = self._in_time[first:last]
-        values[self._places[here] // (len(self._instants) + 1)] = self._values[here]
+        values[self._row[here]] = self._values[here]
         self._latest = (t, values)
         return values
 
@@ -150,7 +154,7 @@ class World:
         """The changes from one time on and before another, in the order of time, replication and fact."""
         first, last = np.searchsorted(self._times, (start, end))
         here = self._in_time[first:last]
-        rep, fact = np.divmod(self._places[here] // (len(self._instants) + 1), max(len(self.facts), 1))
+        rep, fact = np.divmod(self._row[here], max(len(self.facts), 1))
         return Change(rep, fact, self._times[first:last], self._values[here].astype(np.int64))
 
     def sight(self, drawn: Iterable[Array], *, rep: Ints, fact: Ints, t: Ints | int) -> Sight:
