@@ -135,7 +135,7 @@ class Mind:
     def _foremost(self, worth: Array) -> Ints:
         """The line of each reader that is worth most, the first of equals; NONE where none is worth enough."""
         table: Array = np.full(self.turn.about.shape, -1.0)
-        table.put(self._lines, worth)
+        table.reshape(-1)[self._lines] = worth
         best = np.arange(0, table.size, table.shape[1]) + table.argmax(axis=1)
         return np.where(table.take(best) >= self.session.reader.act_above, best, NONE)
 
