@@ -116,9 +116,9 @@ class Catalogue:
         return self._shelves.of(rep * len(self.topics) + topic)
 
     def cited(self, active: Bools) -> Ints:
-        """The cells that an active cell supports, depends on or derives from."""
+        """The cells that are not active, but that an active cell supports, depends on or derives from."""
         found: Ints = self._target.values[np.flatnonzero(active[self._source.values])]
-        return found
+        return found[np.flatnonzero(~active[found])]
 
     def _join(self, source: Ints, target: Ints, relation: Ints) -> None:
         """Count new edges at both their ends, and keep those that cite."""

@@ -55,7 +55,7 @@ class Stand:
         if self.active.all():
             return self.active
         listed, cited = self.active.copy(), self.catalogue.cited(self.active)
-        listed[cited] |= self.memory.values("status", cited) == 1
+        listed[cited] = self.memory.values("status", cited) == 1
         return listed
 
     @cached_property

@@ -46,7 +46,7 @@ class Session:
         self._own = np.full((len(reps), len(world.facts)), NONE, dtype=np.int64)
         self._drawn: list[Array] = []  # for the turn's look at the world
         self._anchor = 1
-        self._reads = np.zeros(0, dtype=np.int64)  # how often each cell was opened
+        self._reads = np.zeros(0, dtype=np.int32)  # how often each cell was opened
         self._open: tuple[Stand, Turn] | None = None  # the turn whose lessons are at the gate
 
     def live(self, stand: Stand, number: int, now: float, budget: Array | None = None) -> tuple[Memory, Drafts]:
@@ -98,7 +98,7 @@ class Session:
         rep, rows = lines // turn.opened.shape[1], turn.pushed.row.take(lines)
         self.ledger.add("expanded", np.bincount(rep, minlength=len(self._reps)))
         if memory.height > len(self._reads):
-            self._reads = np.append(self._reads, np.zeros(memory.height, dtype=np.int64))
+            self._reads = np.append(self._reads, np.zeros(memory.height, dtype=np.int32))
         reads = self._reads[rows] = self._reads[rows] + 1
         often = np.flatnonzero(reads == RECURRING)
         self._notes.nudged(turn, rep[often], rows[often], RECURRING)
