@@ -46,8 +46,9 @@ def fused(
     """
     if not lexical.size:
         return np.zeros(0)
-    starts = np.zeros(1, dtype=np.int64) if row is None else np.append(0, np.flatnonzero(row[1:] != row[:-1]) + 1)
-    counts, hub = np.diff(np.append(starts, len(lexical))), np.log1p(degree)
+    breaks = np.flatnonzero(row[1:] != row[:-1]) + 1 if row is not None else np.zeros(0, dtype=np.int64)
+    edges = np.concatenate([[0], breaks, [len(lexical)]])
+    starts, counts, hub = edges[:-1], edges[1:] - edges[:-1], np.log1p(degree)
     match = lexical / _best(lexical, starts, counts)
     if reference is not None:
         match = np.where(reference, rules.rank_reference * match, match)

@@ -87,8 +87,8 @@ class Stand:
     ) -> Pushed:
         """Mini-indexes about a fact each, for readers of replications `rep` (places), at `now` days.
 
-        `budget` is one number of words, or one a reader. A candidate's text match is 1 for the fact's topic and 1 more for
-        the fact itself; `ranking.fused` does the rest.
+        Each has at most `limit` lines, 1 or more. `budget` is one number of words, or one a reader. A candidate's text match
+        is 1 for the fact's topic and 1 more for the fact itself; `ranking.fused` does the rest.
         """
         held = self._candidates(rep, fact)
         match, age = np.add(1.0, held.about), now - held.touched
@@ -97,26 +97,28 @@ class Stand:
         at = np.flatnonzero(place != NONE)
         shown = (held.first[:, None] + place).take(at)
         words = _entered(np.zeros(place.shape, dtype=np.int64), at, held.line["words"][shown]).cumsum(axis=1)
+        demand = pushed = words[:, -1]
         within = words <= np.reshape(budget, (-1, 1))
         if not within.all():
-            kept = np.flatnonzero(within.take(at))
+            pushed, kept = (words * within).max(axis=1), np.flatnonzero(within.take(at))
             at, shown = at[kept], shown[kept]
+        row = _entered(np.full(place.shape, NONE, dtype=np.int64), at, held.row[shown])
         about, marked = np.zeros((2, *place.shape), dtype=bool)
-        return Pushed(
-            row=_entered(np.full(place.shape, NONE, dtype=np.int64), at, held.row[shown]),
-            about=_entered(about, at, held.about[shown]),
-            marked=_entered(marked, at, self._marks(held, shown, now)) if marks else marked,
-            words=(words * within).max(axis=1, initial=0),
-            demand=words.max(axis=1, initial=0),
-        )
+        if marks:
+            _entered(marked, at, self._marks(held, shown, now))
+        return Pushed(row, _entered(about, at, held.about[shown]), marked, pushed, demand)
 
     def seen(self, rep: Ints, fact: Ints, now: float) -> Seen:
         """What a push about its fact shows each writer of that fact: rows about nothing else, in the push's order."""
         pushed = self.push(rep, fact, now, marks=False)
-        row = np.where(pushed.about, pushed.row, NONE)
-        row = np.take_along_axis(row, np.argsort(row == NONE, axis=1, kind="stable"), axis=1)
-        here = row != NONE
-        return Seen(row, np.where(here, self.catalogue.value[row], NONE), np.where(here, self.effective[row], 0.0))
+        at = np.flatnonzero(pushed.about)
+        up = at - (~pushed.about).cumsum(axis=1).take(at)  # past the lines about something else
+        cell, (row, value) = pushed.row.take(at), np.full((2, *pushed.row.shape), NONE, dtype=np.int64)
+        return Seen(
+            _entered(row, up, cell),
+            _entered(value, up, self.catalogue.value[cell]),
+            _entered(np.zeros(row.shape), up, self.effective[cell]),
+        )
 
     def _candidates(self, rep: Ints, fact: Ints) -> _Candidates:
         """What may be shown to readers of replications `rep` about a fact each."""
