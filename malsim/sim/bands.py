@@ -29,7 +29,8 @@ class Bands:
 
     def __init__(self) -> None:
         self._times: list[float] = []
-        self._names: list[tuple[str | None, str]] = []
+        self._rows: list[str | None] = []
+        self._signals: list[str] = []
         self._whole: list[bool] = []  # of what waits
         self._waiting = np.zeros((0, 0))
         self._filled = 0
@@ -45,7 +46,8 @@ class Bands:
         if not signals or not rows:
             return
         self._times += [t] * (len(signals) * len(rows))
-        self._names += [(row, name) for name in signals for row in rows]
+        self._rows += rows * len(signals)
+        self._signals += [name for name in signals for _ in rows]
         arrays = [array.reshape(len(rows), -1) for array in signals.values()]
         end = self._filled + len(signals) * len(rows)
         if end > len(self._waiting):
@@ -72,11 +74,10 @@ class Bands:
         self._sum_up()
         if not self._kept:
             return pl.DataFrame(schema=BANDS)
-        rows, signals = zip(*self._names, strict=True)
         head = {
             "t": self._times,
-            "row": pl.Series(rows, dtype=pl.String),
-            "signal": pl.Series(signals, dtype=pl.String),
+            "row": pl.Series(self._rows, dtype=pl.String),
+            "signal": pl.Series(self._signals, dtype=pl.String),
         }
         tail = dict(zip(list(BANDS)[3:], np.concatenate(self._kept).T, strict=True))
         return pl.DataFrame(head | tail).with_columns(pl.col("count").cast(pl.Int64))

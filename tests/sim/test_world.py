@@ -19,7 +19,7 @@ fact: st.SearchStrategy[dict[str, Any]] = st.one_of(
 
 
 @settings(max_examples=40)
-@given(st.lists(fact, max_size=3), st.integers(0, 3), st.lists(st.integers(0, END), min_size=1, max_size=4))
+@given(st.lists(fact, max_size=3), st.integers(0, 3), st.lists(st.integers(0, 2 * END), min_size=1, max_size=4))
 def test_the_changes_up_to_a_time_come_to_the_truth_at_it(
     given_facts: list[dict[str, Any]], replications: int, times: list[int]
 ) -> None:
