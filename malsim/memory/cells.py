@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Memory"]
 
-_TABLES = ("cells", "edges", "writers")
 _STANDING = ("wiring", "_wiring", "index", "roster", "held", "claims")
 _LIVING = ("living", "_living")
 _KEPT = (*_STANDING, *_LIVING, "_outcomes", "_contradicted", "active", "is_active")
@@ -89,7 +88,7 @@ class Memory:
 
     def __repr__(self) -> str:
         """Say how much it holds."""
-        return "<Memory: {} cells, {} edges, {} writers>".format(*(self.table(name).height for name in _TABLES))
+        return f"<Memory: {self.height} cells, {self.table('edges').height} edges, {self.table('writers').height} writers>"
 
     def __reduce__(self) -> tuple[type[Memory], tuple[object, ...]]:
         """Copy and pickle what it holds, not what is derived from that."""
@@ -174,6 +173,7 @@ class Memory:
         after.__dict__["index"] = self.index.grown(after.table("cells").rows, cells, own)
         after.__dict__["roster"] = self.roster.grown(after.table("writers").rows, writers)
         after.__dict__["_outcomes"] = {form: held.grown(cells.height) for form, held in self._outcomes.items()}
+        after.__dict__["is_active"] = np.concatenate([self.is_active, cells.column("status") == 0])
         after.__dict__["held"] = counted(self.held, cells.column("rep"))
         after.__dict__["claims"] = counted(self.claims, cells.column("author"))
         return after
@@ -200,9 +200,8 @@ class Memory:
         return {}
 
     def _outcomes_of(self, evidence_from: str) -> Outcomes:
-        held = self._outcomes.get(evidence_from)
-        found = held.seen(self) if held else Outcomes.of(self, evidence_from)
-        self._outcomes[evidence_from] = found
+        held = self._outcomes.get(evidence_from) or Outcomes.of(self, evidence_from)
+        self._outcomes[evidence_from] = found = held.seen(self)
         return found
 
     def accusations(self, evidence_from: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -242,13 +241,14 @@ class Memory:
         if not len(rows):
             return self
         after = Memory(self.table("cells").changed(rows, values), self.table("edges"), self.table("writers"), self.scanned)
-        revived = "status" in values and np.any(np.equal(place_of("status", values["status"]), 0))
-        self._keeping(after, *_STANDING, *(() if revived else _LIVING))
-        outcomes = self._outcomes.items()
-        after.__dict__["_outcomes"] = {
-            form: held.changed(after, rows) if "successor" in values else held for form, held in outcomes
-        }
-        return after
+        kept: tuple[str, ...] = (*_STANDING, *_LIVING, "active", "is_active")
+        if "status" in values:
+            after.__dict__["is_active"] = active = self.is_active.copy()
+            active[rows] = np.equal(place_of("status", values["status"]), 0)
+            kept = _STANDING if active[rows].any() else (*_STANDING, *_LIVING)
+        moved, outcomes = "successor" in values, self._outcomes.items()
+        after.__dict__["_outcomes"] = {form: held.changed(after, rows) if moved else held for form, held in outcomes}
+        return self._keeping(after, *kept)
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
         """The same edges over cells of the same rows whose status, flags or text changed."""

@@ -92,8 +92,8 @@ class Batch:
 
     def is_active(self, target: Ints) -> Bools:
         """Which ids are active before the batch's own demotions."""
-        active: Bools = self.pick(target, self.memory.column("status"), np.where(self.fresh, 0, NONE)) == 0
-        return active
+        idle: Bools = self.pick(target, ~self.memory.is_active, ~self.fresh)
+        return ~idle
 
     def author(self, target: Ints) -> Ints:
         """The row of the writer of each id."""

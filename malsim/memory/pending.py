@@ -37,9 +37,7 @@ class Pending(Column):
 
     @classmethod
     def after(cls, before: Column, due: NDArray[np.bool_], law: Law) -> Column:
-        """What a column becomes by a tick; where every row is due it is computed at once, of slices instead of rows."""
-        if due.all():
-            return Column(law(slice(0, len(due))))
+        """What a column becomes by a tick."""
         return cls(before.settled(due) if isinstance(before, Pending) else before, due, law)
 
     def settled(self, due: NDArray[np.bool_]) -> Column:
@@ -49,9 +47,12 @@ class Pending(Column):
 
     @cached_property
     def values(self) -> NDArray[Any]:
-        """All rows."""
-        rows, values = np.flatnonzero(self._due), self._rest.copy()
-        values[rows] = self._law(rows)
+        """All rows; where every one is due, the law is asked for a slice: numbers would take longer."""
+        if len(self) == len(self._due) and self._due.all():
+            values = self._law(slice(None)).view()
+        else:
+            rows, values = np.flatnonzero(self._due), self._rest.copy()
+            values[rows] = self._law(rows)
         values.flags.writeable = False
         return values
 

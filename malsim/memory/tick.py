@@ -130,7 +130,7 @@ def _period(trail: list[NDArray[np.float64]], tolerance: float) -> int | None:
 class _Step:
     """What each cell is worth to others, what a tick scores it by, and effective after it; inactive cells keep theirs."""
 
-    worth: Column
+    worth: Law
     support: Array
     challenge: Array
     effective: Column
@@ -190,16 +190,17 @@ class _Scan:
     def step(self, effective: Column, factor: Array) -> _Step:
         """One step of the map effective → effective."""
         memory, rules = self.memory, self.rules
-        worth = effective if rules.mass_from == "effective" else Column(memory.column("stated"))
-        if rules.mass_neighbours == "active" and not self.all_active:
-            worth = Column(worth.values * memory.is_active)
-        of_all = rules.mass_neighbours == "every" or rules.effective is not None  # masses of cells that are not active too
-        support, challenge = (memory.wiring if of_all else memory.living).masses(worth.values)
+        worth = effective.values if rules.mass_from == "effective" else memory.column("stated")
+        every = rules.mass_neighbours == "every"
+        heard = None if every or self.all_active else memory.is_active
+        of_all = every or rules.effective is not None  # masses of cells that are not active too
+        support, challenge = (memory.wiring if of_all else memory.living).masses(worth, heard)
         fresh = self._formula(factor, support, challenge)
         if rules.damping < 1.0:
             before = self.live(effective.values)
             fresh = before + rules.damping * (fresh - before)
-        return _Step(worth, support, challenge, self.among(effective, fresh))
+        law = worth.__getitem__ if heard is None else lambda at: worth[at] * heard[at]
+        return _Step(law, support, challenge, self.among(effective, fresh))
 
     def _formula(self, factor: Array, support: Array, challenge: Array) -> Array:
         """What the active cells come to, of the factor of each writer and the masses of each cell."""
@@ -234,10 +235,10 @@ class _Scan:
     def written(self, step: _Step, records: _Records) -> Memory:
         """The memory with this step's scores, and with currency and salience as of now.
 
-        All but worth and effective, from which the next tick starts, are computed when somebody reads them.
+        All but effective, from which the next tick starts, are computed when somebody reads them.
         """
         rules, memory, cells = self.rules, self.memory, self.memory.table("cells")
-        active, pinned = memory.is_active, memory.column("pinned")
+        active, pinned, every = memory.is_active, memory.column("pinned"), np.ones(memory.height, dtype=bool)
         laws: dict[str, Law] = {"support_mass": step.support.__getitem__, "challenge_mass": step.challenge.__getitem__}
         if rules.recompute != "admit":
             author, factor = memory.column("author"), records.factor
@@ -248,7 +249,7 @@ class _Scan:
         if rules.pinned_currency != "held":
             fixed = np.flatnonzero(active & pinned)
             columns["currency"] = columns["currency"].changed(fixed, memory.column("c0")[fixed])
-        columns |= {"effective": step.effective, "worth": step.worth}
+        columns |= {"effective": step.effective, "worth": Pending.after(cells.kept("worth"), every, step.worth)}
         return memory.with_scores(columns, claims=records.claims, contradicted=records.contradicted, factor=records.factor)
 
     def _currency(self) -> Law:

@@ -17,75 +17,39 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.numbering import Bools
+    from malsim.memory.scores import Array
     from malsim.memory.table import Table
 
 __all__ = ["Wiring", "accusations", "wire"]
 
-FEW = 20_000  # a sparse matrix of fewer entries takes longer to make than their sums
+FEW = 40_000  # a sparse matrix of fewer entries takes longer to make than their sums
 _CONTRADICTS = schema.RELATIONS.index("contradicts")
 
 
 @dataclass(frozen=True)
-class _Links:
-    """Weighted edges into `cells` rows; those into one row are summed in their order, also where two join the same cells."""
-
-    target: Column
-    source: Column
-    weight: Column
-    cells: int
-
-    @cached_property
-    def entries(self) -> sparse.coo_array:
-        ends = (self.target.values, self.source.values)
-        return sparse.coo_array((self.weight.values, ends), shape=(self.cells, self.cells))
-
-    def into(self, worth: NDArray[np.float64]) -> NDArray[np.float64]:
-        if worth.ndim == 1 and len(self.target) < FEW:
-            mass = self.weight.values * worth.take(self.source.values)
-            return np.bincount(self.target.values, mass, minlength=self.cells).astype(np.float64, copy=False)
-        summed: NDArray[np.float64] = self.entries @ worth
-        return summed.reshape(worth.shape)  # a product of one row comes as a bare number
-
-    @cached_property
-    def rows(self) -> sparse.csr_array:
-        order = np.argsort(self.target.values, kind="stable")
-        starts = np.zeros(self.cells + 1, dtype=np.int32)
-        np.cumsum(np.bincount(self.target.values, minlength=self.cells), out=starts[1:])
-        held = (self.weight.values[order], self.source.values[order], starts)
-        return sparse.csr_array(held, shape=(self.cells, self.cells))
-
-    def grown(self, target: NDArray[np.int64], source: NDArray[np.int64], weight: NDArray[np.float64], cells: int) -> _Links:
-        use = weight > 0.0
-        return _Links(self.target.grown(target[use]), self.source.grown(source[use]), self.weight.grown(weight[use]), cells)
-
-    def between(self, active: NDArray[np.bool_]) -> _Links:
-        target, source, weight = self.target.values, self.source.values, self.weight.values
-        both = np.flatnonzero(active.take(target) & active.take(source))
-        return _Links(Column(target.take(both)), Column(source.take(both)), Column(weight.take(both)), self.cells)
-
-
-@dataclass(frozen=True)
 class Wiring:
-    """The evidence edges by the sign of their weight, and the `contradicts` edges; grown when edges are added.
+    """The edges of some weight among `cells` rows, and the `contradicts` edges; grown when edges are added.
 
     When it was last weeded, `left` edges were left; of one that holds every edge it is 0.
     """
 
-    up: _Links
-    down: _Links
+    source: Column
+    target: Column
+    weight: Column
     _accuser: Column
     _accused: Column
+    cells: int
     left: int = 0
 
     @property
     def support(self) -> sparse.csr_array:
         """Rows are targets, columns are sources, entries are weights > 0."""
-        return self.up.rows
+        return self._matrix(self.weight.values)
 
     @property
     def challenge(self) -> sparse.csr_array:
         """As `support`, of the edges of weight < 0, without their sign."""
-        return self.down.rows
+        return self._matrix(-self.weight.values)
 
     @property
     def accuser(self) -> NDArray[np.int64]:
@@ -97,38 +61,67 @@ class Wiring:
         """Rows of those contradicted, in edge order."""
         return self._accused.values
 
-    def masses(self, worth: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def masses(self, worth: Array, heard: Bools | None = None) -> tuple[Array, Array]:
         """Support and challenge mass of every cell, from what every cell is worth as a source.
 
-        support_i = Σ_j w_ij · worth_j over edges j → i of weight > 0; challenge likewise with −w. Masses have the shape of
-        worth: (cells), or (cells, n) for n worths at once.
+        support_i = Σ_j w_ij · worth_j over edges j → i of weight > 0, in their order; challenge likewise with −w. Cells that
+        are not `heard` count for nothing. Masses have the shape of worth: (cells), or (cells, n) for n worths at once.
         """
-        return self.up.into(worth), self.down.into(worth)
+        if worth.ndim > 1 or len(self.weight) >= FEW:
+            summed: Array = self._entries @ (worth if heard is None else worth * heard)
+        else:
+            source = self.source.values
+            mass = np.abs(self.weight.values) * worth.take(source)
+            mass = mass if heard is None else mass * heard.take(source)
+            summed = np.bincount(self._sums, mass, minlength=2 * self.cells).astype(np.float64, copy=False)
+        return summed[: self.cells], summed[self.cells :]
+
+    @property
+    def _sums(self) -> NDArray[np.int64]:
+        """Of each edge the sum that it adds to: its target's support, or behind those of all cells its challenge."""
+        rows: NDArray[np.int64] = self.target.values + self.cells * (self.weight.values < 0.0)
+        return rows
+
+    @cached_property
+    def _entries(self) -> sparse.coo_array:
+        ends = self._sums, self.source.values
+        return sparse.coo_array((np.abs(self.weight.values), ends), shape=(2 * self.cells, self.cells))
+
+    def _matrix(self, weight: Array) -> sparse.csr_array:
+        """The edges of weight > 0, row by row; those that join the same cells stay apart."""
+        order = np.argsort(self.target.values, kind="stable")
+        order = order[weight[order] > 0.0]
+        starts = np.zeros(self.cells + 1, dtype=np.int32)
+        np.cumsum(np.bincount(self.target.values[order], minlength=self.cells), out=starts[1:])
+        return sparse.csr_array((weight[order], self.source.values[order], starts), shape=(self.cells, self.cells))
 
     def grown(self, edges: Table, known: int, cells: int) -> Wiring:
         """The wiring of `cells` rows with the edges that follow the `known`: sums as `wire` makes of all, bit for bit."""
-        source, target, weight = (edges.column(name)[known:] for name in ("source", "target", "weight"))
+        weighs = np.flatnonzero(edges.column("weight")[known:]) + known
+        source, target, weight = (edges.column(name).take(weighs) for name in ("source", "target", "weight"))
         accuser, accused = accusations(edges, known)
         return Wiring(
-            up=self.up.grown(target, source, weight, cells),
-            down=self.down.grown(target, source, -weight, cells),
-            _accuser=self._accuser.grown(accuser),
-            _accused=self._accused.grown(accused),
-            left=self.left,
+            self.source.grown(source),
+            self.target.grown(target),
+            self.weight.grown(weight),
+            self._accuser.grown(accuser),
+            self._accused.grown(accused),
+            cells,
+            self.left,
         )
 
-    def weeded(self, active: NDArray[np.bool_]) -> Wiring:
+    def weeded(self, active: Bools) -> Wiring:
         """Without the evidence edges that do not join two active cells, and the accusations by cells that are not active.
 
         It is done again only when there are a quarter more than were left the last time.
         """
-        size = len(self.up.target) + len(self.down.target) + len(self._accuser)
-        if 4 * size <= 5 * self.left:
+        if 4 * (len(self.weight) + len(self._accuser)) <= 5 * self.left:
             return self
-        up, down = self.up.between(active), self.down.between(active)
+        both = np.flatnonzero(active.take(self.source.values) & active.take(self.target.values))
         stands = np.flatnonzero(active.take(self.accuser))
+        source, target, weight = (Column(held.values.take(both)) for held in (self.source, self.target, self.weight))
         accuser, accused = (Column(held.take(stands)) for held in (self.accuser, self.accused))
-        return Wiring(up, down, accuser, accused, len(up.target) + len(down.target) + len(accuser))
+        return Wiring(source, target, weight, accuser, accused, self.cells, left=len(both) + len(stands))
 
 
 def accusations(edges: Table, known: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -138,16 +131,11 @@ def accusations(edges: Table, known: int) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def wire(edges: pl.DataFrame, cells: int) -> Wiring:
-    """Sparse matrices of an edges frame over `cells` rows; entries of a row keep the order of the frame."""
-    source, target, weight = (edges[name].to_numpy() for name in ("source", "target", "weight"))
+    """The wiring of an edges frame over `cells` rows; edges into one row keep the order of the frame."""
+    ends, weight = [bare(edges[name]) for name in ("source", "target")], edges["weight"].to_numpy()
     contradicts: Bools = bare(edges["relation"]) == _CONTRADICTS
-    order = np.argsort(target, kind="stable")  # products read and write memory in its order
-    held = target[order], source[order], weight[order]
-    no_row = Column(np.zeros(0, dtype=np.intp))
-    none = _Links(no_row, no_row, Column(np.zeros(0)), 0)
-    return Wiring(
-        up=none.grown(*held, cells),
-        down=none.grown(*held[:2], -held[2], cells),
-        _accuser=Column(source[contradicts]),
-        _accused=Column(target[contradicts]),
-    )
+    accuser, accused = (Column(rows[contradicts]) for rows in ends)
+    order = np.argsort(ends[1], kind="stable")  # sums read and write memory in its order
+    order = order[weight[order] != 0.0]
+    source, target = (Column(rows[order]) for rows in ends)
+    return Wiring(source, target, Column(weight[order]), accuser, accused, cells)
