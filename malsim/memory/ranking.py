@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from malsim.memory.rules import Rules
 
-__all__ = ["foremost", "fused"]
+__all__ = ["foremost", "foremost_where", "fused"]
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -65,17 +67,22 @@ def foremost(score: Array, touched: Array, *, limit: int) -> Ints:
     >>> foremost(np.array([[0.1, 0.9], [0.5, -np.inf]]), np.zeros((2, 2)), limit=2).tolist()
     [[1, 0], [0, -1]]
     """
+    return foremost_where(score, lambda: touched, limit=limit)
+
+
+def foremost_where(score: Array, touched: Callable[[], Array], *, limit: int) -> Ints:
+    """As `foremost`, where `touched` is asked for only if it decides."""
+    best = np.full((len(score), limit), NONE, dtype=np.int64)
     if not score.size:
-        return np.full((len(score), limit), NONE, dtype=np.int64)
+        return best
     order = np.argsort(-score, axis=1, kind="stable")
     fall = score.take(order[:, : limit + 1] + np.arange(0, score.size, score.shape[1])[:, None])
     real = fall > -np.inf
     same = (fall[:, 1:] == fall[:, :-1]) & real[:, 1:]
     if same.any():
         tied = np.flatnonzero(same.any(axis=1))
-        order[tied] = np.lexsort((-touched[tied], -score[tied]), axis=-1)
-    best = np.full((len(score), limit), NONE, dtype=np.int64)
-    best[:, : order.shape[1]] = np.where(real[:, :limit], order[:, :limit], NONE)
+        order[tied] = np.lexsort((-touched()[tied], -score[tied]), axis=-1)
+    np.copyto(best[:, : order.shape[1]], order[:, :limit], where=real[:, :limit])
     return best
 
 

@@ -50,8 +50,7 @@ class Catalogue:
     `lines` holds side by side what a push asks of a cell, as it picks cells here and there: `stated` and `reverify`, which
     never change in a run, `rep` (place among the run's), `fact` (place; NONE where a cell is about none), `words` (of
     its line in a mini-index), `degree` (edges in and out). Columns of their own are `value` (place or NONE), `born` (days),
-    `ordinal` (how many cells its replication held before it), `init` (whether it came with the graph), `says` (place in a
-    table of values, facts, replications).
+    `init` (whether it came with the graph), `says` (place in a table of values, facts, replications).
 
     A cell that came of a draft says what drafts of its fact and value say (`sayings`: object, value, title, topics, one
     row a saying); what came otherwise is read off the memory.
@@ -64,7 +63,6 @@ class Catalogue:
     words: Ints
     value: Ints
     born: Array
-    ordinal: Ints
     init: Bools
     says: Ints
 
@@ -82,10 +80,10 @@ class Catalogue:
         self._columns: dict[str, NDArray[Any]] = {
             name: np.zeros(64, dtype=kind)
             for name, kind in (("lines", list(LINE.items())), ("value", np.int32), ("born", np.float64),
-                               ("ordinal", np.int64), ("init", np.bool_), ("says", np.int64))
+                               ("init", np.bool_), ("says", np.int64))
         }  # fmt: skip
         self._source, self._target = Column(np.zeros(0, dtype=np.int64)), Column(np.zeros(0, dtype=np.int64))  # that cite
-        self._counts = np.zeros(replications, dtype=np.int64)
+        self._counts, self._ordinal = np.zeros(replications, dtype=np.int64), Column(np.zeros(0, dtype=np.int64))
         self._shelves = Shelves(replications * len(self.topics))
         self._sayings = self._read(sayings)
         self._told: list[tuple[Ints, _Said, Ints, Array]] = []
@@ -96,6 +94,14 @@ class Catalogue:
         for name, column in self._columns.items():
             setattr(self, name, column[: self._cells])
         self.rep, self.fact, self.words, self.degree = (self.lines[name] for name in ("rep", "fact", "words", "degree"))
+
+    @property
+    def ordinal(self) -> Ints:
+        """How many cells its replication held before each; counted when it is asked for."""
+        new = self.rep[len(self._ordinal) :]
+        self._ordinal = self._ordinal.grown(self._counts[new] + places_within(new))
+        self._counts += np.bincount(new, minlength=len(self._counts))
+        return self._ordinal.values
 
     def told(self, drafts: Drafts, saying: Ints, row: Ints) -> None:
         """Hear of the cells that drafts became: their rows, and their places among the sayings, NONE for unknown words."""
@@ -132,7 +138,7 @@ class Catalogue:
         end = len(rows) + self._cells
         if end > len(self._columns["lines"]):
             size = max(end, 2 * len(self._columns["lines"]))
-            self._columns = {name: np.resize(column, size) for name, column in self._columns.items()}
+            self._columns = {name: _with_room(column, size) for name, column in self._columns.items()}
         lines = self._columns["lines"][self._cells : end]
         lines["stated"], lines["reverify"] = (memory.column(name)[self._cells :] for name in ("stated", "reverify"))
         lines["degree"] = 0
@@ -143,9 +149,6 @@ class Catalogue:
         self._told = []
         if unread.any():
             self._file_from(memory.table("cells").rows.since(self._cells).filter(pl.Series(unread)), rows[unread])
-        rep = lines["rep"]
-        self._columns["ordinal"][rows] = self._counts[rep] + places_within(rep)
-        self._counts += np.bincount(rep, minlength=len(self._counts))
         self._cells = end
         self._show()
 
@@ -181,3 +184,10 @@ class Catalogue:
         for name, column in new.items():
             (self._columns["lines"] if name in LINE else self._columns)[name][row] = column
         self._shelves.put(row, np.where(said.topics == NONE, NONE, rep[:, None] * len(self.topics) + said.topics))
+
+
+def _with_room(column: NDArray[Any], size: int) -> NDArray[Any]:
+    """A column with room for so many rows."""
+    roomy = np.zeros(size, dtype=column.dtype)
+    roomy[: len(column)] = column
+    return roomy

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.memory.marks import marked_where
-from malsim.memory.ranking import foremost, fused
+from malsim.memory.ranking import foremost_where, fused
 from malsim.memory.schema import NONE
 from malsim.sim.occasion import Seen
 
@@ -93,14 +93,14 @@ class Stand:
         held = self._candidates(rep, fact)
         match, age = np.add(1.0, held.about), now - held.touched
         worth = fused(match, held.line["degree"], held.effective, age, self.rules, row=held.reader)
-        place = foremost(held.table(worth, besides=-np.inf), held.table(held.touched), limit=limit)
+        place = foremost_where(held.table(worth, besides=-np.inf), lambda: held.table(held.touched), limit=limit)
         at = np.flatnonzero(place != NONE)
         shown = (held.first[:, None] + place).take(at)
-        words = _entered(np.zeros(place.shape, dtype=np.int64), at, held.line["words"][shown]).cumsum(axis=1)
-        demand = pushed = words[:, -1]
-        within = words <= np.reshape(budget, (-1, 1))
-        if not within.all():
-            pushed, kept = (words * within).max(axis=1), np.flatnonzero(within.take(at))
+        words = _entered(np.zeros(place.shape, dtype=np.int64), at, held.line["words"][shown])
+        demand = pushed = words.sum(axis=1)
+        if not np.all(demand <= budget):
+            within = words.cumsum(axis=1) <= np.reshape(budget, (-1, 1))
+            pushed, kept = (words * within).sum(axis=1), np.flatnonzero(within.take(at))
             at, shown = at[kept], shown[kept]
         row = _entered(np.full(place.shape, NONE, dtype=np.int64), at, held.row[shown])
         about, marked = np.zeros((2, *place.shape), dtype=bool)
