@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.memory import admit
+from malsim.memory import Memory, admit
 from malsim.memory.bootstrap import MAP, ten_cells
+from malsim.memory.replicate import replicated
 from malsim.memory.schema import NONE
 from malsim.sim.drafts import Drafts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.memory import Memory
     from malsim.sim.ledger import Ledger
     from malsim.sim.notes import Notes
     from malsim.sim.occasion import Array, Bools, Ints
@@ -85,11 +85,21 @@ class Turn:
 def orient(memory: Memory, scenario: Scenario, now: float, notes: Notes) -> Memory:
     """Once a session, before its first turn: an empty graph gets its ten cells, and the reader the map and a digest."""
     if not memory.height:
-        reps = pl.DataFrame({"rep": pl.arange(scenario.first, scenario.first + scenario.replications, eager=True)})
-        memory = admit(memory, ten_cells(t=now).drop("rep").join(reps, how="cross"), scenario.rules).memory
+        memory = _founded(memory, scenario, now)
         notes.every("bootstrapped", now, MAP, "ten cells", "the graph was empty")
     notes.every("oriented", now, MAP, "the map cell and a digest", "a session begins")
     return memory
+
+
+def _founded(memory: Memory, scenario: Scenario, now: float) -> Memory:
+    """A memory of no cells with the ten of every replication; where nobody has written yet, one is given them for all."""
+    reps = np.arange(scenario.first, scenario.first + scenario.replications)
+    if memory.table("writers").height:
+        every = ten_cells(t=now).drop("rep").join(pl.DataFrame({"rep": reps}), how="cross")
+        return admit(memory, every, scenario.rules).memory
+    alike = replicated(admit(memory, ten_cells(t=now), scenario.rules).memory, reps.tolist())
+    abreast = np.arange(alike.height).reshape(len(reps), -1).T.ravel()  # cell by cell, as they would be admitted
+    return Memory(alike.cells[abreast], alike.edges, alike.writers, alike.scanned)
 
 
 def push(

@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
+from malsim.memory import Memory, admit, schema
 from malsim.memory.admission import judged
-from malsim.memory.bootstrap import WRITER
-from malsim.sim import bench
+from malsim.memory.bootstrap import WRITER, ten_cells
+from malsim.sim import bench, hooks
 from malsim.sim.clock import DAY
 from malsim.sim.mind import Mind
+from malsim.sim.notes import Notes
 from malsim.sim.populations import Population
 from malsim.sim.reader import TEMPERS, Reader
 from malsim.sim.reviewers import Reviewers
@@ -25,7 +29,7 @@ from malsim.sim.world import Fact
 if TYPE_CHECKING:
     from hypothesis.strategies import DataObject, SearchStrategy
 
-    from malsim.memory import Memory, Rules
+    from malsim.memory import Rules
     from malsim.memory.validation import Validated
     from malsim.memory.verdicts import Judgement
     from malsim.sim.run import Run
@@ -272,3 +276,14 @@ def test_every_temper_can_be_lived_with() -> None:
     for behaviour in TEMPERS:
         run = lived(behaviour=behaviour)
         assert total(run, "turns") == 4 * 14
+
+
+@pytest.mark.parametrize("writers", [[], [{"rep": 5, "writer": "ann", "claims": 9, "contradicted": 4, "calibration": 0.5}]])
+def test_every_replication_of_an_empty_memory_gets_the_ten_cells_as_the_gate_would_admit_them(writers: list[Any]) -> None:
+    made, none = scenario(Reader(), replications=3, first=4), Memory.empty()
+    memory = Memory(none.cells, none.edges, pl.DataFrame(writers, schema=schema.WRITERS))
+    claims = pl.concat([ten_cells(rep=rep) for rep in (4, 5, 6)]).sort("sequence", maintain_order=True)
+    expected = admit(memory, claims, made.rules).memory
+    found = hooks.orient(memory, made, 0.0, Notes(np.arange(4, 7), made.facts))
+    for name in ("cells", "edges", "writers"):
+        assert_frame_equal(getattr(found, name), getattr(expected, name), check_exact=True)
