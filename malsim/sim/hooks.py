@@ -10,6 +10,7 @@ import polars as pl
 
 from malsim.memory import Memory, admit
 from malsim.memory.bootstrap import MAP, ten_cells
+from malsim.memory.deferred import Deferred
 from malsim.memory.replicate import replicated
 from malsim.memory.schema import NONE
 from malsim.sim.drafts import Drafts
@@ -97,9 +98,11 @@ def _founded(memory: Memory, scenario: Scenario, now: float) -> Memory:
     if memory.table("writers").height:
         every = ten_cells(t=now).drop("rep").join(pl.DataFrame({"rep": reps}), how="cross")
         return admit(memory, every, scenario.rules).memory
-    alike = replicated(admit(memory, ten_cells(t=now), scenario.rules).memory, reps.tolist())
+    one = admit(Memory.empty(), ten_cells(t=now), scenario.rules).memory
+    alike = replicated(one, reps.tolist())
     abreast = np.arange(alike.height).reshape(len(reps), -1).T.ravel()  # cell by cell, as they would be admitted
-    return Memory(alike.cells[abreast], alike.edges, alike.writers, alike.scanned)
+    tables = (Deferred.of(table) for table in (alike.cells[abreast], alike.edges, alike.writers))
+    return memory.grown(*tables, own=[*one.cells["handle"], *one.cells["key"]])
 
 
 def push(
