@@ -43,10 +43,11 @@ class Mind:
     def work(self) -> None:
         """Open, act, learn, write, as it does unasked."""
         turn = self.turn
+        self._trust()
         if self.opens.any():
             wanted = turn.about & (np.cumsum(turn.about, axis=1) <= int(self.session.reader.wants))
             turn.opened |= self.opens[:, None] & (turn.pushed.marked | wanted)
-        self._think()
+            self._doubt()
         turn.written |= self.writes & (turn.learned != NONE)
 
     def again(self, blocked: Bools, attempt: int) -> None:
@@ -55,7 +56,7 @@ class Mind:
         complies = blocked & self.session.complies(turn, attempt)
         turn.opened |= complies[:, None] & turn.pushed.marked
         if self.digs.any():
-            self._think()
+            self._doubt()
         turn.written |= complies & (turn.learned != NONE)
 
     def friend(self) -> Ints:
@@ -87,20 +88,26 @@ class Mind:
             stands &= (known == NONE) | (self._value == known)
         return np.where(stands, worth, -1.0)
 
-    def _think(self) -> None:
-        """Trust a line; where it is marked and open, look at the world first and act on what agrees with that."""
-        turn = self.turn
-        line = self._trusted
+    def _trust(self) -> None:
+        """Act on the line it trusts, and learn from it if it sees how that turned out."""
+        turn, first = self.turn, self._first
+        turn.first, turn.acted = first, first.copy()
+        turn.value = np.where(first == NONE, self._known, self.stand.catalogue.value[first])
+        turn.observed = np.where(self._observes, self._sensed, NONE)
+        turn.learned = np.where(self._observes & self._differs, self._sensed, NONE)
+
+    def _doubt(self) -> None:
+        """Where the line it trusts is marked and open, look at the world first and act on what agrees with that."""
+        turn, line = self.turn, self._trusted
         doubtful = self.digs & (line != NONE) & (turn.pushed.marked & turn.opened).take(line)
-        turn.first = turn.acted = self._first
-        if doubtful.any():
-            line = np.where(doubtful, self._confirmed, line)
-            turn.acted = self._cell_at(line)
-        without = np.where(doubtful, NONE, self._known)
-        turn.value = np.where(line == NONE, without, self.stand.catalogue.value[turn.acted])
-        sees = self._observes | doubtful
-        turn.observed = np.where(sees, self._sensed, NONE)
-        turn.learned = np.where(sees & self._differs, self._sensed, NONE)
+        reader = np.flatnonzero(doubtful)
+        if not reader.size:
+            return
+        sensed, acted = self._sensed[reader], self._cell_at(self._confirmed[reader])
+        turn.acted[reader] = acted
+        turn.value[reader] = np.where(acted == NONE, NONE, self.stand.catalogue.value[acted])
+        turn.observed[reader] = sensed
+        turn.learned[reader] = np.where(self._differs[reader], sensed, NONE)
 
     @cached_property
     def _trusted(self) -> Ints:

@@ -108,7 +108,10 @@ def breaking(*_: object, **__: object) -> None:
 
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [(Mind, "__init__"), (Mind, "work"), (Mind, "_think"), (Mind, "again"), (Session, "senses"), (Session, "_write_back")],
+    [
+        *((Mind, name) for name in ("__init__", "work", "_trust", "again", "_doubt")),
+        *((Session, name) for name in ("senses", "_write_back")),
+    ],
 )
 def test_no_exception_gets_round_the_stop_hook(owner: type, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made = bench.Bench(scenario(Reader(behaviour="lazy")))
