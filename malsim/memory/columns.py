@@ -58,9 +58,9 @@ class Column:
             was_changed = np.zeros(self._room.filled, dtype=bool)
             was_changed[changed] = True
             hit = np.flatnonzero(was_changed[rows])
-            place = np.empty(self._room.filled, dtype=np.int32)  # of the rows that were changed; elsewhere anything
-            place[changed] = np.arange(len(changed))
-            found[hit] = before[place[rows[hit]]]
+            if hit.size:
+                order = np.argsort(changed)
+                found[hit] = before[order[np.searchsorted(changed, rows[hit], sorter=order)]]
         return found
 
     def grown(self, new: ArrayLike) -> Column:

@@ -11,7 +11,7 @@ from malsim.errors import RulesError
 from malsim.memory import calibration, scores
 from malsim.memory.answers import wrong_by_answer
 from malsim.memory.columns import Column, Rows
-from malsim.memory.pending import Pending
+from malsim.memory.pending import after
 from malsim.memory.rules import Rules
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.cells import Memory
+    from malsim.memory.numbering import Bools
     from malsim.memory.pending import Law
     from malsim.memory.rules import Formula
     from malsim.memory.scores import Array
@@ -167,10 +168,11 @@ class _Scan:
         memory, rules, writers = self.memory, self.rules, self.memory.table("writers").height
         wrong = self.wrong(effective)
         rows = np.flatnonzero(wrong)
-        contradicted = np.bincount(memory.column("author").take(rows), minlength=writers)
-        judged = rows if rules.calibration != "brier" else np.arange(len(wrong))  # what is right costs nothing
-        author, stated = (memory.column(name).take(judged) for name in ("author", "stated"))
-        penalties = calibration.penalty(stated, wrong.take(judged), form=rules.calibration)
+        author = memory.column("author").take(rows)
+        contradicted = np.bincount(author, minlength=writers)
+        if rules.calibration == "brier":  # elsewhere what is right costs nothing
+            rows, author = np.arange(len(wrong)), memory.column("author")
+        penalties = calibration.penalty(memory.column("stated").take(rows), wrong.take(rows), form=rules.calibration)
         total = np.bincount(author, weights=penalties, minlength=writers).astype(np.float64)
         return _Records(memory.claims, contradicted, calibration.factors(memory.claims, total, rules))
 
@@ -238,18 +240,22 @@ class _Scan:
         All but effective, from which the next tick starts, are computed when somebody reads them.
         """
         rules, memory, cells = self.rules, self.memory, self.memory.table("cells")
-        active, pinned, every = memory.is_active, memory.column("pinned"), np.ones(memory.height, dtype=bool)
-        laws: dict[str, Law] = {"support_mass": step.support.__getitem__, "challenge_mass": step.challenge.__getitem__}
+        active, pinned = memory.is_active, memory.column("pinned")
+        ages = active & ~pinned if pinned.any() else active
+        laws: dict[str, tuple[Bools, Law]] = {
+            "worth": (np.ones(memory.height, dtype=bool), step.worth),
+            "support_mass": (active, step.support.__getitem__),
+            "challenge_mass": (active, step.challenge.__getitem__),
+            "currency": (ages, self._currency()),
+            "salience": (ages, self._salience()),
+        }
         if rules.recompute != "admit":
             author, factor = memory.column("author"), records.factor
-            laws["calibration"] = lambda at: factor[author[at]]
-        columns: dict[str, Column] = {name: Pending.after(cells.kept(name), active, law) for name, law in laws.items()}
-        for name, law in (("currency", self._currency()), ("salience", self._salience())):
-            columns[name] = Pending.after(cells.kept(name), active & ~pinned, law)
+            laws["calibration"] = active, lambda at: factor[author[at]]
+        columns = after({name: cells.kept(name) for name in laws}, laws) | {"effective": step.effective}
         if rules.pinned_currency != "held":
             fixed = np.flatnonzero(active & pinned)
             columns["currency"] = columns["currency"].changed(fixed, memory.column("c0")[fixed])
-        columns |= {"effective": step.effective, "worth": Pending.after(cells.kept("worth"), every, step.worth)}
         return memory.with_scores(columns, claims=records.claims, contradicted=records.contradicted, factor=records.factor)
 
     def _currency(self) -> Law:
