@@ -101,8 +101,8 @@ def _founded(memory: Memory, scenario: Scenario, now: float) -> Memory:
     one = admit(Memory.empty(), ten_cells(t=now), scenario.rules).memory
     alike = replicated(one, reps.tolist())
     abreast = np.arange(alike.height).reshape(len(reps), -1).T.ravel()  # cell by cell, as they would be admitted
-    tables = (Deferred.of(table) for table in (alike.cells[abreast], alike.edges, alike.writers))
-    return memory.grown(*tables, own=[*one.cells["handle"], *one.cells["key"]])
+    cells, edges, writers = (Deferred.of(table) for table in (alike.cells[abreast], alike.edges, alike.writers))
+    return memory.grown(cells, edges, writers, [*one.cells["handle"], *one.cells["key"]])
 
 
 def push(
