@@ -61,8 +61,9 @@ class Shelves:
         if not at.size:
             return
         cell, shelf = cells[at], self._under[cells[at], nth]
-        comes = np.flatnonzero(listed[cell])
+        comes, goes = np.flatnonzero(listed[cell]), np.flatnonzero(~listed[cell])
         self._append(cell[comes], shelf[comes])
+        self._held -= np.bincount(shelf[goes], minlength=len(self._held))
         touched = np.zeros(len(self._table), dtype=bool)
         touched[shelf] = True
         self._order(np.flatnonzero(touched))
@@ -78,9 +79,7 @@ class Shelves:
 
     def _order(self, shelves: Ints) -> None:
         """Put the listed cells of these shelves in order, and take the others away."""
-        held = self._table[shelves, : int(self._held[shelves].max(initial=0))]
-        kept = np.where(self._listed[held], held, NONE).view(np.uint64)  # NONE, without its sign, is the largest of all
-        kept.sort(axis=1)
-        ordered = kept.view(np.int64)
-        self._table[shelves, : ordered.shape[1]] = ordered
-        self._held[shelves] = (ordered != NONE).sum(axis=1)
+        held = self._table.take(shelves, axis=0)
+        kept = np.where(self._listed.take(held), held, NONE)
+        kept.view(np.uint64).sort(axis=1)  # NONE, without its sign, is the largest of all
+        self._table[shelves] = kept
