@@ -101,16 +101,15 @@ class Recorder:
 
     def admitted(self, said: Judgement) -> None:
         """Record what the gate said of a batch, and which cells it superseded."""
-        superseded = np.sort(said.superseded)
         if self.notes.keeps:
             self.notes.add(_verdict_events(said.verdicts))
-            self.notes.add(_replacements(superseded, said.memory))
+            self.notes.add(_replacements(np.sort(said.superseded), said.memory))
             return
         rep = said.rep - self.scenario.first
         for place, kind in enumerate(VERDICTS.values()):
             self.notes.count(kind, rep[said.verdict == place])
         self.notes.count("attenuated", rep[said.attenuated])
-        self.notes.count("superseded", said.memory.column("rep")[superseded] - self.scenario.first)
+        self.notes.count("superseded", said.memory.column("rep")[said.superseded] - self.scenario.first)
 
     def events(self) -> pl.DataFrame:
         """All events in time order."""
