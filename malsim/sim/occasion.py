@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from malsim.sim.draws import Draws
 
@@ -169,31 +170,28 @@ class Said:
         """What several populations say, one under the other."""
         if len(parts) == 1:
             return parts[0]
-        sizes = [len(part.value) for part in parts]
-        ends = np.cumsum(sizes).tolist()
+        ends = list(accumulate(len(part.value) for part in parts))
         edges = [
-            Edge(edge.relation, _spread(edge.target, end, ends[-1]), edge.mutual)
+            Edge(edge.relation, _spread([(end, edge.target)], ends[-1], otherwise=NONE), edge.mutual)
             for part, end in zip(parts, ends, strict=True)
             for edge in part.edges
         ]
         value, stated = (np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "stated"))
         speaks, graded = (
-            _marks([getattr(part, name) for part in parts], sizes, otherwise=otherwise)
-            for name, otherwise in (("speaks", True), ("graded", False))
+            _marks(list(zip(ends, held, strict=True)), ends[-1], otherwise=otherwise)
+            for held, otherwise in (([part.speaks for part in parts], True), ([part.graded for part in parts], False))
         )
         return cls(value, stated, tuple(edges), speaks, graded)
 
 
-def _spread(target: Ints, end: int, claims: int) -> Ints:
-    """Targets of the claims that end at one place, as those of so many claims."""
-    spread = np.full(claims, NONE)
-    spread[end - len(target) : end] = target
+def _spread(parts: Iterable[tuple[int, NDArray[Any] | None]], claims: int, *, otherwise: int) -> NDArray[Any]:
+    """What is held of the claims that end at each of some places, as of so many claims."""
+    spread = np.full(claims, otherwise)
+    for end, held in parts:
+        if held is not None:
+            spread[end - len(held) : end] = held
     return spread
 
 
-def _marks(parts: Sequence[Bools | None], sizes: Sequence[int], *, otherwise: bool) -> Bools | None:
-    if all(part is None for part in parts):
-        return None
-    return np.concatenate(
-        [np.full(size, otherwise) if part is None else part for part, size in zip(parts, sizes, strict=True)]
-    )
+def _marks(parts: Sequence[tuple[int, Bools | None]], claims: int, *, otherwise: bool) -> Bools | None:
+    return _spread(parts, claims, otherwise=otherwise) if any(held is not None for _, held in parts) else None
