@@ -74,7 +74,9 @@ class Turn:
     @property
     def closed(self) -> Bools:
         """Whether a line marked ^ was never opened."""
-        return np.asarray(self.unopened.any(axis=1))
+        closed = np.zeros(len(self.fact), dtype=bool)
+        closed[np.flatnonzero(self.unopened) // self.opened.shape[1]] = True
+        return closed
 
     @property
     def unwritten(self) -> Bools:
