@@ -76,13 +76,14 @@ def foremost_where(score: Array, touched: Callable[[], Array], *, limit: int) ->
     if not score.size:
         return best
     order = np.argsort(-score, axis=1, kind="stable")
-    fall = score.take(order[:, : limit + 1] + np.arange(0, score.size, score.shape[1])[:, None])
+    top = order[:, : limit + 1].T.copy()  # few long rows are compared faster than many short ones
+    fall = score.take(top + np.arange(0, score.size, score.shape[1]))
     real = fall > -np.inf
-    same = (fall[:, 1:] == fall[:, :-1]) & real[:, 1:]
+    same = (fall[1:] == fall[:-1]) & real[1:]
     if same.any():
-        tied = np.flatnonzero(same.any(axis=1))
-        order[tied] = np.lexsort((-touched()[tied], -score[tied]), axis=-1)
-    np.copyto(best[:, : order.shape[1]], order[:, :limit], where=real[:, :limit])
+        tied = np.flatnonzero(same.any(axis=0))
+        top[:, tied] = np.lexsort((-touched()[tied], -score[tied]), axis=-1)[:, : limit + 1].T
+    best[:, : len(top)] = np.where(real, top, NONE)[:limit].T
     return best
 
 
