@@ -25,7 +25,7 @@ __all__ = ["EVENTS", "Notes"]
 EVENTS = {
     "t": pl.Float64, "rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String,
 }  # fmt: skip
-
+WAITING = 100  # times that something was counted, before it is added up
 
 Text: TypeAlias = str | pl.Series | Callable[[], pl.Series]
 
@@ -45,19 +45,27 @@ class Notes:
         self.handles = pl.Series("handle", [], dtype=pl.String)  # of the memory as the reader sees it
         self._frames: list[pl.DataFrame] = []
         self._kinds: dict[str, int] = {}  # that were counted so far, each with its row in a table of kinds and replications
-        self._cells: list[Ints] = []  # of that table: one an event
+        self._counts = np.zeros((0, len(reps)), dtype=np.int64)  # that table
+        self._cells: list[Ints] = []  # of the table: one an event that waits to be counted
 
     def counted(self) -> tuple[tuple[str, ...], Ints]:
         """The kinds that ever came, and how many events of each came since this was last asked, in each replication."""
-        cells, self._cells = self._cells, []
-        shape = len(self._kinds), len(self._everyone)
+        self._add_up()
+        counts, self._counts = self._counts, self._counts[:0]
+        return tuple(self._kinds), counts
+
+    def _add_up(self) -> None:
+        cells, self._cells, shape = self._cells, [], (len(self._kinds), len(self._everyone))
         counts = np.bincount(np.concatenate([np.zeros(0, dtype=np.int64), *cells]), minlength=shape[0] * shape[1])
-        return tuple(self._kinds), counts.reshape(shape)
+        before, self._counts = self._counts, counts.reshape(shape)
+        self._counts[: len(before)] += before
 
     def count(self, kind: str, rep: Ints) -> None:
         """Count an event for each of the replications at places `rep`."""
         if len(rep):
             self._cells.append(rep + self._kinds.setdefault(kind, len(self._kinds)) * len(self._everyone))
+            if len(self._cells) > WAITING:
+                self._add_up()
 
     def add(self, frame: pl.DataFrame) -> None:
         """Keep a frame of events (columns of EVENTS)."""

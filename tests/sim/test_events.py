@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from malsim.memory.claims import as_claims, from_mappings
-from malsim.sim import bench
+from malsim.sim import bench, notes
 from malsim.sim.because import because, is_signal
 from malsim.sim.happenings import KINDS, LATCH, PROGRAM, SIGNAL
+from malsim.sim.notes import Notes
 from malsim.sim.populations import Population
 from malsim.sim.reader import Reader
 from malsim.sim.script import Scenario
@@ -158,3 +161,20 @@ def test_the_calendar_holds_as_many_events_however_many_cells_and_lives_there_ar
     crowded = tuple(Population(behaviour="honest", name=name, count=9, rate=9.0) for name in ("a", "b"))
     assert count_steps(busy(writers=crowded)) == base
     assert count_steps(busy(facts=tuple(Fact(name=f"fact-{n}", hazard=3.0) for n in range(30)))) == base
+
+
+told = st.tuples(st.sampled_from("abc"), st.lists(st.integers(0, 2), max_size=4))
+
+
+@given(st.lists(st.lists(told, max_size=6), max_size=5), st.integers(0, 3))
+def test_events_are_counted_between_two_times_of_asking_however_many_wait(ticks: list[Any], waiting: int) -> None:
+    kept, kinds = Notes(np.arange(3), (), keeps=False), dict[str, None]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(notes, "WAITING", waiting)
+        for tick in ticks:
+            for kind, reps in tick:
+                kept.count(kind, np.array(reps, dtype=np.int64))
+            kinds |= dict.fromkeys(kind for kind, reps in tick if reps)
+            expected = [[sum(reps.count(rep) for of, reps in tick if of == kind) for rep in range(3)] for kind in kinds]
+            found = kept.counted()
+            assert (found[0], found[1].tolist()) == (tuple(kinds), expected)
