@@ -116,16 +116,16 @@ class World:
         self._begins = self._row.searchsorted(np.arange(len(starts) + 1))  # where each row begins, and the next one
         self._in_time = np.argsort(self._since, kind="stable")[len(starts) :]
         self._times = self._since[self._in_time]
-        self._halvings = int(np.diff(self._begins).max(initial=1) - 1).bit_length()
+        most = int(np.diff(self._begins).max(initial=1))
+        self._strides = [1 << n for n in reversed(range((most - 1).bit_length()))]
         self._latest = (_NEVER, np.zeros(len(starts), dtype=np.int8))  # the values by row at the time last asked about
 
     def _place(self, row: Ints, t: Ints) -> Ints:
         """Where the change stands that each row (fact of a replication) last went through at its time."""
-        place, end = self._begins[row], self._begins[row + 1]
-        for _ in range(self._halvings):
-            middle = (place + end) >> 1
-            passed = self._since[middle] <= t
-            place, end = np.where(passed, middle, place), np.where(passed, end, middle)
+        place, last = self._begins[row], self._begins[row + 1] - 1
+        for stride in self._strides:
+            ahead = np.minimum(place + stride, last)
+            place = np.where(self._since[ahead] <= t, ahead, place)
         return place
 
     def at(self, rep: Ints, fact: Ints, t: Ints | int) -> Ints:
