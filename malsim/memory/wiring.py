@@ -41,12 +41,12 @@ class Wiring:
     cells: int
     left: int = 0
 
-    @property
+    @cached_property
     def support(self) -> sparse.csr_array:
         """Rows are targets, columns are sources, entries are weights > 0."""
         return self._matrix(self.weight.values)
 
-    @property
+    @cached_property
     def challenge(self) -> sparse.csr_array:
         """As `support`, of the edges of weight < 0, without their sign."""
         return self._matrix(-self.weight.values)
