@@ -84,7 +84,7 @@ class Wiring:
 
     @cached_property
     def _entries(self) -> sparse.coo_array:
-        ends = self._sums, self.source.values
+        ends = self._sums.astype(np.int32), self.source.values.astype(np.int32)  # half the memory to read
         return sparse.coo_array((np.abs(self.weight.values), ends), shape=(2 * self.cells, self.cells))
 
     def _matrix(self, weight: Array) -> sparse.csr_array:
@@ -93,7 +93,8 @@ class Wiring:
         order = order[weight[order] > 0.0]
         starts = np.zeros(self.cells + 1, dtype=np.int32)
         np.cumsum(np.bincount(self.target.values[order], minlength=self.cells), out=starts[1:])
-        return sparse.csr_array((weight[order], self.source.values[order], starts), shape=(self.cells, self.cells))
+        source = self.source.values[order].astype(np.int32)
+        return sparse.csr_array((weight[order], source, starts), shape=(self.cells, self.cells))
 
     def grown(self, edges: Table, known: int, cells: int) -> Wiring:
         """The wiring of `cells` rows with the edges that follow the `known`: sums as `wire` makes of all, bit for bit."""
