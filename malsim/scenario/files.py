@@ -6,6 +6,9 @@ import json
 import math
 import tomllib
 from difflib import get_close_matches
+from functools import reduce
+from itertools import islice
+from operator import getitem
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +27,15 @@ from malsim.sim.clock import DAY, days, span
 from malsim.sim.script import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from jsonschema import ValidationError
+    from jsonschema_rs import ValidationError
 
 __all__ = ["holds_rules_alone", "parse", "read"]
 
 LARGEST = 64 * 2**20
+# JSON has no such numbers: what is beyond every bound and no integer, and what is held to no bound, stand in for them
+STAND_INS = {"Infinity": 2**52 - 0.5, "-Infinity": 0.5 - 2**52, "NaN": None}
 
 
 def read(path: str | Path) -> Scenario:
@@ -129,11 +134,15 @@ def _date(text: str, where: str) -> Any:
 
 def _check(table: dict[str, Any], text: str, where: str) -> None:
     """Raise one error that lists everything the schema refuses."""
-    from jsonschema import Draft202012Validator
+    from jsonschema_rs import Draft202012Validator
 
-    lines = lines_of(text)
-    errors = list(Draft202012Validator(scenario_schema()).iter_errors(table))
-    said = [line for error in errors for line in _said(error, lines, where)]
+    lines, schema = lines_of(text), scenario_schema()
+    bounded = json.loads(json.dumps(table), parse_constant=STAND_INS.get)
+    try:
+        errors = sorted(Draft202012Validator(schema).iter_errors(bounded), key=lambda error: _rank(error, schema))
+    except ValueError as error:
+        raise ScenarioError("nested too deeply", where=where, allowed="at most 255 in each other") from error
+    said = [str(line) for error in errors for line in _said(error, schema, table, lines, where)]
     said += [
         str(ScenarioError("not a finite number", where=f"{where}:{line_of(lines, path)}: {_dotted(path)}", given=number))
         for path, number in _endless(table)
@@ -141,6 +150,20 @@ def _check(table: dict[str, Any], text: str, where: str) -> None:
     ]
     if said:
         raise ScenarioError("\n".join(dict.fromkeys(said)))
+
+
+def _rank(error: ValidationError, schema: Any) -> list[Any]:
+    """Where an error stands: by the order of keywords and names in the schema, and of what stands in a list."""
+    rank: list[Any] = []
+    node, steps = schema, iter(error.instance_path)
+    for part in error.evaluation_path:
+        rank.append(list(node).index(part))
+        node = _at(schema, node[part].split("/")[1:]) if part == "$ref" else node[part]
+        if part == "properties":
+            next(steps)
+        elif part in {"items", "additionalProperties"}:
+            rank += islice(steps, 1)
+    return rank
 
 
 def _endless(held: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], float]]:
@@ -152,47 +175,42 @@ def _endless(held: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tupl
         yield path, held
 
 
-def _said(error: ValidationError, lines: dict[tuple[str | int, ...], int], where: str) -> list[str]:
-    path = tuple(error.absolute_path)
-    found = []
-    if error.validator == "additionalProperties":
-        known = list(error.schema["properties"])
-        for key in error.instance:
-            if key not in known:
-                at = f"{where}:{line_of(lines, (*path, key))}"
-                found.append(
-                    str(
-                        ScenarioError(
-                            f"unknown key '{_shown(key)}'", where=at, hint=_nearest(key, known, f"one of {', '.join(known)}")
-                        )
-                    )
-                )
-        return found
-    key = _dotted(path)
-    at = f"{where}:{line_of(lines, path)}: {key}" if key else f"{where}:1"
-    if error.validator == "required":
-        missing = [name for name in error.validator_value if name not in error.instance]
-        return [str(ScenarioError(f"'{name}' is missing", where=at, hint=f"add {name} = …")) for name in missing]
-    return [str(ScenarioError("not what may stand here", where=at, given=_shown(error.instance), allowed=_allowed(error)))]
+def _said(
+    error: ValidationError, schema: Any, table: Any, lines: dict[tuple[str | int, ...], int], where: str
+) -> Iterator[ScenarioError]:
+    path, kind, node = tuple(error.instance_path), error.kind, _at(schema, error.schema_path[:-1])
+    at, given = f"{where}:{line_of(lines, path)}: {_dotted(path)}" if path else f"{where}:1", _at(table, path)
+    if kind.name == "additionalProperties":
+        known = list(node["properties"])
+        for key in (key for key in given if key not in known):
+            hint = _nearest(key, known, f"one of {', '.join(known)}")
+            yield ScenarioError(f"unknown key '{_shown(key)}'", where=f"{where}:{line_of(lines, (*path, key))}", hint=hint)
+    elif kind.name == "required":
+        yield ScenarioError(f"'{kind.value}' is missing", where=at, hint=f"add {kind.value} = …")
+    elif not (kind.name == "type" and error.instance is None and "number" in kind.value):
+        allowed = _allowed(error, node)
+        yield ScenarioError("not what may stand here", where=at, given=_shown(given), allowed=allowed)
 
 
-def _allowed(error: ValidationError) -> str:
-    value = error.validator_value
-    if error.validator == "type":
-        return {"string": "text in quotes", "object": "a table", "array": "a list"}.get(value, f"a {value}")
-    if error.validator == "enum":
+def _allowed(error: ValidationError, node: dict[str, Any]) -> str:
+    keyword, value = error.kind.name, node[error.kind.name]
+    if keyword == "type":
+        kinds = {"string": "text in quotes", "object": "a table", "array": "a list"}
+        return " or ".join(kinds.get(kind, f"a {kind}") for kind in ([value] if isinstance(value, str) else value))
+    if keyword == "enum":
         return ", ".join(map(str, value))
     bounds = {
         "minimum": "{} or more",
         "maximum": "at most {}",
         "exclusiveMinimum": "above {}",
         "minLength": "text that is not empty",
+        "pattern": "a number and ms, s, min, h, d or w: 10min",
     }
-    if error.validator in bounds:
-        return bounds[str(error.validator)].format(value)
-    if error.validator == "pattern":
-        return "a number and ms, s, min, h, d or w: 10min"
-    return str(error.schema.get("description", error.message))
+    return bounds[keyword].format(value) if keyword in bounds else str(node.get("description", error.message))
+
+
+def _at(held: Any, path: Iterable[str | int]) -> Any:
+    return reduce(getitem, path, held)
 
 
 def _shown(value: object) -> object:

@@ -51,6 +51,19 @@ def test_a_file_says_what_runs() -> None:
         ('why = "x"\n[rules]\ncalibration = "maybe"\n', "overconfidence, brier, none"),
         ('why = "x"\n[[claim]]\nat = "0d"\nwriter = "a"\ntitle = "t"\n', r"claim\[0\]: 'confidence' is missing"),
         (f'why = "x"\n{CLAIM}{CLAIM.replace("0.5", chr(34) + "high" + chr(34))}', r"s\.toml:13: claim\[1\]\.confidence"),
+        (
+            'why = "x"\n[[facts]]\nname = "a"\nvalues = [1, true]\n',
+            r"values\[1\]: .*given: True; allowed: a number or text in",
+        ),
+        ('why = "x"\n[rules]\nchallenge_ceiling = inf\n', r"given: inf; allowed: at most 1$"),
+        ('why = "x"\n[rules]\nchallenge_ceiling = -inf\n', r"given: -inf; allowed: 0 or more$"),
+        ('why = "x"\n[run]\ndays = nan\n', r"^s\.toml:3: run\.days: not a finite number; given: nan$"),
+        (
+            'why = "x"\n[run]\nreplications = inf\n',
+            r"given: inf; allowed: a integer\n.*at most 1000000\n.*not a finite number",
+        ),
+        (f'why = "x"\n[run]\ndays = {10**30}\n', r"given: 10{30}; allowed: at most 1000000"),
+        (f"why = {'[' * 300}{']' * 300}", "nested too deeply"),
         ('why = "x', "not TOML"),
         ("why = 'x'\nwhy = 'y'", "not TOML"),
     ],
@@ -64,6 +77,24 @@ def test_all_that_is_wrong_comes_in_one_message() -> None:
     with pytest.raises(ScenarioError) as caught:
         parse('why = "x"\n[run]\ndays = -1\nreplications = 0\n[rules]\ndamping = 0\n')
     assert len(str(caught.value).splitlines()) == 3
+
+
+def test_what_is_wrong_is_told_in_the_order_of_the_schema() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        parse("[[claim]]\nat = 1\n[[claim]]\nzz = 1\naa = 1\n[rules]\ndamping = 0\n[run]\nfirst = -1\ndays = 0\n[runs]\n")
+    told = [line.removeprefix("scenario:").split(";")[0] for line in str(caught.value).splitlines()]
+    missing = ("at", "writer", "title", "confidence")
+    assert told == [
+        "11: unknown key 'runs'",
+        "1: 'why' is missing",
+        "10: run.days: not what may stand here",
+        "9: run.first: not what may stand here",
+        "7: rules.damping: not what may stand here",
+        *(f"1: claim[0]: '{name}' is missing" for name in missing[1:]),
+        "2: claim[0].at: not what may stand here",
+        *(f"{line}: unknown key '{key}'" for line, key in ((4, "zz"), (5, "aa"))),
+        *(f"3: claim[1]: '{name}' is missing" for name in missing),
+    ]
 
 
 def test_a_credential_in_a_bad_place_is_not_repeated() -> None:
