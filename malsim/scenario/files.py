@@ -65,7 +65,7 @@ def holds_rules_alone(path: Path) -> bool:
         return False
     try:
         return set(tomllib.loads(path.read_text(encoding="utf-8"))) == {"rules"}
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+    except (ValueError, RecursionError):
         return False
 
 
@@ -83,7 +83,9 @@ def parse(
     """
     try:
         table = json.loads(json.dumps(tomllib.loads(text), default=str))
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError as error:
+        raise _too_deep(where) from error
+    except ValueError as error:
         raise ScenarioError(f"not TOML: {error}", where=where, hint="a text needs quotes, a list needs brackets") from error
     _check(table, text, where)
     settings = dict(table.get("run", {}))
@@ -141,7 +143,7 @@ def _check(table: dict[str, Any], text: str, where: str) -> None:
     try:
         errors = sorted(Draft202012Validator(schema).iter_errors(bounded), key=lambda error: _rank(error, schema))
     except ValueError as error:
-        raise ScenarioError("nested too deeply", where=where, allowed="at most 255 in each other") from error
+        raise _too_deep(where) from error
     said = [str(line) for error in errors for line in _said(error, schema, table, lines, where)]
     said += [
         str(ScenarioError("not a finite number", where=f"{where}:{line_of(lines, path)}: {_dotted(path)}", given=number))
@@ -150,6 +152,10 @@ def _check(table: dict[str, Any], text: str, where: str) -> None:
     ]
     if said:
         raise ScenarioError("\n".join(dict.fromkeys(said)))
+
+
+def _too_deep(where: str) -> ScenarioError:
+    return ScenarioError("nested too deeply", where=where, allowed="at most 255 in each other")
 
 
 def _rank(error: ValidationError, schema: Any) -> list[Any]:
@@ -195,7 +201,7 @@ def _said(
 def _allowed(error: ValidationError, node: dict[str, Any]) -> str:
     keyword, value = error.kind.name, node[error.kind.name]
     if keyword == "type":
-        kinds = {"string": "text in quotes", "object": "a table", "array": "a list"}
+        kinds = {"string": "text in quotes", "object": "a table", "array": "a list", "integer": "a whole number"}
         return " or ".join(kinds.get(kind, f"a {kind}") for kind in ([value] if isinstance(value, str) else value))
     if keyword == "enum":
         return ", ".join(map(str, value))
