@@ -18,6 +18,7 @@ HIGHEST = 2.0
 STEPS = 40
 LEAPS, STRIDES, HALF, NEARBY, WIDE = (3.0, 1.6), (1.3, 1.1), 0.5, 0.1, 1.4
 LOW, UNDER = 0.05, 0.9
+LAST = 2.0
 POWER = 8
 
 
@@ -27,7 +28,8 @@ def critical(path: Path) -> float | None:
     None where it never does up to a ceiling of 2 (rules allow 1), or where the formula has no ceiling. The standstill is
     followed from a ceiling at which it is the only one, the loop's own if that will do. Steps go by b ← b / ρ(b), exact
     while the standstill does not move, until they straddle 1; then by regula falsi (Illinois), to 10⁻⁶ of ρ, on more than
-    10,000 cells to 0.5 % of a ρ that is itself found to about 1 %.
+    10,000 cells to 0.5 % of a ρ that is itself found to about 1 %. The last step, from a ρ within twice that, is not looked
+    at: it keeps the bound where the slope is within 0.5 and 1.5 of the chord's.
     """
     loop = path.loop
     if loop.formula is not None or loop.from_stated or loop.challenge.nnz == 0:
@@ -107,6 +109,8 @@ def _between(path: Path, low: Point, high: Point) -> float:
         ceiling = (
             np.sqrt(low.ceiling * high.ceiling) if wide else (low.ceiling * right - high.ceiling * left) / (right - left)
         )
+        if not wide and min(1.0 - low.radius, high.radius - 1.0) <= LAST * _close(path):
+            break
         here = path.at(ceiling)
         over = here.radius - 1.0
         if abs(over) <= _close(path):
