@@ -87,7 +87,8 @@ def _safe(loop: Loop) -> float:
     """
     ceiling, weight = HIGHEST, np.ones_like(loop.start)
     for _ in range(POWER):
-        up, down = loop.support_ceiling * (loop.support @ weight), loop.challenge @ weight
+        up, down = loop.masses(weight)
+        up = loop.support_ceiling * up
         room, load = float(weight.sum() - up.sum()), float(down.sum())
         ceiling = min(max(room, 0.0) / load, HIGHEST) if load > 0.0 else HIGHEST
         weight = weight + up + ceiling * down

@@ -62,20 +62,22 @@ def mixed(loop: Loop, worth: Array, *, near: float, most: int) -> Array:
     """
     known: list[tuple[Array, Array]] = []
     alike = np.zeros((0, 0))
-    last, moved = worth, worth
+    before = moved = worth
     for made in range(most):
         fresh = loop.step(worth)
         move = fresh - worth
         if made == most - 1 or max(move.max(), -move.min()) <= near:
             return fresh
+        ahead = SHARE * move
+        ahead += worth
         if made:
-            change = move - moved
-            known = [*known, (worth - last + SHARE * change, change)][-DEPTH:]
-            alike = _joined(alike, [each for _, each in known])
-        last, moved, worth = worth, move, worth + SHARE * move
+            known = [*known, (ahead - before, move - moved)][-DEPTH:]
+            alike = _joined(alike, [change for _, change in known])
+        worth = ahead.copy()
         for part, (way, _) in zip(_parts(move, [change for _, change in known], alike), known, strict=True):
             worth -= part * way
         np.clip(worth, 0.0, 1.0, out=worth)
+        before, moved = ahead, move
     return worth
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from malsim.lab.stability.joined import Joined
 from malsim.memory.scores import effective
 from malsim.memory.tick import factors_at
 
@@ -31,7 +32,8 @@ class Loop:
 
     `support` (S) and `challenge` (C) are sparse, targets by sources, weights ≥ 0; `start` is where cells begin, at
     stated · factor. Writers' factors are held at what one tick of the memory gives them. Ceilings may pass the bound that
-    rules set them, and may be arrays: worth of shape (cells, n) is n loops at once, with n ceilings.
+    rules set them, and may be arrays: worth of shape (cells, n) is n loops at once, with n ceilings. `joined` is both
+    matrices as one, where that pays.
     """
 
     stated: Array
@@ -45,6 +47,7 @@ class Loop:
     damping: float
     from_stated: bool
     formula: Formula | None
+    joined: Joined | None = None
 
     @classmethod
     def of(cls, memory: Memory, rules: Rules) -> Loop:
@@ -68,23 +71,27 @@ class Loop:
         )
 
     def arranged(self, order: NDArray[np.int64], kind: type[np.floating[Any]]) -> Loop:
-        """The same loop with its cells in another order, in numbers of another precision."""
+        """The same loop with its cells in another order, in numbers of another precision, and its matrices joined."""
         place = np.empty(len(order), dtype=np.int32)
         place[order] = np.arange(len(order))
+        support, challenge = (_arranged(each, order, place, kind) for each in (self.support, self.challenge))
         return replace(
             self,
             stated=self.stated[order].astype(kind),
             factor=self.factor[order].astype(kind),
             active=self.active[order],
             start=self.start[order].astype(kind),
-            support=_arranged(self.support, order, place, kind),
-            challenge=_arranged(self.challenge, order, place, kind),
+            support=support,
+            challenge=challenge,
+            joined=Joined.of(support, challenge),
         )
 
     def masses(self, worth: Array) -> tuple[Array, Array]:
         """Support and challenge mass, from effective or stated as the rules say."""
         if self.from_stated:
             worth = np.broadcast_to(along(self.stated, worth), worth.shape)
+        if self.joined is not None:
+            return self.joined.masses(worth)
         return self.support @ worth, self.challenge @ worth
 
     def worth(self, support: Array, challenge: Array) -> Array:
@@ -125,6 +132,8 @@ class Loop:
     def jacobian(self, worth: Array) -> sparse.csr_array:
         """∂f/∂e at a point, sparse: diag(∂f/∂support) · S + diag(∂f/∂challenge) · C."""
         _, up, down = self.slopes(worth)
+        if self.joined is not None:
+            return self.joined.jacobian(up, down)
         made = sparse.csr_array(_scaled(self.support, up) + _scaled(self.challenge, down))
         made.eliminate_zeros()
         return made
@@ -151,9 +160,7 @@ def _arranged(
     matrix: sparse.csr_array, order: NDArray[np.int64], place: NDArray[np.int32], kind: type[np.floating[Any]]
 ) -> sparse.csr_array:
     rows = matrix[order]
-    made = sparse.csr_array((rows.data.astype(kind), place[rows.indices], rows.indptr), shape=matrix.shape)
-    made.sort_indices()
-    return made
+    return sparse.csr_array((rows.data.astype(kind), place.take(rows.indices), rows.indptr), shape=matrix.shape)
 
 
 def _scaled(matrix: sparse.csr_array, rows: Array) -> sparse.csr_array:

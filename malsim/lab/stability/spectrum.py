@@ -117,7 +117,7 @@ def _stack(inner: sparse.csr_array, members: NDArray[np.int64], damping: float) 
     block = inner[members.ravel()].tocoo()
     which, row = np.divmod(block.row, size)
     stack = np.zeros((count, size, size))
-    stack[which, row, block.col - members[which, 0]] = block.data
+    np.add.at(stack, (which, row, block.col - members[which, 0]), block.data)
     values, vectors = np.linalg.eig(stack * damping + (1.0 - damping) * np.eye(size))
     first = np.abs(values).argmax(axis=1)
     here = np.arange(count)
