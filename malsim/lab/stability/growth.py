@@ -61,7 +61,8 @@ def _by_count(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], sparse.csr_a
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order))
     rows = matrix[order]
-    return order, sparse.csr_array((rows.data.astype(np.float32), place[rows.indices], rows.indptr), shape=matrix.shape)
+    entries = rows.data.astype(np.float32, copy=False), place.take(rows.indices), rows.indptr
+    return order, sparse.csr_array(entries, shape=matrix.shape)
 
 
 def scatter(size: int) -> Array:

@@ -21,25 +21,25 @@ class Joined:
     A cell's entries follow each other, so that its row of the Jacobian is these, scaled; no two matrices are added.
 
     >>> one, two = (sparse.csr_array(np.array(each)) for each in ([[0.0, 2.0], [0.0, 0.0]], [[0.0, 3.0], [1.0, 0.0]]))
-    >>> Joined.of(one, two).rows.toarray().tolist()
-    [[0.0, 2.0], [0.0, 3.0], [0.0, 0.0], [1.0, 0.0]]
+    >>> Joined.of(one, two, np.array([1, 0]), np.float32).rows.toarray().tolist()
+    [[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [3.0, 0.0]]
     """
 
     rows: sparse.csr_array
 
     @classmethod
-    def of(cls, support: sparse.csr_array, challenge: sparse.csr_array) -> Joined:
-        """From two matrices of one shape (cells, cells)."""
-        starts = np.zeros(2 * support.shape[0] + 1, dtype=np.int32)
-        starts[1::2] = support.indptr[1:] + challenge.indptr[:-1]
-        starts[2::2] = support.indptr[1:] + challenge.indptr[1:]
-        data = np.empty(starts[-1], dtype=support.dtype)
-        indices = np.empty(len(data), dtype=np.int32)
-        for matrix, before in ((support, challenge.indptr[:-1]), (challenge, support.indptr[1:])):
-            places = np.repeat(before, np.diff(matrix.indptr))
-            places += np.arange(matrix.nnz, dtype=places.dtype)
-            data[places], indices[places] = matrix.data, matrix.indices
-        return cls(sparse.csr_array((data, indices, starts), shape=(len(starts) - 1, support.shape[1])))
+    def of(
+        cls, support: sparse.csr_array, challenge: sparse.csr_array, order: NDArray[np.int64], kind: type[np.floating[Any]]
+    ) -> Joined:
+        """From two matrices of one shape (cells, cells); the cells in another order, in numbers of another precision."""
+        data = np.concatenate([support.data, challenge.data], dtype=kind, casting="same_kind")
+        indices = np.concatenate([support.indices, challenge.indices])
+        starts = np.concatenate([support.indptr, challenge.indptr[1:] + support.indptr[-1]])
+        below = sparse.csr_array((data, indices, starts), shape=(2 * len(order), len(order)))
+        rows = below[np.stack([order, order + len(order)], axis=1).ravel()]
+        place = np.empty(len(order), dtype=np.int32)
+        place[order] = np.arange(len(order), dtype=np.int32)
+        return cls(sparse.csr_array((rows.data, place.take(rows.indices), rows.indptr), shape=rows.shape))
 
     def masses(self, worth: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Support and challenge mass of every cell."""

@@ -72,18 +72,16 @@ class Loop:
 
     def arranged(self, order: NDArray[np.int64], kind: type[np.floating[Any]]) -> Loop:
         """The same loop with its cells in another order, in numbers of another precision, and its matrices joined."""
-        place = np.empty(len(order), dtype=np.int32)
-        place[order] = np.arange(len(order))
-        support, challenge = (_arranged(each, order, place, kind) for each in (self.support, self.challenge))
+        joined = Joined.of(self.support, self.challenge, order, kind)
         return replace(
             self,
             stated=self.stated[order].astype(kind),
             factor=self.factor[order].astype(kind),
             active=self.active[order],
             start=self.start[order].astype(kind),
-            support=support,
-            challenge=challenge,
-            joined=Joined.of(support, challenge),
+            support=joined.rows[::2],
+            challenge=joined.rows[1::2],
+            joined=joined,
         )
 
     def masses(self, worth: Array) -> tuple[Array, Array]:
@@ -154,13 +152,6 @@ def _from(matrix: sparse.csr_array, heard: NDArray[np.bool_]) -> sparse.csr_arra
     if heard.all():
         return matrix
     return sparse.csr_array((matrix.data * heard[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def _arranged(
-    matrix: sparse.csr_array, order: NDArray[np.int64], place: NDArray[np.int32], kind: type[np.floating[Any]]
-) -> sparse.csr_array:
-    rows = matrix[order]
-    return sparse.csr_array((rows.data.astype(kind), place.take(rows.indices), rows.indptr), shape=matrix.shape)
 
 
 def _scaled(matrix: sparse.csr_array, rows: Array) -> sparse.csr_array:

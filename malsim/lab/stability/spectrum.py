@@ -54,7 +54,7 @@ def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float
     """
     live, core = _core(matrix)
     rows, of_live, sizes = _parts(core)
-    inner = _within(core, rows, of_live)
+    inner = _within(core, rows, of_live, several=len(sizes) > 1)
     values = np.zeros(len(sizes), dtype=np.complex128)
     vector, part = np.zeros(matrix.shape[0]), np.full(matrix.shape[0], -1)
     part[live] = of_live
@@ -79,13 +79,13 @@ def _core(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], sparse.csr_array
     if live.mean() > MOST_LIVE:
         return np.arange(len(live)), matrix
     rows = np.flatnonzero(live)
-    return rows, _within(matrix, rows, live.astype(np.int64) - 1)
+    return rows, _within(matrix, rows, live.astype(np.int64) - 1, several=False)
 
 
 def _parts(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Rows on a loop, part by part; each row's part; each part's size."""
     _, label = sparse.csgraph.connected_components(matrix, connection="strong")
-    on_loop = (np.bincount(label)[label] > 1) | (matrix.diagonal() != 0.0)
+    on_loop = (np.bincount(label) > 1).take(label) | (matrix.diagonal() != 0.0)
     rows = np.flatnonzero(on_loop)
     looped = np.bincount(label[rows], minlength=int(label.max(initial=-1)) + 1)
     number = np.where(looped > 0, np.cumsum(looped > 0) - 1, -1)
@@ -94,14 +94,22 @@ def _parts(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int6
     return (rows if len(sizes) == 1 else rows[np.argsort(part[rows], kind="stable")]), part, sizes
 
 
-def _within(matrix: sparse.csr_array, rows: NDArray[np.int64], part: NDArray[np.int64]) -> sparse.csr_array:
-    """The matrix over some rows, without the entries that lead from one part to another."""
-    place = np.empty(len(part), dtype=np.int32)
-    place[rows] = np.arange(len(rows))
+def _within(
+    matrix: sparse.csr_array, rows: NDArray[np.int64], part: NDArray[np.int64], *, several: bool
+) -> sparse.csr_array:
+    """The matrix over some rows, without the entries that lead from one part to another where they are of `several`."""
+    place = np.full(len(part), -1, dtype=np.int32)
+    place[rows] = np.arange(len(rows), dtype=np.int32)
     taken = matrix[rows]
-    same = part[taken.indices] == np.repeat(part[rows], np.diff(taken.indptr))
-    ends, kept = np.append(0, np.cumsum(same))[taken.indptr].astype(place.dtype), np.flatnonzero(same)  # all of one width
-    return sparse.csr_array((taken.data[kept], place[taken.indices[kept]], ends), shape=(len(rows), len(rows)))
+    sources = place.take(taken.indices)
+    inside = sources >= 0
+    if several:
+        inside &= part.take(taken.indices) == np.repeat(part[rows], np.diff(taken.indptr))
+    before = np.zeros(len(inside) + 1, dtype=np.int32)  # all of one width
+    np.cumsum(inside, out=before[1:])
+    kept = np.flatnonzero(inside)
+    entries = taken.data.take(kept), sources.take(kept), before.take(taken.indptr)
+    return sparse.csr_array(entries, shape=(len(rows), len(rows)))
 
 
 def _dense(inner: sparse.csr_array, members: NDArray[np.int64], damping: float) -> tuple[NDArray[np.complex128], Array]:
@@ -128,7 +136,9 @@ def _large(
     inner: sparse.csr_array, members: NDArray[np.int64], damping: float, tolerance: float
 ) -> tuple[NDArray[np.complex128], Array]:
     spans = [slice(rows[0], rows[-1] + 1) for rows in members]
-    found = [_arnoldi(sparse.csr_array(inner[span, span]), damping, tolerance) for span in spans]
+    whole = members.size == inner.shape[0]
+    blocks = [inner] if whole and len(spans) == 1 else [sparse.csr_array(inner[span, span]) for span in spans]
+    found = [_arnoldi(block, damping, tolerance) for block in blocks]
     return np.array([value for value, _ in found]), _upright(np.stack([vector for _, vector in found]))
 
 
