@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,10 +14,9 @@ from malsim.sim.script import Scenario
 from malsim.sim.world import Fact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from malsim.lab.benchmarks.clock import Row
-    from malsim.memory import Memory
 
 __all__ = ["rows"]
 
@@ -28,14 +26,11 @@ FEW, MANY = 10, 1_000
 
 def rows() -> Iterator[Row]:
     """Each promise of the loop's speed."""
-    lived: list[Memory] = []
-    run = partial(_live, scenario(MANY), lived)
+    run = partial(bench.run, scenario(MANY))
     name = f"{DAYS} turns of {MANY:,} replications, beside those of {FEW}"
-    whole = compare(name, run, partial(bench.run, scenario(FEW)), limit=25, repeats=3)
-    yield whole
+    yield compare(name, run, partial(bench.run, scenario(FEW)), limit=25, repeats=3)
     name = f"{DAYS} turns of {MANY:,} replications, beside {DAYS} bare ticks of the same arrays"
-    ticks = compare(name, partial(_ticks, lived[-1]), bare_tick(lived[-1]), limit=2 * DAYS, repeats=3)
-    yield replace(whole, name=name, theirs=ticks.ours, limit=3)
+    yield compare(name, run, partial(_ticks, bare_tick(run().memory)), limit=3, repeats=5)
 
 
 def scenario(replications: int) -> Scenario:
@@ -57,11 +52,6 @@ def scenario(replications: int) -> Scenario:
     )  # fmt: skip
 
 
-def _live(scenario: Scenario, lived: list[Memory]) -> None:
-    lived[:] = [bench.run(scenario).memory]
-
-
-def _ticks(memory: Memory) -> None:
-    step = bare_tick(memory)
+def _ticks(step: Callable[[], object]) -> None:
     for _ in range(DAYS):
         step()
