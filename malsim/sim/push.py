@@ -59,20 +59,25 @@ class Stand:
         return listed
 
     @cached_property
-    def accuser(self) -> Ints:
-        """The latest of the active cells that contradict each cell, NONE where none does."""
+    def _accusations(self) -> tuple[Ints, Ints]:
+        """Rows (accuser, accused) of those by active cells."""
         accuser, accused = self.memory.living.accuser, self.memory.living.accused
         stands = np.flatnonzero(self.active[accuser])
+        return accuser[stands], accused[stands]
+
+    @cached_property
+    def accuser(self) -> Ints:
+        """The latest of the active cells that contradict each cell, NONE where none does."""
+        accuser, accused = self._accusations
         found = np.full(len(self.active), NONE, dtype=np.int64)
-        np.maximum.at(found, accused[stands], accuser[stands])
+        np.maximum.at(found, accused, accuser)
         return found
 
     @cached_property
     def contradicted(self) -> Bools:
         """Which cells an active cell contradicts."""
-        accuser, accused = self.memory.living.accuser, self.memory.living.accused
         contradicted = np.zeros(len(self.active), dtype=bool)
-        contradicted[accused[np.flatnonzero(self.active[accuser])]] = True
+        contradicted[self._accusations[1]] = True
         return contradicted
 
     def push(

@@ -108,9 +108,7 @@ class Words:
 
     def claims(self, drafts: Drafts, memory: Memory) -> Validated:
         """Checked claims of drafts that stand in the order of the gate; row n is draft n."""
-        about = self._about[drafts.form]
-        fact = np.where(about, drafts.fact, len(self._starts) - 1)
-        said = np.where(about, self._starts[fact] + drafts.value, self._starts[-1])
+        fact, said = self._placed(drafts)
         texts, new = cache(partial(self._texts, drafts, said)), self._are_new(drafts, memory)
         numbers = {
             **{name: held.repeat(len(drafts)) for name, held in self._of_all.items()},
@@ -127,6 +125,12 @@ class Words:
         made = Validated(told, self._linked(drafts, memory), NO_ISSUES, NO_NOTES, new)
         certain = self._sound and bool(((drafts.stated > 0.0) & (drafts.stated <= 1.0)).all())
         return made if certain else _looked_through(made, self.rules)
+
+    def _placed(self, drafts: Drafts) -> tuple[Ints, Ints]:
+        """The place of each draft among the facts, past the last for a grade, and among the sayings."""
+        about = self._about[drafts.form]
+        fact = np.where(about, drafts.fact, len(self._starts) - 1)
+        return fact, self._starts[fact] + np.where(about, drafts.value, 0)
 
     def met(self, drafts: Drafts, made: Ints, memory: Memory) -> None:
         """Remember which rows their writers have, by the cells that drafts were made into (NONE: it was not)."""
@@ -204,8 +208,7 @@ class Words:
 
     def saying(self, drafts: Drafts) -> Ints:
         """The place of each draft among the sayings; NONE where the gate might object to a word, and change it."""
-        about = self._about[drafts.form]
-        said = self._starts[np.where(about, drafts.fact, -1)] + np.where(about, drafts.value, 0)
+        _, said = self._placed(drafts)
         return said if self._sound else np.full(len(drafts), NONE, dtype=np.int64)
 
 
