@@ -13,13 +13,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from malsim.api import Run, read, run
+    from malsim.axioms.engine.check import axioms
+    from malsim.lab.cadence.cadence import cadence
+    from malsim.lab.decay import fit_decay, histories
+    from malsim.lab.falsify.falsify import falsify
+    from malsim.lab.scope import Capture, Trigger, scope
+    from malsim.lab.sensitivity.sensitivity import sensitivity
+    from malsim.lab.space.design import design
+    from malsim.lab.stability import cures, stability
+    from malsim.lab.studies.comparison import compare
+    from malsim.lab.studies.laws.rules_on_claims import compare_laws
+    from malsim.lab.studies.real import read_real
+    from malsim.lab.studies.replications import replicate
+    from malsim.lab.studies.sweep import sweep
+    from malsim.lab.tripwire.study.alarm_design import design_tripwire
+    from malsim.lab.tripwire.study.validate import compare_tripwires, validate
+    from malsim.lab.tuning import Tuner, tune
     from malsim.memory import Memory, Rules
-    from malsim.sim.script import Scenario
-    from malsim.workbench.loops import cures, stability
-    from malsim.workbench.scope import Capture, Trigger, scope
-    from malsim.workbench.studies import cadence, compare, design, replicate, sensitivity, sweep
-    from malsim.workbench.tripwires import compare_tripwires, design_tripwire, falsify, validate
-    from malsim.workbench.tuning import Tuner, compare_laws, fit_decay, histories, read_real, tune
+    from malsim.sim.settings.scenario import Scenario
 
 __all__ = [
     "Capture",
@@ -29,6 +40,7 @@ __all__ = [
     "Scenario",
     "Trigger",
     "Tuner",
+    "axioms",
     "cadence",
     "compare",
     "compare_laws",
@@ -54,17 +66,29 @@ __all__ = [
 _HOMES = {
     "malsim.api": ("Run", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
-    "malsim.sim.script": ("Scenario",),
-    "malsim.workbench.studies": ("cadence", "compare", "design", "replicate", "sensitivity", "sweep"),
-    "malsim.workbench.tripwires": ("compare_tripwires", "design_tripwire", "falsify", "validate"),
-    "malsim.workbench.tuning": ("Tuner", "compare_laws", "fit_decay", "histories", "read_real", "tune"),
-    "malsim.workbench.loops": ("cures", "stability"),
-    "malsim.workbench.scope": ("Capture", "Trigger", "scope"),
+    "malsim.sim.settings.scenario": ("Scenario",),
+    "malsim.lab.cadence": ("cadence",),
+    "malsim.lab.decay": ("fit_decay", "histories"),
+    "malsim.lab.falsify": ("falsify",),
+    "malsim.lab.scope": ("Capture", "Trigger", "scope"),
+    "malsim.lab.sensitivity": ("sensitivity",),
+    "malsim.lab.space.design": ("design",),
+    "malsim.lab.stability": ("cures", "stability"),
+    "malsim.lab.studies.comparison": ("compare",),
+    "malsim.lab.studies.laws.rules_on_claims": ("compare_laws",),
+    "malsim.lab.studies.real": ("read_real",),
+    "malsim.lab.studies.replications": ("replicate",),
+    "malsim.lab.studies.sweep": ("sweep",),
+    "malsim.lab.tripwire.study.alarm_design": ("design_tripwire",),
+    "malsim.lab.tripwire.study.validate": ("compare_tripwires", "validate"),
+    "malsim.lab.tuning": ("Tuner", "tune"),
 }
 
 
 def __getattr__(name: str) -> Any:
     """Import a name when it is first asked for, so that `malsim --help` loads nothing heavy."""
+    if name == "axioms":  # a package that can be called
+        return importlib.import_module("malsim.axioms")
     for home, names in _HOMES.items():
         if name in names:
             return getattr(importlib.import_module(home), name)

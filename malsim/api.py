@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.plot.answers import answers, turns
-from malsim.plot.scope import scope
-from malsim.plot.staleness import staleness
-from malsim.plot.trajectories import trajectories
-from malsim.plot.waterfall import waterfall
+from malsim.plot.runs.answer_lines import answers, turns
+from malsim.plot.runs.scope_screen import scope
+from malsim.plot.runs.staleness import staleness
+from malsim.plot.runs.trajectories import trajectories
+from malsim.plot.runs.waterfall import waterfall
 from malsim.progress import progress
-from malsim.scenario.files import read
+from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
-from malsim.sim.bands import bands_of
+from malsim.sim.agent.netlist_runner import ALARMS
+from malsim.sim.record.bands import bands_of
 from malsim.sim.run import Run as BareRun
-from malsim.sim.script import Scenario
-from malsim.sim.thread import ALARMS
-from malsim.sim.wired import wired
+from malsim.sim.settings.scenario import Scenario
+from malsim.sim.why.scope_channels import wired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from malsim.lab.scope import Capture, Channel
     from malsim.plot.style import Sheet
-    from malsim.workbench.scope import Capture, Channel
 
 __all__ = ["Figures", "Run", "read", "run"]
 
@@ -45,8 +45,8 @@ class Run(BareRun):
         return Figures(self)
 
     def scope(self, channels: Sequence[str | Channel], **options: Any) -> Capture:
-        """Capture signals or addresses as an oscilloscope does; options as of `malsim.lab.scope.scope`."""
-        from malsim.workbench.scope import scope
+        """Capture signals or addresses as an oscilloscope does; options as of `malsim.lab.scope.capture`."""
+        from malsim.lab.scope import scope
 
         return scope(self, channels, **options)
 
@@ -58,8 +58,8 @@ class Figures:
         self._run = run
 
     def effective(self) -> Sheet:
-        """Effective confidence over time, a panel an object."""
-        return self._over_time("effective")
+        """Effective confidence over time, a panel an object; the rank where the law has no belief."""
+        return self._over_time(self._run.score)
 
     def currency(self) -> Sheet:
         """Currency over time, a panel an object."""
@@ -107,18 +107,19 @@ class Figures:
         if run.scenario.writers and run.scenario.replications > 1:  # each life has cells of its own
             first = pl.col("rep") == run.scenario.first
             cells, events, title = cells.filter(first), events.filter(first), f"{title} (replication {run.scenario.first})"
-        labels = run.memory.cells.select("rep", pl.col("handle").alias("cell"), "object", "title")
-        labels = labels.filter(pl.col("object").is_not_null() | pl.lit(not run.scenario.facts))
+        labels = run.labels.filter(pl.col("object").is_not_null() | pl.lit(not run.scenario.facts))
         return trajectories(cells, events, labels, column=column, title=title)
 
     def save(self, folder: Path) -> list[Path]:
         """Write the standard figures as PNG; returns the paths."""
         folder.mkdir(parents=True, exist_ok=True)
         paths = []
-        names = ["effective", "currency"] if self._run.cells.height else []
+        cells = self._run.cells
+        names = ["effective"] if cells.height else []
+        names += ["currency"] if cells["currency"].count() else []
         names += ["signals"] if self._run.signals.height and self._run.scenario.netlist else []
-        names += ["staleness"] if self._run.cells.height and self._run.scenario.beginning else []
-        names += ["answers"] if (self._bands["signal"] == "right").any() else []
+        names += ["staleness"] if cells.height and self._run.scenario.beginning else []
+        names += ["answers"] if (self._bands["signal"] == "for_truth").any() else []
         names += ["turns"] if (self._bands["signal"] == "words").any() else []
         for name in names:
             paths.append(folder / f"{name}.png")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib
-import pkgutil
+import platform
 import sys
-from typing import TYPE_CHECKING, Protocol, cast
+import traceback
+from contextlib import redirect_stdout
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, cast
 
-from malsim import commands
 from malsim.errors import MalsimError
+from malsim.parsers import Command, main_parser
+from malsim.plain_text import PlainStream, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,43 +22,51 @@ __all__ = ["main"]
 APPARATUS_FAILED = 2
 
 
-class Command(Protocol):
-    """A module of `malsim.commands`: its first line is its help; every heavy import waits inside `main`."""
-
-    __doc__: str | None
-
-    def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's arguments."""
-
-    def main(self, args: argparse.Namespace) -> int:
-        """Do it, and return the exit code."""
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command: 0 done, 1 the answer is no, 2 the apparatus failed (a bad file, a bad argument)."""
-    args = _parser().parse_args(argv)
+    """Run one command: 0 yes or done, 1 the answer is no, 2 the apparatus failed (a bad file, a bad argument, a bug).
+
+    All that a command prints passes one stream, so that text of others cannot steer a terminal or a CI service.
+    """
     try:
-        return cast("Command", args.command).main(args)
+        args = main_parser().parse_args(argv)
+        with redirect_stdout(cast("TextIO", PlainStream(sys.stdout))):
+            return cast("Command", args.command).main(args)
     except MalsimError as error:
-        print(f"malsim: {error}", file=sys.stderr)
-    except FileNotFoundError as error:
-        print(f"malsim: {error.filename}: no such file; check the path", file=sys.stderr)
+        _tell(f"malsim: {error}")
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
         sys.stderr.close()
         return 0
+    except KeyboardInterrupt:
+        _tell("malsim: stopped")
+    except OSError as error:
+        what = "no such file; check the path" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+        _tell(f"malsim: {error.filename or 'a file'}: {what}")
+    except RecursionError:
+        _tell("malsim: the input is nested too deeply; make it flatter")
+    except MemoryError:
+        _tell("malsim: not enough memory for this; ask for fewer replications, days or claims")
+    except Exception as error:  # noqa: BLE001  # whatever is left is a bug, and never the answer no
+        _tell(_bug(error))
     return APPARATUS_FAILED
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="malsim", description="A test bench for agent memories that many writers share.")
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for found in pkgutil.iter_modules(commands.__path__):
-        command = cast("Command", importlib.import_module(f"{commands.__name__}.{found.name}"))
-        lines = (command.__doc__ or "").strip()
-        name = found.name.rstrip("_")
-        sub = subparsers.add_parser(
-            name, help=lines.split("\n", 1)[0], description=lines, formatter_class=argparse.RawDescriptionHelpFormatter
-        )
-        command.arguments(sub)
-        sub.set_defaults(command=command)
-    return parser
+def _tell(said: str) -> None:
+    print(shown(said), file=sys.stderr)
+
+
+def _bug(error: Exception) -> str:
+    """What somebody who meets a bug is told: what broke where, without words of their files."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if {"malsim", "ops"} & set(Path(frame.filename).parts)]
+    last = (own or frames)[-1]
+    place = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}, in {last.name}"
+    about = f"malsim {_version()}, Python {platform.python_version()}"
+    hint = "please report this line with the command and, if you may, the file that it was given; nothing was written"
+    return f"malsim: this is a bug: {type(error).__name__} at {place} ({about}); {hint}"
+
+
+def _version() -> str:
+    try:
+        return version("malsim")
+    except PackageNotFoundError:
+        return "not installed"

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["AddressError", "DataError", "MalsimError", "RulesError", "ScenarioError", "StoreError", "UsageError"]
+__all__ = [
+    "AdapterError",
+    "AddressError",
+    "DataError",
+    "LawError",
+    "MalsimError",
+    "RulesError",
+    "ScenarioError",
+    "StoreError",
+    "UsageError",
+]
 
 
 class MalsimError(Exception):
@@ -15,7 +25,7 @@ class MalsimError(Exception):
     where
         File, line, key or column, as far as it is known.
     given
-        What was found there. Never pass text that failed the secret screen.
+        What was found there; a credential in it is withheld.
     allowed
         What may stand there.
     hint
@@ -47,7 +57,9 @@ class MalsimError(Exception):
             parts.append(f"allowed: {self.allowed}")
         if self.hint:
             parts.append(self.hint)
-        return "; ".join(parts)
+        from malsim.plain_text import shown as plain  # it asks the screen, which nobody who raises nothing is to wait for
+
+        return plain("; ".join(parts))
 
 
 LONGEST_SHOWN = 120
@@ -59,6 +71,14 @@ class RulesError(MalsimError, ValueError):
 
 class DataError(MalsimError, ValueError):
     """A frame or a data file that cannot be read as claims, cells or edges."""
+
+
+class AdapterError(MalsimError, ValueError):
+    """A memory behind an adapter that raises, takes too long, or answers what it may not."""
+
+
+class LawError(MalsimError, ValueError):
+    """A law that is unknown, or whose file or numbers are not what a law's must be."""
 
 
 class ScenarioError(MalsimError, ValueError):

@@ -13,15 +13,15 @@ import polars as pl
 import ops
 from malsim.api import read, run
 from malsim.errors import MalsimError, UsageError
-from malsim.lab.settings import changed, settings_of
 from malsim.lab.shell.session import without_setting
+from malsim.lab.space.settings import changed, settings_of
 from malsim.memory.explain import explained
 from malsim.memory.scores import effective
 from malsim.netlist import Document
-from malsim.netlist.statements import Set
-from malsim.plot.live import Screen
-from malsim.plot.waterfall import waterfall
-from malsim.sim.script import Scenario
+from malsim.netlist.language.statements import Set
+from malsim.plot.runs.live import Screen
+from malsim.plot.runs.waterfall import waterfall
+from malsim.sim.settings.scenario import Scenario
 from ops import OpError
 
 if TYPE_CHECKING:

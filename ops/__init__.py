@@ -4,7 +4,11 @@ Every module in this folder is an op; `pin` says what they are made of, `bench` 
 signals.
 """
 
-from ops.bench import frequency, over, respond, run
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
 from ops.pin.errors import OpError
 from ops.pin.palette import load, names, sheets
 from ops.pin.sheet import Sheet
@@ -26,3 +30,12 @@ __all__ = [
     "start",
     "step",
 ]
+
+_BENCH = ("frequency", "over", "respond", "run")
+
+
+def __getattr__(name: str) -> Any:
+    """The bench is loaded when it is asked for, as it is made of what stands above."""
+    if name in _BENCH:
+        return getattr(import_module("ops.bench"), name)
+    raise AttributeError(f"module 'ops' has no attribute {name!r}")

@@ -6,8 +6,8 @@
 
 A limit of 0 means none. Not enabled, output and the sum are 0 while the derivatives keep running. The first call sees
 earlier values of 0, so a derivative gain kicks. On the falling edge of index-enable the derivatives keep and the
-error uses the present command. To find gains use `autotune`. HAL's gains, limits and outputs by HAL's names; its
-derivatives cannot be wired in. Source: LinuxCNC pid.
+error uses the present command. A derivative that is wired in is taken as it is. To find gains use `autotune`. HAL's
+names throughout. Source: LinuxCNC pid.
 
 >>> import ops
 >>> sheet = ops.load("pid")
@@ -40,6 +40,8 @@ maxcmdD = In("1/d", "bound on the command's rate", low=0.0, nan="lingers")
 maxcmdDD = In("1/d²", "bound on its acceleration", low=0.0, nan="lingers")
 maxcmdDDD = In("1/d³", "bound on its jerk", low=0.0, nan="passes")
 maxoutput = In("1", "bound on the output", low=0.0, nan="passes")
+command_deriv = In("1/d", "the command's rate, where known better; NaN: pid's own", start=np.nan, nan="compares false")
+feedback_deriv = In("1/d", "the feedback's rate, likewise", start=np.nan, nan="compares false")
 error_previous_target = In("bit", "compare with the command of the last call", start=True)
 output = Out("1", "what drives the value")
 error = Out("1", "command − feedback, before bounds and deadband")
@@ -54,8 +56,8 @@ saturated_count = Out("calls", "for how many calls", start=0)
 limit_state = Out("1", "1 bounded above, -1 below, 0 not", start=0.0)
 command_before = Out("1", "command at the last call")
 feedback_before = Out("1", "feedback at the last call")
-command_deriv = Out("1/d", "the command's rate before its bound")
-feedback_deriv = Out("1/d", "the feedback's rate")
+command_rate = Out("1/d", "the command's rate before its bound")
+feedback_rate = Out("1/d", "the feedback's rate")
 index_before = Out("bit", "index-enable at the last call")
 tick = Tick("d")
 
@@ -64,9 +66,9 @@ def function(
     command: Array, feedback: Array, enable: Array, index_enable: Array, Pgain: Array, Igain: Array, Dgain: Array,
     FF0: Array, FF1: Array, FF2: Array, FF3: Array, bias: Array, deadband: Array, maxerror: Array, maxerrorI: Array,
     maxerrorD: Array, maxcmdD: Array, maxcmdDD: Array, maxcmdDDD: Array, maxoutput: Array,
-    error_previous_target: Array, errorI: Array, commandD: Array, commandDD: Array, saturated_s: Array,
-    saturated_count: Array, limit_state: Array, command_before: Array, feedback_before: Array, command_deriv: Array,
-    feedback_deriv: Array, index_before: Array, *, tick: float,
+    command_deriv: Array, feedback_deriv: Array, error_previous_target: Array, errorI: Array, commandD: Array,
+    commandDD: Array, saturated_s: Array, saturated_count: Array, limit_state: Array, command_before: Array,
+    feedback_before: Array, command_rate: Array, feedback_rate: Array, index_before: Array, *, tick: float,
 ) -> dict[str, Array]:  # fmt: skip
     per_time = 1.0 / tick
     fell = index_before & ~index_enable
@@ -75,11 +77,8 @@ def function(
     total = errorI + np.where(e * limit_state <= 0.0, e * tick, 0.0)
     total = np.where(enable, _bounded(total, maxerrorI), 0.0)
 
-    command_rate = (command - command_before) * per_time
-    feedback_rate = (feedback - feedback_before) * per_time
-    if np.count_nonzero(fell):
-        command_rate = np.where(fell, command_deriv, command_rate)
-        feedback_rate = np.where(fell, feedback_deriv, feedback_rate)
+    command_rate = _rate(command_deriv, np.where(fell, command_rate, (command - command_before) * per_time))
+    feedback_rate = _rate(feedback_deriv, np.where(fell, feedback_rate, (feedback - feedback_before) * per_time))
     rate = _bounded(command_rate - feedback_rate, maxerrorD)
     velocity = _bounded(command_rate, maxcmdD)
     acceleration = _bounded((velocity - commandD) * per_time, maxcmdDD)
@@ -103,10 +102,14 @@ def function(
         "limit_state": state,
         "command_before": command,
         "feedback_before": feedback,
-        "command_deriv": command_rate,
-        "feedback_deriv": feedback_rate,
+        "command_rate": command_rate,
+        "feedback_rate": feedback_rate,
         "index_before": index_enable,
     }
+
+
+def _rate(wired: Array, own: Array) -> Array:
+    return np.where(np.isnan(wired), own, wired)
 
 
 def _bounded(value: Array, limit: Array) -> Array:

@@ -29,6 +29,7 @@ accepted = Out("1", "values ever recorded", start=0)
 overruns = Out("1", "values lost", start=0)
 passes = Out("calls", "calls so far", start=0)
 lost = Out("bit", "a value was lost in this call")
+curr_depth = Out("1", "values kept, and one more where one was lost, as HAL counts", start=0)
 full = Out("bit", "one was lost, or while not enabled none would fit")
 keep_new = Param(False, "bit", "when full, lose the oldest instead of the new")
 
@@ -54,5 +55,6 @@ def function(
         "overruns": overruns + lost,
         "passes": now,
         "lost": lost,
+        "curr_depth": np.minimum(left + appends, depth) + lost,
         "full": ~fits,
     }

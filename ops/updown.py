@@ -1,9 +1,9 @@
 """Count up and down on rising edges.
 
-    count += 1 on a rising countup, then −= 1 on a rising countdown;  past a bound it wraps, or stays where clamp
+    count += (countup rose) − (countdown rose), 0 while reset;  then past a bound it wraps, or stays where clamp
 
-The first call only primes. Wrap goes before clamp; with neither the bounds do nothing. Reset makes it 0. Source:
-LinuxCNC updown.
+The first call only primes. Both edges in one call cancel. Wrap goes before clamp; with neither the bounds do nothing.
+The bounds hold for a reset too: a reset below min gives min, or with wrap max. Source: LinuxCNC updown.
 
 >>> on, off, none = np.array([True]), np.array([False]), np.array([0])
 >>> function(on, off, off, none + 2, off, off, on, clamp=off, wrap=on, min_=none, max_=none + 2)["count"].tolist()
@@ -41,12 +41,13 @@ def function(
     min_: Array,
     max_: Array,
 ) -> dict[str, Array]:
-    raised = count + (countup & ~up_before & primed)
-    raised = np.where((raised > max_) & (wrap | clamp), np.where(wrap, min_, max_), raised)
-    lowered = raised - (countdown & ~down_before & primed)
-    lowered = np.where((lowered < min_) & (wrap | clamp), np.where(wrap, max_, min_), lowered)
+    moved = count + (countup & ~up_before & primed) - (countdown & ~down_before & primed)
+    now = np.where(reset, 0, moved)
+    above, below = now > max_, now < min_
+    wrapped = np.where(above, min_, np.where(below, max_, now))
+    clamped = np.where(above, max_, np.where(below, min_, now))
     return {
-        "count": np.where(reset, 0, lowered),
+        "count": np.where(wrap, wrapped, np.where(clamp, clamped, now)),
         "up_before": countup,
         "down_before": countdown,
         "primed": primed | True,

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 from malsim.cli import main
 from malsim.lab import benchmarks
-from malsim.lab.benchmarks import Row, compare
+from malsim.lab.benchmarks import Ratio, compare
 
 if TYPE_CHECKING:
     import pytest
 
 
 def test_a_ratio_is_ours_over_theirs_and_a_speed_up_the_other_way_round() -> None:
-    assert (Row(name="", ours=3.0, theirs=2.0, limit=1.5).ratio, Row(name="", ours=3.0, theirs=2.0, limit=1.4).ok) == (
+    assert (Ratio(name="", ours=3.0, theirs=2.0, limit=1.5).ratio, Ratio(name="", ours=3.0, theirs=2.0, limit=1.4).ok) == (
         1.5,
         False,
     )
-    faster = Row(name="", ours=2.0, theirs=3.0, limit=40, at_least=True, work=100.0)
+    faster = Ratio(name="", ours=2.0, theirs=3.0, limit=40, at_least=True, work=100.0)
     assert (faster.ratio, faster.ok) == (150.0, True)
 
 
@@ -33,9 +33,9 @@ def test_both_are_called_in_turn_after_a_warm_up() -> None:
 def test_the_command_prints_rows_and_fails_on_a_broken_promise(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def two(only: str, *, left_out: object) -> list[Row]:
+    def two(only: str, *, left_out: object) -> list[Ratio]:
         del only, left_out
-        return [Row(name="a", ours=1.0, theirs=1.0, limit=2.0), Row(name="b", ours=3.0, theirs=1.0, limit=2.0)]
+        return [Ratio(name="a", ours=1.0, theirs=1.0, limit=2.0), Ratio(name="b", ours=3.0, theirs=1.0, limit=2.0)]
 
     monkeypatch.setattr(benchmarks, "every_row", two)
     assert main(["bench", "--json"]) == 1
@@ -50,9 +50,9 @@ def test_the_command_prints_rows_and_fails_on_a_broken_promise(
 def test_a_row_of_shares_without_a_limit_is_printed_and_never_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    row = Row(name="wrong answers", ours=0.5, theirs=0.25, limit=None, unit="%")
+    row = Ratio(name="wrong answers", ours=0.5, theirs=0.25, limit=None, unit="%")
 
-    def one(only: str, *, left_out: object) -> list[Row]:
+    def one(only: str, *, left_out: object) -> list[Ratio]:
         del only, left_out
         return [row]
 

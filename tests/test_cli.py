@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -77,8 +78,33 @@ def test_replay_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFix
         "objects", "accuracy", "accuracy_ci", "auc", "brier", "log_loss", "ece", "settled", "ticks", "baselines",
     }  # fmt: skip
     assert (found["objects"], found["accuracy"], found["auc"], found["settled"]) == (1, 1.0, None, True)
-    assert set(found["baselines"]) == {"majority", "stated"}
+    assert set(found["baselines"]) == {"majority", "stated", "dawid_skene"}
     assert set(found["baselines"]["majority"]) == {"accuracy", "brier", "log_loss", "ece"}
+
+
+def test_any_law_replays_a_folder_and_its_json_is_valid_whatever_could_be_scored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "claims.csv").write_text("writer,object,value\na,x,1\nb,x,1\nc,x,2\na,y,2\nb,y,2\nc,y,1\n")
+    (tmp_path / "truth.csv").write_text("object,value\nx,1\ny,2\nelsewhere,1\n")
+
+    def said(*more: str) -> dict[str, Any]:
+        assert main(["replay", str(tmp_path), "--json", *more]) == 0
+        found: dict[str, Any] = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+        return found
+
+    records = said("--law", "records")
+    assert (records["objects"], records["accuracy"]) == (2, 1.0)
+    assert 0.0 < records["brier"] < 0.25
+    assert set(records["baselines"]) == {"majority", "stated", "dawid_skene"}
+    ranked = said("--law", "last_write")
+    assert (ranked["accuracy"], ranked["brier"]) == (0.0, None)
+    (tmp_path / "truth.csv").write_text("object,value\nelsewhere,1\n")
+    for law in ("records", "mal"):
+        nothing = said("--law", law)
+        assert (nothing["objects"], nothing["accuracy"], nothing["baselines"]["dawid_skene"]["brier"]) == (0, None, None)
+    assert main(["replay", str(tmp_path), "--law", "records", "--set", "rules.damping=1"]) == 2
+    assert "law.NAME=VALUE" in capsys.readouterr().err
 
 
 def test_replay_writes_answers_and_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,13 +1,159 @@
-"""Imports run down only, as the contracts in pyproject.toml say."""
+"""The house: imports run down and in no circle, folders and files stay small, no name stands twice, no host is named."""
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
+import tomllib
+from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+ALLOWED = tomllib.loads((ROOT / "tests/house_exceptions.toml").read_text(encoding="utf-8"))
+MOST_ENTRIES, MOST_LINES, MOST_FUNCTION_LINES = 12, 300, 45
+PALETTES = {
+    "malsim", "malsim/adapters", "malsim/axioms", "malsim/commands", "malsim/importers", "malsim/laws",
+    "malsim/netlist/shipped", "malsim/sim/writers", "ops",
+}  # fmt: skip
+# Spelled in parts, so that this file does not hold what it looks for.
+HOSTS = [
+    "".join(parts)
+    for parts in (
+        ("py", "pi.org"),
+        ("python", "hosted.org"),
+        ("registry.npm", "js"),
+        ("deb.deb", "ian"),
+        ("ana", "conda.org"),
+    )
+]
+PLACES = "|".join("".join(parts) for parts in (("wo", "rk"), ("fa", "rm"), ("tmp/ve", "nv"), ("tmp/bash", "_jobs")))
+MACHINE = re.compile(rf"(?<![\w.~-])/(?:{PLACES}|(?:home|Users)/[a-z])\b")
+
+
+@cache
+def tracked() -> tuple[Path, ...]:
+    """The files of the project, those not yet committed included."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True)
+    return tuple(ROOT / name for name in done.stdout.splitlines() if (ROOT / name).is_file())
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module of malsim and ops by its dotted name, a package by its own."""
+    found = {}
+    for path in tracked():
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if path.suffix == ".py" and parts[0] in ("malsim", "ops"):
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+@cache
+def tree(name: str) -> ast.Module:
+    return ast.parse(modules()[name].read_text(encoding="utf-8"))
+
+
+def imported(name: str) -> Iterator[str]:
+    """What a module imports: at its head, for types only, or inside a function."""
+    for node in ast.walk(tree(name)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (full if (full := f"{node.module}.{each.name}") in modules() else node.module for each in node.names)
+
+
+def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
+    """Groups of modules each of which reaches all the others."""
+    reach = {}
+    for name in graph:
+        seen, waiting = set[str](), [name]
+        while waiting:
+            fresh = graph[waiting.pop()] - seen
+            seen |= fresh
+            waiting += fresh
+        reach[name] = seen
+    return {frozenset(each for each in reach[name] if name in reach[each]) for name in graph if name in reach[name]}
 
 
 def test_imports_keep_their_contracts() -> None:
     command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
-    done = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_a_circle_of_any_size_is_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set()}) == {frozenset("abc")}
+    assert circles({"a": {"b"}, "b": set()}) == set()
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Imports for types and inside functions counted; the exceptions say how many modules of a package are in circles."""
+    graph = {name: {each for each in imported(name) if each in modules() and each != name} for name in modules()}
+    found = circles(graph)
+    inside = Counter(
+        ".".join(name.split(".")[:2]) if name.startswith("malsim") else "ops" for each in found for name in each
+    )
+    over = {package: count for package, count in inside.items() if count > ALLOWED["circles"].get(package, 0)}
+    assert not over, [sorted(each) for each in found]
+
+
+def test_a_folder_holds_few_entries() -> None:
+    held = defaultdict(set)
+    for path in tracked():
+        parts = path.relative_to(ROOT).parts
+        if parts[0] in ("malsim", "ops"):
+            for depth in range(1, len(parts)):
+                held["/".join(parts[:depth])].add(parts[depth])
+    counts = {folder: len(names - {"__init__.py"}) for folder, names in held.items() if folder not in PALETTES}
+    assert not {folder: count for folder, count in counts.items() if count > ALLOWED["entries"].get(folder, MOST_ENTRIES)}
+
+
+def test_files_and_functions_are_short() -> None:
+    """A function is counted without its docstring."""
+    for name, path in modules().items():
+        lines = path.read_text(encoding="utf-8").count("\n")
+        assert lines <= ALLOWED["lines"].get(name, MOST_LINES), f"{name} has {lines} lines"
+        for node in ast.walk(tree(name)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                first = node.body[0]
+                said = (first.end_lineno or 0) - first.lineno + 1 if ast.get_docstring(node) else 0
+                size = (node.end_lineno or 0) - node.lineno + 1 - said
+                allowed = ALLOWED["functions"].get(f"{name}.{node.name}", MOST_FUNCTION_LINES)
+                assert size <= allowed, f"{name}.{node.name} has {size} lines"
+
+
+def test_no_file_name_stands_twice_without_a_reason() -> None:
+    """Members of palettes are named by their users' words, so they may share a name with what they call."""
+    seen = defaultdict(list)
+    for name, path in modules().items():
+        if path.name != "__init__.py" and str(path.parent.relative_to(ROOT)) not in PALETTES:
+            seen[path.name].append(name)
+    assert not {name: where for name, where in seen.items() if len(where) > 1 and name not in ALLOWED["same_file_name"]}
+
+
+def test_no_class_name_stands_twice_without_a_reason() -> None:
+    seen = defaultdict(list)
+    for name in modules():
+        for node in tree(name).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                seen[node.name].append(name)
+    assert not {name: where for name, where in seen.items() if len(where) > 1 and name not in ALLOWED["same_class_name"]}
+
+
+@pytest.mark.parametrize("suffix", [".py", ".toml", ".txt", ".md", ".ipynb", ".json", ".lark", ".hal", ""])
+def test_no_file_names_a_registry_or_a_place_on_one_machine(suffix: str) -> None:
+    for path in tracked():
+        if path.suffix == suffix:
+            text = path.read_text(encoding="utf-8")
+            assert not [host for host in HOSTS if host in text], path
+            assert MACHINE.search(text) is None, path

@@ -31,7 +31,7 @@ NO_OP = [
     "charge_pump-*",
     "demux-huge-sel*",
 ]
-NO_OP += ["demux-select8*", "arith-blend*", "arith-offset*", "mux-mux16*", "pid-autotune*"]
+NO_OP += ["demux-select8*", "arith-offset*", "mux-mux16-saturate*", "pid-autotune*"]
 
 
 def folder() -> Path:

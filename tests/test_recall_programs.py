@@ -13,9 +13,10 @@ import polars as pl
 import pytest
 
 import ops
+from malsim.importers.reading.dates import days
+from malsim.importers.reading.put import EDGES, put
+from malsim.importers.recall.cells import rows_of
 from malsim.memory import Memory, Rules, admit, tick
-from malsim.memory.importers.dates import days
-from malsim.memory.importers.recall_cells import EDGES, put, rows_of
 from malsim.netlist import parse
 from malsim.netlist.programs import Program, Ran, programs, run
 from malsim.netlist.wiring import link

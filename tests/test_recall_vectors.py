@@ -19,21 +19,22 @@ import pytest
 
 from malsim import netlist
 from malsim.errors import AddressError, DataError, MalsimError
+from malsim.importers.reading.dates import days
+from malsim.importers.reading.put import EDGES, put
+from malsim.importers.recall.cells import rows_of
+from malsim.importers.recall.proposals import NOBODY, Gate, Proposal, read
 from malsim.memory import Admission, Memory, Rules, admit, calibration, schema, scores, tick
-from malsim.memory.importers.dates import days
-from malsim.memory.importers.recall_cells import EDGES, put, rows_of
-from malsim.memory.importers.recall_proposals import NOBODY, Gate, Proposal, read
-from malsim.memory.numbering import look_up
-from malsim.memory.updates import expanded
-from malsim.netlist.address import Field, path
-from malsim.netlist.address import Path as CellPath
+from malsim.memory.gate.edit import expanded
+from malsim.memory.gate.numbering import look_up
+from malsim.netlist import render
 from malsim.netlist.evaluate import Frames, evaluate
-from malsim.netlist.faults import NetlistError
-from malsim.netlist.handles import handle
-from malsim.netlist.parse import parse
-from malsim.netlist.render import render
-from malsim.netlist.statements import Blank, Body, Cell, Edges, Schedule, Set, Statement, Wire
-from malsim.netlist.values import exact, quote, short, unquote
+from malsim.netlist.language.address import Field, path
+from malsim.netlist.language.address import Path as CellPath
+from malsim.netlist.language.faults import NetlistError
+from malsim.netlist.language.handles import handle
+from malsim.netlist.language.parse import parse
+from malsim.netlist.language.statements import Blank, Body, Cell, Edges, Schedule, Set, Statement, Wire
+from malsim.netlist.language.values import exact, quote, short, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Callable

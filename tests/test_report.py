@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 from matplotlib.image import imread
 
-from malsim.plot.checked import checked
+from malsim.plot.runs.checked import checked
 from malsim.report.suite import report
-from malsim.scenario.files import parse
-from malsim.scenario.judge import judge
+from malsim.scenario.file.scenario_file import parse
+from malsim.scenario.judge.judge import judge
+from malsim.scenario.judge.suite_summary import Suite
 from malsim.scenario.picture import picture
-from malsim.scenario.verdicts import Suite
 
 if TYPE_CHECKING:
     from pathlib import Path

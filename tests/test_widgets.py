@@ -13,7 +13,7 @@ import malsim as ms
 import ops
 from malsim import widgets
 from malsim.errors import UsageError
-from malsim.plot.live import Screen
+from malsim.plot.runs.live import Screen
 
 A, D = "obs_a1a1-scores-eff", "obs_d4d4-scores-eff"
 NET = """loadrt watch names=weak

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.scenario.limits import Limits
+from malsim.limits import Limits
 
 if TYPE_CHECKING:
     import argparse
 
-    from malsim.scenario.checks import BaselineCheck
-    from malsim.scenario.tubes import Comparison
+    from malsim.scenario.baseline.tube_compare import Comparison
+    from malsim.scenario.judge.checks import BaselineCheck
     from malsim.sim.run import Run
 
 __all__ = ["arguments", "main"]
@@ -27,15 +27,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run, compare, ask, record; 1 if the answer was no."""
-    from malsim.scenario import baselines
-    from malsim.scenario.files import read
-    from malsim.scenario.recording import kept, place
+    from malsim.scenario.baseline import storage
+    from malsim.scenario.baseline.recording import kept, place
+    from malsim.scenario.file.scenario_file import read
+    from malsim.scenario.file.size import check_size
     from malsim.sim import bench
 
     scenario = read(args.scenario)
     wanted = _wanted(scenario.checks, args.scenario)
     limits = Limits.of(args)
-    limits.check(scenario)
+    check_size(scenario, limits)
     run = bench.run(scenario)
     frames = kept(wanted.columns, run)
     changed = _changed(wanted, run, limits)
@@ -49,14 +50,14 @@ def main(args: argparse.Namespace) -> int:
     if not (args.yes or _agreed(f"record {', '.join(wanted.columns)} of {scenario.name}? [y/N] ")):
         print("left as it was")
         return 1
-    for path in baselines.write(*place(run), frames):
+    for path in storage.write(*place(run), frames):
         print(f"recorded {path}")
     return 0
 
 
 def _wanted(checks: tuple[object, ...], path: str) -> BaselineCheck:
     from malsim.errors import ScenarioError
-    from malsim.scenario.checks import BaselineCheck
+    from malsim.scenario.judge.checks import BaselineCheck
 
     found = next((check for check in checks if isinstance(check, BaselineCheck)), None)
     if found is None:
@@ -69,7 +70,7 @@ def _wanted(checks: tuple[object, ...], path: str) -> BaselineCheck:
 def _changed(wanted: BaselineCheck, run: Run, limits: Limits) -> Comparison | None:
     """What left its tube; None, with the reason printed, where there is nothing to compare with."""
     from malsim.errors import ScenarioError
-    from malsim.scenario.recording import against_baseline
+    from malsim.scenario.baseline.recording import against_baseline
 
     try:
         return against_baseline(wanted, run, limits=limits)
@@ -82,8 +83,8 @@ def _show(changed: Comparison, wanted: BaselineCheck, run: Run, path: Path) -> N
     """Print what changed as a table, and draw it."""
     import polars as pl
 
-    from malsim.plot.checked import checked
-    from malsim.scenario.judge import Judged, Outcome
+    from malsim.plot.runs.checked import checked
+    from malsim.scenario.judge.judge import Judged, Outcome
     from malsim.scenario.picture import picture
 
     with pl.Config(

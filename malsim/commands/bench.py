@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import argparse
 
     from malsim.errors import UsageError
-    from malsim.lab.benchmarks import Row
+    from malsim.lab.benchmarks import Ratio
 
 __all__ = ["arguments", "main"]
 
@@ -41,7 +41,7 @@ def _say(error: UsageError) -> None:
     print(f"left out: {error}", file=sys.stderr)
 
 
-def _line(row: Row) -> str:
+def _line(row: Ratio) -> str:
     bound = " " * 9 if row.limit is None else f"{'≥' if row.at_least else '≤'}{row.limit:>8g}"
     word = "" if row.limit is None else "ok" if row.ok else "NO"
     scale = 1e3 if row.unit == "ms" else 1e2

@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.scenario.law_options import set_arguments, under_law
+
 if TYPE_CHECKING:
     import argparse
 
@@ -16,6 +18,7 @@ __all__ = ["arguments", "main"]
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
+    set_arguments(parser)
     parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")
     parser.add_argument(
         "--period", action="append", metavar="TIME", help="a tick period, such as 10min; may be repeated; default 1min to 1w"
@@ -31,9 +34,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Run, say; exit 1 if a law is broken."""
     from malsim import api
-    from malsim.workbench.studies import cadence
+    from malsim.lab.cadence import cadence
 
-    scenario = api.read(args.scenario)
+    scenario = under_law(api.read(args.scenario), args)
     if args.replications is not None:
         scenario = scenario.replace(replications=args.replications)
     periods = {"periods": args.period} if args.period else {}

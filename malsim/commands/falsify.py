@@ -10,6 +10,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from malsim.outputs import save_text
+from malsim.scenario.law_options import set_arguments, under_law
+
 if TYPE_CHECKING:
     import argparse
 
@@ -28,6 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--parameter", action="append", default=[], metavar="NAME=LOW:HIGH", help="a setting searched beside; repeat"
     )
+    set_arguments(parser)
     parser.add_argument("--seed", type=int, default=0, help="of the search (0); the scenario keeps its own")
     parser.add_argument(
         "--workers", type=int, default=1, help="processes that share the runs (1); what is found is the same"
@@ -37,20 +41,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Search, shrink, write; exit 1 where it was broken."""
-    from malsim.lab.pool import executor_of
-    from malsim.workbench.tripwires import falsify
+    from malsim.api import read
+    from malsim.lab.falsify import falsify
+    from malsim.lab.studies.pool import executor_of
 
     options: dict[str, Any] = {"relations": tuple(args.relation)} if args.relation else {}
     with executor_of(workers=args.workers) if args.workers > 1 else nullcontext() as executor:
         made = falsify(
-            args.scenario, args.check, budget=args.budget, writes=args.writes, writers=args.writer, targets=args.target,
-            parameters=dict(map(_parameter, args.parameter)), seed=args.seed, executor=executor, **options,
+            under_law(read(args.scenario), args, strict=True), args.check, budget=args.budget, writes=args.writes,
+            writers=args.writer, targets=args.target, parameters=dict(map(_parameter, args.parameter)), seed=args.seed,
+            executor=executor, **options,
         )  # fmt: skip
     print(made)
     if not made.broken:
         return 0
     path = args.output or Path(args.scenario).with_suffix(".broken.toml")
-    path.write_text(made.text, encoding="utf-8")
+    save_text(path, made.text)
     print(f"wrote {path}, which fails again: malsim test {path}")
     return 1
 

@@ -1,4 +1,4 @@
-"""Bring a Recall store or archive into a store of malsim's, or prime a store from another one."""
+"""Bring another memory's file or folder into a store of malsim's, or prime a store from another one."""
 
 from __future__ import annotations
 
@@ -8,35 +8,77 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
+    from malsim.importers.reading.records import Options
+
 __all__ = ["arguments", "main"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument(
-        "source", metavar="SOURCE", help="a Recall database or JSON archive, or a store that lends what it speaks of"
+        "source",
+        metavar="SOURCE",
+        help="another memory's file or folder, or a store that lends what it says; only read",
     )
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="STORE", help="the store to write")
+    parser.add_argument(
+        "--as", dest="form", metavar="FORMAT",
+        help="recall, mem0, engram, graphiti, mcp, agentmemory, arw, claude-code, markdown, langgraph, letta or a-mem; "
+        "default: found from the file",
+    )  # fmt: skip
+    parser.add_argument(
+        "--confidence", type=float, metavar="NUMBER", help="let cells without a confidence state this one, and mark them so"
+    )
+    parser.add_argument("--contradict", action="store_true", help="mem0: an update also contradicts what it replaces")
+    parser.add_argument("--payload", metavar="FILE", help="mem0: the JSON of its vector store, which knows who wrote")
+    parser.add_argument(
+        "--writer-segment",
+        type=int,
+        metavar="N",
+        help="langgraph: the segment of the namespace that is the writer, from 0",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
     """Read, write, report."""
-    from malsim.memory import Memory
-    from malsim.memory.bootstrap import bootstrap, prime
-    from malsim.memory.importers.recall import import_recall
-    from malsim.memory.store import Store
+    from malsim.importers.reading.bring import bring
+    from malsim.importers.reading.write import write
     from malsim.memory.tables.connect import is_store
 
     if is_store(Path(args.source)):
-        lender = Memory.open(args.source)
-        with Store(args.output) as store:
-            before = store.memory
-            day = store.day or 0.0
-            store.save(prime(bootstrap(before, t=day), lender, t=day), t=day)
-            print(f"{args.output}: {store.memory!r}, {store.memory.cells.height - before.cells.height} cells new")
-        return 0
-    came = import_recall(args.source)
+        return _prime(args)
+    came = bring(args.source, form=args.form, options=_options(args))
+    write(came, args.output)
+    day = f"day 0 is {came.start}" if came.start else "nothing is dated"
+    print(f"{args.output}: {came.memory!r}, {day}\n{came}")
+    return 0
+
+
+def _options(args: argparse.Namespace) -> Options:
+    from malsim.errors import UsageError
+    from malsim.importers.reading.records import Options
+    from malsim.importers.reading.source import opened
+
+    if args.confidence is not None and not 0.0 < args.confidence <= 1.0:
+        raise UsageError("no confidence", where="--confidence", given=args.confidence, allowed="above 0, at most 1")
+    payload = None
+    if args.payload:
+        with opened(args.payload) as source:
+            payload = source.document
+    return Options(
+        confidence=args.confidence, contradict=args.contradict, payload=payload, writer_segment=args.writer_segment
+    )
+
+
+def _prime(args: argparse.Namespace) -> int:
+    from malsim.memory import Memory
+    from malsim.memory.bootstrap import bootstrap, prime
+    from malsim.memory.store import Store
+
+    lender = Memory.open(args.source)
     with Store(args.output) as store:
-        store.save(came.memory, start=came.start)
-    print(f"{args.output}: {came.memory!r}, day 0 is {came.start}\n{came}")
+        before = store.memory
+        day = store.day or 0.0
+        store.save(prime(bootstrap(before, t=day), lender, t=day), t=day)
+        print(f"{args.output}: {store.memory!r}, {store.memory.cells.height - before.cells.height} cells new")
     return 0

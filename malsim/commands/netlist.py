@@ -18,6 +18,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.outputs import save_text
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
@@ -41,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--into", metavar="STORE", help="a store whose memory the netlist is loaded into, or reads")
     parser.add_argument("--on", metavar="STREAM", help="run, why: a row a tick, a column a signal (.csv, .parquet, .ndjson)")
     parser.add_argument("--expect", metavar="FILE", help="run: columns that must come out; exit 1 where they do not")
-    parser.add_argument("--tick", default="1d", metavar="TIME", help="run, why: the time between two rows (1d)")
+    parser.add_argument("--tick", metavar="TIME", help="run, why: the time between two rows (1d; .hal text keeps its own)")
     parser.add_argument(
         "--rep", type=int, metavar="K", help="why, value: of a recorded run, the replication; default its first"
     )
@@ -54,18 +56,9 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _document(path: str) -> Document:
-    """A netlist with what it sources, or `.hal` text with its notes printed."""
-    import sys
+    from malsim.lab.shell.files import document
 
-    from malsim.netlist import read
-    from malsim.netlist.hal import read_hal
-
-    if not path.endswith(".hal"):
-        return read(path)
-    told = read_hal(Path(path).read_bytes(), file=path)
-    for note in told.without:
-        print(note, file=sys.stderr)
-    return told.document
+    return document(path)[0]
 
 
 def _memory(args: argparse.Namespace) -> Memory | None:
@@ -75,35 +68,36 @@ def _memory(args: argparse.Namespace) -> Memory | None:
 
 
 def _check(args: argparse.Namespace) -> int:
-    """Read and link each file; with a store, load it there and keep nothing, so that every name is looked up too."""
-    from malsim.netlist import NetlistError, load
-    from malsim.netlist.graph.gather import gather
-    from malsim.netlist.wiring import linked
+    """Look at each file as loading would; with a store, every cell it names must be there or in the file."""
+    from malsim.lab.shell.files import readable
+    from malsim.netlist.load import check
 
     memory, bad = _memory(args), 0
     for path in args.files:
-        try:
-            document = _document(path)
-            net, faults = linked(document)
-            faults += gather(document.statements).faults
-            if memory is not None and not faults:
-                load(document, memory)
-        except NetlistError as error:
-            faults = list(error.faults)
+        document, junk = readable(path)
+        found = check(document, memory)
+        faults = sorted([*junk, *found.faults], key=lambda fault: (fault.file != path, fault.file, fault.line, fault.column))
         bad = bad or bool(faults)
-        print(*faults, sep="\n", end="\n" if faults else "")
+        for line in [*faults, *found.notes]:
+            print(line)
+        if found.needed:
+            print(f"{path}: needs {' '.join(found.needed)}")
         if not faults:
+            net = found.net
             print(f"{path}: {len(net.instances)} ops, {len(net.signals)} signals, {len(net.programs)} programs")
     return int(bad)
 
 
 def _fmt(args: argparse.Namespace) -> int:
-    from malsim.netlist import fmt
+    from malsim.errors import UsageError
+    from malsim.netlist import fmt, render
 
     for path in args.files:
-        text = fmt(Path(path).read_bytes(), file=path)
+        text = render(_document(path)) if path.endswith(".hal") else fmt(Path(path).read_bytes(), file=path)
         if args.write:
-            Path(path).write_text(text, encoding="utf-8")
+            if path.endswith(".hal"):
+                raise UsageError("HAL's text is not rewritten in ours", given=path, hint="print it into a .malnet file")
+            save_text(path, text)
         else:
             print(text, end="")
     return 0
@@ -118,7 +112,7 @@ def _lint(args: argparse.Namespace) -> int:
 
 
 def _diff(args: argparse.Namespace) -> int:
-    from malsim.netlist.diff import diff
+    from malsim.netlist.language.diff import diff
 
     before, after = map(_document, _exactly(args, 2, "the netlist before and the netlist after"))
     changes = diff(before, after)
@@ -127,9 +121,9 @@ def _diff(args: argparse.Namespace) -> int:
 
 
 def _draw(args: argparse.Namespace) -> int:
-    from malsim.netlist.diagram import diagram
     from malsim.netlist.wiring import link
-    from malsim.plot.netlist import netlist
+    from malsim.netlist.wiring.diagram import diagram
+    from malsim.plot.wiring.netlist import netlist
 
     (path,) = _exactly(args, 1, "one netlist")
     laid = diagram(link(_document(path)), hal=args.hal)
@@ -165,7 +159,7 @@ def _render(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from malsim.netlist.stream import difference
+    from malsim.netlist.engine.stream import difference
 
     (path,) = _exactly(args, 1, "one netlist")
     made = _ran(args, path)[1]
@@ -187,7 +181,7 @@ def _why(args: argparse.Namespace) -> int:
     signal, path = _exactly(args, 2, "a signal, and a netlist or the folder of a run")
     if _is_run(path):
         from malsim.scenario.rerun import life
-        from malsim.sim.because import because
+        from malsim.sim.why.signal_cause import because
 
         print(*because(life(path, args.rep), signal, t=args.at), sep="\n  because ")
         return 0
@@ -223,14 +217,16 @@ def _is_run(path: str) -> bool:
 def _ran(args: argparse.Namespace, path: str) -> tuple[Net, pl.DataFrame]:
     """The net of a file and what its signals were over a stream."""
     from malsim.errors import UsageError
+    from malsim.lab.shell import files
     from malsim.netlist import load
-    from malsim.netlist.stream import run
+    from malsim.netlist.engine.stream import DAY, run
     from ops.pin.units import number
 
     if not args.on:
         raise UsageError("a net runs on a stream", hint="--on stream.csv, a row a tick and a column a signal")
-    loaded = load(_document(path), _memory(args))
-    tick = number(args.tick, unit="ms", where="--tick")
+    document, own = files.document(path)
+    loaded = load(document, _memory(args))
+    tick = own or DAY if args.tick is None else number(args.tick, unit="ms", where="--tick")
     return loaded.net, run(loaded.net, _frame(args.on), memory=loaded.memory, tick=tick)
 
 

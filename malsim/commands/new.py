@@ -27,7 +27,7 @@ def main(args: argparse.Namespace) -> int:
         raise UsageError("a scenario file ends with .toml", given=str(path), hint=f"try {path.with_suffix('.toml')}")
     if not path.parent.is_dir():
         raise UsageError("no such folder", given=str(path.parent), hint="make it first")
-    text = files("malsim.scenario").joinpath("template.toml").read_text(encoding="utf-8")
+    text = files("malsim.scenario.file").joinpath("data", "template.toml").read_text(encoding="utf-8")
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)

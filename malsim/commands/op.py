@@ -114,7 +114,7 @@ def _sized(sheet: Sheet, settings: dict[str, Any]) -> tuple[Sheet, dict[str, Any
 
 def _draw(sheet: Sheet, settings: dict[str, Any], args: argparse.Namespace) -> int:
     import ops
-    from malsim.plot.response import by_frequency, to_signal
+    from malsim.plot.wiring.op_response import by_frequency, to_signal
 
     tick = args.tick or "1d"
     told = ", ".join(f"{name} {value}" for name, value in settings.items())
@@ -147,7 +147,7 @@ def _over(args: argparse.Namespace) -> int:
         return 0
     path = _suffixed(Path(args.output), ".parquet", ".csv", ".png")
     if path.suffix == ".png":
-        from malsim.plot.response import of_record
+        from malsim.plot.wiring.op_response import of_record
 
         outs = [name for name in answer.columns if name not in frame.columns]
         timed = "t" if "t" in frame.columns and frame["t"].dtype.is_numeric() else None

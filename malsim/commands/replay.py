@@ -1,4 +1,8 @@
-"""Replay a file of real claims through the memory; with truth, score its answers beside two baselines."""
+"""Replay a file of claims, or any memory, under a law; with truth, score its answers beside simpler laws.
+
+malsim replay claims.csv.gz --truth truth.csv.gz --contradictions mutual
+malsim replay claims/ --law records --json
+"""
 
 from __future__ import annotations
 
@@ -12,67 +16,152 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import argparse
 
-    from malsim.sim.replay import Replay
-    from malsim.sim.scoring import Score
+    import polars as pl
+
+    from malsim.lab.studies.laws.replayed import LawReplay
+    from malsim.sim.record.scoring import Score
+    from malsim.sim.replay.claim_files import ClaimFile
+    from malsim.sim.replay.feed import Replay
 
 __all__ = ["arguments", "main"]
+
+GRAPHS = {"mal": "default", "recall_v5": "recall_v5"}  # the laws that are a graph of claims, and their rules
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("claims", metavar="CLAIMS", help="CSV, Parquet or NDJSON, also gzipped: writer, object, value, …")
-    parser.add_argument("--truth", metavar="TRUTH", help="object, value and, where truth changes, valid_from")
-    parser.add_argument("--rules", default="default", metavar="FILE", help="default, recall_v5, or a TOML file with [rules]")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="rules.NAME=VALUE", help="change one rule; may be repeated"
+        "claims",
+        metavar="CLAIMS",
+        help="CSV, Parquet or NDJSON, also gzipped; a folder with claims and truth; a store; or what malsim import reads",
     )
-    parser.add_argument("--contradictions", choices=("mutual", "forward"), default="mutual", help="default: mutual")
+    parser.add_argument("--confidence", type=float, metavar="NUMBER", help="of claims in a memory that state none")
+    parser.add_argument("--truth", metavar="TRUTH", help="object, value and, where truth changes, valid_from")
+    parser.add_argument("--law", default="mal", metavar="LAW", help="which law answers (mal); `malsim laws` lists them")
+    parser.add_argument("--rules", metavar="FILE", help="of mal: default, recall_v5, or a TOML file with [rules]")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="change a rule (rules.NAME) or a law's (law.NAME)"
+    )
+    parser.add_argument("--contradictions", choices=("mutual", "forward"), default="mutual", help="of mal; default: mutual")
     parser.add_argument("--on-bad-rows", choices=("stop", "skip"), default="stop", help="default: stop")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the order in which untimed claims arrive")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of intervals, and of how untimed claims reach mal")
     parser.add_argument("--json", action="store_true", help="print one JSON object of figures instead")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for answers and figures; default out/NAME")
 
 
 def main(args: argparse.Namespace) -> int:
     """Read, replay, score, write, say."""
-    from malsim.memory import Rules
-    from malsim.progress import progress
-    from malsim.sim.claim_files import read_claims, read_truth
-    from malsim.sim.replay import replay
+    from malsim.laws import find_law
 
-    rules = Rules.read(args.rules).set(*args.set)
-    found = read_claims(args.claims, on_bad_rows=args.on_bad_rows)
-    truth = read_truth(args.truth, epoch=found.epoch) if args.truth else None
-    if found.bad.height:
-        print(f"{found.bad.height} bad rows left out, the first on line {found.bad['line'][0]}", file=sys.stderr)
-    watch = partial(progress, what="replay", unit="batch")
-    result = replay(found.claims, truth, rules=rules, contradictions=args.contradictions, seed=args.seed, watch=watch)
+    law = find_law(args.law, where="--law").name
+    rules = _rules(args, law)
+    claims, truth = _read(args)
+    result = _replayed(args, law, rules, claims, truth)
     path = Path(args.claims)
-    name = path.resolve().parent.name if path.name.startswith("claims.") else path.name.split(".")[0]
+    name = path.resolve().parent.name if path.name.startswith("claims.") else path.resolve().name.split(".")[0]
     folder = args.output or (None if args.json else Path("out") / f"replay_{name}")
     written = _write(result, folder) if folder else []
     if args.json:
-        print(json.dumps(_figures(result)))
+        print(json.dumps(_figures(result), allow_nan=False))
     else:
-        print(_table(result, found.claims.height, args.contradictions))
+        print(_table(result, claims.height, args.contradictions))
         print(f"  {folder}/: {', '.join(written)}")
     return 0
 
 
-def _figures(result: Replay) -> dict[str, Any]:
+def _rules(args: argparse.Namespace, law: str) -> Any:  # rules, or the parameters of a law
+    """The rules of a graph of claims, or the parameters of another law."""
+    from malsim.errors import UsageError
+    from malsim.memory import Rules
+
+    if law in GRAPHS:
+        return Rules.read(args.rules or GRAPHS[law]).set(*args.set)
+    if args.rules:
+        raise UsageError("rules are of the law mal", where="--rules", given=args.rules, hint="leave out --law, or --rules")
+    params: dict[str, object] = {}
+    for given in args.set:
+        name, equals, value = given.removeprefix("law.").partition("=")
+        if not (given.startswith("law.") and equals):
+            raise UsageError("not a parameter of the law", where="--set", given=given, allowed="law.NAME=VALUE")
+        params[name] = _number(value)
+    return params
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _read(args: argparse.Namespace) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """Claims and truth, from two files or from the folder that holds both; what was left out or clipped is said."""
+    from malsim.importers.reading.stream import is_memory
+    from malsim.lab.studies.laws import file_of
+    from malsim.sim.replay.claim_files import read_claims, read_truth
+
+    given, truth = Path(args.claims), args.truth
+    if given.is_dir() and any(given.glob("claims.*")):
+        given, truth = file_of(given, "claims"), truth or file_of(given, "truth")
+    found = _memory(args) if is_memory(given) else read_claims(given, on_bad_rows=args.on_bad_rows)
+    if found.bad.height:
+        print(f"{found.bad.height} bad rows left out, the first on line {found.bad['line'][0]}", file=sys.stderr)
+    if found.clipped:
+        print(f"{found.clipped} stated confidences of 0 or 1 taken as 0.001 or 0.999", file=sys.stderr)
+    return found.claims, read_truth(truth, epoch=found.epoch) if truth else None
+
+
+def _memory(args: argparse.Namespace) -> ClaimFile:
+    """The claims of a memory, as of a file."""
+    import polars as pl
+
+    from malsim.importers.reading.stream import stream
+    from malsim.sim.replay.claim_files import ClaimFile
+
+    found = stream(args.claims, confidence=args.confidence)
+    for what, count in found.left.items():
+        if count:
+            print(f"left out: {count} {what}", file=sys.stderr)
+    return ClaimFile(found.claims, pl.DataFrame(schema={"line": pl.Int64, "problem": pl.String}), None)
+
+
+def _replayed(
+    args: argparse.Namespace,
+    law: str,
+    rules: Any,
+    claims: pl.DataFrame,
+    truth: pl.DataFrame | None,
+) -> Replay | LawReplay:
+    from malsim.lab.studies.laws.replayed import dawid_skene, replay_law
+    from malsim.progress import progress
+    from malsim.sim.replay.feed import replay
+
+    if law not in GRAPHS:
+        return replay_law(claims, truth, law=law, params=rules, seed=args.seed)
+    watch = partial(progress, what="replay", unit="batch")
+    found = replay(claims, truth, rules=rules, contradictions=args.contradictions, seed=args.seed, watch=watch)
+    if truth is not None:
+        found.baselines.update(dawid_skene(claims, truth, seed=args.seed))
+    return found
+
+
+def _figures(result: Replay | LawReplay) -> dict[str, Any]:
     """What --json prints."""
-    settled = {"settled": result.settled.settled, "ticks": result.settled.ticks}
+    from malsim.sim.replay.feed import Replay
+
+    settled = result.settled if isinstance(result, Replay) else None
+    rest = {"settled": settled.settled, "ticks": settled.ticks} if settled else {}
     if result.score is None:
-        return {"objects": result.answers.height, **settled}
+        return {"objects": result.answers.height, **rest}
     own = result.score
     kept = ("accuracy", "brier", "log_loss", "ece")
     return {
         "objects": own.objects,
-        "accuracy": own.value["accuracy"],
-        "accuracy_ci": list(own.interval["accuracy"]),
+        "accuracy": _finite(own.value["accuracy"]),
+        "accuracy_ci": [_finite(end) for end in own.interval["accuracy"]],
         **{name: _finite(own.value[name]) for name in ("auc", "brier", "log_loss", "ece")},
-        **settled,
-        "baselines": {name: {part: score.value[part] for part in kept} for name, score in result.baselines.items()},
+        **rest,
+        "baselines": {name: {part: _finite(score.value[part]) for part in kept} for name, score in result.baselines.items()},
     }
 
 
@@ -80,45 +169,56 @@ def _finite(value: float) -> float | None:
     return None if math.isnan(value) else value  # JSON has no NaN
 
 
-def _table(result: Replay, claims: int, contradictions: str) -> str:
-    lines = [f"{claims} claims, contradictions {contradictions}; {result.settled}"]
-    if result.refused.height:
-        lines.append(
-            f"  the gate refused {result.refused.height} claims; the first: {result.refused['issues'][0].to_list()}"
-        )
+def _table(result: Replay | LawReplay, claims: int, contradictions: str) -> str:
+    from malsim.sim.replay.feed import Replay
+
+    if isinstance(result, Replay):
+        lines = [f"{claims} claims, contradictions {contradictions}; {result.settled}"]
+        if result.refused.height:
+            first = result.refused["issues"][0].to_list()
+            lines.append(f"  the gate refused {result.refused.height} claims; the first: {first}")
+    else:
+        lines = [f"{claims} claims under the law {result.law}"]
     if result.score is None:
         return "\n".join([*lines, f"  {result.answers.height} objects answered; give --truth to score them"])
     lines.append(f"  {result.score.objects} questions; 95 % intervals by bootstrap over them")
-    lines.append(f"  {'':<10} " + " ".join(f"{name:^22}" for name in result.score.value))
+    lines.append(f"  {'':<12} " + " ".join(f"{name:^22}" for name in result.score.value))
     rows = {"memory": result.score, **result.baselines}
     return "\n".join(
-        [*lines, *(f"  {name:<10} " + " ".join(_cell(score, part) for part in score.value) for name, score in rows.items())]
+        [*lines, *(f"  {name:<12} " + " ".join(_cell(score, part) for part in score.value) for name, score in rows.items())]
     )
 
 
 def _cell(score: Score, name: str) -> str:
     low, high = score.interval[name]
-    return f"{score.value[name]:.3f} [{low:.3f}, {high:.3f}]".center(22)
+    return "-".center(22) if math.isnan(score.value[name]) else f"{score.value[name]:.3f} [{low:.3f}, {high:.3f}]".center(22)
 
 
-def _write(result: Replay, folder: Path) -> list[str]:
-    """Answers, contested trajectories and, with truth, the reliability diagram."""
-    import polars as pl
-
-    from malsim.plot.reliability import reliability
-    from malsim.plot.trajectories import trajectories
+def _write(result: Replay | LawReplay, folder: Path) -> list[str]:
+    """Answers and, with truth, the reliability diagram; of a graph of claims also contested trajectories."""
+    from malsim.plot.runs.reliability import reliability
+    from malsim.sim.replay.feed import Replay
 
     folder.mkdir(parents=True, exist_ok=True)
     result.answers.write_parquet(folder / "answers.parquet")
-    written = ["answers.parquet"]
-    if result.labels.height:
-        result.cells.write_parquet(folder / "contested.parquet")
-        empty = pl.DataFrame(schema={"t": pl.Float64, "kind": pl.String, "subject": pl.String})
-        title = "The most contested objects: what the first claim of each value is worth"
-        axis = "time (days)" if result.dated else "arrived (% of the claims)"
-        trajectories(result.cells, empty, result.labels, title=title, x=axis).savefig(folder / "contested.png")
-        written += ["contested.parquet", "contested.png"]
-    if result.score is not None and result.score.objects:
-        reliability(result.answers, title="Is an effective of p right with frequency p?").savefig(folder / "reliability.png")
+    written = ["answers.parquet", *(_contested(result, folder) if isinstance(result, Replay) else [])]
+    if result.score is not None and result.score.objects and not result.answers["probability"].null_count():
+        title = "Is an effective of p right with frequency p?"
+        reliability(result.answers, title=title).savefig(folder / "reliability.png")
         written.append("reliability.png")
     return written
+
+
+def _contested(result: Replay, folder: Path) -> list[str]:
+    import polars as pl
+
+    from malsim.plot.runs.trajectories import trajectories
+
+    if not result.labels.height:
+        return []
+    result.cells.write_parquet(folder / "contested.parquet")
+    empty = pl.DataFrame(schema={"t": pl.Float64, "kind": pl.String, "subject": pl.String})
+    title = "The most contested objects: what the first claim of each value is worth"
+    axis = "time (days)" if result.dated else "arrived (% of the claims)"
+    trajectories(result.cells, empty, result.labels, title=title, x=axis).savefig(folder / "contested.png")
+    return ["contested.parquet", "contested.png"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.scenario.limits import Limits
+from malsim.limits import Limits
 
 if TYPE_CHECKING:
     import argparse

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.scenario.limits import Limits
+from malsim.limits import Limits
+from malsim.scenario.law_options import set_arguments
 
 if TYPE_CHECKING:
     import argparse
@@ -18,12 +19,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for frames and figures; default out/NAME")
     parser.add_argument("--rules", metavar="FILE", help="run under these rules instead: a TOML file, default or recall_v5")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="rules.NAME=VALUE", help="change one rule; may be repeated"
-    )
+    set_arguments(parser)
     parser.add_argument("--replications", type=int, metavar="N", help="how many independent lives to run at once")
     parser.add_argument("--replication", type=int, metavar="K", help="live only the life of this number")
     parser.add_argument("--seed", type=int, metavar="N", help="another seed")
+    parser.add_argument(
+        "--from", dest="source", metavar="STORE", help="let the memory begin with a store, or what malsim import reads"
+    )
     parser.add_argument("--no-plots", action="store_true", help="write frames only")
     Limits.options(parser.add_argument)
 
@@ -32,14 +34,19 @@ def main(args: argparse.Namespace) -> int:
     """Read, run, write, say."""
     from malsim import api
     from malsim.memory import Rules
+    from malsim.scenario.file.initial_store import beginning_from
+    from malsim.scenario.file.size import check_size
+    from malsim.scenario.law_options import under_law
 
     scenario = api.read(args.scenario)
-    rules = (Rules.read(args.rules) if args.rules else scenario.rules).set(*args.set)
+    scenario = under_law(scenario, args, rules=Rules.read(args.rules) if args.rules else None)
     changes = {name: getattr(args, name) for name in ("replications", "seed") if getattr(args, name) is not None}
     if args.replication is not None:
         changes |= {"first": args.replication, "replications": 1}
-    scenario = scenario.replace(rules=rules, **changes)
-    Limits.of(args).check(scenario)
+    if args.source:
+        changes["beginning"] = beginning_from(args.source)
+    scenario = scenario.replace(**changes)
+    check_size(scenario, Limits.of(args))
     run = api.run(scenario)
     folder = args.output or Path("out") / scenario.name
     written = run.write(folder)

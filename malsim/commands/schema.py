@@ -17,7 +17,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(_: argparse.Namespace) -> int:
     """Print it."""
-    from malsim.scenario.schema import scenario_schema
+    from malsim.scenario.file.json_schema import scenario_schema
 
     print(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
     return 0

@@ -11,13 +11,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.scenario.limits import Limits
+from malsim.limits import Limits
 
 if TYPE_CHECKING:
     import argparse
 
-    from malsim.lab.scope import Recording
-    from malsim.workbench.scope import Capture
+    from malsim.lab.scope import Capture, Recording
 
 __all__ = ["arguments", "drawable", "main"]
 
@@ -41,14 +40,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cursor", type=float, action="append", default=[], metavar="DAY", help="read off here; repeat")
     parser.add_argument("--events", metavar="KIND,KIND", help="kinds to mark; default those of the channels' cells")
     parser.add_argument("--replication", type=int, metavar="K", help="which life; default the first")
-    parser.add_argument("--save", metavar="FILE", help="keep the capture, as .parquet")
+    parser.add_argument("--save", metavar="FILE", help="keep the capture, as .parquet, or its samples alone as .csv")
     parser.add_argument("-o", "--output", metavar="FILE", help="draw it, as .png or .svg; otherwise it is shown in letters")
     Limits.options(parser.add_argument)
 
 
 def main(args: argparse.Namespace) -> int:
     """Capture or open, then draw, keep, or show."""
-    from malsim.workbench.scope import Capture
+    from malsim.lab.scope import Capture
 
     if args.output:
         drawable(args.output)
@@ -73,8 +72,7 @@ def drawable(path: str) -> str:
 
 
 def _captured(args: argparse.Namespace) -> Capture:
-    from malsim.lab.scope import Trigger
-    from malsim.workbench.scope import capture
+    from malsim.lab.scope import Trigger, capture
 
     recording, why = _recorded(args)
     options: dict[str, Any] = {"record": args.record, "cursors": args.cursor, "title": why}
@@ -96,11 +94,12 @@ def _recorded(args: argparse.Namespace) -> tuple[Recording, str]:
     from malsim import api
     from malsim.errors import DataError
     from malsim.lab.scope import Recording
+    from malsim.scenario.file.size import check_size
 
     path = Path(args.run)
     if not path.is_dir():
         scenario = api.read(path)
-        Limits.of(args).check(scenario)
+        check_size(scenario, Limits.of(args))
         run = api.run(scenario)
         return Recording.of(run, args.replication), run.scenario.why
     if not (path / "manifest.json").is_file():
@@ -113,7 +112,7 @@ def _recorded(args: argparse.Namespace) -> tuple[Recording, str]:
 
 def _pins(netlist: dict[str, str] | None) -> dict[str, str]:
     """The signal on each pin of the netlist that a run kept, as far as it can still be read."""
-    from malsim.netlist.parse import scan
+    from malsim.netlist.language.parse import scan
     from malsim.netlist.wiring import linked
 
     return linked(scan(netlist["text"])[0])[0].pins if netlist else {}

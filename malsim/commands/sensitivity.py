@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.scenario.law_options import set_arguments, under_law
+
 if TYPE_CHECKING:
     import argparse
 
@@ -17,6 +19,7 @@ __all__ = ["arguments", "main"]
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
+    set_arguments(parser)
     parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/poisoner.toml")
     parser.add_argument(
         "--range",
@@ -41,9 +44,9 @@ def main(args: argparse.Namespace) -> int:
     """Run, say, write."""
     from malsim import api
     from malsim.commands.sweep import ranges
-    from malsim.workbench.studies import sensitivity
+    from malsim.lab.sensitivity import sensitivity
 
-    scenario = api.read(args.scenario)
+    scenario = under_law(api.read(args.scenario), args)
     if args.replications is not None:
         scenario = scenario.replace(replications=args.replications)
     settings = {"metric": args.metric, "points": args.points, "workers": args.workers, "progress": not args.quiet}

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.scenario.limits import Limits
+from malsim.limits import Limits
 
 if TYPE_CHECKING:
     import argparse
 
-    from malsim.workbench.loops import Cures, Stability
+    from malsim.lab.stability import Cures, Stability
 
 __all__ = ["arguments", "main"]
 
@@ -41,13 +41,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Run, analyse, say."""
     from malsim import api
+    from malsim.lab.stability import cures, stability
     from malsim.memory import Rules
-    from malsim.workbench.loops import cures, stability
+    from malsim.scenario.file.size import check_size
 
     scenario = api.read(args.scenario)
     rules = (Rules.read(args.rules) if args.rules else scenario.rules).set(*args.set)
     scenario = scenario.replace(rules=rules)
-    Limits.of(args).check(scenario)
+    check_size(scenario, Limits.of(args))
     run = api.run(scenario)
     found = stability(run)
     compared = cures(run, real=args.real) if args.cures or args.real else None

@@ -9,15 +9,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from malsim.scenario.law_options import set_arguments, under_law
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
     import polars as pl
 
-    from malsim.lab.design import Given
-    from malsim.sim.script import Scenario
-    from malsim.workbench.studies import Swept
+    from malsim.lab.space.design import Given
+    from malsim.lab.studies.sweep import Swept
+    from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["arguments", "main", "ranges"]
 
@@ -27,6 +29,7 @@ MOST_DRAWN = 2
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
+    set_arguments(parser)
     parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/poisoner.toml")
     parser.add_argument(
         "--grid",
@@ -62,7 +65,7 @@ def main(args: argparse.Namespace) -> int:
     """Read, sweep, draw, say."""
     from malsim import api
 
-    scenario = api.read(args.scenario)
+    scenario = under_law(api.read(args.scenario), args)
     changes = {name: getattr(args, name) for name in ("replications", "seed") if getattr(args, name) is not None}
     scenario = scenario.replace(**changes)
     found = _swept(scenario, _given(args, scenario), args)
@@ -82,7 +85,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _swept(scenario: Scenario, given: Given, args: argparse.Namespace) -> Swept:
     from malsim.errors import UsageError
-    from malsim.workbench.studies import sweep
+    from malsim.lab.studies.sweep import sweep
 
     settings: dict[str, Any] = {"folder": args.output, "metric": args.metric or ["brier"], "progress": not args.quiet}
     if args.cluster is None:
@@ -104,7 +107,7 @@ def _swept(scenario: Scenario, given: Given, args: argparse.Namespace) -> Swept:
 
 def _given(args: argparse.Namespace, scenario: Scenario) -> Given:
     from malsim.errors import UsageError
-    from malsim.lab.design import design
+    from malsim.lab.space.design import design
 
     named = [name for name in ("grid", "range", "design") if getattr(args, name)]
     if len(named) != 1:

@@ -6,15 +6,17 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.scenario.limits import Limits
+from malsim.limits import Limits
+from malsim.outputs import save_text
+from malsim.scenario.law_options import set_arguments, under_law
 
 if TYPE_CHECKING:
     import argparse
 
-    from malsim.lab.mutation import Score
+    from malsim.lab.studies.mutation import MutationScore
     from malsim.memory import Rules
-    from malsim.scenario.verdicts import Suite
-    from malsim.sim.script import Scenario
+    from malsim.scenario.judge.suite_summary import Suite
+    from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["arguments", "main"]
 
@@ -26,6 +28,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--check", action="append", metavar="NAME", help="judge only the check of this name; may be repeated"
     )
     parser.add_argument("--rules", metavar="FILE", help="judge under these rules instead: a TOML file, default or recall_v5")
+    set_arguments(parser)
+    parser.add_argument("--on", metavar="STORE", help="let each memory begin with a store, or what malsim import reads")
     parser.add_argument("--seed", type=int, metavar="N", help="another seed")
     parser.add_argument("--replications", type=int, metavar="N", help="how many independent lives to judge")
     parser.add_argument("--replication", type=int, metavar="K", help="judge this one life alone")
@@ -48,20 +52,20 @@ def main(args: argparse.Namespace) -> int:
     for line in suite.lines():
         print(line)
     if args.junit:
-        args.junit.write_text(suite.junit(), encoding="utf-8")
+        save_text(args.junit, suite.junit())
     if args.html:
         from malsim.report.suite import report
 
-        args.html.write_text(report(suite), encoding="utf-8")
+        save_text(args.html, report(suite))
     if args.mutate and not suite.exit_code:
         print(_score(suite, Limits.of(args)))
     return suite.exit_code
 
 
-def _score(suite: Suite, limits: Limits) -> Score:
+def _score(suite: Suite, limits: Limits) -> MutationScore:
     from tqdm import tqdm
 
-    from malsim.lab.mutation import score, suite_mutants
+    from malsim.lab.studies.mutation import score, suite_mutants
 
     made = tqdm(suite_mutants(suite.judged), unit="mutant", disable=None)
     return score(suite.judged, limits=limits, made=made)
@@ -70,9 +74,9 @@ def _score(suite: Suite, limits: Limits) -> Score:
 def _suite(args: argparse.Namespace) -> Suite:
     from malsim.errors import MalsimError
     from malsim.memory import Rules
-    from malsim.scenario.files import read
-    from malsim.scenario.judge import judge
-    from malsim.scenario.verdicts import Suite
+    from malsim.scenario.file.scenario_file import read
+    from malsim.scenario.judge.judge import judge
+    from malsim.scenario.judge.suite_summary import Suite
 
     rules = Rules.read(args.rules) if args.rules else None
     limits = Limits.of(args)
@@ -85,11 +89,13 @@ def _suite(args: argparse.Namespace) -> Suite:
         except MalsimError as problem:
             unread.append((str(path), str(problem)))
     options = f" --rules {shlex.quote(args.rules)}" if args.rules else ""
+    options += f" --law {shlex.quote(args.law)}" if args.law else ""
+    options += "".join(f" --set {shlex.quote(text)}" for text in args.set)
     return Suite(tuple(judged), tuple(unread), options + limits.flags)
 
 
 def _files(paths: list[Path]) -> list[Path]:
-    from malsim.scenario.files import holds_rules_alone
+    from malsim.scenario.file.scenario_file import holds_rules_alone
 
     found: list[Path] = []
     for path in paths:
@@ -101,8 +107,11 @@ def _changed(scenario: Scenario, args: argparse.Namespace, rules: Rules | None) 
     changes = {name: getattr(args, name) for name in ("seed", "replications") if getattr(args, name) is not None}
     if args.replication is not None:
         changes |= {"first": args.replication, "replications": 1}
-    if rules is not None:
-        changes["rules"] = rules
+    scenario = under_law(scenario, args, rules=rules, strict=True)
+    if args.on:
+        from malsim.scenario.file.initial_store import beginning_from
+
+        changes["beginning"] = beginning_from(args.on)
     if args.check:
         changes["checks"] = tuple(check for check in scenario.checks if check.name in args.check)
     return scenario.replace(**changes) if changes else scenario

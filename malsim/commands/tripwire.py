@@ -12,10 +12,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.outputs import save_text
+from malsim.scenario.law_options import set_arguments, under_law
+
 if TYPE_CHECKING:
     import argparse
 
-    from malsim.sim.script import Scenario
+    from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["arguments", "main"]
 
@@ -23,6 +26,7 @@ __all__ = ["arguments", "main"]
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("netlists", nargs="*", metavar="FILE", help="netlists; default the scenario's own; or: design")
+    set_arguments(parser)
     parser.add_argument("--scenario", metavar="FILE", help="where it is tried, with its [[episode]]s and checks")
     parser.add_argument("--alarm", metavar="SIGNAL", help="the bit that is the alarm; default what its one latch writes")
     parser.add_argument("--replications", type=int, metavar="N", help="run so many lives instead")
@@ -44,13 +48,13 @@ def main(args: argparse.Namespace) -> int:
     """Say it; exit 1 where its silence proves nothing."""
     from malsim.api import read
     from malsim.errors import UsageError
-    from malsim.workbench.tripwires import validate
+    from malsim.lab.tripwire.study.validate import validate
 
     if args.netlists == ["design"]:
         return _design(args)
     if not args.scenario:
         raise UsageError("a tripwire is tried in a scenario", hint="--scenario FILE.toml")
-    scenario = read(args.scenario)
+    scenario = under_law(read(args.scenario), args)
     if args.replications:
         scenario = scenario.replace(replications=args.replications)
     if len(args.netlists) > 1:
@@ -59,7 +63,7 @@ def main(args: argparse.Namespace) -> int:
     made = validate(netlist, scenario, alarm=args.alarm, mutate=not args.quick, faults=not args.quick)
     print(made)
     if args.html:
-        args.html.write_text(made.html, encoding="utf-8")
+        save_text(args.html, made.html)
         print(f"wrote {args.html}")
     if args.output:
         made.figure.savefig(args.output)
@@ -68,8 +72,8 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _compare(args: argparse.Namespace, scenario: Scenario) -> int:
-    from malsim.lab.tripwire.said import compared
-    from malsim.workbench.tripwires import compare_tripwires
+    from malsim.lab.tripwire.study.validate import compare_tripwires
+    from malsim.report.tripwire_text import compared
 
     print(compared(compare_tripwires(args.netlists, scenario, alarm=args.alarm)))
     return 0
@@ -78,8 +82,9 @@ def _compare(args: argparse.Namespace, scenario: Scenario) -> int:
 def _design(args: argparse.Namespace) -> int:
     """Propose, say, write; exit 1 where no structure tried reaches the targets."""
     from malsim.errors import UsageError
-    from malsim.lab.tripwire.noise import Noise
-    from malsim.workbench.tripwires import design_tripwire, noise_of
+    from malsim.lab.tripwire.runs.noise import Noise
+    from malsim.lab.tripwire.runs.observation import noise_of
+    from malsim.lab.tripwire.study.alarm_design import design_tripwire
 
     if args.arl0 is None or args.delay is None:
         raise UsageError("a design needs its targets", hint="--arl0 TICKS --delay TICKS")
@@ -92,7 +97,7 @@ def _design(args: argparse.Namespace) -> int:
     made = design_tripwire(args.arl0, args.delay, noise=noise, shift=args.shift or shift, seed=args.seed)
     print(made)
     if args.output and args.output.suffix == ".malnet":
-        args.output.write_text(made.text, encoding="utf-8")
+        save_text(args.output, made.text)
     elif args.output:
         made.figure.savefig(args.output)
     if args.output:

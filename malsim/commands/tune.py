@@ -11,10 +11,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from malsim.scenario.law_options import set_arguments, under_law
+
 if TYPE_CHECKING:
     import argparse
 
-    from malsim.workbench.tuning import Tuned
+    from malsim.lab.tuning import Tuned
 
 __all__ = ["arguments", "main"]
 
@@ -33,6 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--holdout", action="append", metavar="SCENARIO|DIR", help="what tuning does not see; default a half"
     )
     parser.add_argument("--rules", metavar="FILE", help="start from these rules: a TOML file, default or recall_v5")
+    set_arguments(parser)
     parser.add_argument("--budget", type=int, default=256, metavar="N", help="points tried, 32 or more (256)")
     parser.add_argument("--replications", type=int, default=16, metavar="N", help="of each scenario, at least (16)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the search (0)")
@@ -43,8 +46,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Tune; exit 1 where nothing is recommended."""
+    from malsim.lab.tuning import tune
     from malsim.memory import Rules
-    from malsim.workbench.tuning import tune
 
     objective = args.objective if args.objective is None or len(args.objective) > 1 else args.objective[0]
     settings: dict[str, Any] = {
@@ -53,14 +56,15 @@ def main(args: argparse.Namespace) -> int:
     }  # fmt: skip
     settings["progress"] = not args.json
     space = dict(_dimension(text) for text in args.space)
+    problems = [_problem(one, args) for one in args.problems]
     if args.workers > 1:
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
 
         with ProcessPoolExecutor(args.workers, mp_context=get_context("spawn")) as executor:
-            found = tune(args.problems, space=space, executor=executor, **settings)
+            found = tune(problems, space=space, executor=executor, **settings)
     else:
-        found = tune(args.problems, space=space, **settings)
+        found = tune(problems, space=space, **settings)
     print(json.dumps(_figures(found), indent=1) if args.json else found)
     if args.output:
         figure = args.output.with_suffix(".png")
@@ -70,6 +74,13 @@ def main(args: argparse.Namespace) -> int:
         if not args.json:
             print(f"  {', '.join(str(path) for path in (args.output, figure) if path.is_file())}")
     return 0 if found.recommended else 1
+
+
+def _problem(given: str, args: argparse.Namespace) -> Any:
+    """A scenario under the law that was asked for; a folder of claims as it is."""
+    from malsim.api import read
+
+    return under_law(read(given), args) if Path(given).is_file() and (args.law or args.set) else given
 
 
 def _dimension(text: str) -> tuple[str, tuple[Any, ...]]:

@@ -20,7 +20,7 @@ def main(args: argparse.Namespace) -> int:
     """Read, live again, compare, say."""
     import json
 
-    from malsim.memory.importers.recall_verify import verify
+    from malsim.importers.recall.verify import verify
 
     verified = verify(args.source)
     if args.json:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from malsim.sim.parameters import Param
+    from malsim.parameters import Param
 
 __all__ = ["arguments", "main"]
 
@@ -20,9 +20,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Print each behaviour's sentence, equation and parameters."""
-    from malsim.sim.faults import BAD, NOISE
-    from malsim.sim.populations import HABITS
-    from malsim.sim.reader import PARAMS, TEMPERS
+    from malsim.sim.engine.delivery import BAD, NOISE
+    from malsim.sim.settings.population import HABITS
+    from malsim.sim.settings.reader import PARAMS, TEMPERS
     from malsim.sim.writers import behaviour, behaviours
 
     for found in [behaviour(args.name)] if args.name else behaviours().values():

@@ -7,9 +7,15 @@
 [0.9]
 """
 
-from malsim.memory.admission import Admission, admit
-from malsim.memory.cells import Memory
+from malsim.memory.gate.admit import Admission, admit
+from malsim.memory.graph.claim_graph import Memory
+from malsim.memory.law import effective_at, tick
+from malsim.memory.push import mini_index
+from malsim.memory.push.expand import expand
 from malsim.memory.rules import Rules
-from malsim.memory.tick import Settled, effective_at, settle, tick
+from malsim.memory.scoring.settle import Settled, settle
+from malsim.memory.store import open_memory, save_memory
+
+Memory.open, Memory.save, Memory.mini_index, Memory.expand = open_memory, save_memory, mini_index, expand
 
 __all__ = ["Admission", "Memory", "Rules", "Settled", "admit", "effective_at", "settle", "tick"]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.memory import law
 from malsim.memory.rules import Rules
 
 if TYPE_CHECKING:
-    from malsim.memory.cells import Memory
+    from malsim.memory.graph.claim_graph import Memory
 
 __all__ = ["Explanation", "explain", "explained"]
 
@@ -47,6 +48,8 @@ class Explanation:
     def why(self) -> str:
         """One sentence."""
         values = dict(self.terms.rows())
+        if math.isnan(self.effective):
+            return f"{self.handle} is worth nothing known on day {self.t:g}: no confidence was stated."
         parts = [
             f"{self.handle} is worth {self.effective:.2f} on day {self.t:g}: {values['stated × calibration']:.2f} as stated"
         ]
@@ -65,12 +68,13 @@ class Explanation:
     def __str__(self) -> str:
         """A table a person reads."""
         lines = [f'{self.handle} "{self.title}" on day {self.t:g}']
-        lines += [f"  {name:<22} {value:+.4f}" for name, value in self.terms.rows()]
-        lines.append(f"  {'= effective':<22} {self.effective:+.4f}")
+        lines += [f"  {name:<22} {_signed(value)}" for name, value in self.terms.rows()]
+        lines.append(f"  {'= effective':<22} {_signed(self.effective)}")
         for row in self.contributions.sort(pl.col("share").abs(), descending=True, maintain_order=True).to_dicts():
             lines.append(
-                f"  {row['relation']:>12} from {row['source']} weight {row['weight']:+.2f} × worth {row['worth']:.3f}"
-                f" → {row['share']:+.4f}"
+                f"  {row['relation']:>12} from {row['source']} weight {row['weight']:+.2f}"
+                f" × worth {_signed(row['worth'], '.3f')}"
+                f" → {_signed(row['share'])}"
             )
         if self.moved:
             lines.append(f"  {self.moved}")
@@ -91,6 +95,10 @@ class Explanation:
         count = math.ceil(self.overturned_by)
         by = f"{count} contradictions by cells worth 1" if count > 1 else "one contradiction by a cell worth that much"
         return f"a further challenge of mass {self.overturned_by:.3f}, such as {by}"
+
+
+def _signed(value: float | None, form: str = "+.4f") -> str:
+    return "–" if value is None or math.isnan(value) else format(value, form)
 
 
 def _listed(readers: pl.DataFrame) -> str:
@@ -123,10 +131,12 @@ def explained(
     cell: dict[str, object], edges: pl.DataFrame, writer: dict[str, object], *, t: float, rules: Rules
 ) -> Explanation:
     """An explanation from a cell's row, its incoming edges (source, relation, weight, worth) and its writer's row."""
-    value = {
-        name: float(str(cell[name])) for name in ("stated", "calibration", "support_mass", "challenge_mass", "effective")
-    }
-    terms = _terms(value, rules, active=cell.get("status", "active") == "active")
+    names = ("stated", "calibration", "support_mass", "challenge_mass", "effective")
+    value = {name: math.nan if cell[name] is None else float(str(cell[name])) for name in names}
+    if math.isnan(value["stated"]):
+        terms = {"stated × calibration": math.nan, "support": 0.0, "challenge": 0.0}
+    else:
+        terms = _terms(value, rules, active=cell.get("status", "active") == "active")
     shares = edges.with_columns(mass=pl.col("weight").abs() * pl.col("worth")).with_columns(
         term=pl.when(pl.col("weight") > 0).then(pl.lit("support")).otherwise(pl.lit("challenge"))
     )
@@ -154,10 +164,13 @@ def explained(
 
 def _terms(value: dict[str, float], rules: Rules, *, active: bool) -> dict[str, float]:
     """The terms in the order of the formula, and whatever is left, named for what it can be."""
-    terms = {"stated × calibration": value["stated"] * value["calibration"]}
-    terms["support"] = rules.support_ceiling * float(np.tanh(value["support_mass"]))
-    terms["challenge"] = -(rules.challenge_ceiling * float(np.tanh(value["challenge_mass"])))
-    raw = terms["stated × calibration"] + terms["support"] + terms["challenge"]
+    made = law.terms(
+        *(np.array(value[name]) for name in ("stated", "calibration", "support_mass", "challenge_mass")),
+        support_ceiling=rules.support_ceiling,
+        challenge_ceiling=rules.challenge_ceiling,
+    )
+    terms = {"stated × calibration": float(made.anchor), "support": float(made.support), "challenge": -float(made.challenge)}
+    raw = float(made.total)
     clamped = min(1.0, max(0.0, raw))
     if clamped != raw:
         terms["clamp"] = clamped - raw
@@ -173,6 +186,8 @@ def _terms(value: dict[str, float], rules: Rules, *, active: bool) -> dict[str, 
 
 
 def _overturned_by(value: dict[str, float], terms: dict[str, float], rules: Rules) -> float | None:
+    if math.isnan(value["effective"]):
+        return None
     if value["effective"] < OVERTURNED:
         return 0.0
     needed = (

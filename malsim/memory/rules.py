@@ -198,8 +198,10 @@ class Rules:
             raise RulesError("no such rules", given=str(source), allowed="default, recall_v5 or a TOML file")
         try:
             table = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise RulesError(f"not a TOML file: {error}", where=str(path)) from error
+        except RecursionError as error:
+            raise RulesError("nested too deeply", where=str(path)) from error
+        except (ValueError, OSError) as error:
+            raise RulesError("not a TOML file", where=str(path), hint="write name = value on lines of their own") from error
         rules = table.get("rules", table)
         if not isinstance(rules, dict):
             raise RulesError("must be a table", where=f"{path}: rules", given=rules, hint="write [rules] on a line")

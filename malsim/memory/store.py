@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from malsim.errors import StoreError
-from malsim.memory.admission import admit
-from malsim.memory.expand import expand
-from malsim.memory.push import Push, push
+from malsim.finite import finite
+from malsim.memory.gate.admit import admit
+from malsim.memory.gate.edit import update
+from malsim.memory.law import tick
+from malsim.memory.push.expand import expand
+from malsim.memory.push.mini_index import Push, push
 from malsim.memory.tables import read
-from malsim.memory.tables.connect import blank, connect, is_made, refusing, transaction
+from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
 from malsim.memory.tables.write import extends, latest_day, log_verdicts, write
-from malsim.memory.tick import tick
 
 if TYPE_CHECKING:
     import sqlite3
@@ -22,12 +24,12 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from malsim.memory.cells import Memory
-    from malsim.memory.claims import Claims
-    from malsim.memory.expand import Expanded
+    from malsim.memory.gate.claims import Claims
+    from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.push.expand import Expanded
     from malsim.memory.rules import Rules
 
-__all__ = ["Store"]
+__all__ = ["Store", "open_memory", "save_memory"]
 
 
 class Store:
@@ -70,7 +72,7 @@ class Store:
     @property
     def memory(self) -> Memory:
         """The memory as it stands in the file now."""
-        with self._reading() as file:
+        with self._reading() as file, sound(self.path):
             version = self._version()
             if self._held is None or self._held[0] != version:
                 self._held = (version, read.present(file))
@@ -79,31 +81,31 @@ class Store:
     @property
     def day(self) -> float | None:
         """The day of the last write; None of a store never written to."""
-        with self._reading() as file:
+        with self._reading() as file, sound(self.path):
             return read.last_day(file)
 
     @property
     def start(self) -> str | None:
         """The date of day 0, where one was given."""
-        with self._reading() as file:
+        with self._reading() as file, sound(self.path):
             return read.start(file)
 
     @property
     def ticks(self) -> pl.DataFrame:
         """Every write on record."""
-        with self._reading() as file:
+        with self._reading() as file, sound(self.path):
             return read.ticks(file)
 
     @property
     def verdicts(self) -> pl.DataFrame:
         """Every verdict on record, those of refused claims included."""
-        with self._reading() as file:
+        with self._reading() as file, sound(self.path):
             return read.verdicts(file)
 
     def at(self, day: float) -> Memory:
         """The memory as the last write up to a day left it."""
-        with self._reading() as file:
-            return read.past(file, day)
+        with self._reading() as file, sound(self.path):
+            return read.past(file, finite(day, where="day"))
 
     def admit(
         self, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None
@@ -116,9 +118,15 @@ class Store:
         return verdicts
 
     def tick(self, now: float, rules: Rules | None = None) -> Memory:
-        """Tick the memory in the file, as `malsim.memory.tick`; returns it."""
+        """Tick the memory in the file, as `malsim.memory.tick`; returns it. `now` is a finite number of days."""
+        now = finite(now, where="now")
         with self._changing() as old:
             return self._write(old, tick(old, now, rules), t=now, deed="tick")
+
+    def update(self, handle: str, *, writer: str, now: float, rules: Rules | None = None, **fields: Any) -> Memory:
+        """Rewrite fields of a cell in the file, as `malsim.memory.updates.update`; returns the memory."""
+        with self._changing() as old:
+            return self._write(old, update(old, handle, writer=writer, now=now, rules=rules, **fields), t=now, deed="update")
 
     def mini_index(self, query: str = "", **options: Any) -> Push:
         """The lines that a reader is pushed about a query, found by the file's own index; options as of `push.push`."""
@@ -130,6 +138,7 @@ class Store:
 
         In a store open for reading only, nothing is kept.
         """
+        now = None if now is None else finite(now, where="now")
         if not self.write:
             return expand(self.memory, handle, now=self.day if now is None else now, rep=rep, rules=rules)
         with self._changing() as old:
@@ -186,3 +195,18 @@ class Store:
                 yield self.connection if is_made(self.connection) else blank()
             finally:
                 self.connection.execute("ROLLBACK")
+
+
+def open_memory(path: str | Path, *, at: float | None = None) -> Memory:
+    """The memory in a store's file, as it stands or as it stood on day `at`; the file is only read.
+
+    Raises `StoreError` where there is no such store.
+    """
+    with Store(path, write=False) as store:
+        return store.memory if at is None else store.at(at)
+
+
+def save_memory(memory: Memory, path: str | Path, *, t: float | None = None) -> None:
+    """Make a store's file hold this memory, as of day `t`: one transaction; see `Store.save`."""
+    with Store(path) as store:
+        store.save(memory, t=t)

@@ -1,18 +1,28 @@
 """The netlist: a graph and its wiring as one text, read, checked, written back, loaded and run."""
 
-from malsim.netlist.diff import diff
+from malsim.moved import moved
+from malsim.netlist.engine.stream import difference, run
 from malsim.netlist.evaluate import Frames, evaluate
-from malsim.netlist.faults import Fault, NetlistError
 from malsim.netlist.files import read
+from malsim.netlist.graph.text import render, save
+from malsim.netlist.language.diff import diff
+from malsim.netlist.language.faults import Fault, NetlistError
+from malsim.netlist.language.parse import parse
+from malsim.netlist.language.render import fmt
+from malsim.netlist.language.statements import Document
 from malsim.netlist.lint import lint
-from malsim.netlist.load import Loaded, load, save
-from malsim.netlist.parse import parse
-from malsim.netlist.render import fmt, render
-from malsim.netlist.statements import Document
-from malsim.netlist.stream import difference, run
+from malsim.netlist.load import Loaded, load
 from malsim.netlist.why import why
 
 __all__ = [
     "Document", "Fault", "Frames", "Loaded", "NetlistError", "diff", "difference", "evaluate", "fmt", "lint", "load",
     "parse", "read", "render", "run", "save", "why",
 ]  # fmt: skip
+
+moved(
+    {"malsim.netlist.diagram": "malsim.netlist.wiring.diagram", "malsim.netlist.stream": "malsim.netlist.engine.stream"}
+    | {
+        f"malsim.netlist.{name}": f"malsim.netlist.language.{name}"
+        for name in ("address", "faults", "handles", "lexicon", "statements", "values")
+    }
+)

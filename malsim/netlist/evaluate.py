@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.errors import AddressError
-from malsim.netlist.address import Name, Path, Pin, Reduced, Row, address
-from malsim.netlist.lexicon import FLAGS, SCORES
-from malsim.netlist.versions import at_version
+from malsim.netlist.graph.versions import at_version
+from malsim.netlist.language.address import Name, Path, Pin, Reduced, Row, address, column_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.memory import Memory
-    from malsim.netlist.address import Address, Hop
+    from malsim.netlist.language.address import Address, Hop
 
-__all__ = ["Frames", "cells_read", "column_of", "evaluate"]
+__all__ = ["Frames", "cells_read", "evaluate"]
 
 _INSTANT = ("t", "rep")
 
@@ -116,17 +115,6 @@ def cells_read(where: Address | str, frames: Frames) -> pl.DataFrame:
     return cells.filter(pl.col("cell") == inner.name) if inner.name else cells
 
 
-def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str:
-    """The column that fields of an address name: `("scores", "eff")` is `effective`."""
-    group, name = (fields[0], fields[1]) if len(fields) > 1 else ("", fields[0] if fields else "")
-    words = {"scores": SCORES, "flags": FLAGS}.get(group, {})
-    column = words.get(name, name) if group in {"scores", "flags", ""} and len(fields) <= 2 else ""  # noqa: PLR2004
-    if column not in columns or (group and column not in words.values()):
-        known = " ".join([*(f"scores-{score}" for score in SCORES), *(f"flags-{flag}" for flag in FLAGS)])
-        raise AddressError("no such field", given=str(where), allowed=f"{known}, or a column")
-    return column
-
-
 def _path(point: Path, frames: Frames) -> pl.DataFrame:
     """Every cell the path reaches: t, rep, row (its handle), value."""
     reached = _reached(point, frames)
@@ -189,6 +177,10 @@ def _reduced(point: Reduced, frames: Frames) -> pl.DataFrame:
     else:
         live = replace(frames, cells=_active(frames.cells))
         many = _path(inner, frames) if isinstance(inner, Path) else _rows(inner, live)
+    kind = many.schema["value"]
+    if not (point.reducer == "count" or kind.is_numeric() or kind in {pl.Boolean, pl.Null}):
+        hint = "name a field of numbers, such as scores-eff, or count them"
+        raise AddressError("a reducer takes numbers, and these are words", given=str(point), hint=hint)
     number = pl.col("value").cast(pl.Float64)
     how = {
         "mean": number.mean(), "sum": number.sum(), "max": number.max(), "min": number.min(),

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from malsim.netlist.faults import Fault, NetlistError
-from malsim.netlist.lexicon import LIMITS
-from malsim.netlist.parse import scan, undeclared_threads
-from malsim.netlist.statements import Document, Source
+from malsim.netlist.language.faults import Fault, NetlistError
+from malsim.netlist.language.lexicon import LIMITS
+from malsim.netlist.language.parse import scan, undeclared_threads
+from malsim.netlist.language.statements import Document, Source
 from malsim.netlist.wiring.blocks import called
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from malsim.netlist.statements import Statement
+    from malsim.netlist.language.statements import Statement
 
-__all__ = ["read"]
+__all__ = ["read", "read_what_can_be"]
 
 
 @dataclass
@@ -93,13 +93,19 @@ def read(path: str | Path) -> Document:
     NetlistError
         With every fault of every file.
     """
+    document, faults = read_what_can_be(path)
+    if faults:
+        raise NetlistError(faults)
+    return document
+
+
+def read_what_can_be(path: str | Path) -> tuple[Document, list[Fault]]:
+    """What can be read of a netlist file and all it sources, and every fault of the rest."""
     reader, whole = _Reader(), Path(path).resolve()
     statements = tuple(reader.statements(whole, str(path), None))
     blocks = dict(_blocks(reader, statements, whole, str(path)))
     faults = [*reader.faults, *undeclared_threads(statements)]
-    if faults:
-        raise NetlistError(faults)
-    return Document(statements, str(path), blocks)
+    return Document(statements, str(path), blocks), faults
 
 
 def _blocks(reader: _Reader, statements: tuple[Statement, ...], whole: Path, shown: str) -> Iterator[tuple[str, Document]]:

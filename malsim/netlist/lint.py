@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from malsim.netlist.collection import no_full_collection
-from malsim.netlist.faults import Fault
-from malsim.netlist.lexicon import COMPILED
-from malsim.netlist.statements import Cell, Edges, Schedule
+from malsim.netlist.language.faults import Fault
+from malsim.netlist.language.lexicon import COMPILED
+from malsim.netlist.language.statements import Cell, Edges, Schedule
 from malsim.netlist.wiring.link import link
 from malsim.netlist.wiring.loops import loops
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from malsim.netlist.statements import Document, Statement
+    from malsim.netlist.language.statements import Document, Statement
     from malsim.netlist.wiring import Net
     from ops import Sheet
 
 __all__ = ["lint"]
 
 
-@no_full_collection()
 def lint(document: Document, palette: Callable[[str], Sheet] | None = None, *, net: Net | None = None) -> list[Fault]:
     """Look over a netlist that links.
 

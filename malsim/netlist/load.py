@@ -8,28 +8,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory import Memory, Rules
+from malsim.memory.gate.edit import set_flag
 from malsim.memory.schema import NONE
-from malsim.memory.updates import set_flag
-from malsim.netlist.address import path
-from malsim.netlist.collection import no_full_collection
-from malsim.netlist.faults import Fault, NetlistError
 from malsim.netlist.graph.build import build
-from malsim.netlist.graph.gather import gather
+from malsim.netlist.graph.gather import Gathered, gather
 from malsim.netlist.graph.propose import propose
-from malsim.netlist.graph.say import said
-from malsim.netlist.lexicon import FLAGS
-from malsim.netlist.parse import parse
-from malsim.netlist.render import render
-from malsim.netlist.statements import Document
-from malsim.netlist.values import bit
+from malsim.netlist.language.address import path
+from malsim.netlist.language.faults import Fault, NetlistError
+from malsim.netlist.language.lexicon import FLAGS
+from malsim.netlist.language.parse import parse
+from malsim.netlist.language.statements import Cell, Document
+from malsim.netlist.language.values import bit
 from malsim.netlist.wiring import Net, linked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from ops import Sheet
 
-__all__ = ["Loaded", "load", "save"]
+__all__ = ["Checked", "Loaded", "check", "load"]
 
 LOST = "declare it, or load into a memory that holds it"
 
@@ -42,7 +39,6 @@ class Loaded:
     net: Net
 
 
-@no_full_collection()
 def load(
     source: Document | str | bytes,
     memory: Memory | None = None,
@@ -99,6 +95,45 @@ def load(
     return Loaded(after, net)
 
 
+@dataclass(frozen=True)
+class Checked:
+    """What a look at a netlist found: its net, faults, notes, and the cells it needs that it does not say."""
+
+    net: Net
+    faults: list[Fault]
+    notes: list[Fault]
+    needed: tuple[str, ...] = ()
+
+
+def check(document: Document, memory: Memory | None = None) -> Checked:
+    """Whether a netlist would load into a memory, or without one into any that holds the cells it needs.
+
+    >>> check(parse("dec_a3ee supports> dec_ffff(+1)")).needed
+    ('dec_a3ee', 'dec_ffff')
+    """
+    gathered = gather(document.statements)
+    net, faults = linked(document)
+    needed: tuple[str, ...] = ()
+    if memory is None:
+        named = gathered.named() | {where.handle for _, where in net.paths}
+        named |= {path(statement.address).handle for statement in net.flags}
+        said = {name for row in gathered.rows for name in (row["handle"], row.get("key"))}
+        needed = tuple(sorted(named - said))
+        memory = _holding(needed)
+    try:
+        load(document, memory)
+    except NetlistError as error:
+        faults = list(error.faults)
+    return Checked(net, faults, gathered.notes, needed)
+
+
+def _holding(handles: Iterable[str]) -> Memory:
+    """A memory with cells of these names and nothing else in it."""
+    cells = [Cell(handle, "needed") for handle in handles]
+    rows = [{"handle": cell.handle, "title": cell.title, "kind": "dec"} for cell in cells]
+    return build(Gathered(rows, cells), Memory.empty(), Rules(), now=0.0, rep=0)[0]
+
+
 def _strangers(memory: Memory, net: Net, rep: int, expected: Collection[str]) -> list[Fault]:
     """A fault for every wire that begins at a cell the memory does not hold, nor will."""
     ends = net.paths
@@ -135,12 +170,3 @@ def _flagged(memory: Memory, net: Net, rules: Rules, rep: int) -> tuple[Memory, 
         here[[row for (one, row), wanted in given.items() if (one, wanted) == (flag, value)]] = True
         memory = set_flag(memory, here, flag, value=value)
     return memory, faults
-
-
-def save(memory: Memory, *, rep: int = 0) -> str:
-    """The text that loads as this memory's cells and edges, every stored value included, shortest exact numbers.
-
-    >>> print(save(load('dec_a3ee "ship v5" conf(.7!)').memory).splitlines()[0])
-    dec_a3ee "ship v5" conf(0.7!) eff(0.7) curr(1) sal(0.5) annexed(0) locked(0) pinned(0) review(0) bg(1)
-    """
-    return render(said(memory, rep=rep))

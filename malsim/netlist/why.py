@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.errors import AddressError
-from malsim.netlist.address import Pin
-from malsim.netlist.values import short
+from malsim.netlist.language.address import Pin
+from malsim.netlist.language.values import short
 
 if TYPE_CHECKING:
     from collections.abc import Callable

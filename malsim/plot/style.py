@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import io
 from itertools import cycle, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from malsim.outputs import whole_file
+from malsim.plain_text import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +27,30 @@ RESOLUTION = 130
 
 
 class Sheet(Figure):
-    """A figure that a notebook shows and `save` writes, with no window system behind it."""
+    """A figure that a notebook shows and `savefig` writes, with no window system behind it; texts are drawn as typed."""
+
+    def draw(self, renderer: Any) -> None:
+        """Draw with dollar signs as they stand and without control characters; only powers on axes are set as formulas."""
+        powers = {
+            label
+            for axes in self.axes
+            for axis in (axes.xaxis, axes.yaxis)
+            if axis.get_scale() == "log"
+            for label in axis.get_ticklabels(which="both")
+        }
+        for text in self.findobj(Text):
+            text.set_parse_math(text in powers)
+            if (plain := shown(text.get_text())) != text.get_text():
+                text.set_text(plain)
+        super().draw(renderer)
+
+    def savefig(self, fname: Any, **kwargs: Any) -> None:
+        """Write the figure, a file whole or not at all."""
+        if not isinstance(fname, str | Path):
+            super().savefig(fname, **kwargs)
+            return
+        with whole_file(fname) as place:
+            super().savefig(place, **kwargs)
 
     def _repr_png_(self) -> bytes:
         held = io.BytesIO()

@@ -9,13 +9,14 @@ from importlib import resources
 from string import Template
 from typing import TYPE_CHECKING
 
-from malsim.plot.checked import checked
+from malsim.plain_text import shown
+from malsim.plot.runs.checked import checked
+from malsim.scenario.judge.suite_summary import details
 from malsim.scenario.picture import picture
-from malsim.scenario.verdicts import details
 
 if TYPE_CHECKING:
-    from malsim.scenario.judge import Judged, Outcome, Status
-    from malsim.scenario.verdicts import Suite
+    from malsim.scenario.judge.judge import Judged, Outcome, Status
+    from malsim.scenario.judge.suite_summary import Suite
 
 __all__ = ["report"]
 
@@ -110,4 +111,4 @@ def _mark(status: Status) -> str:
 
 
 def _text(text: str) -> str:
-    return html.escape(text)
+    return html.escape(shown(text))

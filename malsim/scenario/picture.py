@@ -9,18 +9,18 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import MalsimError
-from malsim.scenario.checks import BaselineCheck, MetricCheck, value_of
+from malsim.scenario.baseline.recording import LINES, TUBES, tube_frames
+from malsim.scenario.judge.checks import BaselineCheck, MetricCheck, value_of
+from malsim.scenario.judge.safe_sets import Region, regions
 from malsim.scenario.properties import Property
 from malsim.scenario.properties.formula import Number
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.render import render
-from malsim.scenario.recording import LINES, TUBES, tube_frames
-from malsim.scenario.regions import Region, regions
 from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
-    from malsim.scenario.judge import Judged
+    from malsim.scenario.judge.judge import Judged
     from malsim.scenario.properties import Trace
     from malsim.scenario.properties.formula import Value
 

@@ -1,29 +1,33 @@
 """Scenario files as pytest tests: each check is a test, each goal of the session another; no Python is written.
 
-A `.toml` file is collected if it is named on the command line, or lies under a folder called `scenarios` (the ini option
-`malsim_scenarios` names others). Everything heavy is imported when the first such file is met.
+A `.toml` file is collected if it is named on the command line, if it lies under a folder that the ini option
+`malsim_scenarios` names, or, where that is not set, if it lies under a folder called `scenarios` and declares itself: its
+first line is `# malsim`, or its first key is `why`. Everything heavy is imported when the first such file is met.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING
 
 import pytest
 
-from malsim.scenario.limits import Limits
+from malsim.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from malsim.scenario.judge import Judged, Outcome
-    from malsim.sim.script import Scenario
+    from malsim.scenario.judge.judge import Judged, Outcome
+    from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["CheckItem", "GoalItem", "ScenarioFile"]
 
 FOLDERS = "malsim_scenarios"
 PREFIX = "--malsim-"
+HEAD = 4096
+DECLARED = re.compile(r"\s*#\s*malsim[ \t]*(?:\n|$)|(?:\s*#[^\n]*\n|\s)*why\s*=")
 GOALS = pytest.StashKey[dict[str, list["ScenarioFile"]]]()
 
 
@@ -37,7 +41,7 @@ class Broken(Exception):  # noqa: N818  # pytest shows the name
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a project name the folders its scenarios lie in, and a command line the rules they run under."""
-    parser.addini(FOLDERS, "folders whose .toml files are malsim scenarios", type="args", default=["scenarios"])
+    parser.addini(FOLDERS, "folders whose .toml files are malsim scenarios", type="args", default=[])
     parser.addoption("--malsim-rules", metavar="FILE", help="judge scenarios under these rules: a TOML file or a preset")
     Limits.options(parser.addoption, prefix=PREFIX)
 
@@ -46,13 +50,31 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
     """Take the .toml files that are scenarios by their place."""
     if file_path.suffix != ".toml":
         return None
-    from malsim.scenario.files import holds_rules_alone
-
-    within = file_path.relative_to(parent.config.rootpath) if file_path.is_relative_to(parent.config.rootpath) else file_path
-    listed = set(parent.config.getini(FOLDERS)) & set(within.parts[:-1]) and not holds_rules_alone(file_path)
-    if listed or parent.session.isinitpath(file_path):
+    if parent.session.isinitpath(file_path) or _is_told(file_path, parent.config):
         return ScenarioFile.from_parent(parent, path=file_path)
     return None
+
+
+def _is_told(path: Path, config: pytest.Config) -> bool:
+    """Whether a file is a scenario by its place and, where no place was told, by its own words."""
+    within = path.relative_to(config.rootpath) if path.is_relative_to(config.rootpath) else path
+    folders = config.getini(FOLDERS)
+    if not folders:
+        return "scenarios" in within.parts[:-1] and _declares_itself(path)
+    if not any(folder in within.parts[:-1] or within.is_relative_to(folder) for folder in folders):
+        return False
+    from malsim.scenario.file.scenario_file import holds_rules_alone
+
+    return not holds_rules_alone(path)
+
+
+def _declares_itself(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8") as file:
+            head = file.read(HEAD)
+    except (OSError, ValueError):
+        return False
+    return DECLARED.match(head) is not None
 
 
 class ScenarioFile(pytest.File):
@@ -63,7 +85,7 @@ class ScenarioFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item a check, and one a goal that no earlier file named; a file with neither is an error."""
-        from malsim.scenario.checks import Goal
+        from malsim.scenario.judge.checks import Goal
 
         checks = self.scenario().checks
         if not checks:
@@ -86,7 +108,7 @@ class ScenarioFile(pytest.File):
     def _read(self) -> Scenario:
         from malsim.errors import MalsimError
         from malsim.memory import Rules
-        from malsim.scenario.files import read
+        from malsim.scenario.file.scenario_file import read
 
         try:
             scenario, rules = read(self._near()), self.config.getoption("malsim_rules")
@@ -101,7 +123,7 @@ class ScenarioFile(pytest.File):
 
     def judged(self) -> Judged:
         """The scenario, run and judged."""
-        from malsim.scenario.judge import judge
+        from malsim.scenario.judge.judge import judge
 
         if self._judged is None:
             self._judged = judge(self.scenario(), limits=Limits.of(self.config.option, prefix=PREFIX))
@@ -115,7 +137,7 @@ class CheckItem(pytest.Item):
 
     def setup(self) -> None:
         """Run and judge."""
-        from malsim.scenario.verdicts import headline
+        from malsim.scenario.judge.suite_summary import headline
 
         self.found = self.judge()
         judged, outcome = self.found
@@ -131,7 +153,7 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail as it was judged."""
-        from malsim.scenario.verdicts import details, headline
+        from malsim.scenario.judge.suite_summary import details, headline
 
         judged, outcome = self.found
         if outcome is not None and outcome.status == "fail":
@@ -157,7 +179,7 @@ class GoalItem(CheckItem):
 
     def judge(self) -> tuple[Judged, Outcome | None]:
         """The outcome over every file that names it."""
-        from malsim.scenario.judge import goals
+        from malsim.scenario.judge.judge import goals
 
         suite = []
         for file in self.config.stash[GOALS][self.name]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 from dataclasses import dataclass
@@ -10,24 +11,37 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from polars.exceptions import PolarsError
 
 from malsim.errors import DataError
 from malsim.memory import Rules
-from malsim.scenario.files import parse
-from malsim.scenario.limits import Limits
+from malsim.scenario.file.scenario_file import parse
+from malsim.scenario.file.size import check_size
 from malsim.sim import bench
-from malsim.sim.manifest import digest, versions
+from malsim.sim.record.manifest import digest, versions
 from malsim.sim.run import FRAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
+    from malsim.limits import Limits
     from malsim.sim.run import Run
-    from malsim.sim.script import Scenario
+    from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["Rerun", "again", "life", "rerun"]
 
 TOLERANCE = 1e-12
+LARGEST = 64 * 2**20
+WORDS = {str: "a text", int: "a whole number", float: "a number", dict: "a table", list: "a list"}
+NOTHING = type(None)
+ENTRIES: dict[str, tuple[type, ...]] = {
+    "name": (str,), "path": (str, NOTHING), "scenario": (str, NOTHING), "scenario_sha256": (str, NOTHING), "rules": (dict,),
+    "netlist": (dict, NOTHING), "stores": (dict, NOTHING), "seed": (int,), "days": (int, float), "turn_every_ms": (int,),
+    "replications": (int,), "first": (int,), "record": (str, list), "record_every": (int,), "sha256": (dict,),
+    "versions": (dict, NOTHING), "processor": (str, NOTHING), "law": (str, NOTHING), "law_settings": (dict, NOTHING),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +75,7 @@ def rerun(path: str | Path, *, limits: Limits | None = None) -> Rerun:
     path = Path(path)
     recorded = _read(path)
     scenario = again(recorded, where=str(path))
-    (limits or Limits()).check(scenario)
+    check_size(scenario, limits)
     run = bench.run(scenario)
     exactly = recorded.get("versions") == versions() and recorded.get("processor") == platform.machine()
     differences = {}
@@ -77,6 +91,7 @@ def rerun(path: str | Path, *, limits: Limits | None = None) -> Rerun:
 
 def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
     """The scenario that a manifest describes, with the rules, seed and replications it was run with."""
+    _check(recorded, where)
     if not recorded.get("scenario"):
         raise DataError("holds no scenario text", where=where, hint="only runs of scenario files can be made again")
     rules = dict(recorded["rules"])
@@ -84,11 +99,16 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
         raise DataError("was run with a formula of its user's own", where=where, hint="run it again from Python")
     record = recorded["record"]
     wired = (recorded.get("netlist") or {}).get("text")
-    where = recorded.get("path") or recorded["name"]
-    return parse(
-        recorded["scenario"], name=recorded["name"], where=where, netlist=wired, stores=recorded.get("stores", {})
-    ).replace(
+    near = _scenario_file(recorded, Path(where).parent)
+    stores = recorded.get("stores") or {}
+    scenario = parse(recorded["scenario"], name=recorded["name"], where=near, netlist=wired, stores=stores)
+    for store in set(stores) - set(scenario.beginning.stores if scenario.beginning else ()):
+        hint = "run the scenario again with malsim run --from, or name the store in [memory] from"
+        raise DataError("began with a memory that its scenario does not name", where=where, given=store, hint=hint)
+    return scenario.replace(
         rules=Rules.of({name: float(value) if value == "inf" else value for name, value in rules.items()}),
+        law=recorded.get("law") or "mal",
+        law_settings=recorded.get("law_settings") or {},
         seed=recorded["seed"],
         days=recorded["days"],
         turn_every=recorded["turn_every_ms"],
@@ -108,7 +128,39 @@ def life(path: str | Path, rep: int | None = None) -> Run:
     if not scenario.first <= rep < scenario.first + scenario.replications:
         allowed = f"{scenario.first} to {scenario.first + scenario.replications - 1}"
         raise DataError("this run has no such replication", where=str(path), given=rep, allowed=allowed)
-    return bench.run(scenario.replace(first=rep, replications=1, record="all", record_every=1))
+    scenario = scenario.replace(first=rep, replications=1, record="all", record_every=1)
+    check_size(scenario)
+    return bench.run(scenario)
+
+
+def _scenario_file(recorded: Mapping[str, Any], folder: Path) -> str:
+    """The file beside which claims, stores and netlists of the run lie: the recorded one, else as if beside the manifest.
+
+    What a manifest calls its scenario's file is believed only where that very scenario stands: a manifest may come from
+    anywhere, and must not choose what is read.
+    """
+    path = Path(recorded.get("path") or recorded["name"])
+    try:
+        if path.stat().st_size < LARGEST and hashlib.sha256(path.read_bytes()).hexdigest() == recorded.get(
+            "scenario_sha256"
+        ):
+            return str(path)
+    except (OSError, ValueError):
+        pass
+    return str(folder / "".join(path.name.split("\0"))[:100])
+
+
+def _check(recorded: Mapping[str, Any], where: str) -> None:
+    """Refuse a manifest whose entries are not what a run writes."""
+    for name, kinds in ENTRIES.items():
+        given = recorded.get(name)
+        if not isinstance(given, kinds) or isinstance(given, bool):
+            allowed = " or ".join("nothing" if kind is type(None) else WORDS[kind] for kind in kinds)
+            raise DataError("not what a run writes", where=f"{where}: {name}", given=type(given).__name__, allowed=allowed)
+    for name in ("sha256", "stores", "netlist"):
+        texts = recorded.get(name) or {}
+        if not all(isinstance(text, str) for text in texts.values()):
+            raise DataError("not what a run writes", where=f"{where}: {name}", allowed="texts by name")
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -116,8 +168,8 @@ def _read(path: Path) -> dict[str, Any]:
         raise DataError("no such manifest", given=str(path), hint="name the manifest.json that a run wrote")
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"not JSON: {error}", where=str(path)) from error
+    except (ValueError, RecursionError) as error:
+        raise DataError("not JSON", where=str(path), hint="name the manifest.json that a run wrote") from error
     needed = {"malsim", "scenario", "rules", "seed", "days", "turn_every_ms", "replications", "first", "record", "sha256"}
     if not isinstance(found, dict) or needed - found.keys():
         raise DataError("not a manifest of a run", where=str(path), hint="name the manifest.json that a run wrote")
@@ -126,9 +178,12 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _difference(frame: pl.DataFrame, recorded: Path) -> str:
     """What sets a frame apart from the one in a Parquet file; empty if nothing does."""
-    if not recorded.is_file():
+    if not recorded.is_file() or recorded.is_symlink():
         return f"{recorded.name} is not there to compare with"
-    other = pl.read_parquet(recorded)
+    try:
+        other = pl.read_parquet(recorded)
+    except (PolarsError, OSError) as error:
+        raise DataError("no readable Parquet file", where=str(recorded), hint="run the scenario again") from error
     if frame.schema != other.schema or frame.height != other.height:
         return f"{frame.height} rows and {frame.width} columns, recorded {other.height} and {other.width}"
     for name in frame.columns:

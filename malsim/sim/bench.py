@@ -3,38 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
 import simpy
 
-from malsim.memory import Memory, tick
-from malsim.memory.admission import judged, screened
+from malsim.memory import Memory
+from malsim.memory.graph_plant import verdicts_of
+from malsim.memory.port import HoldsGraph
 from malsim.memory.schema import NONE
-from malsim.memory.validation import Validated, validate
-from malsim.sim import hooks
-from malsim.sim.cast import Cast
-from malsim.sim.catalogue import Catalogue
+from malsim.sim.agent import hooks
+from malsim.sim.agent.cell_index import Catalogue
+from malsim.sim.agent.context import Scene, Stage
+from malsim.sim.agent.netlist_runner import Thread
+from malsim.sim.agent.reviewer_pool import Desk
+from malsim.sim.agent.snapshot import Stand
+from malsim.sim.agent.turns import Session
 from malsim.sim.clock import days, milliseconds
-from malsim.sim.drafts import Drafts
-from malsim.sim.inbox import Inbox
-from malsim.sim.ledger import Ledger
-from malsim.sim.push import Stand
-from malsim.sim.recorder import Recorder
-from malsim.sim.reviewers import Desk
+from malsim.sim.engine.drafts import Drafts
+from malsim.sim.engine.inbox import Inbox
+from malsim.sim.engine.intake import Intake
+from malsim.sim.engine.populations import Cast
+from malsim.sim.record.recorder import Recorder
+from malsim.sim.record.running_scores import Finals
+from malsim.sim.record.turn_counters import Ledger
 from malsim.sim.run import Run
-from malsim.sim.session import Session
-from malsim.sim.stage import Scene, Stage
-from malsim.sim.tally import Finals
-from malsim.sim.thread import Thread
-from malsim.sim.timing import Timing
+from malsim.sim.settings.memory_law import plant_of
+from malsim.sim.settings.timing import Timing
 from malsim.sim.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from malsim.sim.script import Scenario
+    from malsim.memory.gate.verdicts import Judgement
+    from malsim.sim.engine.claim_context import Ints
+    from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["Bench", "Watch", "run"]
 
@@ -64,10 +68,11 @@ class Bench:
         world = World(scenario.facts, seed=scenario.seed, reps=reps, end=milliseconds(scenario.days) + 1)
         self.recorder = Recorder(scenario)
         self.stage = Stage(world=world, reps=reps, seed=scenario.seed, notes=self.recorder.notes)
-        self.truth = np.zeros((len(scenario.facts), len(reps)), dtype=np.int64)
+        self.truth = world.first.copy()
         self.cast = Cast(scenario, self.stage)
         self.inbox = Inbox()
-        self.catalogue = Catalogue(scenario.facts, scenario.replications, scenario.first, self.cast.words.sayings)
+        self.catalogue = Catalogue(scenario.facts, scenario.replications, self.cast.words.sayings)
+        self.intake = Intake(scenario.facts, scenario.claims, self.cast.words, self.cast.about, scenario.rules)
         self.ledger = self.session = self.desk = None
         if scenario.reader:
             self.ledger = Ledger(len(reps))
@@ -76,9 +81,9 @@ class Bench:
             self.desk = Desk(scenario.reviewers, self.stage, who=self.cast.reviewers, form=1)
         self._known_until = -1  # the changes of truth before this time are known to the recorder
         self.thread = Thread.of(scenario, self.stage)
-        memory = scenario.beginning.lives(reps.tolist(), scenario.rules) if scenario.beginning else Memory.empty()
-        memory = self.thread.put(memory) if self.thread else memory
-        self._settle(hooks.orient(memory, scenario, 0.0, self.stage.notes) if self.session else memory)
+        self.stage.notes.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
+        self.plant = plant_of(scenario)
+        self._begin(self.plant.init(reps.tolist(), self.intake.vocabulary))
         self._scanned = self.calendar.event()
         for process in (self._script, self._populations, self._thread):
             self.calendar.process(process())
@@ -86,12 +91,32 @@ class Bench:
     def made(self) -> Run:
         """The run, once the calendar is empty."""
         recorder = self.recorder
+        if recorder.changes:
+            recorder.changes.close(self.scenario.days)
         return Run(
             scenario=self.scenario, cells=recorder.cells(), signals=recorder.signals(), events=recorder.events(),
-            writers=recorder.writers(), bands=recorder.bands.frame(), memory=self.stand.memory, unseen=len(self.inbox),
+            writers=recorder.writers(), bands=recorder.bands.frame(), plant=self.plant, state=self.state,
+            vocabulary=self.intake.vocabulary,
+            unseen=len(self.inbox), dropped=recorder.dropped,
             ledger=self.ledger.frame(self.scenario.first) if self.ledger else None,
-            tally=recorder.tally, finals=Finals.of(self.stand, self.truth, self.scenario.rules),
+            tally=recorder.tally, changes=recorder.changes, finals=Finals.of(self.stand, self.truth),
         )  # fmt: skip
+
+    def _begin(self, state: Any) -> None:
+        """What a graph starts with besides claims: the cells of a netlist, and the ten of a session."""
+        plant, session = self.plant, self.session
+        if isinstance(plant, HoldsGraph):
+            memory = plant.graph(state)
+            memory = self.thread.put(memory) if self.thread else memory
+            state = plant.with_graph(
+                state, hooks.orient(memory, self.scenario, 0.0, self.stage.notes) if session else memory
+            )
+        else:
+            if self.thread:
+                self.thread.put(Memory.empty())
+            if session:
+                hooks.oriented(0.0, self.stage.notes)
+        self._settle(state, 0.0)
 
     def _script(self) -> Generator[simpy.Event, None, None]:
         """Post the scripted claims, each at its time, in every replication."""
@@ -125,62 +150,84 @@ class Bench:
 
     def _turn(self, number: int, at: int, *, last: bool) -> None:
         now = days(at)
-        memory, own = self.stand.memory, Drafts.none()
+        state, own = self.state, Drafts.none()
         if self.session:
-            memory, own = self.session.live(self.stand, number, now, self.thread.budget if self.thread else None)
+            stand = self._seen(now)
+            fact, opened, own = self.session.live(stand, number, now, self.thread.budget if self.thread else None)
+            state = self.plant.read(state, np.arange(len(fact)), fact, opened, now)
         reviews = self.desk.reviewed(self.stand, at) if self.desk else Drafts.none()
-        self._scan(memory, at, [own, reviews])
+        self._scan(state, at, [own, reviews])
         if at in self._timing.doubled:
-            self._scan(self.stand.memory, at, [])
+            self._scan(self.state, at, [])
         if self.desk:
             self.desk.escalate(self.stand, at, now)
         self._follow(at)
         scene = Scene(self.stand, self.truth, self.ledger, self.desk, self.thread)
-        self.recorder.tick(self.stand.memory, now, last=last, scene=scene)
+        self.recorder.tick(now, last=last, scene=scene)
 
     def _catch_up(self, at: int, gap: str) -> None:
         """After a gap the session begins again: what came in meanwhile is scanned before the first push."""
         notes, now = self.stage.notes, days(at)
-        self._scan(self.stand.memory, at, [])
+        self._scan(self.state, at, [])
         notes.every("caught_up", now, "session", "one tick for the whole gap", gap)
-        hooks.orient(self.stand.memory, self.scenario, now, notes)
+        hooks.oriented(now, notes)
 
-    def _scan(self, memory: Memory, at: int, own: list[Drafts]) -> None:
+    def _scan(self, state: Any, at: int, own: list[Drafts]) -> None:
         """Read the inputs, recompute."""
-        now, rules = days(at), self.scenario.rules
+        now = days(at)
         waiting, drafts = self.inbox.drain(now)
         drafts = self.cast.ordered(Drafts.joined([drafts, *own]))
         if len(drafts) or waiting.height:
-            memory = self._admitted(memory, drafts, waiting)
+            state = self._admitted(state, drafts, waiting, now)
         if self.session:
             self.session.close()
-        memory = tick(memory, now, rules)
+        state = self.plant.tick(state, now)
         if self.thread:
-            memory = self.thread.scan(memory, at, self.ledger, self.desk, self.recorder.admitted)
-        self._settle(memory)
+            state = self._wired(state, at, self.thread)
+        self._settle(state, now)
 
-    def _admitted(self, memory: Memory, drafts: Drafts, scripted: pl.DataFrame) -> Memory:
-        claims, rules = self.cast.words.claims(drafts, memory), self.scenario.rules
-        place = np.arange(len(drafts))
-        if scripted.height:
-            claims, order = Validated.joined(claims, screened(validate(scripted, rules), rules))
-            place = np.where(order < len(drafts), order, NONE)
-        said = judged(memory, claims, rules)
-        self.recorder.admitted(said)
+    def _admitted(self, state: Any, drafts: Drafts, scripted: pl.DataFrame, now: float) -> Any:
+        claims, place = self.intake.claims(drafts, scripted, checked=isinstance(self.plant, HoldsGraph))
+        state, verdicts = self.plant.admit(state, claims)
+        view = self.plant.view(state, now)
+        self.recorder.admitted(verdicts, claims.rep, view, claims)
         row, made = np.full((2, len(drafts) + 1), NONE, dtype=np.int64)
-        row[place], made[place] = said.row, np.where(said.verdict == 0, said.row, NONE)
-        self.catalogue.told(drafts, self.cast.words.saying(drafts), made[:-1])
-        self.cast.words.met(drafts, made[:-1], said.memory)
+        row[place], made[place] = verdicts.row, np.where(verdicts.verdict == 0, verdicts.row, NONE)
+        self.catalogue.told(self.cast.words.saying(drafts), made[:-1])
+        if isinstance(self.plant, HoldsGraph):
+            self.cast.words.met(drafts, made[:-1], self.plant.graph(state))
         self.cast.heard(drafts, row[:-1])
         if self.session:
-            self.session.heard(drafts, row[:-1], said.memory)
-        return said.memory
+            self.session.heard(drafts, row[:-1], lambda: view.name)
+        return state
 
-    def _settle(self, memory: Memory) -> None:
+    def _wired(self, state: Any, at: int, thread: Thread) -> Any:
+        """Run the netlist, on the graph or, where there is none, on an empty one."""
+        plant = self.plant
+        if not isinstance(plant, HoldsGraph):
+            thread.scan(Memory.empty(), at, self.ledger, self.desk, lambda _: None)
+            return state
+
+        def tell(said: Judgement) -> None:
+            rep: Ints = said.rep - self.scenario.first
+            after = plant.with_graph(state, said.memory)
+            self.recorder.admitted(verdicts_of(said), rep, plant.view(after, days(at)))
+
+        memory = thread.scan(plant.graph(state), at, self.ledger, self.desk, tell)
+        return plant.with_graph(state, memory)
+
+    def _settle(self, state: Any, now: float) -> None:
         """Make a memory the one that everybody sees until the next scan."""
-        self.catalogue.grow(memory)
-        self.stand = Stand(memory, self.catalogue, self.scenario.rules)
-        self.recorder.notes.seen(memory)
+        self.state = state
+        view = self.plant.view(state, now)
+        self.catalogue.grow(view)
+        self.stand = Stand(view, self.catalogue)
+        self.recorder.notes.seen(view)
+
+    def _seen(self, now: float) -> Stand:
+        """The memory as readers see it now: a graph as the last tick left it, others as they are."""
+        view = self.plant.view(self.state, now)
+        return self.stand if view is self.stand.view else Stand(view, self.catalogue)
 
     def _follow(self, at: int) -> None:
         """Bring the recorded truth up to date; it stands beside the estimate, and nothing that estimates reads it."""

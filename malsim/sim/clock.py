@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from malsim.errors import ScenarioError
@@ -31,6 +32,8 @@ def milliseconds(value: float) -> int:
     >>> milliseconds(0.1)
     8640000
     """
+    if not math.isfinite(value * DAY):
+        raise ScenarioError("not a time", given=value, allowed="a number of days")
     return round(value * DAY)
 
 

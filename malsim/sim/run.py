@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from malsim.memory.port import HoldsGraph
 from malsim.netlist.evaluate import evaluate
-from malsim.sim import causes
-from malsim.sim.bands import BANDS
-from malsim.sim.because import because, is_program, is_signal, of_program
-from malsim.sim.manifest import manifest
-from malsim.sim.metrics import metrics
-from malsim.sim.readers import readers
-from malsim.sim.steady import endings
-from malsim.sim.wired import frames_of
+from malsim.outputs import folder_of_files
+from malsim.sim.record.bands import BANDS
+from malsim.sim.record.manifest import manifest
+from malsim.sim.record.metrics import metrics
+from malsim.sim.replay.endings import endings
+from malsim.sim.settings.memory_law import graph_of
+from malsim.sim.why import cell_cause as causes
+from malsim.sim.why.cell_readers import readers
+from malsim.sim.why.scope_channels import frames_of
+from malsim.sim.why.signal_cause import because, is_program, is_signal, of_program
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from malsim.memory import Memory
     from malsim.memory.explain import Explanation
-    from malsim.sim.script import Scenario
-    from malsim.sim.tally import Finals, Tally
+    from malsim.memory.port import Plant, View, Vocabulary
+    from malsim.sim.record.change_scores import ChangeScores
+    from malsim.sim.record.running_scores import Finals, Tally
+    from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["FRAMES", "Run"]
 
@@ -32,7 +38,9 @@ FRAMES = ("cells", "signals", "events", "writers", "bands")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Run:
-    """A finished run: what was recorded (frames), the memory at its end, and how many claims came after the last tick.
+    """A finished run: what was recorded (frames), and the memory at its end.
+
+    `unseen` counts claims that came after the last tick, `dropped` edges that the memory had no place for.
 
     Frames: `cells` (t, rep, cell, scores, flags, status, truth), `signals` (t, rep, row, signal, value), `events` (t, rep,
     kind, subject, detail, cause), `writers` (t, rep, writer, claims, contradicted, calibration); t in days.
@@ -43,12 +51,46 @@ class Run:
     signals: pl.DataFrame
     events: pl.DataFrame
     writers: pl.DataFrame
-    memory: Memory
+    plant: Plant[Any]
+    state: Any
+    vocabulary: Vocabulary
     bands: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=BANDS))
     ledger: pl.DataFrame | None = None
     tally: Tally | None = None
+    changes: ChangeScores | None = None
     finals: Finals | None = None
     unseen: int = 0
+    dropped: int = 0
+
+    @cached_property
+    def memory(self) -> Memory:
+        """The graph of claims that it ended with; a `UsageError` under a law that keeps none."""
+        return graph_of(self.plant, self.state, self.scenario.law, "cells and edges to look at")
+
+    @cached_property
+    def labels(self) -> pl.DataFrame:
+        """What each item of the memory is about: rep, cell, object, title."""
+        if isinstance(self.plant, HoldsGraph):
+            return self.memory.cells.select("rep", pl.col("handle").alias("cell"), "object", "title")
+        view, words = self.view, self.vocabulary
+        said = [
+            f"{words.objects[place]} is {words.values[place][value]}"
+            for place, value in zip(view.object, view.value, strict=True)
+        ]
+        rep = pl.Series("rep", view.rep + self.scenario.first, dtype=pl.Int32)
+        about = pl.Series("object", words.objects, dtype=pl.String).gather(view.object)
+        return pl.DataFrame([rep, view.name.alias("cell"), about, pl.Series("title", said, dtype=pl.String)])
+
+    @property
+    def score(self) -> str:
+        """The column of cells that says what they are worth: effective, or the rank where the law has no belief."""
+        ranks = "rank" in self.cells.columns and self.cells["effective"].null_count() == self.cells.height
+        return "rank" if ranks else "effective"
+
+    @cached_property
+    def view(self) -> View:
+        """What the memory shows in the end, whatever it is."""
+        return self.plant.view(self.state, float(self.scenario.days))
 
     def explain(self, cell: str, t: float | None = None, rep: int | None = None) -> Explanation:
         """Each term of a cell's effective at the last tick not after `t` days; see `memory.explain.Explanation`.
@@ -90,17 +132,14 @@ class Run:
         return manifest(self.scenario, {name: getattr(self, name) for name in FRAMES})
 
     def write(self, folder: Path) -> list[Path]:
-        """Write every frame as Parquet, and manifest.json; returns the paths."""
+        """Write every frame as Parquet, and manifest.json, all or none of them; returns the paths."""
         import json
 
-        folder.mkdir(parents=True, exist_ok=True)
-        paths = []
-        for name in FRAMES:
-            paths.append(folder / f"{name}.parquet")
-            getattr(self, name).write_parquet(paths[-1])
-        paths.append(folder / "manifest.json")
-        paths[-1].write_text(json.dumps(self.manifest, indent=1) + "\n", encoding="utf-8")
-        return paths
+        with folder_of_files(folder) as place:
+            for name in FRAMES:
+                getattr(self, name).write_parquet(place / f"{name}.parquet")
+            (place / "manifest.json").write_text(json.dumps(self.manifest, indent=1) + "\n", encoding="utf-8")
+        return [folder / f"{name}.parquet" for name in FRAMES] + [folder / "manifest.json"]
 
     def __repr__(self) -> str:
         """A few lines a person reads: what ran, what happened."""
@@ -118,6 +157,8 @@ class Run:
         ]
         if self.unseen:
             lines.append(f"  {self.unseen} claims came at or after the last tick and were never scanned")
+        if self.dropped:
+            lines.append(f"  {self.dropped} edges were dropped: {self.scenario.law} has no place for them")
         return "\n".join([*lines, *(self._measured() if scenario.facts else self._ended())])
 
     def _measured(self) -> list[str]:
@@ -128,7 +169,7 @@ class Run:
         return lines
 
     def _ended(self) -> list[str]:
-        ends = endings(self.cells)
+        ends = endings(self.cells.drop_nulls(self.score), column=self.score)
         lines = []
         for row in ends.to_dicts()[:MOST_LINES]:
             shape = (
@@ -139,7 +180,7 @@ class Run:
                 else "still moving,"
             )
             swing = "" if row["period"] == 1 else f", swinging by {row['amplitude']:.3f}"
-            lines.append(f"  {row['cell']:<16} effective {shape} {row['final']:.3f}{swing}")
+            lines.append(f"  {row['cell']:<16} {self.score} {shape} {row['final']:.3f}{swing}")
         if ends.height > MOST_LINES:
             moving = ends.filter(ends["period"] != 1).height
             lines.append(f"  … and {ends.height - MOST_LINES} more; of all {ends.height}, {moving} had not settled")

@@ -15,7 +15,7 @@ from malsim.sim.draws import Draws, name_number
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from malsim.sim.occasion import Array
+    from malsim.sim.engine.claim_context import Array
 
 __all__ = ["SENSES", "Change", "Fact", "Sight", "World"]
 
@@ -29,9 +29,9 @@ MOST_VALUES = 100
 class Fact:
     """One fact of the world.
 
-    It starts with the first of its `values` (numbers, or words) and moves to another, all alike, `hazard` times a day on
-    average, or at each of `changes` (milliseconds). `stability` is what its claims are declared as; `popularity` is its
-    weight where a fact is chosen.
+    It starts with the first of its `values` (numbers, or words), or, where `start` is drawn, with any of them, all alike. It
+    moves to another, all alike, `hazard` times a day on average, or at each of `changes` (milliseconds).
+    `stability` is what its claims are declared as; `popularity` is its weight where a fact is chosen.
     """
 
     name: str
@@ -41,12 +41,14 @@ class Fact:
     changes: tuple[int, ...] = ()
     topic: str = "world"
     popularity: float = 1.0
+    start: Literal["first", "drawn"] = "first"
 
     def __post_init__(self) -> None:
         checks = (
             ("values", 1 < len(set(self.values)) == len(self.values) <= MOST_VALUES, self.values, "2 to 100, no two alike"),
             ("hazard", 0.0 <= self.hazard <= DAY, self.hazard, f"0 to {DAY} a day"),
             ("popularity", 0.0 < self.popularity < np.inf, self.popularity, "above 0"),
+            ("start", self.start in ("first", "drawn"), self.start, "first or drawn"),
             ("changes", not (self.changes and self.hazard), self.changes, "a hazard or times of change, not both"),
         )
         for key, good, given, allowed in checks:
@@ -106,11 +108,15 @@ class World:
             raise ScenarioError(
                 "too many changes of truth", where="facts", given=f"{expected:.3g}", allowed=f"{MOST_CHANGES}"
             )
-        changes = [_history(fact, Draws(seed, "world"), reps, end) for fact in facts]
-        starts = np.arange(len(reps) * len(facts))  # every row begins with its fact's first value, before any time
+        draws = Draws(seed, "world")
+        first = [_first(fact, draws, reps) for fact in facts]
+        changes = [_history(fact, draws, reps, end, value) for fact, value in zip(facts, first, strict=True)]
+        starts = np.arange(len(reps) * len(facts))  # every row has a value before any time
         row = np.concatenate([starts, *(rep * len(facts) + fact for fact, (rep, _, _) in enumerate(changes))])
         times = np.concatenate([np.full(len(starts), _NEVER), *(t for _, t, _ in changes)])
-        values = np.concatenate([np.zeros_like(starts), *(value for _, _, value in changes)])
+        self.first: Ints = np.stack(first) if first else np.zeros((0, len(reps)), dtype=np.int64)  # (facts, replications)
+        self._first = self.first.T.ravel().astype(np.int8)
+        values = np.concatenate([self._first, *(value for _, _, value in changes)])
         order = np.lexsort((times, row))
         self._row, self._since, self._values = row[order], times[order], values[order].astype(np.int8)
         self._begins = self._row.searchsorted(np.arange(len(starts) + 1))  # where each row begins, and the next one
@@ -118,7 +124,7 @@ class World:
         self._times = self._since[self._in_time]
         most = int(np.diff(self._begins).max(initial=1))
         self._strides = [1 << n for n in reversed(range((most - 1).bit_length()))]
-        self._latest = (_NEVER, np.zeros(len(starts), dtype=np.int8))  # the values by row at the time last asked about
+        self._latest = (_NEVER, self._first.copy())  # the values by row at the time last asked about
 
     def _place(self, row: Ints, t: Ints) -> Ints:
         """Where the change stands that each row (fact of a replication) last went through at its time."""
@@ -143,7 +149,7 @@ class World:
         if t == since:
             return values
         if t < since:
-            since, values = _NEVER, np.zeros_like(values)
+            since, values = _NEVER, self._first.copy()
         first, last = np.searchsorted(self._times, (since, t), side="right")
         here = self._in_time[first:last]
         values[self._row[here]] = self._values[here]
@@ -171,9 +177,17 @@ _NONE = np.zeros(0, dtype=np.int64)
 _NEVER = -1  # before all times
 
 
-def _history(fact: Fact, draws: Draws, reps: Ints, end: int) -> tuple[Ints, Ints, Ints]:
+def _first(fact: Fact, draws: Draws, reps: Ints) -> Ints:
+    """What is true of a fact before anything changes, in each replication."""
+    if fact.start == "first":
+        return np.zeros(len(reps), dtype=np.int64)
+    member = np.array([name_number(fact.name)]).astype(np.int64)
+    return draws.below(len(fact.values), "start", rep=reps, member=member).astype(np.int64)
+
+
+def _history(fact: Fact, draws: Draws, reps: Ints, end: int, value: Ints) -> tuple[Ints, Ints, Ints]:
     """Every change of one fact before the end: place of the replication, time, new value."""
-    rep, t, value = np.arange(len(reps)), np.zeros(len(reps), dtype=np.int64), np.zeros(len(reps), dtype=np.int64)
+    rep, t = np.arange(len(reps)), np.zeros(len(reps), dtype=np.int64)
     member = np.array([name_number(fact.name)]).astype(np.int64)
     found: list[tuple[Ints, Ints, Ints]] = [(_NONE, _NONE, _NONE)]
     turn = 0

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from ops.pin.declare import Array, Out, Pin
+from ops.pin.declare import Array, Out, Pin, bound
 from ops.pin.errors import OpError
+from ops.pin.palette import sheets
 from ops.pin.units import is_time, number
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from ops.pin.sheet import Sheet
 
-__all__ = ["bind", "bound", "value"]
+__all__ = ["bind", "value"]
 
 WHOLE = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0|[1-9][0-9]*)")
 LARGEST = 2**63 - 1
@@ -95,14 +96,6 @@ def _within(pin: Pin, array: Array, given: object, where: str) -> None:
         raise OpError("out of bounds", where=where, given=shown, allowed=f"{' '.join(limits) or 'a number'} [{pin.unit}]")
 
 
-def bound(pin: Pin, side: Literal["low", "high"]) -> float:
-    """The pin's lowest or highest value as a number in its unit, or NaN where it has none."""
-    given = getattr(pin, side, None)
-    if given is None:
-        return np.nan
-    return number(given, unit=pin.unit, where=f"{pin.meaning}: {side}") if isinstance(given, str) else float(given)
-
-
 def _unknown(sheet: Sheet, name: str, where: str, *, is_output: bool) -> OpError:
     if is_output:
         return OpError("an output is not set", where=where, hint="give a starting state instead")
@@ -114,7 +107,5 @@ def _unknown(sheet: Sheet, name: str, where: str, *, is_output: bool) -> OpError
 
 def _elsewhere(name: str) -> str | None:
     """The ops that have what this one has not, where they are few."""
-    from ops.pin.palette import sheets  # the palette reads sheets, and sheets are bound here
-
     having = [op for op, sheet in sheets().items() if not isinstance(sheet, OpError) and name in sheet.slots]
     return f"{' and '.join(having)} {'has' if len(having) == 1 else 'have'} it" if 0 < len(having) < 4 else None  # noqa: PLR2004

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ops.pin.units import is_time, number
 
-__all__ = ["NAN", "Array", "In", "Nan", "Out", "Param", "Pin", "Size", "Tick", "Type"]
+__all__ = ["NAN", "Array", "In", "Nan", "Out", "Param", "Pin", "Size", "Tick", "Type", "bound"]
 
 Array: TypeAlias = NDArray[Any]
 Start: TypeAlias = float | bool | str
@@ -124,3 +124,11 @@ class Tick:
         if not is_time(self.unit):
             msg = f"a tick is a length of time, not {self.unit!r}"
             raise ValueError(msg)
+
+
+def bound(pin: Pin, side: Literal["low", "high"]) -> float:
+    """The pin's lowest or highest value as a number in its unit, or NaN where it has none."""
+    given = getattr(pin, side, None)
+    if given is None:
+        return np.nan
+    return number(given, unit=pin.unit, where=f"{pin.meaning}: {side}") if isinstance(given, str) else float(given)

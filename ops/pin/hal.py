@@ -132,6 +132,8 @@ def instance(component: Component, arguments: Mapping[str, object], given: Mappi
     for key, array in start(sheet).items():
         unit = sheet.declared[key].unit
         state[key] = array * (MILLISECONDS[unit] * 1e6 / counted) if is_time(unit) else array
+    if component.doubling:
+        state[component.doubling] = np.array([[1 << row] for row in range(len(state[component.doubling]))])
     made = Instance(component, sheet, state, held).settled()
     for word, value in given.items():
         if word not in held:

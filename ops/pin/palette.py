@@ -17,9 +17,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import ops
 from ops.pin.errors import OpError
-from ops.pin.sheet import Sheet, read, spell
+from ops.pin.read import read
+from ops.pin.sheet import Sheet, spell
 
 __all__ = ["GROUP", "load", "names", "sheets"]
 
@@ -98,12 +98,12 @@ def _changed(place: str) -> int:
 
 @cache
 def _modules() -> dict[str, str]:
-    return {spell(found.name): found.name for found in pkgutil.iter_modules(ops.__path__) if not found.ispkg}
+    return {spell(found.name): found.name for found in pkgutil.iter_modules([str(files("ops"))]) if not found.ispkg}
 
 
 @cache
 def _presets() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(files(ops).joinpath("presets.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(files("ops").joinpath("presets.toml").read_text(encoding="utf-8"))
 
 
 @cache

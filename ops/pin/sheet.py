@@ -1,21 +1,22 @@
-"""A data sheet: what one op's file declares, read once and checked against its function."""
+"""A data sheet: what one op's file declares, and how it reads as text."""
 
 from __future__ import annotations
 
-import inspect
+import textwrap
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ops.pin.declare import Array, In, Nan, Out, Param, Pin, Size, Tick
+import numpy as np
+
+from ops.pin.declare import NAN, Array, In, Nan, Out, Param, Pin, Size, Tick, bound
 from ops.pin.errors import OpError
 from ops.pin.units import convert, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from types import ModuleType
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Sheet", "Slot", "read", "spell"]
+__all__ = ["Sheet", "Slot", "size_name", "spell"]
 
 TYPED: dict[str, tuple[str, float | bool]] = {"float": ("1", 0.0), "int": ("1", 0), "bit": ("bit", False)}
 
@@ -55,9 +56,7 @@ class Sheet:
 
     def __str__(self) -> str:
         """The data sheet as text."""
-        from ops.pin.text import sheet_text
-
-        return sheet_text(self)
+        return _text(self)
 
     @property
     def summary(self) -> str:
@@ -97,7 +96,7 @@ class Sheet:
 
     def count(self, pin: Pin) -> int:
         """How many pins of this family the op was loaded with; 0 for a single pin."""
-        return self.counts[_size_name(pin)] if pin.many else 0
+        return self.counts[size_name(pin)] if pin.many else 0
 
     def length(self, tick: object) -> float:
         """The tick's length (`10min`) in the op's own unit of time; 0 for an op that runs by the call."""
@@ -137,53 +136,65 @@ class Sheet:
         return int(text)
 
 
-def read(name: str, module: ModuleType) -> Sheet:
-    """The data sheet of an op's module.
-
-    Raises
-    ------
-    OpError
-        The module has no function, no docstring, or a function whose arguments are not its declarations.
-    """
-    names = vars(module)
-    function = names.get("function")
-    if not callable(function) or not (module.__doc__ or "").strip():
-        raise OpError("an op is a module with a docstring and a function", where=name)
-    ins: dict[str, In] = _kept(names, In)
-    outs: dict[str, Out] = _kept(names, Out)
-    params: dict[str, Param] = _kept(names, Param)
-    tick: Tick | None = _kept(names, Tick).get("tick")
-    sizes = _kept(names, Size) | {
-        _size_name(pin): Size(2, "like pins", high=pin.many)
-        for pin in (*ins.values(), *outs.values())
-        if isinstance(pin.many, int) and pin.many
-    }
-    state, told = _arguments(name, function, (set(ins), set(outs), set(params) | ({"tick"} if tick else set()), set(sizes)))
-    counts = {key: size.start for key, size in sizes.items()}
-    text = inspect.cleandoc(module.__doc__ or "")
-    return Sheet(name, text, function, ins, outs, params, sizes, tick, state, told, counts)
-
-
-def _kept(names: Mapping[str, Any], kind: type) -> dict[str, Any]:
-    return {key: value for key, value in names.items() if isinstance(value, kind)}
-
-
-def _arguments(
-    name: str, function: Callable[..., dict[str, Array]], declared: tuple[set[str], set[str], set[str], set[str]]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Which outputs and which sizes the function takes."""
-    ins, outs, settings, sizes = declared
-    arguments = inspect.signature(function).parameters.values()
-    positional = [one.name for one in arguments if one.kind is one.POSITIONAL_OR_KEYWORD]
-    keyword = {one.name for one in arguments if one.kind is one.KEYWORD_ONLY}
-    plain = len(positional) + len(keyword) == len(arguments)
-    if not plain or not settings <= keyword <= settings | sizes or not ins <= set(positional) <= ins | outs:
-        allowed = f"({', '.join(sorted(ins))}, state outs, *, {', '.join(sorted(settings))})"
-        raise OpError("the function's arguments are not its declarations", where=name, allowed=allowed)
-    return tuple(argument for argument in positional if argument in outs), tuple(sorted(keyword - settings))
-
-
-def _size_name(pin: Pin) -> str:
+def size_name(pin: Pin) -> str:
+    """What sizes this family of pins."""
     if isinstance(pin.many, str):
         return pin.many
     return "outputs" if isinstance(pin, Out) else "inputs"
+
+
+def _text(sheet: Sheet) -> str:
+    """What `malsim op NAME` prints: documentation, pins with types, units, starts and bounds, sizes, cadence, NaN."""
+    about, _, example = sheet.text.partition("\n>>>")
+    parts = [f"{sheet.name}: {about.strip()}"]
+    for title, pins in (("Inputs", sheet.ins), ("Parameters", sheet.params), ("Outputs", sheet.outs)):
+        if pins:
+            parts.append(_table(title, [_pin_row(sheet, key, pin) for key, pin in pins.items()]))
+    if sheet.sizes:
+        rows = [
+            (name, str(sheet.counts[name]), f"{one.low} to {one.high}", one.meaning) for name, one in sheet.sizes.items()
+        ]
+        parts.append(_table("Sizes, chosen at load", rows))
+    parts.append(f"Cadence\n  {sheet.cadence}." + (f" Its unit of time is {sheet.tick.unit}." if sheet.tick else ""))
+    if sheet.state:
+        kept = ", ".join(_named(sheet, key) for key in sheet.state)
+        parts.append("State\n" + _wrapped(f"{kept}: all of it, saved and restored."))
+    parts.append(_nan(sheet))
+    if example:
+        parts.append("Example\n" + "\n".join(f"  {line}" for line in f">>>{example}".strip().splitlines()))
+    return "\n\n".join(parts)
+
+
+def _pin_row(sheet: Sheet, key: str, pin: Pin) -> tuple[str, ...]:
+    start = str(pin.start).lower() if pin.type == "bit" else f"{pin.first:g}"
+    low, high = bound(pin, "low"), bound(pin, "high")
+    limits = "" if np.isnan(low) and np.isnan(high) else f"{_limit(low)} to {_limit(high)}".strip()
+    return (_named(sheet, key), pin.type, f"[{pin.unit}]", f"= {'false' if start == 'none' else start}", limits, pin.meaning)
+
+
+def _limit(value: float) -> str:
+    return "…" if np.isnan(value) else f"{value:g}"
+
+
+def _named(sheet: Sheet, key: str) -> str:
+    pins = [name for name, slot in sheet.slots.items() if slot.key == key]
+    return pins[0] if len(pins) == 1 else f"{pins[0]} … {pins[-1].rsplit('-', 1)[-1]}"
+
+
+def _nan(sheet: Sheet) -> str:
+    told: dict[str, list[str]] = {}
+    for key, pin in sheet.ins.items():
+        if isinstance(pin, In) and pin.nan:
+            told.setdefault(NAN[pin.nan], []).append(_named(sheet, key))
+    lines = [_wrapped(f"on {', '.join(pins)}: {what}.") for what, pins in told.items()]
+    return "NaN\n" + "\n".join(lines or ["  No input can be NaN."])
+
+
+def _wrapped(line: str) -> str:
+    return textwrap.fill(line, 118, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return f"{title}\n" + "\n".join(f"  {line.rstrip()}" for line in lines)

@@ -9,14 +9,13 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import ops
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = ["Component", "words"]
 
 V = TypeVar("V")
+_SIZE = 0xFF  # of a personality, the bits that say how many pins
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,13 @@ class Component:
     starts: Mapping[str, float | bool] = field(default_factory=dict)
     fixed: Mapping[str, float | bool] = field(default_factory=dict)
     rewrites: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    doubling: str = ""
+    arguments: tuple[str, ...] = ()
+    type: str = ""
+    count: int = 1
+    digits: int = 1
+    single: bool = False
+    shared: bool = False
     without: tuple[str, ...] = ()
     case: tuple[Mapping[str, Any], ...] = ()
     defaults: Mapping[str, float] = field(default_factory=dict)
@@ -75,8 +81,8 @@ class Component:
         """Our sizes from HAL's load arguments."""
         sizes = dict(self.sizes)
         for name, (argument, plus) in self.size.items():
-            if number := re.search(r"-?\d+", str(arguments.get(argument, ""))):
-                sizes[name] = int(number[0]) + plus
+            if number := re.search(r"0[xX][0-9a-fA-F]+|-?\d+", str(arguments.get(argument, ""))):
+                sizes[name] = (int(number[0], 0) & _SIZE if argument == "personality" else int(number[0])) + plus
         return sizes
 
 
@@ -87,7 +93,7 @@ def words() -> dict[str, Component]:
     >>> words()["lowpass"].op
     'smooth'
     """
-    table = tomllib.loads(files(ops).joinpath("words.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads(files("ops").joinpath("words.toml").read_text(encoding="utf-8"))
     return {name: Component(**{"name": name, "instance": name, **told}) for name, told in table.items()}
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from malsim.lab.falsify import falsify
-from malsim.scenario.files import parse
+from malsim.scenario.file.scenario_file import parse
 
 if TYPE_CHECKING:
-    from malsim.lab.falsify.search import Method
+    from malsim.lab.falsify.margin_search import Method
 
 STORY = """
 why = "Two claims that others speak about."

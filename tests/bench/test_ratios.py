@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from malsim.lab.benchmarks import Row, every_row
+from malsim.lab.benchmarks import Ratio, every_row
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[Row]:
+def rows() -> list[Ratio]:
     return list(every_row(left_out=print))
 
 
-def test_every_ratio_keeps_its_limit(rows: list[Row]) -> None:
+def test_every_ratio_keeps_its_limit(rows: list[Ratio]) -> None:
     assert rows
     assert [f"{row.name}: {row.ratio:.2f} against {row.limit}" for row in rows if not row.ok] == []

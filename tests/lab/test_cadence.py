@@ -16,9 +16,9 @@ from polars.testing import assert_frame_equal
 import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError
-from malsim.lab.cadence.laws import reads_change_nothing, same_currency, second_tick, shared
+from malsim.lab.cadence.invariants import reads_change_nothing, same_currency, second_tick, shared
 from malsim.memory import Memory, Rules, admit, settle, tick
-from malsim.memory.expand import expand
+from malsim.memory.push.expand import expand
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,7 +82,7 @@ def test_a_memory_that_reading_moves_is_found_out(monkeypatch: pytest.MonkeyPatc
         found = expand(read, handle, **given)
         return replace(found, memory=found.memory.with_cells(found.memory.cells.with_columns(currency=pl.lit(1.0))))
 
-    monkeypatch.setattr("malsim.lab.cadence.laws.expand", touching)
+    monkeypatch.setattr("malsim.lab.cadence.invariants.expand", touching)
     assert reads_change_nothing(memory, 30.0, Rules()).holds is False
 
 

@@ -16,11 +16,11 @@ from scipy import sparse
 import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
-from malsim.lab.real import read_real
-from malsim.lab.stability.loop import Loop
-from malsim.lab.stability.updates import asynchronous, levels
+from malsim.lab.stability.asynchronous import asynchronous, levels
+from malsim.lab.stability.loop import TickLoop
+from malsim.lab.studies.real import read_real
 from malsim.memory import Memory, Rules, admit
-from malsim.memory.edges import connect_rows
+from malsim.memory.gate.edit import connect_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,7 +82,7 @@ def test_levels_step_as_one_cell_after_another_does(seed: int, size: int, dampin
     draws = np.random.default_rng(seed)
     pairs = {(i, j) for i, j in draws.integers(0, size, (2 * size, 2)).tolist() if i != j}
     memory = graph(draws.uniform(0.1, 1, size).tolist(), [(i, j, float(draws.choice([-1, 1]))) for i, j in sorted(pairs)])
-    loop = Loop.of(memory, PLAIN.replace(damping=damping, mass_from=mass_from))
+    loop = TickLoop.of(memory, PLAIN.replace(damping=damping, mass_from=mass_from))
     of_level = levels(sparse.csr_array(loop.support + loop.challenge))
     expected = loop.start.copy()
     for row in np.argsort(of_level, kind="stable"):

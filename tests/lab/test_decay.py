@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,12 +13,21 @@ from hypothesis import strategies as st
 
 import malsim as ms
 from malsim.errors import DataError, UsageError
+from malsim.lab.decay import restatements
+from malsim.lab.decay.chain import Chain
 from malsim.lab.decay.laws import LAWS
+from malsim.lab.decay.log import Log
+from malsim.lab.decay.rates import rates
 from malsim.lab.decay.scores import foretold
 from malsim.memory import Memory, Rules, admit
-from malsim.memory.edges import connect
+from malsim.memory.store import Store
+from malsim.scenario.file.scenario_file import parse
+from malsim.sim.replay.feed import replay
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
@@ -94,17 +104,22 @@ def test_the_law_that_made_the_claims_foretells_the_later_ones_best() -> None:
     assert scores["log_loss"] < found.scores.filter(law="exponential")["log_loss"][0]
 
 
+def said_of(said: Array, log: Log, horizons: Array) -> tuple[Array, Array]:
+    return foretold(said, log, horizons).scores(0)
+
+
 def test_claims_lost_from_sight_do_not_bend_the_score() -> None:
     draws = np.random.default_rng(4)
     life, gone = draws.exponential(20.0, 4000), draws.exponential(40.0, 4000)
     horizons = np.array([5.0, 15.0, 30.0])
-    whole = foretold(np.exp(-horizons / 20), life, np.ones(4000, dtype=bool), horizons, draws)
-    part = foretold(np.exp(-horizons / 20), np.minimum(life, gone), life <= gone, horizons, draws)
-    assert part[0] == pytest.approx(whole[0], abs=0.02)
-    assert part[3] < 0.03
-    wrong = foretold(np.exp(-horizons / 60), np.minimum(life, gone), life <= gone, horizons, draws)
-    assert wrong[0] > part[2]
-    assert wrong[3] > 0.1
+    whole = Log(life, life, np.zeros(4000))
+    part = Log(np.minimum(life, gone), np.where(life <= gone, life, np.inf), np.zeros(4000))
+    seen, known = said_of(np.exp(-horizons / 20), whole, horizons), said_of(np.exp(-horizons / 20), part, horizons)
+    assert known[0][0] == pytest.approx(seen[0][0], abs=0.02)
+    assert known[1][0] < 0.03
+    wrong = said_of(np.exp(-horizons / 60), part, horizons)
+    assert wrong[0][0] > np.quantile(known[0][1:], 0.975)
+    assert wrong[1][0] > 0.1
 
 
 def test_what_the_later_claims_show_does_not_reach_the_earlier_fit() -> None:
@@ -125,40 +140,258 @@ def test_the_order_of_rows_decides_nothing_where_starts_are_known() -> None:
     assert one.scores.equals(other.scores)
 
 
-def test_histories_of_a_memory() -> None:
-    claims = pl.DataFrame(
-        {
-            "t": [0.0, 2.0, 5.0, 6.0, 9.0],
-            "writer": ["ann", "bob", "cid", "ann", "dan"],
-            "handle": [f"obs_000{i}" for i in range(5)],
-            "title": ["red", "blue", "red too", "green", "unheard"],
-            "confidence": [0.6] * 5,
-            "object": ["car", "car", "car", "car", "bus"],
-            "edges": [
-                [],
-                [{"relation": "contradicts", "target": "obs_0000", "mutual": True}],
-                [],
-                [{"relation": "supersedes", "target": "obs_0000"}],
-                [],
-            ],
-        }
-    )
-    memory, verdicts = admit(Memory.empty(), claims, Rules())
-    assert verdicts["verdict"].to_list() == ["admitted"] * 5
+CAR = {
+    "t": [0.0, 2.0, 5.0, 6.0, 8.0, 9.0],
+    "writer": ["ann", "bob", "cid", "ann", "ann", "dan"],
+    "handle": [f"obs_000{i}" for i in range(6)],
+    "title": ["red", "Red", "blue", "blue", "red", "unheard"],
+    "body": list("abcdef"),
+    "confidence": [0.6] * 6,
+    "verification": ["checked", "checked", "unverified", "checked", "unverified", "checked"],
+    "object": ["car", "car", "car", "car", "car", "bus"],
+    "edges": [[], [], [{"relation": "contradicts", "target": "obs_0000", "mutual": True}], [], [], []],
+}
+
+
+def stretches(log: pl.DataFrame) -> list[tuple[object, ...]]:
+    return log.filter(object="car").select("cell", "start", "after", "before").rows()
+
+
+def test_a_stretch_ends_with_the_first_claim_that_says_otherwise_and_never_with_a_restatement() -> None:
+    memory, verdicts = admit(Memory.empty(), pl.DataFrame(CAR), Rules())
+    assert verdicts["verdict"].to_list() == ["admitted"] * 6
     log = ms.histories(memory)
-    assert log.select("cell", "start", "duration", "ended").rows() == [
-        ("obs_0000", 0.0, 2.0, True),
-        ("obs_0001", 2.0, 7.0, False),  # only a claim that stood before it says otherwise
-        ("obs_0002", 5.0, 4.0, False),
-        ("obs_0003", 6.0, 3.0, False),
-        ("obs_0004", 9.0, 0.0, False),
-    ]
-    assert ms.histories(memory, ended_by="superseded")["duration"][0] == 6.0
-    assert ms.histories(memory, until=1.0).rows()[0][4:] == (0.0, 1.0, False)
-    late = connect(
-        memory, [{"writer": "eve", "source": "obs_0003", "relation": "contradicts", "target": "obs_0001", "t": 12.0}]
+    assert stretches(log) == [("obs_0000", 0.0, 2.0, 5.0), ("obs_0002", 5.0, 1.0, 3.0), ("obs_0004", 8.0, 0.0, None)]
+    assert log.filter(object="car")["entered"].to_list() == [None, 0.0, 0.0]
+    assert log["ended_by"].unique().to_list() == ["anyone"]
+    assert log["until"].unique().to_list() == [9.0]
+    assert restatements(log).filter(object="car")["interval"].to_list() == [2.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("ended_by", "found"),
+    [
+        ("other_writer", [("obs_0000", 0.0, 2.0, 5.0), ("obs_0002", 5.0, 1.0, 3.0), ("obs_0004", 8.0, 0.0, None)]),
+        ("verified", [("obs_0000", 0.0, 2.0, 6.0), ("obs_0003", 6.0, 0.0, None)]),
+        ("contradicted", [("obs_0000", 0.0, 2.0, 5.0), ("obs_0002", 5.0, 1.0, None)]),
+        ("superseded", [("obs_0000", 0.0, 8.0, None)]),
+    ],
+)
+def test_whose_word_ends_a_stretch(ended_by: str, found: list[tuple[object, ...]]) -> None:
+    memory = admit(Memory.empty(), pl.DataFrame(CAR), Rules())[0]
+    log = ms.histories(memory, ended_by=ended_by)
+    assert stretches(log) == found
+    assert log["ended_by"].unique().to_list() == [ended_by]
+
+
+def test_a_writer_who_changes_his_mind_waits_for_anothers_word() -> None:
+    claims = (
+        pl.DataFrame(CAR)
+        .head(3)
+        .with_columns(
+            writer=pl.Series(["ann", "ann", "bob"]),
+            title=pl.Series(["red", "blue", "blue"]),
+            t=pl.Series([0.0, 1.0, 3.0]),
+            edges=pl.lit([]),
+        )
     )
-    assert ms.histories(late.memory)["duration"].to_list()[1:3] == [10.0, 7.0]
+    memory = admit(Memory.empty(), claims, Rules())[0]
+    assert ms.histories(memory)["before"].to_list() == [1.0, None]
+    assert ms.histories(memory, ended_by="other_writer")["before"].to_list() == [3.0, None]
+
+
+def test_what_came_after_the_log_was_closed_is_not_seen() -> None:
+    memory = admit(Memory.empty(), pl.DataFrame(CAR), Rules())[0]
+    assert stretches(ms.histories(memory, until=5.5)) == [("obs_0000", 0.0, 2.0, 5.0), ("obs_0002", 5.0, 0.0, None)]
+    with pytest.raises(UsageError, match="no claim is as old"):
+        ms.histories(memory, until=-1.0)
+
+
+def test_claims_without_an_object_are_joined_by_their_edges() -> None:
+    claims = pl.DataFrame(CAR).with_columns(object=pl.lit(None, pl.String))
+    log = ms.histories(admit(Memory.empty(), claims, Rules())[0])
+    both = log.filter(object="obs_0000")
+    assert both.select("start", "after", "before").rows() == [(0.0, 0.0, 5.0), (5.0, 0.0, None)]
+    assert log["object"].n_unique() == 5
+
+
+RESTATED = """
+why = "The gate takes the second claim for a restatement of the first."
+[run]
+days = 12
+[[claim]]
+at = "0d"
+writer = "ann"
+handle = "obs_a111"
+title = "the pump is on"
+object = "pump"
+confidence = 0.6
+[[claim]]
+at = "4d"
+writer = "bob"
+kind = "obs"
+title = "The pump is on"
+object = "pump"
+confidence = 0.6
+[[claim]]
+at = "9d"
+writer = "ann"
+handle = "obs_a112"
+title = "the pump is off"
+object = "pump"
+confidence = 0.6
+"""
+
+
+def test_claims_that_the_gate_took_for_restatements_are_sightings(tmp_path: Path) -> None:
+    run = ms.run(parse(RESTATED))
+    assert run.memory.height == 2
+    log = ms.histories(run)
+    assert log.select("start", "after", "before").rows() == [(0.0, 4.0, 9.0), (9.0, 0.0, None)]
+    assert log["until"].to_list() == [12.0, 12.0]
+    assert ms.histories(run.memory)["after"].to_list() == [0.0, 0.0]  # a memory alone does not keep them
+    claims = pl.DataFrame({"t": [0.0, 4.0, 9.0], "writer": ["ann", "bob", "ann"], "object": ["pump"] * 3,
+                           "title": ["on", "ON", "off"], "confidence": [0.6] * 3, "kind": ["obs"] * 3})  # fmt: skip
+    with Store(tmp_path / "memory.sqlite") as store:
+        store.admit(claims)
+        kept = ms.histories(store)
+    assert kept.select("start", "after", "before").rows() == [(0.0, 4.0, 9.0), (9.0, 0.0, None)]
+    assert ms.histories(tmp_path / "memory.sqlite").equals(kept)
+
+
+def test_a_replay_gives_a_log_as_a_run_does() -> None:
+    stream = pl.DataFrame({"line": [1, 2, 3], "time": [0.0, 2.0, 5.0], "writer": ["ann", "bob", "ann"],
+                           "object": ["pump"] * 3, "value": ["on", "on", "off"], "confidence": [0.6] * 3})  # fmt: skip
+    assert ms.histories(replay(stream)).select("start", "after", "before").rows() == [(0.0, 2.0, 5.0), (5.0, 0.0, None)]
+
+
+def sighted(values: Sequence[Sequence[str]], *, every: float, until: float) -> pl.DataFrame:
+    """The log of some objects of which each is spoken of at even intervals."""
+    rows = [
+        {
+            "t": every * place,
+            "kind": "obs",
+            "writer": "ann",
+            "object": f"o{name}",
+            "title": said,
+            "body": f"{name} {place}",
+            "confidence": 0.6,
+        }
+        for name, told in enumerate(values)
+        for place, said in enumerate(told)
+    ]
+    return ms.histories(admit(Memory.empty(), pl.DataFrame(rows).sort("t"), Rules())[0], until=until)
+
+
+def test_the_likelihood_is_the_sum_over_all_truths() -> None:
+    log = sighted(["aabca", "abb"], every=2.0, until=12.0)
+    tau, error = 5.0, 0.2
+    total = 0.0
+    for told, k in (("aabca", 3), ("abb", 2)):
+        said = np.array([ord(one) - ord("a") for one in told])
+        same = 1 / k + (1 - 1 / k) * np.exp(-2.0 * k / ((k - 1) * tau))
+        step = np.full((k, k), (1 - same) / (k - 1)) + np.eye(k) * (same - (1 - same) / (k - 1))
+        says = np.full((k, k), error / (k - 1)) + np.eye(k) * (1 - error - error / (k - 1))
+        truths = product(range(k), repeat=len(said))
+        each = ([1 / k, *(step[a, b] for a, b in pairwise(truth)), *says[list(truth), said]] for truth in truths)
+        total += np.log(sum(float(np.prod(parts)) for parts in each))
+    assert Chain.of(log).loss(np.array([tau]), np.array([error]))[0] == pytest.approx(-total, rel=1e-12)
+
+
+def test_without_errors_the_likelihood_is_that_of_the_pairs() -> None:
+    log = sighted(["aaabbbacc"], every=3.0, until=30.0)
+    found, tau = Chain.of(log), np.geomspace(1.0, 100.0, 5)
+    same = 1 / 3 + 2 / 3 * np.exp(-3.0 * 3 / (2 * tau))
+    other = (1 - same) / 2
+    expected = -(5 * np.log(same) + 3 * np.log(other) + np.log(1 / 3))
+    np.testing.assert_allclose(found.loss(tau, np.full(5, 1e-9)), expected, rtol=1e-6)
+
+
+def planted(tau: float, *, accuracy: float, every: float, seed: int, days: float = 300.0) -> pl.DataFrame:
+    """Six objects of three values whose truth changes at rate 1/τ, spoken of at even intervals."""
+    draws, times = np.random.default_rng(seed), np.arange(0.0, days, every)
+    told = []
+    for _ in range(6):
+        changed = np.cumsum(draws.poisson(every / tau, len(times)) > 0)
+        truth = np.cumsum(np.append(0, draws.integers(1, 3, int(changed.max()) + 1)))[changed] % 3
+        wrong = draws.random(len(times)) >= accuracy
+        told.append(["abc"[value] for value in (truth + wrong * draws.integers(1, 3, len(times))) % 3])
+    return sighted(told, every=every, until=days)
+
+
+def test_restatements_leave_the_time_constant_alone() -> None:
+    sparse, often = (rates(planted(30.0, accuracy=1.0, every=every, seed=1)) for every in (2.0, 0.5))
+    for found in (sparse, often):
+        assert found.tau[1] < 30.0 < found.tau[2]
+        assert found.error[1] == 0.0
+    assert often.reports[0] == pytest.approx(2.0, rel=0.01)
+    assert sparse.reports[1] < 0.5 < sparse.reports[2]
+
+
+def test_errors_are_told_from_changes() -> None:
+    found = ms.fit_decay(planted(40.0, accuracy=0.8, every=1.0, seed=2))
+    tau = found.constants.row(0, named=True)
+    assert tau["low"] < 40.0 < tau["high"]
+    error = found.rates.row(0, named=True)
+    assert error["low"] < 0.2 < error["high"]
+    assert found.constants.filter(law="weibull")["value"].is_nan().all()
+    assert not found.apart
+    assert "a stretch of agreement is no life" in str(found)
+
+
+def test_a_truth_that_never_changes_has_a_lower_end_only() -> None:
+    found = ms.fit_decay(sighted(["a" * 50] * 4, every=2.0, until=100.0))
+    low, high = found.constants.filter(law="exponential", parameter="tau").row(0)[3:5]
+    assert low > 50.0
+    assert high == np.inf
+    assert "no change need have happened" in str(found)
+    assert found.survival([100.0], "exponential").tolist() == [1.0]
+    assert found.figure().axes
+
+
+def test_a_log_that_cannot_tell_says_so() -> None:
+    single = ms.fit_decay(sighted(["a"] * 12, every=1.0, until=10.0))
+    assert single.cannot_tell
+    assert "the log cannot tell" in str(single)
+    assert single.constants.row(0)[3:5] == (0.0, np.inf)
+
+
+def test_writers_too_slow_leave_the_constant_open_below() -> None:
+    found = rates(planted(2.0, accuracy=0.9, every=30.0, seed=3))
+    assert found.tau[1] == 0.0
+    assert found.tau[2] > 2.0
+
+
+def test_ends_between_two_days_are_weighed_as_such() -> None:
+    draws = np.random.default_rng(7)
+    life = 20.0 * draws.weibull(1.5, 600)
+    log = pl.DataFrame({"after": np.floor(life / 8) * 8, "before": np.ceil(life / 8) * 8})
+    found = ms.fit_decay(log, laws=["weibull"], share=1.0).constants
+    assert ((found["low"] <= pl.Series([20.0, 1.5])) & (found["high"] >= pl.Series([20.0, 1.5]))).all()
+
+
+def test_lives_that_came_late_into_sight_do_not_lengthen_the_constant() -> None:
+    draws = np.random.default_rng(8)
+    life, entered = 20.0 * draws.weibull(2.0, 3000), draws.uniform(0.0, 30.0, 3000)
+    seen = life > entered
+    log = pl.DataFrame({"after": life[seen], "before": life[seen], "entered": entered[seen]})
+    known, blind = (
+        ms.fit_decay(one, laws=["weibull"], share=1.0).constants.row(0)[3:5] for one in (log, log.drop("entered"))
+    )
+    assert known[0] < 20.0 < known[1]
+    assert blind[0] > 20.0
+
+
+def test_laws_that_foretell_alike_cannot_be_told_apart() -> None:
+    draws = np.random.default_rng(9)
+    found = ms.fit_decay(watched(draws.exponential(15.0, 200), draws.uniform(0, 150, 200), 200.0))
+    assert not found.apart
+    assert "cannot be told apart" in str(found)
+    clear = ms.fit_decay(
+        watched(40 * draws.weibull(4.0, 1500), draws.uniform(0, 300, 1500), 400.0), laws=["exponential", "weibull"]
+    )
+    assert clear.apart
+    assert clear.best == "weibull"
 
 
 @pytest.mark.parametrize(
@@ -180,6 +413,23 @@ def test_what_is_not_a_log_is_refused(change: dict[str, pl.Expr | None], said: s
     log = pl.DataFrame({"duration": [1.0] * 12, "ended": [True] * 12})
     for name, value in change.items():
         log = log.drop(name) if value is None else log.with_columns(value.alias(name))
+    with pytest.raises(DataError, match=said):
+        ms.fit_decay(log)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"after": pl.lit(np.nan)}, "not a number of days"),
+        ({"before": pl.lit(np.nan)}, "not a number of days"),
+        ({"after": pl.lit(None, pl.Float64)}, "not a number of days"),
+        ({"before": pl.lit(0.5)}, "over before it was last true"),
+        ({"entered": pl.lit(2.0)}, "came in sight after"),
+        ({"entered": pl.lit(np.nan)}, "not a number of days"),
+    ],
+)
+def test_intervals_that_are_none_are_refused(change: dict[str, pl.Expr], said: str) -> None:
+    log = pl.DataFrame({"after": [1.0] * 12, "before": [3.0] * 12}).with_columns(**change)
     with pytest.raises(DataError, match=said):
         ms.fit_decay(log)
 

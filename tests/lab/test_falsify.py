@@ -16,20 +16,20 @@ from hypothesis import strategies as st
 import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
-from malsim.lab.falsify import Schedule
+from malsim.lab.falsify import WriteSchedule
+from malsim.lab.falsify.broken_scenario import text_of
 from malsim.lab.falsify.falsify import judged
 from malsim.lab.falsify.predicates import Seen, margin, predicates, scales, seen
-from malsim.lab.falsify.replay import text_of
 from malsim.lab.falsify.schedule import Found, Write, applied
 from malsim.lab.falsify.shrink import Break
-from malsim.lab.pool import must_travel
-from malsim.scenario.files import parse
-from malsim.scenario.judge import judge
+from malsim.lab.studies.pool import must_travel
+from malsim.scenario.file.scenario_file import parse
+from malsim.scenario.file.toml_writer import toml
+from malsim.scenario.judge.judge import judge
 from malsim.scenario.properties import Property
 from malsim.scenario.properties.parse import parse as parse_property
-from malsim.scenario.written import toml
 from malsim.sim.bench import run
-from malsim.sim.script import Check
+from malsim.sim.settings.scenario import Check
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,7 +167,7 @@ def test_a_search_that_cannot_be_made_is_refused(check: str, options: dict[str, 
     with pytest.raises(UsageError, match=says):
         ms.falsify(parse(STORY), check, **options)
     with pytest.raises(UsageError, match="nothing to search"):
-        Schedule.of(parse("why = 'x'"))
+        WriteSchedule.of(parse("why = 'x'"))
 
 
 def test_a_run_that_cannot_be_judged_breaks_nothing() -> None:

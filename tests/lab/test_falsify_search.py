@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from malsim.lab.falsify.schedule import PLACES, Schedule
-from malsim.lab.falsify.search import search
+from malsim.lab.falsify.margin_search import search
+from malsim.lab.falsify.schedule import PLACES, WriteSchedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from malsim.lab.falsify.search import Method, Trail
+    from malsim.lab.falsify.margin_search import Method, Trail
 
-PLAN = Schedule(writes=5, turns=12, writers=("ann", "mal"), relations=("contradicts", "supports"), targets=("a", "b", "c"))
+PLAN = WriteSchedule(
+    writes=5, turns=12, writers=("ann", "mal"), relations=("contradicts", "supports"), targets=("a", "b", "c")
+)
 SEEDS = range(3)
 BUDGET = 400
 AT_RANDOM = 120  # runs after which random search is no longer waited for

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +16,11 @@ from sklearn import metrics as sklearn_metrics
 
 import malsim as ms
 from malsim.errors import MalsimError, UsageError
-from malsim.lab.measure import Estimate, estimate, interval, is_better_high, measured, measured_by_running
-from malsim.lab.warmup import mser5, steady_mean
-from malsim.scenario.files import parse
+from malsim.lab.studies.measure import Estimate, code_of, estimate, interval, is_better_high, measured, measured_by_running
+from malsim.lab.studies.warmup import mser5, steady_mean
+from malsim.scenario.file.scenario_file import parse
 from malsim.sim import bench
-from malsim.sim.metrics import METRICS
+from malsim.sim.record.metrics import METRICS
 
 if TYPE_CHECKING:
     from malsim.sim.run import Run
@@ -65,7 +66,9 @@ def test_every_figure_of_a_run_is_a_measure_whose_mean_is_the_figure(run: Run) -
     for name, value in figures.items():
         each = measured(run, name)
         assert each.shape == (6,)
-        if name not in {"ece", "ece_stated", "rmse_bins"}:  # those of the run pool its replications
+        if value is None:
+            assert np.isnan(each).all()
+        elif name not in {"ece", "ece_stated", "rmse_bins"}:  # those of the run pool its replications
             assert math.isclose(np.nanmean(each), value, rel_tol=1e-12, abs_tol=1e-15)
 
 
@@ -195,3 +198,14 @@ def test_a_steady_mean_leaves_the_warm_up_out() -> None:
         steady_mean(np.r_[settled, np.nan, settled][:, None])
     with pytest.raises(UsageError, match="20 ticks or more"):
         steady_mean(np.full((40, 1), np.nan))
+
+
+def test_a_function_s_code_is_told_from_another_s_and_from_nothing_else() -> None:
+    def made(size: float) -> object:
+        return lambda run: run.worth * size
+
+    one, same, other = (code_of(made(size)) for size in (1.0, 1.0, 2.0))  # type: ignore[arg-type]
+    assert one == same != other
+    assert code_of(lambda run: run.a) != code_of(lambda run: run.b)
+    assert code_of(lambda run: run.a) == code_of(lambda run: run.a)
+    assert code_of(partial(round, ndigits=1)) != code_of(partial(round, ndigits=2))

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
-from malsim.lab.mutants import mutants, mutated
-from malsim.lab.mutation import Fate, Score, fate, score
-from malsim.scenario.files import parse, read
-from malsim.scenario.judge import judge
-from malsim.sim.script import Scenario
+from malsim.lab.studies.mutants import mutants, mutated
+from malsim.lab.studies.mutation import Fate, MutationScore, fate, score
+from malsim.scenario.file.scenario_file import parse, read
+from malsim.scenario.judge.judge import judge
+from malsim.sim.settings.scenario import Scenario
 
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 CLAIM = (
@@ -63,7 +63,7 @@ def told(scenario: Scenario) -> list[object]:
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three mutants a scenario, for what does not depend on which they are."""
     names = ("rules.challenge_ceiling = 0", "rules.rank_degree = 0", "without claim.obs_b2b2.edges.0")
-    monkeypatch.setattr("malsim.lab.mutation.mutants", lambda _: names)
+    monkeypatch.setattr("malsim.lab.studies.mutation.mutants", lambda _: names)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_suite_that_does_not_pass_is_not_scored() -> None:
 
 @given(st.lists(st.sampled_from(["killed", "survived", "broke off", "impossible"]), max_size=6))
 def test_the_score_is_the_share_killed_of_all_that_could_be_made(kinds: list[str]) -> None:
-    found = Score(tuple(Fate(mutant=f"m{n}", kind=kind, where="w") for n, kind in enumerate(kinds)))  # type: ignore[arg-type]
+    found = MutationScore(tuple(Fate(mutant=f"m{n}", kind=kind, where="w") for n, kind in enumerate(kinds)))  # type: ignore[arg-type]
     made = [kind for kind in kinds if kind != "impossible"]
     assert found.share == (kinds.count("killed") / len(made) if made else 0.0)
     for number, kind in enumerate(kinds):

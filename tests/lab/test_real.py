@@ -10,10 +10,10 @@ import pytest
 
 import malsim as ms
 from malsim.errors import UsageError
-from malsim.lab.real import halves, read_real
+from malsim.lab.studies.real import halves, read_real
 from malsim.memory import Rules
-from malsim.sim.claim_files import read_claims, read_truth
-from malsim.sim.replay import replay
+from malsim.sim.replay.claim_files import read_claims, read_truth
+from malsim.sim.replay.feed import replay
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 LAWS = {

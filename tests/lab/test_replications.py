@@ -11,8 +11,8 @@ from scipy import stats
 
 import malsim as ms
 from malsim.errors import MalsimError, UsageError
-from malsim.lab.replications import sequential
-from malsim.scenario.files import parse
+from malsim.lab.studies.replications import sequential
+from malsim.scenario.file.scenario_file import parse
 from malsim.sim.draws import Draws
 
 if TYPE_CHECKING:

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 import malsim as ms
 from malsim.cli import main
 from malsim.errors import AddressError, DataError, UsageError
-from malsim.lab.scope import Channel, Recording, Trigger
+from malsim.lab.scope import Capture, Channel, Recording, Trigger, capture
 from malsim.lab.scope.trigger import fires
 from malsim.netlist import parse
 from malsim.netlist.wiring import link
-from malsim.plot.scope import stairs
-from malsim.workbench.scope import Capture, capture
+from malsim.plot.runs.scope_screen import stairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,6 +123,7 @@ def test_a_capture_opens_as_it_was_kept(run: ms.Run, tmp_path: Path) -> None:
         made.trigger, made.triggered, made.cursors, made.title,
     )  # fmt: skip
     assert str(again) == str(made)
+    assert pl.read_csv(made.save(tmp_path / "ring.csv")).columns == made.samples.columns
 
 
 def test_events_stand_at_their_day(run: ms.Run) -> None:

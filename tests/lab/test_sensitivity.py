@@ -18,10 +18,10 @@ from malsim.cli import main
 from malsim.errors import UsageError
 from malsim.lab.sensitivity.one_at_a_time import Move, alike, moves, nudges, of_rules, swings
 from malsim.lab.sensitivity.sobol import sobol
-from malsim.lab.settings import settings_of
-from malsim.lab.space import Space
+from malsim.lab.space.settings import settings_of
+from malsim.lab.space.space import Space
 from malsim.memory import Rules
-from malsim.scenario.files import parse
+from malsim.scenario.file.scenario_file import parse
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.errors import UsageError
-from malsim.lab.settings import changed, setting, settings_of
-from malsim.lab.space import Dimension, Space
+from malsim.lab.space.settings import changed, setting, settings_of
+from malsim.lab.space.space import Dimension, Space
 from malsim.memory import Rules
-from malsim.scenario.files import parse
+from malsim.scenario.file.scenario_file import parse
 from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:

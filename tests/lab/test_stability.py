@@ -18,12 +18,11 @@ from scipy.sparse.linalg import eigs
 import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
-from malsim.lab.stability.growth import growth
-from malsim.lab.stability.loop import Loop
+from malsim.lab.stability.loop import TickLoop
 from malsim.lab.stability.simulate import measured_ceiling, rings
-from malsim.lab.stability.spectrum import spectrum
+from malsim.lab.stability.spectrum import growth, spectrum
 from malsim.memory import Memory, Rules, admit, settle, tick
-from malsim.memory.edges import connect_rows
+from malsim.memory.gate.edit import connect_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,7 +97,7 @@ def graphs(draw: st.DrawFn) -> tuple[Memory, Rules]:
 @given(graphs())
 def test_the_loop_is_the_tick(made: tuple[Memory, Rules]) -> None:
     memory, rules = made
-    loop = Loop.of(memory, rules)
+    loop = TickLoop.of(memory, rules)
     here = memory.cells["effective"].to_numpy()
     np.testing.assert_allclose(loop.tick(here), tick(memory, 1.0, rules).cells["effective"].to_numpy(), atol=1e-15)
 
@@ -362,11 +361,23 @@ def test_the_command_says_why_the_shipped_dispute_rings(capsys: pytest.CaptureFi
         "return_map.png",
         "bifurcation.png",
         "stability_map.png",
+        "nyquist.png",
+        "bode.png",
         "cells.parquet",
     }
     assert main(["stability", "scenarios/mutual_dispute.toml", "--set", "rules.challenge_ceiling=0.3"]) == 0
     assert "verdict settled" in capsys.readouterr().out
     assert main(["stability", "no_such.toml"]) == 2
+
+
+def test_frequency_figures_carry_units_and_margins() -> None:
+    found = ms.stability(graph(np.full(3, 0.3), clique(3), PLAIN.replace(damping=0.7)), PLAIN.replace(damping=0.7))
+    for figure in (found.plot.nyquist(), found.plot.bode()):
+        assert "gain margin" in figure.axes[0].get_title(loc="left")
+        assert "phase margin" in figure.axes[0].get_title(loc="left")
+    assert figure.axes[1].get_xlabel() == "ω (radians a tick)"
+    with pytest.raises(UsageError, match="no cell is on a loop"):
+        ms.stability(graph(np.full(2, 0.3), []), PLAIN).plot.bode()
 
 
 @pytest.mark.parametrize("name", ["return_map", "bifurcation", "stability_map"])

@@ -10,10 +10,9 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import eigs
 
-from malsim.lab.stability.critical import critical
+from malsim.lab.stability.critical import Continuation, critical
 from malsim.lab.stability.fixed_point import fixed_point, mixed
-from malsim.lab.stability.loop import Loop
-from malsim.lab.stability.path import Path
+from malsim.lab.stability.loop import TickLoop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 SIZE = 12_000
 
 
-def loop_of(stated: NDArray[np.float64], backs: list[Ends], disputes: list[Ends]) -> Loop:
+def loop_of(stated: NDArray[np.float64], backs: list[Ends], disputes: list[Ends]) -> TickLoop:
     """The loop of many cells without their memory; edges are (source, target), of weights 0.3 to 1."""
     draws, size = np.random.default_rng(0), len(stated)
 
@@ -35,7 +34,7 @@ def loop_of(stated: NDArray[np.float64], backs: list[Ends], disputes: list[Ends]
         weight = draws.uniform(0.3, 1.0, apart.sum())
         return sparse.csr_array(sparse.coo_array((weight, (target[apart], source[apart])), shape=(size, size)))
 
-    return Loop(
+    return TickLoop(
         stated=stated,
         factor=np.ones(size),
         active=np.ones(size, dtype=bool),
@@ -50,14 +49,14 @@ def loop_of(stated: NDArray[np.float64], backs: list[Ends], disputes: list[Ends]
     )
 
 
-def many_disputes() -> Loop:
+def many_disputes() -> TickLoop:
     """Disputes both ways between pairs at random, and supports one way: what is lost first is a small tangle."""
     draws = np.random.default_rng(3)
     pairs = draws.integers(0, SIZE, (2, 4 * SIZE))
     return loop_of(draws.uniform(0.6, 0.9, SIZE), [draws.integers(0, SIZE, (2, 2 * SIZE))], [pairs, pairs[::-1]])
 
 
-def ring_of_camps(camp: int = 20) -> Loop:
+def ring_of_camps(camp: int = 20) -> TickLoop:
     """Camps that back their own and dispute the next, all the way round, and chains that lead from camp to camp.
 
     Eigenvalues crowd at the rim, near 1 where worth is slow to come to rest.
@@ -75,9 +74,9 @@ def ring_of_camps(camp: int = 20) -> Loop:
 
 
 @pytest.mark.parametrize("made", [many_disputes, ring_of_camps])
-def test_a_standstill_is_lost_within_one_per_cent_of_the_ceiling(made: Callable[[], Loop]) -> None:
+def test_a_standstill_is_lost_within_one_per_cent_of_the_ceiling(made: Callable[[], TickLoop]) -> None:
     loop = made()
-    ceiling = critical(Path(loop))
+    ceiling = critical(Continuation(loop))
     assert ceiling is not None
     worth, radii = loop.start, []
     for share in (0.8, 0.9, 0.99, 1.01):
@@ -92,7 +91,7 @@ def test_a_standstill_is_lost_within_one_per_cent_of_the_ceiling(made: Callable[
 
 def test_a_large_loop_s_own_point_does_not_depend_on_the_path() -> None:
     loop = many_disputes()
-    path = Path(loop)
+    path = Continuation(loop)
     critical(path)
     worth, gap, found = path.own
     assert np.abs(loop.step(worth) - worth).max() == pytest.approx(gap, abs=1e-15)
@@ -118,5 +117,5 @@ def test_many_copies_of_a_loop_are_lost_where_one_is(damping: float) -> None:
         support=sparse.csr_array(sparse.block_diag([one.support] * copies)),
         challenge=sparse.csr_array(sparse.block_diag([one.challenge] * copies)),
     )
-    assert critical(Path(one)) is not None
-    assert critical(Path(many)) == pytest.approx(critical(Path(one)), rel=5e-3)
+    assert critical(Continuation(one)) is not None
+    assert critical(Continuation(many)) == pytest.approx(critical(Continuation(one)), rel=5e-3)

@@ -25,9 +25,9 @@ from polars.testing import assert_frame_equal
 import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
-from malsim.lab.design import designed
-from malsim.lab.pool import results
-from malsim.scenario.files import parse
+from malsim.lab.space.design import designed
+from malsim.lab.studies.pool import results
+from malsim.scenario.file.scenario_file import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,7 @@ import malsim as ms
 from malsim.cli import main
 from malsim.errors import UsageError
 from malsim.lab.tripwire import statics
-from malsim.lab.tripwire.noise import Noise
+from malsim.lab.tripwire.runs.noise import Noise
 from malsim.netlist import parse
 
 if TYPE_CHECKING:

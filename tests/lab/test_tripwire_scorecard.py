@@ -12,17 +12,16 @@ import pytest
 import malsim as ms
 from malsim.cli import main
 from malsim.errors import ScenarioError, UsageError
-from malsim.lab.tripwire import killed as killing
-from malsim.lab.tripwire.faulty import FAULTS, faulty
-from malsim.lab.tripwire.mutants import mutants
-from malsim.lab.tripwire.observed import alarm_of, observe
-from malsim.lab.tripwire.said import compared
-from malsim.lab.tripwire.silence import blind, guarded, sensors
+from malsim.lab.tripwire.runs.observation import alarm_of, noise_of, observe
+from malsim.lab.tripwire.runs.silence import blind, guarded, sensors
+from malsim.lab.tripwire.study import mutation_results as killing
+from malsim.lab.tripwire.study.faulty import FAULTS, faulty
+from malsim.lab.tripwire.study.netlist_mutants import mutants
 from malsim.netlist import parse as parse_netlist
 from malsim.netlist.wiring import link
-from malsim.scenario.files import parse
-from malsim.scenario.judge import Judged, judge
-from malsim.workbench.tripwires import noise_of
+from malsim.report.tripwire_text import compared
+from malsim.scenario.file.scenario_file import parse
+from malsim.scenario.judge.judge import Judged, judge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -258,7 +257,7 @@ def test_a_crash_kills_no_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         killing, "judge", lambda scenario: next(verdicts, Judged(scenario=scenario, error="the run broke off"))
     )
-    found = killing.killed(base)
+    found = killing.mutation_results(base)
     assert set(found["verdict"]) == {"crashed"}
     assert set(found["by"]) == {"the run broke off"}
 

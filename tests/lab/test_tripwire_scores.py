@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from malsim.errors import DataError
-from malsim.lab.tripwire.detectors import cusum, ewma
-from malsim.lab.tripwire.intervals import blocks, median_length, rate, run_length, share
-from malsim.lab.tripwire.replay import opened, replay
-from malsim.lab.tripwire.scores import MEANINGS, onsets, scores, waits
+from malsim.lab.tripwire.runs.detectors import cusum, ewma
+from malsim.lab.tripwire.runs.episode_scores import MEANINGS, onsets, scores, waits
+from malsim.lab.tripwire.runs.intervals import blocks, median_length, rate, run_length, share
+from malsim.lab.tripwire.runs.recorded_inputs import opened, replay
 from malsim.netlist import parse
 from malsim.netlist.wiring import link
 from malsim.sim.draws import Draws

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import malsim as ms
-from malsim.netlist.lexicon import ALARMS
-from malsim.scenario.files import read
+from malsim.netlist.language.lexicon import ALARMS
+from malsim.scenario.file.scenario_file import read
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 ALARM = {"severity_ladder": "light-3", "drift_baseline": "drifted"}

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from malsim.errors import UsageError
 from malsim.lab.tripwire import Part, explore, part_of, statics
-from malsim.lab.tripwire.card import card
-from malsim.lab.tripwire.coverage import coverage
-from malsim.lab.tripwire.statics import of_explored
+from malsim.lab.tripwire.boolean.card import card
+from malsim.lab.tripwire.boolean.coverage import coverage
+from malsim.lab.tripwire.boolean.statics import of_explored
 from malsim.memory import Memory
 from malsim.netlist import parse
 from malsim.netlist.engine import Engine

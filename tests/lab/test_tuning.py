@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
-from malsim.lab.settings import changed
-from malsim.lab.tuning.judging import fronted
+from malsim.lab.space.settings import changed
+from malsim.lab.tuning.held_out import fronted
 from malsim.lab.tuning.search import Search
 from malsim.lab.tuning.trials import bootstrapped, loss_of
 from malsim.memory import Rules

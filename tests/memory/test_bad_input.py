@@ -12,15 +12,21 @@ import pytest
 import malsim as ms
 from malsim.errors import DataError
 from malsim.memory import Memory, admit, tick
-from malsim.memory.edges import connect
-from malsim.memory.screen import _STAND_INS, holds_secret, redacted
-from malsim.scenario.files import parse
+from malsim.memory.gate.edit import connect
+from malsim.scenario.file.scenario_file import parse
+from malsim.screen import holds_secret, redacted
+from malsim.screen.credentials import stand_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 GOOD = {"handle": "obs_aaaa", "writer": "ann", "title": "stands", "confidence": 0.5}
-SECRETS = sorted(_STAND_INS.items())
+KINDS = (
+    "API key", "AWS access key id", "GitHub token", "Slack token", "JSON web token", "private key", "bearer token",
+    "GitLab token", "Google API key", "Stripe key", "npm token", "Slack webhook", "credentials in an address",
+    "password hash", "seed phrase",
+)  # fmt: skip
+SECRETS = [*((kind, stand_in(kind)) for kind in KINDS), ("assigned secret", "pass" + "word=" + stand_in("assigned secret"))]
 
 
 def refused(**bad: Any) -> list[str]:

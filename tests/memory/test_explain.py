@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from malsim.errors import AddressError, UsageError
 from malsim.memory import Memory, Rules, admit, tick
-from malsim.memory.edges import connect
 from malsim.memory.explain import explain
-from malsim.memory.updates import annex, expanded, update
+from malsim.memory.gate.edit import annex, connect, expanded, update
 
 confidences = st.floats(0.01, 1.0)
 

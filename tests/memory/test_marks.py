@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.memory import Rules
-from malsim.memory.marks import marked, marked_where
+from malsim.memory.push.marks import marked, marked_where
 
 RULES = Rules()
 shares = st.floats(0.0, 1.0)

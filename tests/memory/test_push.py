@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from malsim.errors import AddressError, UsageError
 from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.bootstrap import MAP, WRITER, bootstrap, prime, ten_cells
-from malsim.memory.ranking import fused
+from malsim.memory.gate.edit import annex, update
+from malsim.memory.push.ranking import fused
 from malsim.memory.store import Store
-from malsim.memory.updates import annex, update
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,8 @@ def pumps() -> Memory:
 
 
 def handles(memory: Memory, query: str = "", **options: Any) -> list[str]:
-    return memory.mini_index(query, now=41.0, **options).cells["handle"].to_list()
+    found: list[str] = memory.mini_index(query, now=41.0, **options).cells["handle"].to_list()
+    return found
 
 
 def test_a_line_holds_the_header_and_nothing_of_the_body() -> None:

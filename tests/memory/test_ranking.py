@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.memory import Rules
-from malsim.memory.ranking import foremost, fused
+from malsim.memory.push.ranking import foremost, fused
 
 candidates = st.lists(
     st.tuples(

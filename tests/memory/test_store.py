@@ -13,10 +13,9 @@ from polars.testing import assert_frame_equal
 
 from malsim.errors import StoreError
 from malsim.memory import Memory, Rules, admit
-from malsim.memory.edges import connect
+from malsim.memory.gate.edit import annex, connect, update
 from malsim.memory.store import Store
 from malsim.memory.tables.layout import APPLICATION, VERSION
-from malsim.memory.updates import annex, update
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +48,10 @@ def lives(store: Store) -> Iterator[tuple[float, Memory]]:
     yield 3.0, store.memory
     store.save(annex(store.memory, "obs_bbbb"), t=4.0)
     yield 4.0, store.memory
-    store.save(update(store.memory, "obs_cccc", now=5.0, body="told anew", topics=["pump"], verification="tested"), t=5.0)
+    store.save(
+        update(store.memory, "obs_cccc", now=5.0, body="told anew", topics=["pump"], verification="tested", writer="ann"),
+        t=5.0,
+    )
     yield 5.0, store.memory
     edge = {"source": "obs_cccc", "relation": "supports", "target": "obs_bbbb", "writer": "ben", "t": 6.0}
     store.save(connect(store.memory, [edge]).memory, t=6.0)

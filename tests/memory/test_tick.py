@@ -13,8 +13,7 @@ from polars.testing import assert_frame_equal
 
 from malsim.errors import RulesError
 from malsim.memory import Memory, Rules, admit, effective_at, settle, tick
-from malsim.memory.edges import connect
-from malsim.memory.updates import annex, reinstate
+from malsim.memory.gate.edit import annex, connect, reinstate
 
 PLAIN = Rules(calibration="none")
 

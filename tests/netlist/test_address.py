@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from malsim.errors import AddressError, MalsimError
 from malsim.memory import Memory, admit
 from malsim.memory.schema import RELATIONS
-from malsim.netlist.address import Field, Hop, Name, Path, Pin, Reduced, Row, address, path
 from malsim.netlist.evaluate import Frames, evaluate
-from malsim.netlist.lexicon import DOMAINS, REDUCERS
+from malsim.netlist.language.address import Field, Hop, Name, Path, Pin, Reduced, Row, address, path
+from malsim.netlist.language.lexicon import DOMAINS, REDUCERS
 
 fields = st.text("abc_", min_size=1, max_size=4).map(Field)
 hops = st.builds(Hop, st.sampled_from(RELATIONS), st.booleans(), st.booleans()) | st.builds(

@@ -11,8 +11,8 @@ import malsim.netlist
 from malsim.netlist import NetlistError, lint, load, parse, read
 from malsim.netlist.wiring import link
 from malsim.netlist.wiring.blocks import inlined, shipped
-from malsim.scenario.files import parse as scenario
-from malsim.scenario.files import read as read_scenario
+from malsim.scenario.file.scenario_file import parse as scenario
+from malsim.scenario.file.scenario_file import read as read_scenario
 from malsim.scenario.rerun import rerun
 from malsim.sim.bench import run
 

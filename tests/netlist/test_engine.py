@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from malsim.memory import Memory, Rules, admit, tick
-from malsim.memory.updates import set_flag
+from malsim.memory.gate.edit import set_flag
 from malsim.netlist import parse
 from malsim.netlist.engine import Engine, State
 from malsim.netlist.evaluate import Frames, evaluate

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from malsim.netlist.faults import NetlistError
-from malsim.netlist.lexicon import LIMITS
-from malsim.netlist.parse import parse, scan
-from malsim.netlist.render import render
-from malsim.netlist.statements import Body, Cell, Edge, Edges, End, Load, Option, Schedule, Set, Statement, Value, Wire
+from malsim.netlist import render
+from malsim.netlist.language.faults import NetlistError
+from malsim.netlist.language.lexicon import LIMITS
+from malsim.netlist.language.parse import parse, scan
+from malsim.netlist.language.statements import (
+    Body,
+    Cell,
+    Edge,
+    Edges,
+    End,
+    Load,
+    Option,
+    Schedule,
+    Set,
+    Statement,
+    Value,
+    Wire,
+)
 
 
 def test_every_fault_is_told_at_once_with_its_place() -> None:

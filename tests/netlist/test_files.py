@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from malsim.netlist.faults import NetlistError
 from malsim.netlist.files import read
-from malsim.netlist.lexicon import LIMITS
-from malsim.netlist.statements import Blank, Schedule
+from malsim.netlist.language.faults import NetlistError
+from malsim.netlist.language.lexicon import LIMITS
+from malsim.netlist.language.statements import Blank, Schedule
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from malsim.cli import main
 from malsim.memory import Memory
-from malsim.netlist import parse, render
+from malsim.netlist import NetlistError, parse, render
 from malsim.netlist.engine import Engine, State
 from malsim.netlist.hal import read_hal
 from malsim.netlist.wiring import link, linked
@@ -30,8 +31,6 @@ loadrt watchdog num_inputs=2
 loadrt oneshot count=2
 loadrt edge
 loadrt maj3
-loadrt biquad
-loadusr halui
 alias pin slew.out smooth-out
 newsig sm float
 net raw lowpass.0.in
@@ -46,7 +45,6 @@ setp watchdog.timeout-0 .02
 setp oneshot.0.width 0.03
 setp edge.0.both 1
 setp edge.0.out-width-ns 2000000
-setp lowpass.0.nope 1
 sets raw 3
 addf lowpass.0 base
 addf slew base
@@ -93,11 +91,7 @@ def test_hal_text_reads_as_our_sentences_and_links() -> None:
     told = read_hal(TEXT)
     assert render(told.document) == OURS
     assert (told.period, told.tick) == (0.001, 86_400.0)
-    assert [(fault.line, fault.problem) for fault in told.without] == [
-        (9, "no op stands for this component"),
-        (10, "this command has no counterpart"),
-        (25, "smooth has no counterpart of this pin of lowpass"),
-    ]
+    assert [action.words for action in told.actions] == [("start",)]
     net = link(told.document)
     assert net.signals["sm"].writer is not None
     assert str(net.signals["sm"].writer.address) == "lowpass.0.out"
@@ -111,10 +105,122 @@ def test_hal_text_reads_as_our_sentences_and_links() -> None:
     )
 )
 def test_any_lines_read(lines: list[str]) -> None:
-    told = read_hal("\n".join(lines))
-    assert all(fault.line for fault in told.without)
-    _, faults = linked(told.document)
+    try:
+        told = read_hal("\n".join(lines))
+    except NetlistError as error:
+        faults = list(error.faults)
+    else:
+        _, faults = linked(told.document)
     assert all(fault.line for fault in faults)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("loadrt biquad", "no op stands for this component"),
+        ("halui", "this command has no counterpart"),
+        ("setp lowpass.0.nope 1", "smooth has no counterpart of this pin of lowpass"),
+        ("net x nobody.0.in", "nothing that is loaded here has this pin"),
+        ("addf lowpass.1 base", "function not found"),
+        ("addf lowpass.0 servo", "thread not found"),
+        ("loadrt mux2 cfg=3", "mux2 takes no such argument"),
+        ("loadrt mux2 count=1 names=a", "give names or a count, not both"),
+        ("loadrt mux_generic config=ff1", "no such configuration"),
+        ("loadrt sampler cfg=x depth=3", "the pins' types are wrong"),
+        ("setp lowpass.0.gain $NOBODY_SET_THIS", "this variable has no value"),
+        ("net", "this command is not complete"),
+        ("source ../elsewhere.hal", "this is not sourced here"),
+        ("addf lowpass.0 base 0", "bad position"),
+        ("newsig x double", "unknown signal type"),
+        ("delsig x", "no such signal"),
+        ("unloadrt and2", "nothing of this name is loaded"),
+    ],
+)
+def test_what_is_not_known_is_an_error_with_its_line(line: str, problem: str) -> None:
+    with pytest.raises(NetlistError) as raised:
+        read_hal(f"loadrt threads name1=base\nloadrt lowpass\n{line}\n")
+    first = raised.value.faults[0]
+    assert (first.line, first.problem) == (3, problem)
+
+
+def ran(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What `malsim hal -f` prints of a text."""
+    script = tmp_path / "it.hal"
+    script.write_text(text)
+    assert main(["hal", "-f", str(script)]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_text_is_run_as_halrun_would(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "rows").write_text("0 1.5\n1 2.5\n1 -7\n0 0.0000001\n")
+    text = (
+        "loadrt threads period1=1000000\nloadrt streamer cfg=bf depth=8\nloadrt sampler cfg=bfsu depth=8\n"
+        "loadrt mux_generic config=fs2,fu2\nnet b streamer.0.pin.0 sampler.0.pin.0 mux-gen.00.sel-bit-00\n"
+        "net f streamer.0.pin.1 sampler.0.pin.1 mux-gen.00.in-float-01 mux-gen.01.in-float-00\n"
+        "net s mux-gen.00.out-s32 sampler.0.pin.2\nnet u mux-gen.01.out-u32 sampler.0.pin.3\n"
+        "addf streamer.0 thread1\naddf sampler.0 thread1\naddf mux-gen.01 thread1 2\naddf mux-gen.00 thread1 2\n"
+        "loadusr halstreamer rows\nstart\nloadusr -w halsampler -t -n 4\n"
+    )
+    assert ran(text, tmp_path, capsys) == [
+        "0 0 1.500000 0 1 ",
+        "1 1 2.500000 2 2 ",
+        "2 1 -7.000000 -7 0 ",
+        "3 0 0.000000 0 0 ",
+    ]
+
+
+SCRIPT = """loadrt threads name1=t period1=1000000
+loadrt not
+net on not.0.out
+addf not.0 t
+start
+loadusr sleep .002
+getp not.0.out
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "keep", "told"),
+    [
+        ("getp not.0.nope\nprint after\n", [], ["it.hal:8: no pin"]),
+        ("getp not.0.nope\nprint after\n", ["-k"], ["it.hal:8: no pin", "after"]),
+        ("loadusr halsampler -n 1\n", [], ["it.hal:8: no sampler has this channel"]),
+        ("step none\n", [], ["it.hal:8: so many ticks are not made"]),
+    ],
+)
+def test_a_line_that_fails_on_the_way_is_told_with_its_place(
+    more: str, keep: list[str], told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "it.hal"
+    script.write_text(SCRIPT + more)
+    assert main(["hal", *keep, "-f", str(script)]) == 1
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first == "TRUE"
+    assert [line.removeprefix(f"{tmp_path}/")[: len(part)] for line, part in zip(lines, told, strict=True)] == told
+
+
+def test_what_is_taken_away_goes_at_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    more = (
+        "unlinkp not.0.out\nlist sig\nnewsig one bit\nnet one not.0.out => not.0.in\nlist sig\ndelsig one\nlist sig\n"
+        "list funct\ndelf not.0 t\nshow thread t\nunloadrt not\nlist comp\nunloadusr all\nloadrt not names=n\nlist comp\n"
+    )
+    shown = ["TRUE", "", "one", "", "not.0", "Thread  Every  Functions, in order", "tick    1", "t       1", "", "n"]
+    assert ran(SCRIPT + more, tmp_path, capsys) == shown
+    assert [*link(read_hal(SCRIPT + more).document).instances] == ["n"]
+
+
+def test_groups_and_sums_are_sized_one_by_one() -> None:
+    told = read_hal(
+        "loadrt debounce cfg=1,3\nloadrt weighted_sum wsum_sizes=2,4\nloadrt threads\naddf process_wsums thread1\n"
+        "setp debounce.1.delay -2\nloadrt logic count=1 personality=0x503\nloadrt pid\n"
+    )
+    net = link(told.document)
+    assert [net.instances[f"debounce.{n}"].sheet.counts["inputs"] for n in (0, 1)] == [1, 3]
+    assert net.threads[1].functions == ("wsum.0", "wsum.1")
+    assert net.instances["debounce.1"].settings == {"delay": "1"}
+    assert [net.instances["wsum.1"].settings[f"weight-{n}"] for n in range(4)] == ["1", "2", "4", "8"]
+    assert net.instances["logic.0"].sheet.counts["inputs"] == 3
+    assert "pid.2" in net.instances
 
 
 def hal_text(told: dict[str, Any]) -> str:
@@ -179,7 +285,6 @@ CASES = sorted(path.stem for path in HAL.glob("netlist-*.json"))
 def test_hals_recorded_netlists_run_on_our_engine_from_their_own_text(case: str) -> None:
     told = json.loads((HAL / f"{case}.json").read_text(encoding="utf-8"))
     bench = Bench(told)
-    assert not bench.read.without
     roles = {column["name"]: (column["role"], column["type"]) for column in told["columns"]}
     out_seen: set[str] = set()
     with (HAL / f"{case}.csv").open(encoding="utf-8", newline="") as rows:

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from malsim.netlist import load, parse, read
-from malsim.netlist.stream import run
+from malsim.netlist.engine.stream import run
 from malsim.netlist.wiring import link
 
 if TYPE_CHECKING:

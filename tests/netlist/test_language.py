@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 import malsim
 from malsim.errors import MalsimError
 from malsim.memory.schema import KINDS, RELATIONS
-from malsim.netlist import lint, load
-from malsim.netlist import statements as says
+from malsim.netlist import fmt, lint, load, render
 from malsim.netlist.engine import Engine
-from malsim.netlist.parse import parse, scan
-from malsim.netlist.render import fmt, render
-from malsim.netlist.statements import Cell, Document, Edge, Edges, End, Option, Statement, Trailer, Value
+from malsim.netlist.language import statements as says
+from malsim.netlist.language.parse import parse, scan
+from malsim.netlist.language.statements import Cell, Document, Edge, Edges, End, Option, Statement, Trailer, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,10 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from malsim.memory import Memory, Rules, admit, tick
-from malsim.memory.edges import connect
-from malsim.memory.updates import annex, set_flag
-from malsim.netlist import NetlistError, parse, render
-from malsim.netlist.load import load, save
+from malsim.memory.gate.edit import annex, connect, set_flag
+from malsim.netlist import NetlistError, load, parse, render, save
 
 PUBLISHED = (Path(__file__).parent / "published.malnet").read_text(encoding="utf-8")
 HELD = 'dec_signals_a2b7 "signals" conf(.6)\nobs_9c1f "noise" conf(.6)\n'
@@ -213,7 +211,8 @@ def test_rules_say_what_hygiene_holds() -> None:
 
 
 def test_a_store_of_the_reference_loads_back() -> None:
-    from malsim.memory.importers.recall_cells import EDGES, put, rows_of
+    from malsim.importers.reading.put import EDGES, put
+    from malsim.importers.recall.cells import rows_of
 
     told: Any = json.loads(
         (Path(__file__).parents[1] / "vectors" / "recall" / "sample_recall.json").read_text(encoding="utf-8")
@@ -247,3 +246,19 @@ def test_a_memory_that_grew_by_loading_grows_on() -> None:
     assert tick(after, 2.0).cells["effective"][1] > 0.6
     assert set_flag(after, (after.cells["handle"] == "obs_9c1f").to_numpy(), "pinned", value=True).cells["pinned"].any()
     assert parse(save(after)).statements
+
+
+def test_an_edge_that_is_said_again_with_its_weight_is_one_edge() -> None:
+    cells = 'dec_a3ee "a" conf(.7)\n  supports> obs_9c1f(+.6)\nobs_9c1f "b" conf(.5)\n'
+    assert load(cells + "dec_a3ee supports> obs_9c1f (+.6)").memory.edges.height == 1
+    with pytest.raises(NetlistError, match="this edge stands already"):
+        load(cells + "dec_a3ee supports> obs_9c1f (+.5)")
+
+
+def test_the_designs_own_example_loads_into_a_store_of_its_neighbours() -> None:
+    beside = load('dec_signals_a2b7 "signals" conf(.8)\nobs_9c1f "seen" conf(.6)').memory
+    text = (Path(__file__).parents[1] / "vectors" / "netlist" / "design_example.malnet").read_text(encoding="utf-8")
+    loaded = load(text, beside)
+    assert (loaded.memory.cells.height, loaded.memory.edges.height) == (3, 2)
+    again = load(render(loaded.memory))
+    assert render(again.memory) == render(loaded.memory)

@@ -11,12 +11,12 @@ from malsim.cli import main
 from malsim.errors import AddressError, DataError
 from malsim.memory import tick
 from malsim.netlist import evaluate, load, parse, read
-from malsim.netlist.diagram import diagram
-from malsim.netlist.stream import difference, run
+from malsim.netlist.engine.stream import difference, run
 from malsim.netlist.why import why
 from malsim.netlist.wiring import link
-from malsim.plot.netlist import netlist
-from malsim.scenario.files import read as read_scenario
+from malsim.netlist.wiring.diagram import diagram
+from malsim.plot.wiring.netlist import netlist
+from malsim.scenario.file.scenario_file import read as read_scenario
 from malsim.sim import bench
 
 HERE = Path(__file__).parent
@@ -156,7 +156,7 @@ def test_a_command_asked_wrongly_says_how(tmp_path: Path, capsys: pytest.Capture
     assert said(capsys, "run", str(TRIP), "--on", str(tmp_path / "s.txt"))[0] == 2
     hal = tmp_path / "m.hal"
     hal.write_text("loadrt lowpass\nloadusr x\naddf lowpass.0 tick\n")
-    assert "no counterpart" in said(capsys, "check", str(hal))[1]
+    assert ":2: this program has no counterpart" in said(capsys, "check", str(hal))[1]
 
 
 def test_an_address_has_its_value_on_a_graph_a_store_at_a_day_and_a_run(
@@ -181,3 +181,35 @@ def test_an_address_has_its_value_on_a_graph_a_store_at_a_day_and_a_run(
     assert said(capsys, "value", "clock.days", str(tmp_path / "out"))[1] == "t,rep,value\n1.0,0,1.0\n2.0,0,2.0\n3.0,0,3.0\n"
     assert made.evaluate("dec_a3ee.~supports.*-scores-conf", t=3).columns == ["t", "rep", "row", "value"]
     assert said(capsys, "value", "dec_ffff-scores-eff", str(graph))[0] == 2
+
+
+def test_check_refuses_what_load_would(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.malnet"
+    bad.write_text(
+        'dec_a3ee "one" conf(.7)\n  supersedes> dec_b3ee(0)\nfrobnicate this line\ndec_b3ee "two" conf(.7)\n'
+        '  supersedes> dec_a3ee(0)\ndec_c3ee "x" conf(.5)\ndec_c3ee "x" conf(.5)\nloadrt watch names=w\nnet b w.nope\n'
+    )
+    code, out = said(capsys, "check", str(bad))
+    places = [line.removeprefix(f"{bad}:").split(":")[0] for line in out.splitlines()]
+    assert (code, places) == (1, ["1", "3", "4", "7", "9"])
+    assert ["itself" in out, "no sentence" in out, "has this key" in out, "no such pin" in out] == [True] * 4
+
+
+def test_check_lists_needed_cells_and_with_a_store_misses_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store, text = str(tmp_path / "held.sqlite"), tmp_path / "more.malnet"
+    load('obs_9c1f "there" conf(.5)').memory.save(store)
+    text.write_text(
+        'dec_a3ee "x" conf(.5)\n  supports> obs_9c1f(.6)\ndec_a3ee supports> obs_9c1f (+.6)\n'
+        "loadrt watch names=w\nnet s w.in < obs_ffff-scores-eff\ndec_eeee-flags-annexed = true\n"
+    )
+    code, out = said(capsys, "check", str(text))
+    assert (code, out.splitlines()) == (
+        0,
+        [
+            f"{text}:3:20: note: this edge was said above; both are one; given: 'obs_9c1f'",
+            f"{text}: needs dec_eeee obs_9c1f obs_ffff",
+            f"{text}: 1 ops, 1 signals, 0 programs",
+        ],
+    )
+    code, out = said(capsys, "check", str(text), "--into", store)
+    assert (code, out.count("no such cell"), "obs_9c1f" in out.partition("note")[0]) == (1, 2, False)

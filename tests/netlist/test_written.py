@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from malsim.memory import Memory, admit, tick
-from malsim.memory.updates import set_flag
+from malsim.memory.gate.edit import set_flag
 from malsim.netlist import parse
 from malsim.netlist.engine import Engine
 from malsim.netlist.wiring import link
-from malsim.scenario.files import parse as scenario
+from malsim.scenario.file.scenario_file import parse as scenario
 from malsim.sim.bench import run
 
 if TYPE_CHECKING:

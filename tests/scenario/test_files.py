@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from malsim.errors import ScenarioError
 from malsim.memory import Rules
-from malsim.scenario.files import parse, read
-from malsim.scenario.lines import line_of, lines_of
-from malsim.scenario.schema import scenario_schema
+from malsim.scenario.file.json_schema import scenario_schema
+from malsim.scenario.file.scenario_file import parse, read
+from malsim.scenario.file.toml_lines import line_of, lines_of
 from malsim.sim.clock import span
 
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))

@@ -12,8 +12,9 @@ import pytest
 
 from malsim.cli import main
 from malsim.errors import ScenarioError
-from malsim.scenario.files import parse, read
-from malsim.scenario.limits import Limits
+from malsim.limits import Limits
+from malsim.scenario.file.scenario_file import parse, read
+from malsim.scenario.file.size import check_size
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,8 +85,8 @@ def test_bombs_are_refused_by_default() -> None:
         ("days = 1000", 'every = "1ms"', "--most-cells"),
     ):
         with pytest.raises(ScenarioError, match=said):
-            Limits().check(parse(f'why = "x"\n[run]\n{run}\n{world}{writers}\n'))
-    Limits().check(parse(SCENARIO))
+            check_size(parse(f'why = "x"\n[run]\n{run}\n{world}{writers}\n'))
+    check_size(parse(SCENARIO))
 
 
 def test_reproducing_takes_the_limits_along(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

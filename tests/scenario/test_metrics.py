@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from malsim.errors import ScenarioError
-from malsim.scenario.bounds import estimate
-from malsim.scenario.checks import MetricCheck
-from malsim.scenario.metrics import METRICS, Array, measure
+from malsim.scenario.judge.checks import MetricCheck
+from malsim.scenario.judge.metric_bounds import estimate
+from malsim.scenario.judge.series_metrics import METRICS, Array, measure
 from malsim.scenario.properties import Trace
 
 PEER = {

@@ -244,3 +244,11 @@ def test_a_replication_that_left_no_row_is_not_passed_over() -> None:
     with pytest.raises(ScenarioError, match="nothing was checked in replication 2"):
         check("always (eff(obs_a1a1) > 0)", asked)
     assert check("eventually (eff(obs_a1a1) > 0)", asked, share=0.6).held == pytest.approx(2 / 3)
+
+
+def test_nan_between_two_values_of_an_array_is_refused() -> None:
+    ends = np.array([[np.nan, 0.0], [1.0, 0.0], [2.0, 0.0], [np.nan, 0.0]])
+    assert Property("always (x >= 0)").margin(Trace.of_arrays(range(4), {"x": ends})).holds.all()
+    ends[2, 1] = np.nan
+    with pytest.raises(ScenarioError, match="x is not a number at tick 2 of replication 1"):
+        Trace.of_arrays(range(4), {"x": ends})

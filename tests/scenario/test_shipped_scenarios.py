@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from malsim.lab.mutants import mutated
-from malsim.scenario.checks import Goal
-from malsim.scenario.files import read
-from malsim.scenario.judge import judge
-from malsim.sim import hooks
+from malsim.lab.studies.mutants import mutated
+from malsim.scenario.file.scenario_file import read
+from malsim.scenario.judge.checks import Goal
+from malsim.scenario.judge.judge import judge
+from malsim.sim.agent import hooks
 from malsim.sim.clock import DAY
-from malsim.sim.faults import Fault
+from malsim.sim.engine.delivery import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.sim.drafts import Drafts
-    from malsim.sim.hooks import Turn
-    from malsim.sim.ledger import Ledger
-    from malsim.sim.script import Scenario
+    from malsim.sim.agent.hooks import Turn
+    from malsim.sim.engine.drafts import Drafts
+    from malsim.sim.record.turn_counters import Ledger
+    from malsim.sim.settings.scenario import Scenario
 
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 HOW = """has checks that nothing is shown to break: {missing}.
 Name, in BROKEN, mutants that turn each red; `malsim test {path} --mutate` lists what there is to break,
-and `malsim.lab.mutants.mutated` says how a mutant is written."""
+and `malsim.lab.studies.mutants.mutated` says how a mutant is written."""
 
 # By scenario, the mutants (or the switches below) under which its checks turn red, all of them together.
 BROKEN: dict[str, tuple[str, ...]] = {
@@ -64,6 +64,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
     ),
     "forgetting_reader": ("reader.behaviour = hurried",),
     "from_file": ("a lossy line", "a lying line"),
+    "half_colluders": ("without writers.2",),
     "hostile_supersession": ("rules.supersede_by = own",),
     "late_corrector": ("rules.evidence_from = any", "writers.late_corrector.accuracy = 0"),
     "mutual_dispute": ("rules.challenge_ceiling = 0", "turn claim.obs_b2b2.edges.0"),
@@ -103,6 +104,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
     "stale_echo": ("without writers.1", "writers.silent_staleness.accuracy = 0"),
     "supersede_by_own": ("rules.supersede_by = any",),
     "sybil": ("rules.support_ceiling = 0", "rules.support_ceiling = 1", "writers.honest.accuracy = 0"),
+    "ten_sybils": ("without writers.2",),
     "tripwire": (
         "netlist: cut ack",
         "netlist: cut is-stale",

@@ -13,13 +13,13 @@ from polars.testing import assert_frame_equal
 from malsim import api
 from malsim.cli import main
 from malsim.errors import DataError, ScenarioError
-from malsim.lab.comparison import compare
+from malsim.lab.studies.comparison import compare
 from malsim.memory import Memory, admit, tick
 from malsim.memory.bootstrap import WRITER
-from malsim.memory.replicate import replicated
+from malsim.memory.gate.edit import annex
+from malsim.memory.graph.replicate import replicated
 from malsim.memory.store import Store
-from malsim.memory.updates import annex
-from malsim.scenario.files import read
+from malsim.scenario.file.scenario_file import read
 from malsim.scenario.rerun import rerun
 from malsim.sim import bench
 
@@ -107,7 +107,7 @@ def test_the_manifest_holds_the_hash_and_a_rerun_wants_the_same_store(tmp_path: 
         ('from = "gone.sqlite"', "memory.from: no such store"),
         ('from = "../m.sqlite"', "outside its scenario's folder"),
         ('from = "/etc/hostname"', "outside its scenario's folder"),
-        ('from = "s.toml"', "neither an SQLite file nor JSON"),
+        ('from = "s.toml"', "no memory that is known here"),
         ('primed_by = "inner"', "memory.primed_by: no such store"),
         ('from = ""', "memory.from"),
         ('store = "m.sqlite"', "unknown key 'store'"),

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from malsim.errors import ScenarioError
-from malsim.scenario.baselines import read, write
-from malsim.scenario.limits import Limits
-from malsim.scenario.tube_events import unmatched
-from malsim.scenario.tubes import Comparison, Tube, compare
+from malsim.limits import Limits
+from malsim.scenario.baseline.storage import read, write
+from malsim.scenario.baseline.tube import Tube
+from malsim.scenario.baseline.tube_compare import Comparison, compare
+from malsim.scenario.baseline.tube_events import unmatched
 
 Array = NDArray[np.float64]
 

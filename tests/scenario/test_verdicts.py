@@ -11,8 +11,8 @@ import pytest
 
 from malsim.cli import main
 from malsim.errors import ScenarioError
-from malsim.scenario.files import parse
-from malsim.scenario.judge import goals, judge
+from malsim.scenario.file.scenario_file import parse
+from malsim.scenario.judge.judge import goals, judge
 
 CLAIM = (
     '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\nverification = "external"\n'
@@ -84,7 +84,7 @@ def test_junit_keeps_failure_and_error_apart_and_holds_any_text(tmp_path: Path) 
     root = ET.parse(tmp_path / "r.xml").getroot()  # noqa: S314  # written a line above
     assert [root.get(key) for key in ("tests", "failures", "errors")] == ["4", "1", "2"]
     failed = next(case for case in root.iter("testcase") if case.find("failure") is not None)
-    assert failed.get("name") == "<&>  ☂"
+    assert failed.get("name") == "<&> \\u0001 ☂"
     assert "seed: 3" in str(failed.findtext("failure"))
 
 
@@ -167,11 +167,24 @@ def test_pytest_collects_scenarios_and_tells_failures_from_errors_in_parallel(
 def test_pytest_refuses_a_scenario_that_cannot_be_read_or_checks_nothing(tmp_path: Path) -> None:
     (tmp_path / "scenarios").mkdir()
     write(tmp_path / "scenarios", "")
-    (tmp_path / "scenarios" / "y.toml").write_text("whi = 1\n", encoding="utf-8")
+    (tmp_path / "scenarios" / "y.toml").write_text("# malsim\nwhi = 1\n", encoding="utf-8")
     found = pytest_of(tmp_path)
     assert "x.toml:1: nothing is checked" in found.stdout
     assert "unknown key 'whi'" in found.stdout
     assert found.returncode == 2
+
+
+def test_the_files_of_others_are_left_alone_unless_they_are_told(tmp_path: Path) -> None:
+    for folder in ("scenarios", "loads"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "load.toml").write_text("users = 5\n", encoding="utf-8")
+    (tmp_path / "test_own.py").write_text("def test_own(): pass\n", encoding="utf-8")
+    assert pytest_of(tmp_path).returncode == 0
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmalsim_scenarios = loads\n", encoding="utf-8")
+    found = pytest_of(tmp_path)
+    assert found.returncode == 2
+    assert "loads/load.toml" in found.stdout
+    assert "scenarios/load.toml" not in found.stdout
 
 
 def test_the_plugin_imports_nothing_heavy() -> None:

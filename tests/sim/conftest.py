@@ -13,19 +13,20 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from malsim.memory import Rules
+from malsim.memory import Memory, Rules
+from malsim.memory.port import HoldsGraph
 from malsim.sim import bench
+from malsim.sim.agent.reviewer_pool import Reviewers
 from malsim.sim.clock import DAY
-from malsim.sim.drafts import Drafts
-from malsim.sim.faults import NOISE, Fault
-from malsim.sim.happenings import KINDS
-from malsim.sim.inbox import Inbox
-from malsim.sim.manifest import digest
-from malsim.sim.metrics import by_replication
-from malsim.sim.populations import Population
-from malsim.sim.reader import TEMPERS, Reader
-from malsim.sim.reviewers import Reviewers
-from malsim.sim.script import Scenario
+from malsim.sim.engine.delivery import NOISE, Fault
+from malsim.sim.engine.drafts import Drafts
+from malsim.sim.engine.inbox import Inbox
+from malsim.sim.record.event_kinds import KINDS
+from malsim.sim.record.manifest import digest
+from malsim.sim.record.metrics import by_replication
+from malsim.sim.settings.population import Population
+from malsim.sim.settings.reader import TEMPERS, Reader
+from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
 from malsim.sim.writers import behaviours
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import SearchStrategy
 
-    from malsim.sim.parameters import Param
+    from malsim.parameters import Param
     from malsim.sim.run import Run
 
 HERE = Path(__file__).parents[2] / "scenarios" / "drawn.toml"  # beside the claim file that from_file reads
@@ -236,24 +237,30 @@ def unresolved() -> Callable[[Run], list[tuple[object, ...]]]:
     return traced
 
 
+def graph_of(memory: Memory, own: pl.Expr) -> dict[str, pl.DataFrame]:
+    """The cells and edges of one replication, rows named by handles."""
+    handles = memory.cells["handle"]
+    cells = memory.cells.with_columns(successor=handles.gather(memory.cells["successor"]))
+    ends = {end: handles.gather(memory.edges[end]) for end in ("source", "target")}
+    edges = memory.edges.with_columns(rep=memory.cells["rep"].gather(memory.edges["source"]), **ends)
+    lists = pl.col("topics", "entities", "source_refs").list.join(" ")
+    return {"memory": cells.filter(own).drop("author").with_columns(lists), "edges": edges.filter(own)}
+
+
 @pytest.fixture(scope="session")
 def life() -> Callable[[Run, int], dict[str, str]]:
     """The hashes of one life of a run."""
 
     def hashed(run: Run, number: int) -> dict[str, str]:
         """The hash of each frame of one replication: what was recorded, the ledger, the figures, the memory at the end."""
-        own, handles = pl.col("rep") == number, run.memory.cells["handle"]
+        own = pl.col("rep") == number
         frames = {name: getattr(run, name).filter(own) for name in ("cells", "signals", "events", "writers")}
         if run.ledger is not None:
             frames["ledger"] = run.ledger.filter(own)
         figures = by_replication(run).items()
         frames["figures"] = pl.DataFrame({name: [each[number - run.scenario.first]] for name, each in figures})
-        frames["memory"] = run.memory.cells.with_columns(successor=handles.gather(run.memory.cells["successor"]))
-        ends = {end: handles.gather(run.memory.edges[end]) for end in ("source", "target")}
-        here = run.memory.cells["rep"].gather(run.memory.edges["source"])
-        frames["edges"] = run.memory.edges.with_columns(rep=here, **ends).filter(own)
-        lists = pl.col("topics", "entities", "source_refs").list.join(" ")
-        frames["memory"] = frames["memory"].filter(own).drop("author").with_columns(lists)
+        if isinstance(run.plant, HoldsGraph):
+            frames |= graph_of(run.memory, own)
         return {name: digest(frame) for name, frame in frames.items()}
 
     return hashed

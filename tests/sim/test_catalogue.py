@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from malsim.memory.graph_plant import Graph
 from malsim.memory.schema import NONE
-from malsim.scenario.files import read
+from malsim.scenario.file.scenario_file import read
+from malsim.sim.agent.cell_index import Catalogue
+from malsim.sim.agent.topic_index import Shelves
 from malsim.sim.bench import Bench
-from malsim.sim.catalogue import Catalogue
-from malsim.sim.shelves import Shelves
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 MOST = 12  # cells of a drawn world
@@ -43,17 +44,20 @@ def test_a_shelf_holds_its_listed_cells_in_order(turns: list[tuple[int, list[boo
 def test_a_cell_known_by_its_draft_is_one_read_from_its_words(name: str) -> None:
     bench = Bench(read(SCENARIOS / f"{name}.toml").replace(replications=2))
     bench.calendar.run()
-    lived, scenario, memory = bench.catalogue, bench.scenario, bench.stand.memory
-    anew = Catalogue(scenario.facts, scenario.replications, scenario.first, bench.cast.words.sayings)
-    anew.grow(memory)
+    lived, scenario, memory = bench.catalogue, bench.scenario, bench.made().memory
+    anew = Catalogue(scenario.facts, scenario.replications, bench.cast.words.sayings)
+    plant = bench.plant
+    assert isinstance(plant, Graph)
+    view = plant.view(plant.with_graph(plant.init([0, 1], bench.intake.vocabulary), memory), 0.0)
+    anew.grow(view)
+    for column in ("rep", "object", "value"):
+        np.testing.assert_array_equal(getattr(view, column), getattr(bench.stand.view, column), err_msg=column)
     for column in ("rep", "ordinal", "fact", "value", "born", "degree", "words", "init", "says"):
         np.testing.assert_array_equal(getattr(lived, column), getattr(anew, column), err_msg=column)
     place, listed = np.arange(2 * len(lived.topics)), bench.stand.listed
     rep, topic = np.divmod(place, len(lived.topics))
     for shown, shown_anew in zip(lived.shelf(rep, topic, listed), anew.shelf(rep, topic, listed), strict=True):
         np.testing.assert_array_equal(shown, shown_anew)
-    for column in ("stated", "reverify"):  # what the catalogue holds of a cell stays true of it
-        np.testing.assert_array_equal(lived.lines[column], memory.column(column), err_msg=column)
     active, cited = bench.stand.active, set(lived.cited(bench.stand.active).tolist())
     assert np.flatnonzero(listed).tolist() == [
         row for row, status in enumerate(memory.cells["status"]) if active[row] or (status == "superseded" and row in cited)

@@ -13,8 +13,8 @@ import malsim as ms
 from malsim.cli import main
 from malsim.errors import AddressError
 from malsim.scenario import rerun as remaking
-from malsim.sim.manifest import digest
-from malsim.sim.metrics import METRICS, by_replication
+from malsim.sim.record.manifest import digest
+from malsim.sim.record.metrics import METRICS, by_replication
 from malsim.sim.run import FRAMES
 from malsim.sim.writers import behaviours
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.memory.schema import NONE, RELATIONS
-from malsim.sim.drafts import Drafts
-from malsim.sim.occasion import Edge
+from malsim.sim.engine.claim_context import Edge
+from malsim.sim.engine.drafts import Drafts
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DataObject

@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from malsim.memory.claims import as_claims, from_mappings
-from malsim.sim import bench, notes
-from malsim.sim.because import because, is_signal
-from malsim.sim.happenings import KINDS, LATCH, PROGRAM, SIGNAL
-from malsim.sim.notes import Notes
-from malsim.sim.populations import Population
-from malsim.sim.reader import Reader
-from malsim.sim.script import Scenario
-from malsim.sim.wires import Wires
+from malsim.memory.gate.claims import as_claims, from_mappings
+from malsim.sim import bench
+from malsim.sim.record import event_log as notes
+from malsim.sim.record.event_kinds import KINDS, LATCH, PROGRAM, SIGNAL
+from malsim.sim.record.event_log import Notes
+from malsim.sim.settings.netlist_config import Wires
+from malsim.sim.settings.population import Population
+from malsim.sim.settings.reader import Reader
+from malsim.sim.settings.scenario import Scenario
+from malsim.sim.why.signal_cause import because, is_signal
 from malsim.sim.world import Fact
 
 if TYPE_CHECKING:

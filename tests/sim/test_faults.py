@@ -12,9 +12,9 @@ from scipy import stats
 from malsim.errors import ScenarioError
 from malsim.sim import bench
 from malsim.sim.clock import DAY
-from malsim.sim.faults import Fault
-from malsim.sim.populations import Population
-from malsim.sim.script import Scenario
+from malsim.sim.engine.delivery import Fault
+from malsim.sim.settings.population import Population
+from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
 
 if TYPE_CHECKING:

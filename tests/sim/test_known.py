@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from malsim.sim.known import Known
-from malsim.sim.roster import Wake
+from malsim.sim.engine.claim_schedule import Wake
+from malsim.sim.engine.own_claims import Known
 from malsim.sim.world import Sight
 
 

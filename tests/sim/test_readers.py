@@ -13,9 +13,9 @@ from malsim.errors import AddressError
 from malsim.memory.explain import explain
 from malsim.memory.schema import RELATIONS
 from malsim.netlist.evaluate import cells_read, evaluate
-from malsim.scenario.files import parse
+from malsim.scenario.file.scenario_file import parse
 from malsim.sim.bench import run
-from malsim.sim.wired import frames_of
+from malsim.sim.why.scope_channels import frames_of
 
 if TYPE_CHECKING:
     from malsim.sim.run import Run

@@ -12,26 +12,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from malsim.memory import Memory, admit, schema
-from malsim.memory.admission import judged
+from malsim.memory import Memory, admit, graph_plant, schema
 from malsim.memory.bootstrap import WRITER, ten_cells
-from malsim.sim import bench, hooks
+from malsim.memory.gate.admit import judged
+from malsim.sim import bench
+from malsim.sim.agent import hooks
+from malsim.sim.agent.reader_policy import Mind
+from malsim.sim.agent.reviewer_pool import Reviewers
+from malsim.sim.agent.turns import Session
 from malsim.sim.clock import DAY
-from malsim.sim.mind import Mind
-from malsim.sim.notes import Notes
-from malsim.sim.populations import Population
-from malsim.sim.reader import TEMPERS, Reader
-from malsim.sim.reviewers import Reviewers
-from malsim.sim.script import Scenario
-from malsim.sim.session import Session
+from malsim.sim.record.event_log import Notes
+from malsim.sim.settings.population import Population
+from malsim.sim.settings.reader import TEMPERS, Reader
+from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DataObject, SearchStrategy
 
     from malsim.memory import Rules
-    from malsim.memory.validation import Validated
-    from malsim.memory.verdicts import Judgement
+    from malsim.memory.gate.claims import Validated
+    from malsim.memory.gate.verdicts import Judgement
     from malsim.sim.run import Run
 
 HOUR = DAY // 24
@@ -128,17 +129,19 @@ def test_no_exception_gets_round_the_stop_hook(owner: type, name: str, monkeypat
     assert not set(last["kind"]) & set(DONE)
     assert made.ledger is not None
     assert (made.ledger.turn["withheld"] == 1).all()
-    assert not (made.stand.memory.cells.filter(pl.col("writer") == "reader")["created"] == last["t"][0]).any()
+    assert not (made.made().memory.cells.filter(pl.col("writer") == "reader")["created"] == last["t"][0]).any()
 
 
 def test_a_lesson_that_the_gate_refuses_was_not_written_back(monkeypatch: pytest.MonkeyPatch) -> None:
     def deaf(memory: Memory, checked: Validated, rules: Rules) -> Judgement:
-        of_reader = checked.claims.filter(pl.col("writer") == "reader").select(
-            "claim", path=pl.lit("title"), message=pl.lit("is not heard")
+        of_reader = (
+            checked.told.frame()
+            .filter(pl.col("writer") == "reader")
+            .select("claim", path=pl.lit("title"), message=pl.lit("is not heard"))
         )
         return judged(memory, replace(checked, issues=pl.concat([checked.issues, of_reader])), rules)
 
-    monkeypatch.setattr(bench, "judged", deaf)
+    monkeypatch.setattr(graph_plant, "judged", deaf)
     run = lived()
     each = turns(run)
     assert total(run, "learned") == total(run, "lost") == total(run, "withheld") > 0

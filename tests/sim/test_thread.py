@@ -12,13 +12,13 @@ from polars.testing import assert_frame_equal
 from malsim import api
 from malsim.cli import main
 from malsim.errors import MalsimError, ScenarioError
-from malsim.scenario.files import parse, read
-from malsim.scenario.judge import judge_run
+from malsim.scenario.file.scenario_file import parse, read
+from malsim.scenario.judge.judge import judge_run
 from malsim.scenario.rerun import rerun
-from malsim.sim.because import because
 from malsim.sim.bench import run
 from malsim.sim.run import FRAMES
-from malsim.sim.wired import wired
+from malsim.sim.why.scope_channels import wired
+from malsim.sim.why.signal_cause import because
 
 if TYPE_CHECKING:
     from pathlib import Path

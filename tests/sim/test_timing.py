@@ -11,7 +11,7 @@ import malsim as ms
 from malsim.errors import ScenarioError
 from malsim.sim import bench
 from malsim.sim.clock import DAY
-from malsim.sim.timing import Timing
+from malsim.sim.settings.timing import Timing
 
 SHARES = st.floats(0.0, 1.0)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.scenario.files import parse, read
+from malsim.scenario.file.scenario_file import parse, read
 from malsim.sim.bench import run
 
 if TYPE_CHECKING:

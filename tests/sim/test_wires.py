@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from malsim.errors import MalsimError, ScenarioError
-from malsim.scenario.files import parse, read
-from malsim.scenario.judge import judge
+from malsim.scenario.file.scenario_file import parse, read
+from malsim.scenario.judge.judge import judge
 from malsim.sim.bench import run
 
 if TYPE_CHECKING:

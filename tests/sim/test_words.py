@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from malsim.memory import Memory, Rules, admit
-from malsim.memory.admission import judged, screened
+from malsim.memory.gate.admit import judged, screened
+from malsim.memory.gate.checks import validate
+from malsim.memory.gate.claims import Validated
+from malsim.memory.gate.verdicts import Judgement
 from malsim.memory.schema import NONE, RELATIONS
-from malsim.memory.validation import Validated, validate
-from malsim.memory.verdicts import Judgement
-from malsim.sim.drafts import Drafts
-from malsim.sim.words import Form, Words
+from malsim.sim.engine.drafts import Drafts
+from malsim.sim.engine.words import Form, Words
 from malsim.sim.world import Fact
 
 FACTS = (Fact(name="tide", topic="sea"), Fact(name="wind", values=(0.0, 1.5, 3.0), stability="ephemeral"))
@@ -186,13 +187,13 @@ def test_a_batch_joined_of_two_is_the_batch_of_both_in_order() -> None:
     parts = [screened(validate(as_sorted(claims[half::2], numbered["sequence"][half::2]), rules), rules) for half in (0, 1)]
     joined, order = Validated.joined(*parts)
     whole = screened(validate(as_sorted(claims, numbered["sequence"]), rules), rules)
-    for name in ("claims", "edges", "issues", "notes"):
-        ours, theirs = getattr(joined, name), getattr(whole, name)
+    ours_and_theirs = ((joined.told.frame(), whole.told.frame()), *zip(joined.of_claims(), whole.of_claims(), strict=True))
+    for ours, theirs in ours_and_theirs:
         assert_frame_equal(ours.sort("claim", maintain_order=True), theirs.sort("claim", maintain_order=True))
     assert sorted(order.tolist()) == list(range(8))
 
 
 def as_sorted(claims: list[dict[str, Any]], sequence: pl.Series) -> pl.DataFrame:
-    from malsim.memory.claims import as_claims
+    from malsim.memory.gate.claims import as_claims
 
     return as_claims([claim | {"sequence": int(n)} for claim, n in zip(claims, sequence, strict=True)])

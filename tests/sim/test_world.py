@@ -35,3 +35,14 @@ def test_the_changes_up_to_a_time_come_to_the_truth_at_it(
         np.testing.assert_array_equal(world.at(rep, place, t), held.ravel())
     for t in times:  # and back again
         np.testing.assert_array_equal(world.at(rep, place, t), world.at(rep, place, np.full(rep.shape, t)))
+
+
+def test_a_first_truth_that_is_drawn_is_balanced_and_the_others_stay() -> None:
+    facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), start="drawn", hazard=0.3) for n in range(40)]
+    reps, place = (part.ravel() for part in np.indices((50, len(facts))))
+    world = World([*facts, Fact(name="still")], seed=3, reps=np.arange(50), end=END)
+    share = np.bincount(world.at(reps, place, 0), minlength=3) / len(reps)
+    assert np.abs(share - 1 / 3).max() < 0.05
+    assert (world.at(np.arange(50), np.full(50, 40), END) == 0).all()
+    ends = np.full(len(reps), END)
+    np.testing.assert_array_equal(world.at(reps, place, END), world.at(reps, place, ends))

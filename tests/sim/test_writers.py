@@ -16,14 +16,14 @@ from malsim.errors import ScenarioError
 from malsim.memory import schema
 from malsim.memory.schema import NONE
 from malsim.sim import bench
-from malsim.sim.cast import Cast
+from malsim.sim.agent.snapshot import Stand
 from malsim.sim.clock import DAY
-from malsim.sim.crowd import _wanted
 from malsim.sim.draws import Draws
-from malsim.sim.occasion import LEAST_STATED, Occasion, Own, Said, Seen
-from malsim.sim.populations import Population
-from malsim.sim.push import Stand
-from malsim.sim.script import Scenario
+from malsim.sim.engine.claim_context import LEAST_STATED, Occasion, Own, Said, Seen
+from malsim.sim.engine.population_process import _wanted
+from malsim.sim.engine.populations import Cast
+from malsim.sim.settings.population import Population
+from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact, Sight, World
 from malsim.sim.writers import behaviours
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DataObject
 
-    from malsim.sim.occasion import Ints
+    from malsim.sim.engine.claim_context import Ints
 
     Posted = Callable[[Scenario], pl.DataFrame]
 

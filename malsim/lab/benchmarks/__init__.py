@@ -3,6 +3,6 @@
 One file a family; a file yields rows from `rows()`, and being in this folder is being registered.
 """
 
-from malsim.lab.benchmarks.clock import Row, compare, every_row
+from malsim.lab.benchmarks.ratios import Ratio, compare, every_row
 
-__all__ = ["Row", "compare", "every_row"]
+__all__ = ["Ratio", "compare", "every_row"]

@@ -1,144 +1,124 @@
-"""Time constants from histories, with intervals, and how well each law foretells later claims."""
+"""Time constants from logs of how long things stayed true, with intervals, and which law foretells later ones best."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from malsim.errors import UsageError
+from malsim.lab.decay.choice import SCORES, choose
 from malsim.lab.decay.laws import LAWS
 from malsim.lab.decay.likelihood import Likelihood
-from malsim.lab.decay.log import Log, read_log
-from malsim.lab.decay.scores import HORIZONS, foretold, kaplan_meier
+from malsim.lab.decay.log import SIGHTED, read_log
+from malsim.lab.decay.rates import RATES, Rates, rates
+from malsim.lab.decay.result import Decay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.lab.decay.laws import Array, Law
+    from malsim.lab.decay.laws import Law
+    from malsim.lab.decay.log import Log
 
-__all__ = ["Decay", "fit_decay"]
+__all__ = ["fit_decay"]
 
-POINTS = 200
-FIT = ["law", "parameter", "value", "low", "high", "unit"]
-SCORES = ["law", "log_loss", "log_loss_low", "log_loss_high", "rmse_bins", "rmse_bins_low", "rmse_bins_high", "aic"]
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Decay:
-    """Fitted laws of survival.
-
-    `constants` has law, parameter (tau in days; floor or k), value, low, high (95 % profile likelihood; infinite where the
-    log leaves an end open), unit. `scores` has, on the later claims, log_loss and rmse_bins with their intervals (95 %
-    bootstrap over claims), and aic on all. `best` is the law of least log loss there, of least aic where there is none.
-    """
-
-    constants: pl.DataFrame
-    scores: pl.DataFrame
-    best: str
-    log: Log
-
-    def survival(self, t: Array | Sequence[float], law: str | None = None) -> Array:
-        """The share of claims still true after t days by a law (the best, if None)."""
-        name = law or self.best
-        rows = self.constants.filter(pl.col("law") == name)
-        if rows.is_empty():
-            raise UsageError("no such law", where="survival", given=name, allowed=", ".join(self.scores["law"]))
-        tau, second = rows["value"]
-        return LAWS[name].survival(np.asarray(t, dtype=np.float64), tau, second)
-
-    @property
-    def curves(self) -> pl.DataFrame:
-        """What was observed (Kaplan-Meier, with low and high) and what each law says: law, t (days), survival, low, high."""
-        t, share, low, high = kaplan_meier(self.log.duration, self.log.ended)
-        seen = pl.DataFrame({"law": ["observed"] * len(t), "t": t, "survival": share, "low": low, "high": high})
-        grid = np.linspace(0.0, self.log.duration.max(), POINTS)
-        said = [pl.DataFrame({"t": grid, "survival": self.survival(grid, law), "law": law}) for law in self.scores["law"]]
-        return pl.concat([seen, *said], how="diagonal")
-
-    @property
-    def at_risk(self) -> pl.DataFrame:
-        """How many claims were neither over nor out of sight at each age: t (days), standing."""
-        ages, leaving = np.unique(self.log.duration, return_counts=True)
-        left = len(self.log.duration) - np.cumsum(leaving)
-        return pl.DataFrame({"t": np.append(0.0, ages), "standing": np.append(len(self.log.duration), left)})
-
-    def __repr__(self) -> str:
-        """A few lines a person reads."""
-        lines = [f"{self.log.ended.sum()} claims ended, {(~self.log.ended).sum()} had not; best foretold by: {self.best}"]
-        loss = dict(self.scores.select("law", "log_loss").rows())
-        return "\n".join(lines + [f"  {said}; log loss {loss[law]:.4f}" for law, said in self.labels.items()])
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """Each law with its constants and their intervals, in words."""
-        return {
-            name: f"{name}: "
-            + ", ".join(
-                f"{row['parameter']} {row['value']:.4g} [{row['low']:.4g}, {row['high']:.4g}]" + " d" * (row["unit"] == "d")
-                for row in rows.to_dicts()
-            )
-            for (name,), rows in self.constants.group_by("law", maintain_order=True)
-        }
+FIT = (
+    dict.fromkeys(("law", "parameter"), pl.String)
+    | dict.fromkeys(("value", "low", "high"), pl.Float64)
+    | {"unit": pl.String}
+)
+UNKNOWN = (np.nan, 0.0, np.inf)
+MEMORYLESS = "exponential"
+WRONG = "claims are wrong at a rate above 0, so a stretch of agreement is no life: only the exponential law is fitted"
+UNSEEN = "too many changes went unseen for a stretch to be a life: only the exponential law is fitted"
+NEVER = "no change need have happened: the time constant has a lower end only"
+NOTHING = "the log cannot tell how fast truth changes: any time constant would do"
 
 
 def fit_decay(
-    log: pl.DataFrame, *, laws: Sequence[str] = tuple(LAWS), share: float = 0.7, floor: float | None = None, seed: int = 0
+    log: pl.DataFrame, *, laws: Sequence[str] = tuple(LAWS), share: float = 0.5, floor: float | None = None, seed: int = 0
 ) -> Decay:
-    """Fit laws of survival to how long claims stayed true, by maximum likelihood with right-censoring.
+    """Fit laws of survival to how long things stayed true, by maximum likelihood.
 
-    log L = Σ over ended log −S'(t) + Σ over censored log S(t), so that a claim never contradicted counts for as long as it
-    was watched. Exponential S = f + (1 − f) e^(−t/τ); power S = (1 + t/τ)^−k; Weibull S = e^(−(t/τ)^k). The constants are
-    fitted on all claims. For the scores the laws are fitted on the earlier claims alone, as they were known when the
-    later ones began, and foretell those: "still true after h days" at nine horizons.
+    Exponential S = f + (1 − f) e^(−t/τ); power S = (1 + t/τ)^−k; Weibull S = e^(−(t/τ)^k). A life that ended between two
+    ages a and b counts S(a) − S(b), one still true at a counts S(a), one that came in sight at the age e is divided by S(e).
+
+    A log of `histories` says who said what when. Of it the exponential law's τ and the share of wrong claims are estimated
+    together (hidden Markov likelihood; f is 0 unless given), with the rate of reporting beside them. The other laws need
+    stretches that are lives: they are fitted where no claim need be wrong and few changes went unseen.
 
     Parameters
     ----------
     log
-        A row a claim: `duration` (days, 0 or more), `ended` (false: still true when last seen), optionally `start` (days);
-        without it rows stand in order of time. `histories(memory)` makes one.
+        A row a life: `after` and `before` (days; null: still true), optionally `entered` (age in days when it came in
+        sight; null: unknown, the row is left out) and `start` (day; without it rows stand in order of time). Or `duration`
+        (days) and `ended` (false: still true when last seen). `histories(run)` makes one.
     laws
         Those to fit, of exponential, power, weibull.
     share
-        Which part of the claims is the earlier.
+        Which part of the lives is the earlier, before the four blocks of later ones that are foretold.
     floor
-        Holds the exponential law's floor (`Rules.currency_floor`) instead of fitting it. With a floor of 0 it is the
-        exponential law of rate events / exposure.
+        Holds the exponential law's floor (`Rules.currency_floor`) instead of fitting it, and takes stretches for lives. With
+        a floor of 0 and ends known to the day it is the exponential law of rate events / exposure.
     seed
         Of the bootstrap of the scores.
 
     Raises
     ------
     DataError
-        Columns missing, a duration that is none, fewer than ten claims, or none that ended.
+        Columns missing, NaN or what is no number of days; of `duration` and `ended` fewer than ten, or none that ended.
+    UsageError
+        A law, share or floor that is none.
     """
     unknown = [name for name in laws if name not in LAWS]
     if unknown or not laws:
         raise UsageError("no such law", where="fit_decay: laws", given=unknown, allowed=", ".join(LAWS))
-    known = read_log(log, share=share, floor=floor)
-    early, late = known.split(share)
-    constants, scores = [], []
-    for law in (LAWS[name] for name in laws):
-        likelihood = Likelihood.of(law, known.duration, known.ended, floor)
-        best = likelihood.best()
-        (low, high), ends = likelihood.interval(best, 0), likelihood.interval(best, 1)
-        constants.append((law.name, "tau", *(float(np.exp(each)) for each in (best[0], low, high)), "d"))
-        constants.append((law.name, law.second, *(law.outer(float(each)) for each in (best[1], *ends)), "1"))
-        free = 1 if likelihood.held is not None else 2
-        scores.append((law.name, *_scored(law, early, late, floor, seed), 2.0 * free + 2.0 * likelihood.loss(best)))
-    table = pl.DataFrame(scores, schema=SCORES, orient="row")
-    judged = "aic" if table["log_loss"].is_nan().all() else "log_loss"
-    best_law = table.sort(judged, maintain_order=True)["law"][0]
-    return Decay(constants=pl.DataFrame(constants, schema=FIT, orient="row"), scores=table, best=best_law, log=known)
+    everything = read_log(log, share=share, floor=floor)
+    lives = everything.of_known_age
+    told = rates(log) if floor is None and set(log.columns) >= SIGHTED else None
+    floor = 0.0 if told else floor
+    chosen = [LAWS[name] for name in laws]
+    fits = told is None or told.lives
+    if fits and lives.ended.any() and lives.duration.sum() > 0.0:
+        scores = choose(chosen, lives, share=share, floor=floor, seed=seed)
+    else:
+        scores = pl.DataFrame([(name, *(np.nan,) * (len(SCORES) - 1)) for name in laws], schema=SCORES, orient="row")
+    constants = [row for law in chosen for row in _constants(law, lives, told, floor, fits=fits)]
+    table = told.table if told else pl.DataFrame(schema=RATES)
+    frame = pl.DataFrame(constants, schema=FIT, orient="row")
+    return Decay(
+        constants=frame, scores=scores, best=_best(scores), log=everything, rates=table, notes=_notes(told, everything)
+    )
 
 
-def _scored(law: Law, early: Log, late: Log, floor: float | None, seed: int) -> tuple[float, ...]:
-    """How well the law, fitted on the early claims, foretells the late; see `scores.foretold`."""
-    if not (early.ended.any() and early.duration.sum() > 0.0 and len(late.duration)):
-        return (np.nan,) * 6
-    horizons = np.unique(np.quantile(early.duration[early.ended], np.linspace(0.1, 0.9, HORIZONS)))
-    log_tau, second = Likelihood.of(law, early.duration, early.ended, floor).best()
-    said = np.exp(law.log_survival(horizons, float(log_tau), float(second)))
-    return foretold(said, late.duration, late.ended, horizons, np.random.Generator(np.random.Philox(key=seed)))
+def _constants(law: Law, log: Log, told: Rates | None, floor: float | None, *, fits: bool) -> list[tuple[object, ...]]:
+    if told and law.name == MEMORYLESS:
+        return [(law.name, "tau", *told.tau, "d"), (law.name, law.second, 0.0, 0.0, 0.0, "1")]
+    if not fits or not log.duration.sum() > 0.0 or (not log.ended.any() and law.name != MEMORYLESS):
+        return [(law.name, "tau", *UNKNOWN, "d"), (law.name, law.second, *UNKNOWN, "1")]
+    likelihood = Likelihood.of(law, log, floor)
+    best = likelihood.best()
+    (low, high), ends = likelihood.interval(best, 0), likelihood.interval(best, 1)
+    tau = tuple(float(np.exp(each)) for each in (best[0], low, high))
+    return [
+        (law.name, "tau", *tau, "d"),
+        (law.name, law.second, *(law.outer(float(each)) for each in (best[1], *ends)), "1"),
+    ]
+
+
+def _best(scores: pl.DataFrame) -> str:
+    """The law of least log loss, of least aic where there is none, the first where there is neither."""
+    judged = "aic" if scores["log_loss"].is_nan().all() else "log_loss"
+    return str(scores.sort(judged, maintain_order=True)["law"][0])
+
+
+def _notes(told: Rates | None, log: Log) -> tuple[str, ...]:
+    """What the log cannot tell, in sentences."""
+    if told is None:
+        return () if log.ended.any() else (NEVER,)
+    if np.isnan(told.tau[0]):
+        return (NOTHING,)
+    if told.tau[0] == np.inf:
+        return (NEVER,)
+    return () if told.lives else (WRONG if told.error[1] > 0.0 else UNSEEN,)

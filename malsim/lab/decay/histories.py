@@ -1,74 +1,124 @@
-"""How long each claim of a memory stood before later evidence took it back."""
+"""The stretches in which the claims about an object agree, and when each ended."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.errors import DataError, UsageError
+from malsim.lab.decay.sightings import ALONE, sightings
 
 if TYPE_CHECKING:
-    from malsim.memory import Memory
+    from malsim.memory.graph.arrays import Ints
 
-__all__ = ["ENDINGS", "histories"]
+__all__ = ["ENDINGS", "histories", "restatements"]
 
-ENDINGS = ("contradicted", "superseded", "either")
+ENDINGS = ("anyone", "other_writer", "verified", "either", "superseded", "contradicted")
+_DROPPED = -1
+_OBJECT = ["rep", "object"]
 
 
-def histories(memory: Memory, *, ended_by: str = "either", until: float | None = None) -> pl.DataFrame:
-    """A log for `fit_decay`, a row a claim: rep, cell, object, stability, start, duration (days), ended.
+def histories(source: Any, *, ended_by: str = "anyone", until: float | None = None) -> pl.DataFrame:
+    """A log for `fit_decay`, a row a stretch: a time in which the claims about an object agree.
 
-    A claim ends when a later cell of another writer contradicts it, or when it is superseded, whichever is first; a rival
-    that stood already when it came does not end it. What has not ended is censored at `until`.
+    A stretch ends with the first later claim about the object that says otherwise; a restatement ends nothing. Columns:
+    rep, object, cell (that began it), stability, value (what was said), start (day of its first claim), after (days from
+    there to its last claim), before (days to the claim that ended it; null: still true when last seen), entered (its age
+    when it came in sight: 0, or null for an object's first, whose age nobody knows), restated (days between its claims),
+    until (the day the log was closed), ended_by. The change lay between `after` and `before`. A change that nobody reported
+    is invisible.
 
     Parameters
     ----------
-    memory
-        A run's (`run.memory`), a replay's, or a store's (`store.open(path)`).
+    source
+        A run, a replay, a store or its path, or a memory. Runs and stores also show the claims that the gate took for
+        restatements; a memory alone does not keep them.
     ended_by
-        contradicted, superseded, or either.
+        Whose word ends a stretch. anyone; other_writer: not the writer who began it; verified: a claim whose verification is
+        not `unverified`; superseded, contradicted, either: a claim that superseded, or contradicts another writer's,
+        earlier one. A claim that says otherwise and may not end the stretch is left out.
     until
-        The day on which the log was closed; the last day that the memory shows, if None. What came later is not seen.
+        The day on which the log was closed; the last day that the source shows, if None. What came later is not seen.
+
+    Raises
+    ------
+    UsageError
+        An ending that is none, a source without claims, an `until` before them all.
     """
     if ended_by not in ENDINGS:
         raise UsageError("no such ending", where="histories: ended_by", given=ended_by, allowed=", ".join(ENDINGS))
-    cells = memory.cells.select("rep", "handle", "object", "stability", "created", "successor", "writer").with_row_index(
-        "row"
-    )
-    if cells.is_empty():
-        raise UsageError("a memory without cells has no history", where="histories", hint="admit claims first")
-    closed = _last_day(memory) if until is None else until
-    kinds = {
-        "contradicted": _contradicted(memory, cells),
-        "superseded": cells.select("row", ended=pl.col("created").gather(pl.col("successor"))).drop_nulls(),
-    }
-    chosen = [
-        frame.select(pl.col("row").cast(pl.UInt32), "ended") for kind, frame in kinds.items() if ended_by in (kind, "either")
-    ]
-    ends = pl.concat(chosen).group_by("row").agg(pl.col("ended").min())
-    joined = cells.filter(pl.col("created") <= closed).join(ends, on="row", how="left", maintain_order="left")
-    over = (pl.col("ended") <= closed).fill_null(value=False)
-    return joined.select(
-        "rep", pl.col("handle").alias("cell"), "object", "stability", pl.col("created").alias("start"),
-        duration=pl.when(over).then("ended").otherwise(pl.lit(closed)) - pl.col("created"),
-        ended=over,
+    seen = sightings(source)
+    if seen["t"].is_nan().any():
+        raise DataError("not a number of days", where="histories: t", given="NaN")
+    closed = _last_day(source, seen) if until is None else until
+    kept = seen.filter(pl.col("t") <= closed)
+    if kept.is_empty():
+        hint = f"the first claim came on day {seen['t'].to_numpy().min():g}"
+        raise UsageError("no claim is as old as that", where="histories: until", given=until, hint=hint)
+    numbered = kept.with_columns(pl.Series("stretch", _stretches(kept, ended_by))).filter(pl.col("stretch") != _DROPPED)
+    first, t = pl.col("stretch") == 0, pl.col("t")
+    log = numbered.group_by(*_OBJECT, "stretch", maintain_order=True).agg(
+        pl.col("cell").first(), pl.col("stability").first(), pl.col("said").first().alias("value"),
+        start=t.first(), after=t.last() - t.first(), restated=t.diff().drop_nulls(),
     )  # fmt: skip
+    return log.select(
+        *_OBJECT, "cell", "stability", "value", "start", "after",
+        before=pl.col("start").shift(-1).over(_OBJECT) - pl.col("start"),
+        entered=pl.when(first).then(None).otherwise(0.0),
+        restated="restated",
+        until=pl.lit(float(closed)),
+        ended_by=pl.lit(ended_by),
+    ).with_columns(pl.col("object").str.strip_prefix(ALONE))  # fmt: skip
 
 
-def _contradicted(memory: Memory, cells: pl.DataFrame) -> pl.DataFrame:
-    """When a cell that came later, of another writer, first contradicted each."""
-    born, writer = pl.col("created"), pl.col("writer")
-    told = memory.edges.filter(pl.col("relation") == "contradicts").select("source", "target", "t")
-    ends = told.with_columns(
-        later=cells.select(born).to_series().gather(told["source"]) > cells.select(born).to_series().gather(told["target"]),
-        other=cells.select(writer).to_series().gather(told["source"])
-        != cells.select(writer).to_series().gather(told["target"]),
+def restatements(log: pl.DataFrame) -> pl.DataFrame:
+    """How long it took until somebody said the same again: rep, object, value, interval (days); a row a restatement."""
+    return log.select("rep", "object", "value", interval="restated").explode("interval").drop_nulls("interval")
+
+
+def _stretches(seen: pl.DataFrame, ended_by: str) -> Ints:
+    """The number of each claim's stretch within its object, from 0; -1 for claims that are left out.
+
+    The k-th claims of all objects are looked at together, round by round.
+    """
+    keyed = seen.select(
+        key=pl.struct("rep", "object").rank("dense").cast(pl.Int64) - 1,
+        said=pl.col("said").rank("dense").cast(pl.Int64),
+        writer=pl.col("writer").fill_null("").rank("dense").cast(pl.Int64),
+        may=_may_end(ended_by),
     )
-    found = ends.filter(pl.col("later") & pl.col("other"))
-    return found.group_by("target").agg(pl.col("t").min().alias("ended")).rename({"target": "row"})
+    key, said, writer = (keyed[name].to_numpy() for name in ("key", "said", "writer"))
+    may, others = keyed["may"].to_numpy(), ended_by == "other_writer"
+    begins = np.flatnonzero(np.diff(key, prepend=-1))
+    counts = np.diff(begins, append=len(key))
+    now, author, stretch = said[begins], writer[begins], np.zeros(len(begins), dtype=np.int64)
+    found = np.zeros(len(key), dtype=np.int64)
+    for turn in range(1, counts.max()):
+        here = np.flatnonzero(counts > turn)
+        row = begins[here] + turn
+        other = said[row] != now[here]
+        ends = other & may[row] & ((writer[row] != author[here]) | (not others))
+        over = here[ends]
+        now[over], author[over] = said[row[ends]], writer[row[ends]]
+        stretch[over] += 1
+        found[row] = np.where(other & ~ends, _DROPPED, stretch[here])
+    return found
 
 
-def _last_day(memory: Memory) -> float:
-    days = [memory.cells["created"].max(), memory.cells["touched"].max(), memory.edges["t"].max()]
-    return max(float(str(day)) for day in days if day is not None)
+def _may_end(ended_by: str) -> pl.Expr:
+    if ended_by == "either":
+        return pl.col("superseded") | pl.col("contradicted")
+    return pl.col(ended_by) if ended_by in ("verified", "superseded", "contradicted") else pl.lit(value=True)
+
+
+def _last_day(source: Any, seen: pl.DataFrame) -> float:
+    """The last day that a source shows anything of."""
+    days = [float(seen["t"].to_numpy().max())]
+    if memory := getattr(source, "memory", None):
+        touched = pl.concat([memory.cells["touched"], memory.edges["t"]]).drop_nulls()
+        days += [float(day) for day in touched.to_list()]
+    if scenario := getattr(source, "scenario", None):
+        days.append(float(scenario.days))
+    return max(days)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LAWS", "Array", "Law", "negative_log_likelihood"]
+__all__ = ["LAWS", "Array", "Law"]
 
 Array: TypeAlias = NDArray[np.float64]
 WIDE = 9.0
@@ -94,14 +94,3 @@ LAWS = {
     "power": Law(name="power", log_survival=_power, log_density=_power_density, **_SHAPE),  # type: ignore[arg-type]
     "weibull": Law(name="weibull", log_survival=_weibull, log_density=_weibull_density, **_SHAPE),  # type: ignore[arg-type]
 }  # fmt: skip
-
-
-def negative_log_likelihood(law: Law, ended: Array, standing: Array, log_tau: float, inner: float) -> float:
-    """−Σ log density over durations that ended − Σ log survival over those that still stood when last seen.
-
-    >>> law, some = LAWS["exponential"], np.array([1.0, 3.0])
-    >>> round(negative_log_likelihood(law, some, np.array([4.0]), np.log(4.0), 0.0), 6)
-    4.772589
-    """
-    density, survival = law.log_density(ended, log_tau, inner), law.log_survival(standing, log_tau, inner)
-    return -float(density.sum() + survival.sum())

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from malsim.lab.decay.laws import WIDE, negative_log_likelihood
+from malsim.lab.decay.laws import TINY, WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from malsim.lab.decay.laws import Array, Law
+    from malsim.lab.decay.log import Log
 
 __all__ = ["Likelihood"]
 
@@ -27,28 +27,53 @@ FIRST_STEP = 0.02
 
 @dataclass(frozen=True)
 class Likelihood:
-    """Durations (days) under a law: those that ended, those that still stood when last seen; the floor held, if given."""
+    """Lives under a law of survival S; the floor held, if given.
+
+    Σ over deaths seen log −S'(a) + Σ over deaths between a and b log(S(a) − S(b)) + Σ over those still standing log S(a)
+    − Σ over all log S(e), as a life that came in sight at the age e had not ended before.
+    """
 
     law: Law
-    ended: Array
-    standing: Array
+    log: Log
     held: float | None = None
 
     @classmethod
-    def of(cls, law: Law, duration: Array, ended: NDArray[np.bool_], floor: float | None = None) -> Likelihood:
-        """The likelihood of some durations; a floor binds the exponential law only."""
-        return cls(law, duration[ended], duration[~ended], None if law.logarithmic else floor)
+    def of(cls, law: Law, log: Log, floor: float | None = None) -> Likelihood:
+        """The likelihood of some lives; a floor binds the exponential law only."""
+        return cls(law, log, None if law.logarithmic else floor)
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
         """Where log τ and the second parameter are looked for: log τ within ±9 of log(exposure / events)."""
-        middle = float(np.log((self.ended.sum() + self.standing.sum()) / max(len(self.ended), 1)))
+        exposure = self.log.duration.sum() - self.log.entered.sum()
+        middle = float(np.log(exposure / max(int(self.log.ended.sum()), 1)))
         second = (self.law.low, self.law.high) if self.held is None else (self.held, self.held)
         return [(middle - WIDE, middle + WIDE), second]
 
+    @cached_property
+    def _parts(self) -> tuple[Array, Array, Array, Array, Array]:
+        """Ages at death; ages between which death lay; ages of those that stand; ages at which lives came in sight."""
+        log, exact = self.log, self.log.after == self.log.before
+        between = log.ended & ~exact
+        return log.after[exact], log.after[between], log.before[between], log.after[~log.ended], log.entered[log.entered > 0]
+
     def loss(self, point: Array) -> float:
-        """Minus the log-likelihood at (log τ, second)."""
-        return negative_log_likelihood(self.law, self.ended, self.standing, float(point[0]), float(point[1]))
+        """Minus the log-likelihood at (log τ, second).
+
+        >>> from malsim.lab.decay.laws import LAWS
+        >>> from malsim.lab.decay.log import Log
+        >>> some = Log(np.array([1.0, 3.0, 4.0]), np.array([1.0, 3.0, np.inf]), np.zeros(3))
+        >>> round(Likelihood(LAWS["exponential"], some).loss(np.array([np.log(4.0), 0.0])), 6)
+        4.772589
+        """
+        log_tau, inner = float(point[0]), float(point[1])
+        survival = self.law.log_survival
+        dead, last, first, standing, entered = self._parts
+        total = survival(standing, log_tau, inner).sum() - survival(entered, log_tau, inner).sum()
+        total += self.law.log_density(dead, log_tau, inner).sum()
+        at_last = survival(last, log_tau, inner)
+        gone = -np.expm1(survival(first, log_tau, inner) - at_last)
+        return -float(total + (at_last + np.log(np.maximum(gone, TINY))).sum())
 
     def best(self) -> Array:
         """The most likely (log τ, second)."""

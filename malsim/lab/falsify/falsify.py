@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from malsim.errors import MalsimError, UsageError
+from malsim.lab.falsify.broken_scenario import text_of
+from malsim.lab.falsify.margin_search import search
 from malsim.lab.falsify.predicates import Seen, margin, scales, seen
-from malsim.lab.falsify.replay import text_of
-from malsim.lab.falsify.schedule import PLACES, Found, Schedule, applied
-from malsim.lab.falsify.search import search
+from malsim.lab.falsify.schedule import PLACES, Found, WriteSchedule, applied
 from malsim.lab.falsify.shrink import Break, shrunk
-from malsim.scenario.checks import Goal
+from malsim.lab.space.given import scenario_of
+from malsim.scenario.judge.checks import Goal
 from malsim.scenario.properties.parse import parse
 from malsim.sim import bench
-from malsim.sim.script import Check
+from malsim.sim.settings.scenario import Check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from malsim.lab.falsify.search import Method
-    from malsim.sim.script import Scenario
+    from malsim.lab.falsify.margin_search import Method
+    from malsim.lab.space.given import ScenarioOrPath
+    from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["Falsified", "falsify"]
 
@@ -81,33 +83,40 @@ class Falsified:
 
 
 def falsify(
-    scenario: Scenario,
+    scenario: ScenarioOrPath,
     check: str,
     *,
     budget: int = 500,
-    schedule: Schedule | None = None,
+    schedule: WriteSchedule | None = None,
     seed: int = 0,
     method: Method = "search",
     executor: Executor | None = None,
+    **searched: Any,
 ) -> Falsified:
     """Search for writes, noise and settings that break a check.
 
     Parameters
     ----------
     scenario
-        What is run; every replication must keep the property.
+        What is run, or the path of its file; every replication must keep the property.
     check
         The name of one of its checks that state a property, or a property.
     budget
         Most distinct runs of the search; shrinking takes up to 200 more.
     schedule
-        What may be written and set; by default four writes about the cells the scenario names.
+        What may be written and set; by default what `searched` says.
     seed
         Of the search; the scenario keeps its own.
     method
         `random` to compare with.
     executor
         Where the runs of a generation are made, such as a process pool; what is found does not depend on it.
+
+    searched
+        `parameters`: settings searched beside the writes, from dotted names to (low, high) or choices:
+        {"rules.damping": (0, 0.9)}, {"faults.honest.noise.drop": (0, 1)}. `writes`, `writers`, `targets`, `relations`: at
+        most how many claims are put in, by whom, about which cells, of which relations; by default four, by the scenario's
+        own writers and two strangers, about the cells it names. Where populations write, their seed is searched too.
 
     Raises
     ------
@@ -116,7 +125,8 @@ def falsify(
     MalsimError
         Where the property cannot be judged even in the first run.
     """
-    wanted, plan = _check(scenario, check), schedule or Schedule.of(scenario)
+    scenario = scenario_of(scenario)
+    wanted, plan = _check(scenario, check), schedule or WriteSchedule.searched(scenario, **searched)
     if budget < 1:
         raise UsageError("a search needs runs", where="budget", given=budget, allowed="1 or more")
     formula = parse(wanted.property)

@@ -8,26 +8,27 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.errors import UsageError
-from malsim.lab.settings import changed
-from malsim.memory.claims import as_claims, from_mappings
+from malsim.lab.space.settings import changed
+from malsim.lab.space.space import Space
+from malsim.memory.gate.claims import as_claims, from_mappings
 from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from malsim.lab.space import Space
-    from malsim.sim.script import Scenario
+    from malsim.sim.settings.scenario import Scenario
 
     Point = NDArray[Any]
 
-__all__ = ["PLACES", "Found", "Schedule", "Write", "applied"]
+__all__ = ["PLACES", "Found", "Write", "WriteSchedule", "applied"]
 
 PLACES = 4  # of a write in a point: when, who, what, how surely
 ABSENT = 0.15  # the share of a write's first place that says it is not made
 RELATIONS = ("contradicts", "supports", "concerns", "supersedes")
 SURE = (0.05, 1.0)
+LAST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True, order=True)
@@ -58,7 +59,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class WriteSchedule:
     """What may be written: so many writes, each in one of `turns`, by one of `writers`, of one relation to one target.
 
     Parameters
@@ -80,11 +81,11 @@ class Schedule:
         scenario: Scenario,
         *,
         writes: int = 4,
-        writers: tuple[str, ...] = (),
-        relations: tuple[str, ...] = RELATIONS,
-        targets: tuple[str, ...] = (),
+        writers: Sequence[str] = (),
+        relations: Sequence[str] = RELATIONS,
+        targets: Sequence[str] = (),
         space: Space | None = None,
-    ) -> Schedule:
+    ) -> WriteSchedule:
         """The schedule of a scenario: its scripted writers and two strangers, about the cells it scripts or loads.
 
         Raises
@@ -96,13 +97,21 @@ class Schedule:
             raise UsageError("no such relation", given=unknown[0], allowed=", ".join(RELATIONS))
         scripted = scenario.claims["handle"].drop_nulls().unique(maintain_order=True).to_list()
         wired = [path.handle for _, path in scenario.netlist.net.paths] if scenario.netlist else []
-        about = targets or tuple(dict.fromkeys([*scripted, *wired]))
+        about = tuple(targets) or tuple(dict.fromkeys([*scripted, *wired]))
         known = scenario.claims["writer"].drop_nulls().unique(maintain_order=True).to_list()
-        who = writers or tuple(dict.fromkeys([*known, "mal", "eve"]))
+        who = tuple(writers) or tuple(dict.fromkeys([*known, "mal", "eve"]))
         if (not about or not writes) and space is None:
             raise UsageError("nothing to search", hint="name cells with targets, or settings with --parameter NAME=LOW:HIGH")
         turns = scenario.turns
-        return cls(writes if about else 0, turns, who, relations, about, space)
+        return cls(writes if about else 0, turns, who, tuple(relations), about, space)
+
+    @classmethod
+    def searched(
+        cls, scenario: Scenario, parameters: Mapping[str, Sequence[Any]] | None = None, **options: Any
+    ) -> WriteSchedule:
+        """As `of`, with settings searched beside: `parameters`, and the seed of the draws where populations write."""
+        searched = ({"seed": (0, LAST_SEED)} if scenario.writers else {}) | dict(parameters or {})
+        return cls.of(scenario, space=Space.of(searched, scenario) if searched else None, **options)
 
     @property
     def size(self) -> int:

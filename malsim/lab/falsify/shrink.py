@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from malsim.lab.falsify.predicates import Seen
-    from malsim.sim.script import Scenario
+    from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["Break", "shrunk"]
 

@@ -12,9 +12,12 @@ import polars as pl
 
 from malsim.errors import DataError
 from malsim.lab.scope.trigger import Trigger
+from malsim.outputs import whole_file
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from malsim.plot.style import Sheet
 
 __all__ = ["CHANNELS", "EVENTS", "SAMPLES", "Capture"]
 
@@ -61,15 +64,39 @@ class Capture:
             .sort("cursor", pl.col("channel").cast(pl.Enum(names)), maintain_order=True)
         )
 
+    @property
+    def figure(self) -> Sheet:
+        """The screen as a matplotlib figure."""
+        from malsim.plot.runs.scope_screen import scope
+
+        return scope(
+            self.samples,
+            self.channels,
+            self.events,
+            triggered=self.triggered,
+            level=(self.trigger.on, self.trigger.level) if self.trigger else None,
+            readings=self.readings,
+            cursors=self.cursors,
+            title=self.title,
+        )
+
+    def _repr_png_(self) -> bytes:
+        return self.figure._repr_png_()
+
     def save(self, path: str | Path) -> Path:
-        """Write it as one Parquet file: the samples, and all else beside them as its metadata."""
+        """Write it as one Parquet file, all but the samples as its metadata; as `.csv` the samples alone."""
         path = Path(path)
+        if path.suffix == ".csv":
+            with whole_file(path) as place:
+                self.samples.write_csv(place)
+            return path
         about = {
             "channels": self.channels.to_dicts(), "events": self.events.to_dicts(),
             "trigger": asdict(self.trigger) if self.trigger else None, "triggered": self.triggered,
             "cursors": self.cursors, "title": self.title,
         }  # fmt: skip
-        self.samples.write_parquet(path, metadata={KEY: json.dumps(about, ensure_ascii=False)})
+        with whole_file(path) as place:
+            self.samples.write_parquet(place, metadata={KEY: json.dumps(about, ensure_ascii=False)})
         return path
 
     @classmethod

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.errors import AddressError, UsageError
-from malsim.netlist.address import Path, Reduced
-from malsim.netlist.address import address as read_address
 from malsim.netlist.evaluate import Frames, evaluate
-from malsim.netlist.lexicon import DOMAINS
-from malsim.netlist.values import bit, number
+from malsim.netlist.language.address import Path, Reduced
+from malsim.netlist.language.address import address as read_address
+from malsim.netlist.language.lexicon import DOMAINS
+from malsim.netlist.language.values import bit, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from malsim.memory import Memory
-    from malsim.netlist.address import Address
+    from malsim.netlist.language.address import Address
     from malsim.sim.run import Run
 
 __all__ = ["Channel", "Recording"]

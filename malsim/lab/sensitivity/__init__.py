@@ -1,5 +1,5 @@
 """Which settings a metric depends on: one at a time, over a whole space, and in pairs that cannot be told apart."""
 
-from malsim.lab.sensitivity.study import Sensitivity, sensitivity
+from malsim.lab.sensitivity.sensitivity import Sensitivity, sensitivity
 
 __all__ = ["Sensitivity", "sensitivity"]

@@ -10,15 +10,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from malsim.errors import UsageError
-from malsim.lab.measure import interval
-from malsim.lab.settings import settings_of
-from malsim.lab.space import Dimension, Space
+from malsim.lab.space.settings import settings_of
+from malsim.lab.space.space import Dimension, Space
+from malsim.lab.studies.measure import interval
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from malsim.lab.settings import Setting
-    from malsim.sim.script import Scenario
+    from malsim.lab.space.settings import Setting
+    from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["Move", "alike", "moves", "nudges", "of_rules", "swings"]
 

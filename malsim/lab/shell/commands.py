@@ -12,9 +12,9 @@ from malsim.errors import UsageError
 from malsim.lab.shell import edits, files, listing
 from malsim.lab.shell.looking import captured
 from malsim.netlist import parse
-from malsim.netlist.faults import nearest
-from malsim.netlist.lexicon import LOOP_WRITES
-from malsim.netlist.values import bit, number
+from malsim.netlist.language.faults import nearest
+from malsim.netlist.language.lexicon import LOOP_WRITES
+from malsim.netlist.language.values import bit, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,9 +43,8 @@ class Commands(cmd.Cmd):
         self.session, self.home, self.draw, self.clock = opened.session, opened.home, draw, clock
         self.metered: list[str] = []
         self.running: tuple[float, float] | None = None
+        self.named: dict[str, str] = {}
         self.failed = 0
-        for fault in opened.without:
-            self.say(fault)
 
     def say(self, what: object) -> None:
         """Print an answer."""
@@ -130,9 +129,7 @@ class Commands(cmd.Cmd):
 
     def do_source(self, line: str) -> None:
         """Read a netlist (.malnet) or HAL's text (.hal), all of it or nothing: source FILE."""
-        said, without = files.document(*_words("source", line, "FILE"))
-        for fault in without:
-            self.say(fault)
+        said, _ = files.document(*_words("source", line, "FILE"))
         self.session = self.session.told(said.statements)
 
     def do_save(self, line: str) -> None:
@@ -173,9 +170,11 @@ class Commands(cmd.Cmd):
         self._meter()
 
     def do_scope(self, line: str) -> None:
-        """Look back over the ticks: scope NAME… [trigger=NAME level=V edge=falling position=.5 record=N] [out=FILE.png]."""
+        """Look back over the ticks: scope NAME… [trigger=NAME level=V edge=falling position=.5 record=N] [out=FILE]."""
         capture, out = captured(self.session, shlex.split(line))
-        if out and self.draw:
+        if out.endswith((".csv", ".parquet")):
+            self.say(f"wrote {capture.save(out)}")
+        elif out and self.draw:
             self.draw(capture, out)
             self.say(f"wrote {out}")
         else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import ops
 from malsim.lab.shell import listing
-from malsim.netlist.lexicon import LOOP_READS, LOOP_WRITES, SCORES
+from malsim.netlist.language.lexicon import LOOP_READS, LOOP_WRITES, SCORES
 
 if TYPE_CHECKING:
     from malsim.lab.shell.session import Session

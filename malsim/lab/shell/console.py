@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import re
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.shell.commands import Commands
 from malsim.lab.shell.complete import candidates
+from malsim.lab.shell.hal_script import open_script
+from malsim.lab.shell.halcmd import HalCommands
 from malsim.netlist import Fault, parse
-from malsim.netlist.faults import NetlistError, nearest
-from malsim.netlist.handles import reads_as_handle
-from malsim.netlist.lines import comment_at, read_lines
+from malsim.netlist.hal.tokens import substituted
+from malsim.netlist.language.faults import NetlistError, nearest
+from malsim.netlist.language.handles import reads_as_handle
+from malsim.netlist.language.sentences.lines import comment_at, read_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.lab.shell.hal_script import HalScript
 
 __all__ = ["Console"]
 
 MOST_STEPS = 100_000
-RATE = 10.0
+_QUOTED = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|$))')
 ELSEWHERE = {
-    "newsig": "a signal comes with its first net", "linkps": "write net SIGNAL PIN", "linksp": "write net SIGNAL PIN",
-    "loadusr": "nothing runs beside the tick; reviewer.ack and its like are pins of the loop", "delsig": "unlinkp its pins",
+    "linkps": "write net SIGNAL PIN", "linksp": "write net SIGNAL PIN",
+    "loadusr": "nothing runs beside the tick; reviewer.ack and its like are pins of the loop",
     "alias": "give the name where it is loaded: loadrt OP names=NAME", "lock": "nothing is written without save",
 }  # fmt: skip
 
 
-class Console(Commands):
+class Console(HalCommands):
     """A halcmd-like shell; `draw` writes a capture as a picture."""
 
     prompt = "malsim: "
@@ -31,6 +43,8 @@ class Console(Commands):
 
     def script(self, source: str | bytes, name: str, *, keep_going: bool = False) -> int:
         """Run a script's lines; stops at the first that fails unless told to keep going; 1 if any failed."""
+        if name.endswith(".hal") and not self.session.statements and not self.session.memory.cells.height:
+            return self._hal(source, name, keep_going=keep_going)
         lines, faults = read_lines(source, name)
         if faults:
             raise NetlistError(faults)
@@ -42,11 +56,43 @@ class Console(Commands):
                 break
         return int(self.failed > 0)
 
+    def _hal(self, source: str | bytes, name: str, *, keep_going: bool) -> int:
+        """Run a script of HAL's, in HAL's words."""
+        text = source if isinstance(source, bytes) else source.encode()
+        script = open_script(text, name, self.session, folder=Path(name).parent, say=self.say)
+        for action in script.told.actions:
+            before = self.failed
+            self._guarded(f"{action.file}:{action.line}: ", partial(self._act, script, action.words, action.after))
+            if self.failed > before and not keep_going:
+                return 1
+        self._guarded("", script.wire)
+        self.session = script.session
+        return int(self.failed > 0)
+
+    def _act(self, script: HalScript, words: tuple[str, ...], after: int) -> None:
+        script.wire(after)
+        if self.echoes:
+            self.say(" ".join(words))
+        if not script.act(words):
+            self.session = script.session
+            super(Commands, self).onecmd(" ".join(words))
+            script.session = self.session
+
     def onecmd(self, line: str, where: str = "") -> bool:
         """Do one line; an error is told and leaves everything as it was."""
+        return self._guarded(where, partial(self._line, line))
+
+    def _line(self, line: str) -> bool:
+        self._due()
+        said = _with_variables(line[: comment_at(line)].strip())
+        if self.echoes:
+            self.say(said)
+        return super().onecmd(said)
+
+    def _guarded(self, where: str, do: Callable[[], bool | None]) -> bool:
+        """Do something; tell what goes wrong, and count it."""
         try:
-            self._due()
-            return bool(super().onecmd(line[: comment_at(line)].strip()))
+            return bool(do())
         except NetlistError as error:
             self._told("\n".join(str(_placed(fault, where)) for fault in error.faults))
         except MalsimError as error:
@@ -97,6 +143,17 @@ class Console(Commands):
             if due:
                 self.running = (rate, since + due / rate)
                 self._step(due)
+
+
+def _with_variables(line: str) -> str:
+    """The line with `$NAME` replaced, but not inside quotes, where a dollar is a dollar."""
+    pieces = _QUOTED.split(line)
+    pieces[::2] = [substituted(piece, os.environ, _no_value) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+def _no_value(word: str) -> None:
+    raise UsageError("this variable has no value", given=word, hint="set it in the environment")
 
 
 def _placed(fault: Fault, where: str) -> str:

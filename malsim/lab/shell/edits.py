@@ -1,4 +1,4 @@
-"""What a shell takes away again: a function off its thread, a pin off its signal."""
+"""What a shell takes away again: functions off their threads, pins off their signals, instances."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 from malsim.errors import UsageError
 from malsim.lab.shell.session import linked
-from malsim.netlist.faults import nearest
-from malsim.netlist.statements import Load, Schedule, Set, Wire
-from malsim.netlist.values import exact
+from malsim.netlist.hal.removal import without_functions, without_instances, without_pins
+from malsim.netlist.language.facts import instances as names_of
+from malsim.netlist.language.faults import nearest
+from malsim.netlist.language.statements import Load, Schedule, Set
+from malsim.netlist.language.values import exact
 from ops.pin import In
 
 if TYPE_CHECKING:
     from malsim.lab.shell.session import Session
-    from malsim.netlist.statements import Statement
+    from malsim.netlist.language.statements import Statement
 
-__all__ = ["delf", "unlinkp"]
+__all__ = ["delf", "delsig", "unlinkp", "unload"]
 
 
 def delf(session: Session, function: str, thread: str = "tick") -> Session:
@@ -25,32 +27,44 @@ def delf(session: Session, function: str, thread: str = "tick") -> Session:
     if added.get(function) != thread:
         on = f"it is on {added[function]}" if function in added else nearest(function, added)
         raise UsageError("this function is not on this thread", given=f"{function} {thread}", hint=on or None)
-    loaded = {name for name, instance in session.net.instances.items() if isinstance(instance.made, Load)}
-    kept: list[Statement] = []
-    for statement in session.statements:
-        if not (isinstance(statement, Schedule) and (statement.op, statement.thread) == (function, thread)):
-            kept.append(statement)
-        elif function not in loaded:  # its addf had loaded it
-            kept.append(Load(function, names=(function,)))
+    kept = without_functions(session.statements, {function})
+    if isinstance(session.net.instances[function].made, Schedule):  # its addf had loaded it
+        kept.append(Load(function, names=(function,)))
     return session.wired(kept)
 
 
-def unlinkp(session: Session, pin: str) -> Session:
-    """Take a pin off its signal; an input keeps the value the signal had, as in HAL."""
-    signal = linked(session.net).get(pin)
-    if signal is None:
-        raise UsageError("this pin is on no signal", given=pin, hint=nearest(pin, linked(session.net)) or None)
-    kept: list[Statement] = []
-    for statement in session.statements:
-        if isinstance(statement, Wire):
-            ends = tuple(end for end in statement.ends if end.address != pin)
-            if ends:
-                kept.append(replace(statement, ends=ends))
-        else:
-            kept.append(statement)
+def unlinkp(session: Session, *pins: str) -> Session:
+    """Take pins off their signals; an input keeps the value the signal had, as in HAL."""
+    on = linked(session.net)
+    for pin in pins:
+        if pin not in on:
+            raise UsageError("this pin is on no signal", given=pin, hint=nearest(pin, on) or None)
+    kept = without_pins(session.statements, pins)
+    return session.wired([*kept, *(setting for pin in pins for setting in _kept_value(session, pin))])
+
+
+def delsig(session: Session, signal: str) -> Session:
+    """Take every pin off a signal, or off all of them; with the last pin the signal goes."""
+    signals = session.net.signals
+    if signal != "all" and signal not in signals:
+        raise UsageError("no such signal", given=signal, hint=nearest(signal, signals) or None)
+    gone = signals if signal == "all" else [signal]
+    return unlinkp(session, *(str(link.address) for name in gone for link in signals[name].links))
+
+
+def unload(session: Session, name: str) -> Session:
+    """Take away an instance, all instances of an op, or with `all` everything, and what is wired to them."""
+    known = session.net.instances
+    gone = {one for one, instance in known.items() if name in {"all", one, instance.sheet.name}}
+    if not gone and name != "all":
+        raise UsageError("nothing of this name is loaded", given=name, hint=nearest(name, known) or None)
+    said = [replace(one, names=names_of(one), count=None) if isinstance(one, Load) else one for one in session.statements]
+    return session.wired(without_instances(said, gone))
+
+
+def _kept_value(session: Session, pin: str) -> list[Statement]:
     values = session.values(pin)
     instance, _, name = pin.rpartition(".")
     known = session.net.instances.get(instance)
-    if known is not None and isinstance(known.sheet.slots[name].pin, In) and values.size == 1 and values[0] == values[0]:
-        kept.append(Set(pin, exact(float(values[0]))))
-    return session.wired(kept)
+    held = known is not None and isinstance(known.sheet.slots[name].pin, In) and values.size == 1 and values[0] == values[0]
+    return [Set(pin, exact(float(values[0])))] if held else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,16 +10,21 @@ from typing import TYPE_CHECKING
 from malsim.errors import UsageError
 from malsim.lab.shell.session import WIRING, Session
 from malsim.memory.store import Store
-from malsim.netlist import Document, read, render, save
+from malsim.netlist import Document, NetlistError, read, render, save
 from malsim.netlist.engine.engine import DAY
+from malsim.netlist.files import read_what_can_be
 from malsim.netlist.hal import read_hal
+from malsim.netlist.language.statements import Blank
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from malsim.memory import Rules
     from malsim.netlist import Fault
+    from malsim.netlist.language.statements import Statement
     from malsim.sim.run import Run
 
-__all__ = ["Opened", "document", "of_run", "open_session", "text", "write"]
+__all__ = ["Opened", "document", "of_run", "open_session", "readable", "text", "write"]
 
 TEXTS = (".malnet", ".hal")
 STORES = (".sqlite", ".sqlite3", ".db", ".store")
@@ -26,31 +32,44 @@ STORES = (".sqlite", ".sqlite3", ".db", ".store")
 
 @dataclass(frozen=True)
 class Opened:
-    """A session, where `save` without a file puts it, and what of a `.hal` text has no counterpart."""
+    """A session, and where `save` without a file puts it."""
 
     session: Session
     home: Path | None = None
-    without: tuple[Fault, ...] = ()
 
 
-def document(path: str | Path) -> tuple[Document, tuple[Fault, ...]]:
-    """A netlist with all it sources, or `.hal` text and what was left out of it."""
+def document(path: str | Path) -> tuple[Document, float]:
+    """A netlist with all it sources, and the length of its tick in milliseconds where it is `.hal` text with a thread."""
     if Path(path).suffix == ".hal":
-        told = read_hal(Path(path).read_bytes(), file=str(path))
-        return told.document, told.without
-    return read(path), ()
+        told = read_hal(Path(path).read_bytes(), file=str(path), folder=Path(path).parent, variables=os.environ)
+        return told.document, told.tick
+    return read(path), 0.0
 
 
-def open_session(path: str | None, *, rules: Rules | None = None, tick: float = DAY) -> Opened:
-    """A session on a netlist (`.malnet`, `.hal`) or a store (any other file); an empty one for no path."""
+def readable(path: str | Path) -> tuple[Document, list[Fault]]:
+    """What can be read of a netlist, and every fault of the rest; of `.hal` text all or nothing."""
+    if Path(path).suffix != ".hal":
+        return read_what_can_be(path)
+    try:
+        return document(path)[0], []
+    except NetlistError as error:
+        return Document(name=str(path)), list(error.faults)
+
+
+def open_session(path: str | None, *, rules: Rules | None = None, tick: float | None = None) -> Opened:
+    """A session on a netlist (`.malnet`, `.hal`) or a store (any other file); an empty one for no path.
+
+    Without a tick a day is one, or for `.hal` text its base period.
+    """
     if path is None:
-        return Opened(Session.over(rules=rules, tick=tick))
+        return Opened(Session.over(rules=rules, tick=tick or DAY))
     home = Path(path)
     if home.suffix in TEXTS:
-        said, without = document(home)
-        return Opened(Session.over(document=said, rules=rules, tick=tick), None if home.suffix == ".hal" else home, without)
+        said, own = document(home)
+        made = Session.over(document=said, rules=rules, tick=tick or own or DAY)
+        return Opened(made, None if home.suffix == ".hal" else home)
     with Store(home, write=False) as store:
-        return Opened(Session.over(store.memory, rules=rules, day=store.day or 0.0, tick=tick), home)
+        return Opened(Session.over(store.memory, rules=rules, day=store.day or 0.0, tick=tick or DAY), home)
 
 
 def of_run(run: Run) -> Opened:
@@ -86,6 +105,19 @@ def write(session: Session, path: Path) -> str:
 
 
 def text(session: Session) -> str:
-    """The session as a netlist that loads again: graph first, then wiring."""
+    """The session as a netlist that loads again and is then written the same: graph first, then wiring."""
     graph = save(session.memory) if session.memory.cells.height else ""
-    return graph + render(session.statements)
+    return graph + render(_spaced(session.statements))
+
+
+def _spaced(statements: Iterable[Statement]) -> list[Statement]:
+    """The statements with no empty line before the first, and one at most between two: cells that went left theirs."""
+    kept: list[Statement] = []
+    for statement in statements:
+        if not _empty(statement) or (kept and not _empty(kept[-1])):
+            kept.append(statement)
+    return kept[:-1] if kept and _empty(kept[-1]) else kept
+
+
+def _empty(statement: Statement) -> bool:
+    return isinstance(statement, Blank) and not statement.comment

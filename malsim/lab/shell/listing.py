@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from malsim.errors import AddressError, UsageError
 from malsim.lab.shell.session import linked
 from malsim.netlist.evaluate import Frames, evaluate
-from malsim.netlist.faults import nearest
-from malsim.netlist.lexicon import LOOP_WRITES
+from malsim.netlist.language.faults import nearest
+from malsim.netlist.language.lexicon import LOOP_WRITES
 from ops.pin import In, Param
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.errors import UsageError
-from malsim.lab.scope import Recording, Trigger, scope
+from malsim.lab.scope import Recording, Trigger, capture
 from malsim.lab.scope.capture import EVENTS
-from malsim.netlist.values import number
+from malsim.netlist.language.values import number
 
 if TYPE_CHECKING:
     from malsim.lab.scope import Capture
@@ -34,7 +34,7 @@ def captured(session: Session, words: list[str]) -> tuple[Capture, str]:
         allowed = "trigger= level= edge= position= number= record= out="
         raise UsageError("a scope has no such setting", given=" ".join(settings), allowed=allowed)
     length = int(_value("number", record)) if record else None
-    return scope(_recording(session), channels, trigger=trigger, record=length), out
+    return capture(_recording(session), channels, trigger=trigger, record=length), out
 
 
 def _value(name: str, text: str) -> Any:

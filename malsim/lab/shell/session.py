@@ -10,15 +10,15 @@ import polars as pl
 
 from malsim.memory import Memory, Rules, tick
 from malsim.netlist import Document, load
-from malsim.netlist.address import Pin
 from malsim.netlist.engine import Engine
 from malsim.netlist.engine.engine import DAY, DTYPES, State
-from malsim.netlist.statements import Blank, Load, Schedule, Set, Source, Thread, Wire
+from malsim.netlist.language.address import Pin
+from malsim.netlist.language.statements import Blank, Load, Schedule, Set, Source, Thread, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from malsim.netlist.statements import Statement
+    from malsim.netlist.language.statements import Statement
     from malsim.netlist.wiring import Net, Signal
 
 __all__ = ["Moment", "Session"]

@@ -1,4 +1,4 @@
-"""Is this memory's loop stable: its standstill, its eigenvalues, its margins, and what it was seen to do."""
+"""Is this memory's loop stable: its fixed point, its eigenvalues, its margins, and what it was seen to do."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import UsageError
-from malsim.lab.stability.critical import HIGHEST, critical, norm_bound
-from malsim.lab.stability.loop import Array, Loop
-from malsim.lab.stability.path import Path
+from malsim.lab.stability.critical import HIGHEST, Continuation, critical, norm_bound
+from malsim.lab.stability.frequency import eigenvalues, gain_margin, phase_margin
+from malsim.lab.stability.loop import LARGE, Array, TickLoop
+from malsim.lab.stability.loop_figures import LoopFigures
+from malsim.lab.stability.periods import of_record, of_trail, word
+from malsim.lab.stability.portraits import LoopView
 from malsim.lab.stability.simulate import measured_ceiling
-from malsim.lab.stability.verdict import of_record, of_trail, word
 from malsim.memory import Memory, Rules
 from malsim.sim.run import Run
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Stability", "stability"]
 
 MODE = 0.1
+BEYOND = 1.02
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -31,23 +34,54 @@ class Stability:
     """What stability() found.
 
     `fixed_point` (a value a cell, in the memory's order) leaves at most `residual`. `spectral_radius` is the largest |λ| of
-    the tick there: below 1 a small disturbance dies out. `critical_ceiling` is the challenge ceiling where that ends (None:
-    nowhere up to twice what rules allow), by `criterion`: "linear" (eigenvalues), "simulated" (by running the loop, where
-    the clamp holds cells and eigenvalues do not tell), or "none". `gain_margin` is how many times the present ceiling it
-    is. `bound` (‖aS + bC‖∞) below 1 settles from anywhere.
+    the tick there: below 1 a small disturbance dies out. `eigenvalue_ceiling` is the challenge ceiling where that ends,
+    an upper bound; `simulated_ceiling` the least at which ticks from stated × calibration ring (up to 10,000 cells, and up
+    to the former); None: nowhere up to twice what rules allow. `bound` (‖aS + bC‖∞) below 1 settles from anywhere.
     """
 
     memory: Memory
     rules: Rules
-    loop: Loop
+    loop: TickLoop
     fixed_point: Array
     residual: float
     spectrum: Spectrum
     spectral_radius: float
-    critical_ceiling: float | None
-    criterion: str
+    eigenvalue_ceiling: float | None
+    simulated_ceiling: float | None
     bound: float
     recorded: pl.DataFrame | None
+
+    @cached_property
+    def critical_ceiling(self) -> float | None:
+        """The challenge ceiling at which the loop begins to ring: the lesser of both, and no more than one seen to ring."""
+        known = [one for one in (self.eigenvalue_ceiling, self.simulated_ceiling) if one is not None]
+        least, present = min(known, default=None), self.rules.challenge_ceiling
+        if self.criterion != "none" and (least is None or least > present) and self.verdict != "settled":
+            return present
+        return least
+
+    @property
+    def criterion(self) -> str:
+        """What says where it begins to ring: linear (eigenvalues), simulated, or none (there is no ceiling to vary)."""
+        if self.loop.formula is not None or self.loop.from_stated:
+            return "none"
+        linear, simulated = self.eigenvalue_ceiling, self.simulated_ceiling
+        return "simulated" if simulated is not None and (linear is None or simulated < linear) else "linear"
+
+    @cached_property
+    def eigenvalues(self) -> np.ndarray[Any, np.dtype[np.complex128]]:
+        """Of the undamped tick at the fixed point, those that bound its margins; see `frequency.eigenvalues`."""
+        return eigenvalues(self.loop.jacobian(self.fixed_point))
+
+    @property
+    def slope_margin(self) -> float | None:
+        """The gain margin of control theory: by how much all slopes may grow at the fixed point held."""
+        return gain_margin(self.eigenvalues, self.loop.damping)
+
+    @property
+    def phase_margin(self) -> float | None:
+        """How many degrees the loop may lag more at the fixed point; None where its gain nowhere passes 1."""
+        return phase_margin(self.eigenvalues, self.loop.damping)
 
     @property
     def gain_margin(self) -> float | None:
@@ -58,12 +92,17 @@ class Stability:
 
     @cached_property
     def ends(self) -> pl.DataFrame:
-        """How each cell ends (rep, cell, final, period, amplitude); period 1 is settled, 0 still on the move."""
-        return of_trail(self.loop, self.memory) if self.recorded is None else self.recorded
+        """How each cell ends (rep, cell, final, period, amplitude); period 1 is settled, −1 never repeats.
+
+        A record too short to tell (a cell on the move without a period) is not asked: the loop is run instead.
+        """
+        if self.recorded is None or (self.recorded["period"] == 0).any():
+            return of_trail(self.loop, self.memory)
+        return self.recorded
 
     @property
     def verdict(self) -> str:
-        """What was seen: settled, period-2, longer (a longer period, or none), or moving (too short a record to tell)."""
+        """What was seen: settled, period-2, or longer (a longer period, or none)."""
         return word(self.ends)
 
     @cached_property
@@ -93,10 +132,17 @@ class Stability:
 
     @property
     def ringing(self) -> pl.DataFrame:
-        """Cells that move for ever as seen, and those that lead a mode which loses its standstill; widest swing first."""
+        """Cells that move for ever as seen, and those that lead an unstable mode; widest swing first."""
         leads = (pl.col("radius") >= 1.0) & (pl.col("share").abs() >= MODE)
         found = self.cells.filter(leads | (pl.col("period") != 1))
         return found.sort(pl.col("amplitude").fill_null(0.0), descending=True, maintain_order=True)
+
+    @property
+    def plot(self) -> LoopFigures:
+        """The figures of this loop."""
+        view = LoopView(self.memory, self.rules, self.loop, self.fixed_point, self.spectrum, self.cells)
+        margins = self.slope_margin, self.phase_margin
+        return LoopFigures(view, self.verdict, self.critical_ceiling, self.eigenvalues, margins)
 
     def summary(self) -> dict[str, Any]:
         """The numbers, ready for JSON: None where there is none."""
@@ -105,7 +151,9 @@ class Stability:
             "spectral_radius": self.spectral_radius,
             "gain_margin": self.gain_margin,
             "critical_ceiling": self.critical_ceiling,
+            "eigenvalue_ceiling": self.eigenvalue_ceiling,
             "criterion": self.criterion,
+            "phase_margin": self.phase_margin,
             "challenge_ceiling": self.rules.challenge_ceiling,
             "support_ceiling": self.rules.support_ceiling,
             "bound": None if np.isnan(self.bound) else self.bound,
@@ -136,12 +184,10 @@ def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stabili
     memory, found, recorded = _given(run_or_graph, rules)
     if memory.cells.is_empty():
         raise UsageError("a memory without cells has no loop", where="stability", hint="admit claims first")
-    loop = Loop.of(memory, found)
-    path = Path(loop)
-    ceiling = critical(path)
-    criterion = "none" if loop.formula is not None or loop.from_stated else "linear"
-    if criterion == "linear" and not path.large and path.held(HIGHEST if ceiling is None else ceiling):
-        ceiling, criterion = measured_ceiling(loop, high=HIGHEST), "simulated"
+    loop = TickLoop.of(memory, found)
+    path = Continuation(loop)
+    linear = critical(path)
+    simulated = _simulated(loop, linear) if not path.large and loop.challenge.nnz else None
     worth, gap, there = path.own
     return Stability(
         memory=memory,
@@ -151,11 +197,18 @@ def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stabili
         residual=gap,
         spectrum=there,
         spectral_radius=max(there.radius, 1.0 - loop.damping),
-        critical_ceiling=ceiling,
-        criterion=criterion,
+        eigenvalue_ceiling=linear,
+        simulated_ceiling=simulated,
         bound=norm_bound(loop),
         recorded=recorded,
     )
+
+
+def _simulated(loop: TickLoop, linear: float | None) -> float | None:
+    """The least ceiling at which ticks ring, below the eigenvalues' and a little beyond."""
+    if loop.formula is not None or loop.from_stated or linear == 0.0:
+        return None
+    return measured_ceiling(loop, high=min(HIGHEST, BEYOND * linear) if linear else HIGHEST)
 
 
 def _given(run_or_graph: object, rules: Rules | None) -> tuple[Memory, Rules, pl.DataFrame | None]:
@@ -194,7 +247,9 @@ def _margin(found: Stability) -> str:
         return "  no ceiling to vary"
     if found.critical_ceiling is None:
         return f"  no challenge ceiling up to {HIGHEST:g} makes it ring"
-    by = "eigenvalues" if found.criterion == "linear" else "simulated ticks, as the clamp holds cells"
+    by = "simulated ticks" if found.criterion == "simulated" else "eigenvalues"
+    if found.criterion == "linear" and len(found.fixed_point) > LARGE:
+        by += ", an upper bound: so large a loop is not run at every ceiling"
     margin = "" if found.gain_margin is None else f": gain margin {found.gain_margin:.3g}"
     present = found.rules.challenge_ceiling
     return f"  critical challenge ceiling {found.critical_ceiling:.4g}, now {present:.4g}{margin} (by {by})"
@@ -202,7 +257,7 @@ def _margin(found: Stability) -> str:
 
 def _seen(found: Stability) -> str:
     moving = found.ends.filter(pl.col("period") != 1)
-    source = "in the record" if found.recorded is not None else "simulated from stated × calibration"
+    source = "in the record" if found.ends is found.recorded else "simulated from stated × calibration"
     if moving.is_empty():
         return f"all {found.ends.height} cells come to rest, {source}"
     swing = float(moving["amplitude"].to_numpy().max())

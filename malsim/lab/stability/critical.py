@@ -1,18 +1,23 @@
-"""How far the challenge ceiling may rise before the loop loses its standstill."""
+"""How far the challenge ceiling may rise before the loop's fixed point loses its stability, followed as it rises."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from malsim.lab.stability.path import Point
+from malsim.lab.stability.fixed_point import mixed, standing
+from malsim.lab.stability.loop import LARGE
+from malsim.lab.stability.spectrum import COARSE, Spectrum, spectrum
 
 if TYPE_CHECKING:
-    from malsim.lab.stability.loop import Loop
-    from malsim.lab.stability.path import Path
+    from numpy.typing import NDArray
 
-__all__ = ["HIGHEST", "critical", "norm_bound"]
+    from malsim.lab.stability.loop import Array, TickLoop
+
+__all__ = ["HIGHEST", "CeilingPoint", "Continuation", "Standing", "critical", "norm_bound"]
 
 HIGHEST = 2.0
 STEPS = 40
@@ -20,14 +25,111 @@ LEAPS, STRIDES, HALF, NEARBY, WIDE = (3.0, 1.6), (1.3, 1.1), 0.5, 0.1, 1.4
 LOW, UNDER = 0.05, 0.9
 LAST = 2.0
 POWER = 8
+Entry = TypeVar("Entry", bound=np.generic)
+NEAR, WORK = 1e-5, 200_000
+ROUGH, SHARP, FINE, MOST = 3e-2, 1e-3, 5e-7, 100
+LOST, MANY = 1.02, 255
 
 
-def critical(path: Path) -> float | None:
+class CeilingPoint(NamedTuple):
+    """A challenge ceiling, the fixed point there, and the spectral radius of the tick at it."""
+
+    ceiling: float
+    worth: Array
+    radius: float
+
+
+class Standing(NamedTuple):
+    """The fixed point at the loop's own ceilings, what it leaves of |f(e) − e|, and the eigenvalues there."""
+
+    worth: Array
+    gap: float
+    spectrum: Spectrum
+
+
+class Continuation:
+    """The points of a loop found so far.
+
+    A loop of more than 10,000 cells is followed in single precision, and its cells then go by how many edges they hear: a
+    product is up to three times as fast where the processor foresees the end of each row.
+    """
+
+    def __init__(self, loop: TickLoop) -> None:
+        self.loop, self.large = loop, len(loop.start) > LARGE
+        self.points: dict[float, CeilingPoint] = {}
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The loop's cells in the order in which they are followed."""
+        if not self.large:
+            return np.arange(len(self.loop.start))
+        up, down = (np.minimum(np.diff(each.indptr), MANY) for each in (self.loop.support, self.loop.challenge))
+        return np.argsort((up * (MANY + 1) + down).astype(np.uint16), kind="stable")
+
+    @cached_property
+    def followed(self) -> TickLoop:
+        """The loop as it is followed."""
+        return self.loop.arranged(self.order, np.float32) if self.large else self.loop
+
+    def at(self, ceiling: float, *, sharp: bool = True) -> CeilingPoint:
+        """The point at a ceiling, from the two nearest ones that are not lost.
+
+        Where not `sharp`, the radius of a large loop is good to about 5 %: its soft modes are still on the way.
+        """
+        there, start = replace(self.followed, challenge_ceiling=ceiling), self._guess(ceiling)
+        if self.large:
+            worth = mixed(there, start, near=SHARP if sharp else ROUGH, most=MOST)
+        else:
+            worth, _ = standing(there, start, near=NEAR, least=15, work=WORK)
+        radius = spectrum(there.jacobian(worth), there.damping, tolerance=COARSE).radius
+        self.points[ceiling] = CeilingPoint(ceiling, worth, radius)
+        return self.points[ceiling]
+
+    @cached_property
+    def own(self) -> Standing:
+        """What is found at the loop's own ceiling, in full, from the nearest points that are not lost."""
+        ceiling = float(self.loop.challenge_ceiling)
+        near = self._guess(ceiling)
+        if self.large:
+            near = mixed(self.followed, near, near=FINE, most=MOST)
+        worth, gap = standing(self.loop, self._restored(near.astype(np.float64)), ticked=not self.large)
+        near = worth[self.order].astype(near.dtype)
+        there = spectrum(self.followed.jacobian(near), self.loop.damping)
+        self.points[ceiling] = CeilingPoint(ceiling, near, there.radius)
+        return Standing(worth, gap, Spectrum(self._restored(there.part), there.value, self._restored(there.vector)))
+
+    def held(self, ceiling: float) -> bool:
+        """Whether the clamp holds a cell, 0 or 1, in the fixed point nearest to a ceiling."""
+        known = self.nearest(ceiling)
+        worth = known[0].worth if known else self.followed.start
+        return bool((self.followed.active & ((worth <= 0.0) | (worth >= 1.0))).any())
+
+    def nearest(self, ceiling: float) -> list[CeilingPoint]:
+        """The points whose fixed point is not lost, or only just: those nearest to a ceiling first."""
+        kept = [point for point in self.points.values() if point.radius < LOST]
+        return sorted(kept, key=lambda point: abs(point.ceiling - ceiling))
+
+    def _guess(self, ceiling: float) -> Array:
+        known = self.nearest(ceiling)[:2]
+        if len(known) <= 1:
+            return known[0].worth if known else self.followed.start
+        one, two = known
+        share = (ceiling - one.ceiling) / (two.ceiling - one.ceiling)
+        ahead: Array = np.clip(one.worth + share * (two.worth - one.worth), 0.0, 1.0)
+        return ahead
+
+    def _restored(self, followed: NDArray[Entry]) -> NDArray[Entry]:
+        own = np.empty_like(followed)
+        own[self.order] = followed
+        return own
+
+
+def critical(path: Continuation) -> float | None:
     """The least challenge ceiling at which the spectral radius reaches 1.
 
-    None where it never does up to a ceiling of 2 (rules allow 1), or where the formula has no ceiling. The standstill is
+    None where it never does up to a ceiling of 2 (rules allow 1), or where the formula has no ceiling. The fixed point is
     followed from a ceiling at which it is the only one, the loop's own if that will do. Steps go by b ← b / ρ(b), exact
-    while the standstill does not move, until they straddle 1; then by regula falsi (Illinois), to 10⁻⁶ of ρ, on more than
+    while the fixed point does not move, until they straddle 1; then by regula falsi (Illinois), to 10⁻⁶ of ρ, on more than
     10,000 cells to 0.5 % of a ρ that is itself found to about 1 %. The last step, from a ρ within twice that, is not looked
     at: it keeps the bound where the slope is within 0.5 and 1.5 of the chord's.
     """
@@ -46,21 +148,21 @@ def critical(path: Path) -> float | None:
     return here.ceiling if here.radius <= 1.0 + _close(path) else _between(path, below, here)
 
 
-def _first(path: Path) -> Point:
+def _first(path: Continuation) -> CeilingPoint:
     safe, present = _safe(path.followed), float(path.loop.challenge_ceiling)
     if HALF * safe <= present <= UNDER * safe and present > 0.0:
-        return Point(present, path.own.worth, path.own.spectrum.radius)
+        return CeilingPoint(present, path.own.worth, path.own.spectrum.radius)
     return path.at(UNDER * safe, sharp=False)
 
 
-def _ahead(path: Path, here: Point) -> float:
+def _ahead(path: Continuation, here: CeilingPoint) -> float:
     """Where ρ would be 1 if it grew in proportion; not too far ahead, as it may grow faster, and drop as cells clamp."""
     far, nearby = LEAPS if path.large else STRIDES
     factor = min(1.0 / max(here.radius, 1e-9), far if here.radius < HALF else nearby)
     return min(here.ceiling * max(factor, 1.0 + _close(path)) or LOW, HIGHEST)
 
 
-def norm_bound(loop: Loop) -> float:
+def norm_bound(loop: TickLoop) -> float:
     """A bound that needs no fixed point: ‖a S + b C‖∞; below 1 the tick is a contraction, and settles from anywhere.
 
     The largest sum, over a cell's incoming edges, of weight × ceiling. With a formula of your own there is no such bound
@@ -74,16 +176,16 @@ def norm_bound(loop: Loop) -> float:
     return float(np.max(np.where(loop.active, loop.support_ceiling * up + loop.challenge_ceiling * down, 0.0), initial=0.0))
 
 
-def _close(path: Path) -> float:
+def _close(path: Continuation) -> float:
     return 5e-3 if path.large else 1e-6
 
 
-def _safe(loop: Loop) -> float:
-    """The ceiling b with ρ(a S + b C) = 1, about: below it the tick is a contraction in some norm, with one standstill.
+def _safe(loop: TickLoop) -> float:
+    """The ceiling b with ρ(a S + b C) = 1, about: below it the tick is a contraction in some norm, with one fixed point.
 
     No slope of tanh passes 1, so |∂f/∂e| ≤ a S + b C =: M. Powers of M, with the b of each such that it keeps the sum of all
     entries; each averaged with the last, lest they swing. 0 where supports alone pass 1: at a ceiling of 0 the tick is
-    monotone and concave, so that there too its standstill is the only one above 0.
+    monotone and concave, so that there too its fixed point is the only one above 0.
     """
     ceiling, weight = HIGHEST, np.ones_like(loop.start)
     for _ in range(POWER):
@@ -96,10 +198,10 @@ def _safe(loop: Loop) -> float:
     return ceiling
 
 
-def _between(path: Path, low: Point, high: Point) -> float:
+def _between(path: Continuation, low: CeilingPoint, high: CeilingPoint) -> float:
     """Regula falsi between two ceilings, the standing end's value halved so that both ends move (Illinois).
 
-    While they are far apart the geometric mean: another standstill may be found where the lower one is not followed closely.
+    While they are far apart the geometric mean: another fixed point may be found where the lower is not followed closely.
     """
     left, right, side = low.radius - 1.0, high.radius - 1.0, 0
     ceiling = high.ceiling

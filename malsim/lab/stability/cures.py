@@ -10,20 +10,22 @@ import polars as pl
 
 from malsim.errors import UsageError
 from malsim.lab.stability.analysis import stability
+from malsim.lab.stability.asynchronous import asynchronous, settle_one_by_one
 from malsim.lab.stability.fixed_point import fixed_point, polished
-from malsim.lab.stability.loop import Loop
-from malsim.lab.stability.spectrum import spectrum
-from malsim.lab.stability.updates import asynchronous
-from malsim.lab.stability.verdict import of_trail, word
+from malsim.lab.stability.frequency import damping_bound
+from malsim.lab.stability.loop import TickLoop
+from malsim.lab.stability.periods import of_trail, word
+from malsim.lab.studies.real import RealClaims, read_real
 from malsim.memory import Memory, Rules, admit
-from malsim.scenario.metrics import measure
+from malsim.scenario.judge.series_metrics import measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
-    from malsim.lab.real import RealClaims
     from malsim.lab.stability.analysis import Stability
     from malsim.lab.stability.loop import Array
+    from malsim.plot.style import Sheet
     from malsim.sim.run import Run
 
 __all__ = ["CURES", "Cure", "Cures", "cures"]
@@ -45,7 +47,7 @@ class Cure:
     rules: Rules
     one_by_one: bool = False
 
-    def tick(self, loop: Loop) -> Callable[[Array], Array]:
+    def tick(self, loop: TickLoop) -> Callable[[Array], Array]:
         """One tick of a loop under this cure."""
         return asynchronous(loop) if self.one_by_one else loop.tick
 
@@ -65,6 +67,12 @@ class Cures:
     table: pl.DataFrame
     response: pl.DataFrame
     real: pl.DataFrame
+
+    def figure(self, *, title: str = "What can be done about a loop that rings") -> Sheet:
+        """How a cell answers under each cure, what goes on moving, and the accuracy on real claims where they were given."""
+        from malsim.plot.studies.cure_comparison import cures as draw
+
+        return draw(self.table, self.response, self.real, cell=self.cell, title=title)
 
     def __repr__(self) -> str:
         """The table, as a person reads it."""
@@ -86,11 +94,12 @@ def cures(
     cell: str | None = None,
     rep: int = 0,
     push: str = "supports",
-    real: Sequence[RealClaims] = (),
+    real: Sequence[RealClaims | str | Path] = (),
 ) -> Cures:
     """Compare what can be done about a loop that rings.
 
-    A lower ceiling: 0.9 of the critical one. Damping: 0.9 of 2 / (1 + L), L the spectral radius at the fixed point. Masses
+    A lower ceiling: 0.9 of the critical one. Damping: 0.9 of the least 2 (1 − Re λ) / |1 − λ|²
+    over the eigenvalues at the fixed point (2 / (1 + L) for a real −L). Masses
     from stated: no loop is left. Asynchronous: one cell after another. Each is run from stated × calibration for 1,000
     ticks; then, at its fixed point, a new verified claim of confidence 0.9 supports `cell`, and the answer is measured by
     the definitions of python-control's `step_info`, in ticks.
@@ -104,20 +113,21 @@ def cures(
     push
         What the new claim does to it: supports or contradicts.
     real
-        Claims with truth, answered under each cure.
+        Claims with truth, or their folders, answered under each cure.
     """
     if push not in PUSHES:
         raise UsageError("no such push", where="cures: push", given=push, allowed=", ".join(PUSHES))
+    claims = [one if isinstance(one, RealClaims) else read_real(one) for one in real]
     found = stability(run_or_graph, rules)
     name = _chosen(found, cell, rep)
     pushed = _pushed(found, name, rep, push)
     row = found.memory.cells.select(pl.arg_where((pl.col("handle") == name) & (pl.col("rep") == rep))).item()
     rows, answers = [], []
     for cure in _cures(found):
-        loop = Loop.of(found.memory, cure.rules)
+        loop = TickLoop.of(found.memory, cure.rules)
         ends = of_trail(loop, found.memory, tick=cure.tick(loop))
         moving = ends.filter(pl.col("period") != 1)
-        answer = _answer(cure, loop, Loop.of(pushed, cure.rules), row)
+        answer = _answer(cure, loop, TickLoop.of(pushed, cure.rules), row)
         rows.append(
             {
                 "cure": cure.name, "setting": cure.setting, "verdict": word(ends),
@@ -126,22 +136,38 @@ def cures(
             }
         )  # fmt: skip
         answers.append(pl.DataFrame({"cure": cure.name, "tick": np.arange(TICKS + 1), "effective": answer[:-1]}))
-    judged = [{"cure": cure.name, "data": one.name, **one.accuracy(cure)} for one in real for cure in _cures(found)]
+    judged = [
+        {
+            "cure": cure.name,
+            "data": one.name,
+            **one.accuracy(cure.rules, afterwards=_afterwards(cure)),
+        }
+        for one in claims
+        for cure in _cures(found)
+    ]
     schema = {"cure": pl.String, "data": pl.String, "accuracy": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     table = pl.DataFrame(rows, infer_schema_length=None)
     return Cures(cell=name, push=push, table=table, response=pl.concat(answers), real=pl.DataFrame(judged, schema=schema))
+
+
+def _afterwards(cure: Cure) -> Callable[[Memory, Rules], Memory] | None:
+    return settle_one_by_one if cure.one_by_one else None
 
 
 def _cures(found: Stability) -> list[Cure]:
     """The cures with their settings for this loop."""
     rules, ceiling = found.rules, found.critical_ceiling
     lower = rules.challenge_ceiling if ceiling is None else min(BELOW * ceiling, rules.challenge_ceiling)
-    slope = found.loop.jacobian(found.fixed_point)
-    share = min(rules.damping, BELOW * 2.0 / (1.0 + spectrum(slope).radius))
+    bound = damping_bound(found.eigenvalues)
+    share = min(rules.damping, BELOW * bound) if bound > 0.0 else rules.damping
     return [
         Cure("present", f"challenge ceiling {rules.challenge_ceiling:.3g}", rules),
         Cure("lower ceiling", f"challenge ceiling {lower:.3g}", rules.replace(challenge_ceiling=lower)),
-        Cure("damping", f"damping {share:.3g}", rules.replace(damping=share)),
+        Cure(
+            "damping",
+            f"damping {share:.3g}" if bound > 0.0 else "damping: none settles it",
+            rules.replace(damping=share),
+        ),
         Cure("masses from stated", "mass_from stated", rules.replace(mass_from="stated")),
         Cure("asynchronous", "one cell after another", rules, one_by_one=True),
     ]
@@ -174,7 +200,7 @@ def _pushed(found: Stability, cell: str, rep: int, push: str) -> Memory:
     return after
 
 
-def _answer(cure: Cure, before: Loop, after: Loop, row: int) -> Array:
+def _answer(cure: Cure, before: TickLoop, after: TickLoop, row: int) -> Array:
     """What the cell is worth at rest, and tick by tick after the contradiction; last, where it should come to rest."""
     held = replace(before, damping=1.0), replace(after, damping=1.0)
     rest, end = (polished(loop, *fixed_point(loop))[0] for loop in held)

@@ -1,4 +1,4 @@
-"""Where the loop stands still, found even where ticking never arrives there."""
+"""Fixed points of the loop, found even where ticking never arrives there."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from scipy.sparse.linalg import splu
 from malsim.lab.stability.loop import LARGE, along
 
 if TYPE_CHECKING:
-    from malsim.lab.stability.loop import Array, Loop
+    from malsim.lab.stability.loop import Array, TickLoop
 
-__all__ = ["NEAR", "fixed_point", "mixed", "polished"]
+__all__ = ["NEAR", "fixed_point", "mixed", "polished", "standing"]
 
 EXACT = 1e-12
 NEAR = 1e-6
 SHRINK, GROW, MOST, TURNED = 0.5, 1.1, 1.5, 0.4
 STEPS, MOST_STEPS = 60, 4_000
 WORK = 6_000_000
-NEWTON = 8
+NEWTON, HALVED = 20, 7
+TICKS = 2_000
 WITHIN = 1e-3
 LARGEST_SOLVED = 3_000
 SHARE, DEPTH, ALIKE = 0.7, 2, 1e-5
 
 
 def fixed_point(
-    loop: Loop, start: Array | None = None, *, near: float = NEAR, least: int = STEPS, work: int = WORK
+    loop: TickLoop, start: Array | None = None, *, near: float = NEAR, least: int = STEPS, work: int = WORK
 ) -> tuple[Array, float]:
     """A worth e with e = f(e) to about `near`, and the largest |f(e) − e| that is left.
 
@@ -53,7 +54,7 @@ def fixed_point(
     return worth, gap
 
 
-def mixed(loop: Loop, worth: Array, *, near: float, most: int) -> Array:
+def mixed(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
     """A worth f(e) where no move f(e) − e passes `near`, or the last of `most` tried.
 
     Anderson's mixing: of the last three points that combination whose move is least, and 0.7 of the move left there. It
@@ -97,23 +98,58 @@ def _parts(move: Array, changes: list[Array], alike: Array) -> list[float]:
     return found
 
 
-def polished(loop: Loop, worth: Array, gap: float) -> tuple[Array, float]:
-    """A fixed point made exact by Newton's method on e − f(e): on up to 10,000 cells, if their loops are small enough."""
-    for _ in range(NEWTON if len(worth) <= LARGE else 0):
-        if not EXACT < gap <= WITHIN:
-            break
-        moved = _newton(loop, worth, loop.step(worth) - worth)
-        if moved is None:
-            break
-        left = float(np.abs(loop.step(moved) - moved).max(initial=0.0))
-        if left >= gap:
-            break
-        worth, gap = moved, left
+def standing(
+    loop: TickLoop, start: Array, *, near: float = NEAR, least: int = STEPS, work: int = WORK, ticked: bool = False
+) -> tuple[Array, float]:
+    """A fixed point and the largest |f(e) − e| left, by whatever finds one; one column only.
+
+    Where `ticked`, the one that plain ticking from the loop's own start comes to, if it comes to any: what is seen is then
+    what is analysed. Else, or if to none, `fixed_point` from `start` and damped Newton steps; else ticks from there.
+    """
+    if ticked and (rest := _rest(loop, loop.start)) is not None:
+        return polished(loop, *rest)
+    worth, gap = polished(loop, *fixed_point(loop, start, near=near, least=least, work=work))
+    if gap > WITHIN and len(worth) <= LARGE and (rest := _rest(loop, worth)) is not None:
+        return polished(loop, *rest)
     return worth, gap
 
 
-def _newton(loop: Loop, worth: Array, move: Array) -> Array | None:
-    """One step to e + d, with (I − J) d = f(e) − e; None where a loop is too large to solve or the matrix is singular.
+def _rest(loop: TickLoop, worth: Array) -> tuple[Array, float] | None:
+    """Where plain ticks come to rest, to 1e-6; None where they do not within 2,000."""
+    for _ in range(TICKS):
+        fresh = loop.tick(worth)
+        gap = float(np.abs(fresh - worth).max(initial=0.0))
+        worth = fresh
+        if gap <= NEAR * loop.damping:
+            return worth, float(np.abs(loop.step(worth) - worth).max(initial=0.0))
+    return None
+
+
+def polished(loop: TickLoop, worth: Array, gap: float) -> tuple[Array, float]:
+    """A fixed point made exact by Newton's method on e − f(e): on up to 10,000 cells, if their loops are small enough.
+
+    A step that does not lessen the largest |f(e) − e| is halved, up to six times (damped Newton).
+    """
+    for _ in range(NEWTON if len(worth) <= LARGE else 0):
+        if gap <= EXACT:
+            break
+        way = _newton(loop, worth, loop.step(worth) - worth)
+        if way is None:
+            break
+        tried = (np.clip(worth + way / 2**halved, 0.0, 1.0) for halved in range(HALVED))
+        better = next(((one, left) for one in tried if (left := _left(loop, one)) < gap), None)
+        if better is None:
+            break
+        worth, gap = better
+    return worth, gap
+
+
+def _left(loop: TickLoop, worth: Array) -> float:
+    return float(np.abs(loop.step(worth) - worth).max(initial=0.0))
+
+
+def _newton(loop: TickLoop, worth: Array, move: Array) -> Array | None:
+    """The step d with (I − J) d = f(e) − e; None where a loop is too large to solve or the matrix is singular.
 
     Ordered by its strongly connected parts the matrix is block triangular, so that elimination fills in blocks only.
     """
@@ -127,6 +163,6 @@ def _newton(loop: Loop, worth: Array, move: Array) -> Array | None:
         found = splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.01).solve(move[order])
     except RuntimeError:  # exactly singular: the fixed point is being lost here
         return None
-    moved = worth.copy()
-    moved[order] += found
-    return np.clip(moved, 0.0, 1.0)
+    way = np.empty_like(worth)
+    way[order] = found
+    return way

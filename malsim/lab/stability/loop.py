@@ -9,23 +9,62 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from malsim.lab.stability.joined import Joined
-from malsim.memory.scores import effective
-from malsim.memory.tick import factors_at
+from malsim.memory.law import effective, factors_at, slopes
 
 if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
     from malsim.memory.rules import Formula
 
-__all__ = ["LARGE", "Array", "Loop", "along"]
+__all__ = ["LARGE", "Array", "Joined", "TickLoop", "along"]
 
 Array = NDArray[np.float64]
 NUDGE = 1e-6
 LARGE = 10_000
 
 
+@dataclass(frozen=True)
+class Joined:
+    """Two rows a cell, of what supports it and of what challenges it: one product gives both masses.
+
+    A cell's entries follow each other, so that its row of the Jacobian is these, scaled; no two matrices are added.
+
+    >>> one, two = (sparse.csr_array(np.array(each)) for each in ([[0.0, 2.0], [0.0, 0.0]], [[0.0, 3.0], [1.0, 0.0]]))
+    >>> Joined.of(one, two, np.array([1, 0]), np.float32).rows.toarray().tolist()
+    [[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [3.0, 0.0]]
+    """
+
+    rows: sparse.csr_array
+
+    @classmethod
+    def of(
+        cls, support: sparse.csr_array, challenge: sparse.csr_array, order: NDArray[np.int64], kind: type[np.floating[Any]]
+    ) -> Joined:
+        """From two matrices of one shape (cells, cells); the cells in another order, in numbers of another precision."""
+        data = np.concatenate([support.data, challenge.data], dtype=kind, casting="same_kind")
+        indices = np.concatenate([support.indices, challenge.indices])
+        starts = np.concatenate([support.indptr, challenge.indptr[1:] + support.indptr[-1]])
+        below = sparse.csr_array((data, indices, starts), shape=(2 * len(order), len(order)))
+        rows = below[np.stack([order, order + len(order)], axis=1).ravel()]
+        place = np.empty(len(order), dtype=np.int32)
+        place[order] = np.arange(len(order), dtype=np.int32)
+        return cls(sparse.csr_array((rows.data, place.take(rows.indices), rows.indptr), shape=rows.shape))
+
+    def masses(self, worth: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Support and challenge mass of every cell."""
+        summed: NDArray[Any] = self.rows @ worth
+        return summed[::2], summed[1::2]
+
+    def jacobian(self, up: NDArray[Any], down: NDArray[Any]) -> sparse.csr_array:
+        """diag(up) · S + diag(down) · C, in which a source that does both to one cell has two entries."""
+        slopes = np.repeat(np.stack([up, down], axis=1).ravel(), np.diff(self.rows.indptr))
+        entries = slopes * self.rows.data, self.rows.indices.copy(), self.rows.indptr[::2].copy()
+        made = sparse.csr_array(entries, shape=(len(up), len(up)))
+        made.eliminate_zeros()
+        return made
+
+
 @dataclass(frozen=True, kw_only=True)
-class Loop:
+class TickLoop:
     """What one tick does to the effective of every cell, with all else held.
 
     e' = e + damping · (f(e) − e), f(e) = clamp01(stated · factor + a · tanh(S e) − b · tanh(C e)) on active cells.
@@ -50,7 +89,7 @@ class Loop:
     joined: Joined | None = None
 
     @classmethod
-    def of(cls, memory: Memory, rules: Rules) -> Loop:
+    def of(cls, memory: Memory, rules: Rules) -> TickLoop:
         """The loop that a memory's tick closes."""
         active = memory.column("status") == 0
         heard = active if rules.mass_neighbours == "active" else np.ones(len(active), dtype=bool)
@@ -70,7 +109,7 @@ class Loop:
             formula=rules.effective,
         )
 
-    def arranged(self, order: NDArray[np.int64], kind: type[np.floating[Any]]) -> Loop:
+    def arranged(self, order: NDArray[np.int64], kind: type[np.floating[Any]]) -> TickLoop:
         """The same loop with its cells in another order, in numbers of another precision, and its matrices joined."""
         joined = Joined.of(self.support, self.challenge, order, kind)
         return replace(
@@ -97,8 +136,9 @@ class Loop:
         anchor = along(self.stated, support), along(self.factor, support)
         if self.formula is not None:
             return np.clip(np.asarray(self.formula(*anchor, support, challenge), dtype=np.float64), 0.0, 1.0)
-        ceilings = {"support_ceiling": self.support_ceiling, "challenge_ceiling": self.challenge_ceiling}
-        return effective(*anchor, support, challenge, **ceilings)  # type: ignore[arg-type]  # ceilings broadcast
+        return effective(
+            *anchor, support, challenge, support_ceiling=self.support_ceiling, challenge_ceiling=self.challenge_ceiling
+        )
 
     def step(self, worth: Array) -> Array:
         """One tick without damping: f(e)."""
@@ -113,10 +153,8 @@ class Loop:
         """The map at a point, f, and ∂f/∂support, ∂f/∂challenge: 0 where the clamp holds a cell or it is not active."""
         support, challenge = self.masses(worth)
         if self.formula is None:
-            lift, fall = np.tanh(support), np.tanh(challenge)
-            raw = along(self.stated * self.factor, worth) + self.support_ceiling * lift - self.challenge_ceiling * fall
-            made = np.clip(raw, 0.0, 1.0)
-            up, down = self.support_ceiling * (1.0 - lift * lift), self.challenge_ceiling * (fall * fall - 1.0)
+            made = self.worth(support, challenge)
+            up, down = slopes(support, challenge, self.support_ceiling, self.challenge_ceiling)
         else:
             made = self.worth(support, challenge)
             up = (self.worth(support + NUDGE, challenge) - self.worth(support - NUDGE, challenge)) / (2 * NUDGE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,10 +14,11 @@ from malsim.lab.stability.simulate import rings, trail
 from malsim.lab.stability.spectrum import spectrum
 
 if TYPE_CHECKING:
-    from malsim.lab.stability.analysis import Stability
-    from malsim.lab.stability.loop import Array, Loop
+    from malsim.lab.stability.loop import Array, TickLoop
+    from malsim.lab.stability.spectrum import Spectrum
+    from malsim.memory import Memory, Rules
 
-__all__ = ["bifurcation", "phase", "return_map", "row_of", "stability_map"]
+__all__ = ["LoopView", "bifurcation", "phase", "return_map", "row_of", "stability_map"]
 
 KEPT = 32
 RUN_IN = 600
@@ -26,25 +27,37 @@ LONGEST_PATH = 40
 STARTS = ((0.05, 0.05), (0.95, 0.9), (0.9, 0.1), (0.15, 0.8))
 
 
-def return_map(found: Stability, cell: str | None = None, *, rep: int = 0) -> pl.DataFrame:
+@dataclass(frozen=True)
+class LoopView:
+    """The parts of an analysis that its figures are drawn from; `cells` as in `Stability.cells`."""
+
+    memory: Memory
+    rules: Rules
+    loop: TickLoop
+    fixed_point: Array
+    spectrum: Spectrum
+    cells: pl.DataFrame
+
+
+def return_map(view: LoopView, cell: str | None = None, *, rep: int = 0) -> pl.DataFrame:
     """One tick of a cell against the next: part ("map" or "path"), x, y.
 
     The map is the section of the tick along the mode of the cell's own loop, through the fixed point; the path is the loop
     run from stated · calibration. The cell is the one that swings most, if None.
     """
-    row, loop = row_of(found, cell, rep), found.loop
-    part = found.spectrum.part
-    mode = np.where((part == part[row]) & (part >= 0), found.spectrum.vector, 0.0)
+    row, loop = row_of(view, cell, rep), view.loop
+    part = view.spectrum.part
+    mode = np.where((part == part[row]) & (part >= 0), view.spectrum.vector, 0.0)
     mode = mode / mode[row] if abs(mode[row]) > 1e-9 else np.eye(1, len(mode), row)[0]  # noqa: PLR2004  # not in its mode
     x = np.linspace(0.0, 1.0, FINE)
-    line = np.clip(found.fixed_point[:, None] + mode[:, None] * (x - found.fixed_point[row]), 0.0, 1.0)
+    line = np.clip(view.fixed_point[:, None] + mode[:, None] * (x - view.fixed_point[row]), 0.0, 1.0)
     path = trail(loop, LONGEST_PATH)[:, row]
     drawn = pl.DataFrame({"part": "map", "x": x, "y": loop.tick(line)[row]})
     return pl.concat([drawn, pl.DataFrame({"part": "path", "x": path[:-1], "y": path[1:]})])
 
 
 def bifurcation(
-    found: Stability, cell: str | None = None, *, rep: int = 0, ceiling: str = "challenge_ceiling", points: int = 200
+    view: LoopView, cell: str | None = None, *, rep: int = 0, ceiling: str = "challenge_ceiling", points: int = 200
 ) -> pl.DataFrame:
     """Where a cell goes in the long run as a ceiling rises from 0 to 1: ceiling, part ("visited" or "fixed"), effective.
 
@@ -52,9 +65,9 @@ def bifurcation(
     """
     if ceiling not in ("challenge_ceiling", "support_ceiling"):
         raise UsageError("no such ceiling", where="bifurcation", given=ceiling, allowed="challenge_ceiling, support_ceiling")
-    row, grid = row_of(found, cell, rep), np.linspace(0.0, 1.0, points)
+    row, grid = row_of(view, cell, rep), np.linspace(0.0, 1.0, points)
     support = ceiling == "support_ceiling"
-    loop = replace(found.loop, support_ceiling=grid) if support else replace(found.loop, challenge_ceiling=grid)
+    loop = replace(view.loop, support_ceiling=grid) if support else replace(view.loop, challenge_ceiling=grid)
     worth = np.repeat(loop.start[:, None], points, axis=1)
     fixed, _ = fixed_point(loop, worth)
     for _ in range(RUN_IN):
@@ -67,60 +80,60 @@ def bifurcation(
     return pl.concat([*seen, still]).unique(maintain_order=True)
 
 
-def stability_map(found: Stability, *, points: int = 31) -> pl.DataFrame:
+def stability_map(view: LoopView, *, points: int = 31) -> pl.DataFrame:
     """Over both ceilings from 0 to 1: support_ceiling, challenge_ceiling, radius (at the fixed point), rings (simulated)."""
     grid = np.linspace(0.0, 1.0, points)
     up, down = (each.ravel() for each in np.meshgrid(grid, grid, indexing="ij"))
     radii, ringing = np.zeros(len(up)), np.zeros(len(up), dtype=bool)
-    per = max(1, 4_000_000 // len(found.fixed_point))
+    per = max(1, 4_000_000 // len(view.fixed_point))
     for at in range(0, len(up), per):
         some = slice(at, at + per)
-        loop = replace(found.loop, support_ceiling=up[some], challenge_ceiling=down[some])
+        loop = replace(view.loop, support_ceiling=up[some], challenge_ceiling=down[some])
         ringing[some] = rings(loop)
         fixed, _ = fixed_point(loop, np.repeat(loop.start[:, None], len(up[some]), axis=1))
         there = zip(up[some], down[some], fixed.T, strict=True)
-        radii[some] = [_radius(found.loop, high, low, worth) for high, low, worth in there]
+        radii[some] = [_radius(view.loop, high, low, worth) for high, low, worth in there]
     return pl.DataFrame({"support_ceiling": up, "challenge_ceiling": down, "radius": radii, "rings": ringing})
 
 
 def phase(
-    found: Stability, one: str, other: str, *, rep: int = 0, points: int = 46
+    view: LoopView, one: str, other: str, *, rep: int = 0, points: int = 46
 ) -> tuple[pl.DataFrame, pl.DataFrame, tuple[float, float]]:
     """Two cells with all others held at the fixed point: what a tick does from everywhere, and a few paths.
 
     Returns the field (x, y, to_x, to_y), the paths (path, tick, x, y), and the fixed point of the two.
     """
-    rows = row_of(found, one, rep), row_of(found, other, rep)
+    rows = row_of(view, one, rep), row_of(view, other, rep)
     if rows[0] == rows[1]:
         raise UsageError("two different cells are needed", where="phase", given=one)
     grid = np.linspace(0.0, 1.0, points)
     x, y = (each.ravel() for each in np.meshgrid(grid, grid, indexing="ij"))
-    there = _moved(found, rows, x, y)
+    there = _moved(view, rows, x, y)
     field = pl.DataFrame({"x": x, "y": y, "to_x": there[0], "to_y": there[1]})
-    spots = np.array([*STARTS, tuple(found.loop.start[list(rows)])]).T
+    spots = np.array([*STARTS, tuple(view.loop.start[list(rows)])]).T
     paths = []
     for number in range(LONGEST_PATH + 1):
         paths.append(pl.DataFrame({"path": range(spots.shape[1]), "tick": number, "x": spots[0], "y": spots[1]}))
-        spots = _moved(found, rows, *spots)
-    return field, pl.concat(paths), (float(found.fixed_point[rows[0]]), float(found.fixed_point[rows[1]]))
+        spots = _moved(view, rows, *spots)
+    return field, pl.concat(paths), (float(view.fixed_point[rows[0]]), float(view.fixed_point[rows[1]]))
 
 
-def _moved(found: Stability, rows: tuple[int, int], x: Array, y: Array) -> Array:
+def _moved(view: LoopView, rows: tuple[int, int], x: Array, y: Array) -> Array:
     """Where a tick takes two cells from many places, shape (2, places)."""
-    worth = np.repeat(found.fixed_point[:, None], len(x), axis=1)
+    worth = np.repeat(view.fixed_point[:, None], len(x), axis=1)
     worth[list(rows)] = np.stack([x, y])
-    moved: Array = found.loop.tick(worth)[list(rows)]
+    moved: Array = view.loop.tick(worth)[list(rows)]
     return moved
 
 
-def _radius(loop: Loop, up: float, down: float, worth: Array) -> float:
+def _radius(loop: TickLoop, up: float, down: float, worth: Array) -> float:
     there = replace(loop, support_ceiling=up, challenge_ceiling=down)
     return spectrum(there.jacobian(worth), loop.damping).radius
 
 
-def row_of(found: Stability, cell: str | None, rep: int) -> int:
+def row_of(view: LoopView, cell: str | None, rep: int) -> int:
     """The row of a cell by name; of the one that swings most, if None."""
     if cell is not None:
-        return found.memory.row(cell, rep=rep)
-    swing = found.cells["amplitude"].fill_null(0.0).to_numpy() + 1e-6 * found.cells["radius"].fill_null(0.0).to_numpy()
+        return view.memory.row(cell, rep=rep)
+    swing = view.cells["amplitude"].fill_null(0.0).to_numpy() + 1e-6 * view.cells["radius"].fill_null(0.0).to_numpy()
     return int(np.argmax(swing))

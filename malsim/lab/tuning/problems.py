@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from malsim.errors import UsageError
-from malsim.lab.measure import Array, Measure, is_better_high, measured_by_running
-from malsim.lab.real import RealClaims, halves, read_real
-from malsim.lab.settings import changed
+from malsim.lab.space.settings import changed
+from malsim.lab.studies.measure import Array, Measure, is_better_high, measured_by_running
+from malsim.lab.studies.real import RealClaims, halves, read_real
 from malsim.memory import Rules
-from malsim.scenario.files import read
-from malsim.sim.scoring import CLIPPED
-from malsim.sim.script import Scenario
+from malsim.scenario.file.scenario_file import read
+from malsim.sim.record.scoring import CLIPPED
+from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

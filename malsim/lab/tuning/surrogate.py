@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from malsim.lab.measure import Array
+    from malsim.lab.studies.measure import Array
 
 __all__ = ["lowest"]
 

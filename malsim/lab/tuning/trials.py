@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from malsim.lab.measure import Array, Measure
+    from malsim.lab.studies.measure import Array, Measure
     from malsim.lab.tuning.problems import Problem
 
 __all__ = ["Job", "Triple", "bootstrapped", "loss_of", "triple"]

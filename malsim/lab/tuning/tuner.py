@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.errors import UsageError
-from malsim.lab.space import Space
-from malsim.lab.tuning.judging import judged
+from malsim.lab.space.space import Space
+from malsim.lab.tuning.held_out import judged
 from malsim.lab.tuning.problems import REPLICATIONS, as_problem
 from malsim.lab.tuning.search import Search
 from malsim.lab.tuning.trials import Job, loss_of
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Executor
 
-    from malsim.lab.measure import Array, Measure
+    from malsim.lab.studies.measure import Array, Measure
     from malsim.lab.tuning.problems import Problem
-    from malsim.lab.tuning.result import Tuned
+    from malsim.lab.tuning.tuned import Tuned
     from malsim.memory import Rules
 
 __all__ = ["Tuner", "tune"]

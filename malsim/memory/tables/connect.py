@@ -7,13 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.errors import StoreError
+from polars.exceptions import PolarsError
+
+from malsim.errors import MalsimError, StoreError
 from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["blank", "connect", "is_made", "is_store", "refusing", "transaction"]
+__all__ = ["blank", "connect", "is_made", "is_store", "refusing", "sound", "transaction"]
 
 MAGIC = b"SQLite format 3\0"
 HEADER = 100
@@ -122,6 +124,19 @@ def refusing(path: Path | str) -> Iterator[None]:
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             raise StoreError("damaged: not a readable SQLite file", where=str(path), hint="restore a copy") from error
         raise StoreError(f"cannot be read or written: {error}", where=str(path)) from error
+    except (UnicodeDecodeError, PolarsError) as error:
+        raise StoreError("damaged: it holds rows that no store does", where=str(path), hint="restore a copy") from error
+
+
+@contextmanager
+def sound(path: Path | str) -> Iterator[None]:
+    """Read what a store holds; rows that no store holds, of a damaged or hand-edited file, are a `StoreError`."""
+    try:
+        yield
+    except (MalsimError, sqlite3.Error):
+        raise
+    except (PolarsError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise StoreError("damaged: it holds rows that no store does", where=str(path), hint="restore a copy") from error
 
 
 def _log(path: Path) -> bool:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.memory import schema
-from malsim.memory.cells import Memory
+from malsim.memory.graph.claim_graph import Memory
+from malsim.memory.graph.texts import content_of, folded
 from malsim.memory.tables.layout import CELLS, MOVING, RECORD, TICKS
 from malsim.memory.tables.rows import select
-from malsim.memory.texts import content_of, folded
 
 if TYPE_CHECKING:
     import sqlite3

@@ -52,9 +52,8 @@ def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int) ->
     """Rows and how well they match, some at a time, best first."""
     expression = _expression(query)
     if not expression:
-        every = (
-            "SELECT \"row\", 0.0 FROM cells WHERE rep = ? AND sensitivity <> 'secret' ORDER BY effective DESC, touched DESC"
-        )
+        every = """SELECT "row", 0.0 FROM cells WHERE rep = ? AND sensitivity <> 'secret'
+            ORDER BY effective DESC, touched DESC, rowid"""
         cursor = connection.execute(every, (rep,))
         while rows := cursor.fetchmany(pool):
             yield dict(rows)

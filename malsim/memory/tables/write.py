@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from malsim.memory.cells import Memory
+    from malsim.memory.graph.claim_graph import Memory
 
 __all__ = ["extends", "latest_day", "log_verdicts", "write"]
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from malsim.memory.updates import set_flag
-from malsim.netlist.address import Path, Pin, Row
+from malsim.memory.gate.edit import set_flag
 from malsim.netlist.engine.sources import NONE
-from malsim.netlist.lexicon import ACTUATORS, FLAGS, OPPOSED
+from malsim.netlist.language.address import Path, Pin, Row
+from malsim.netlist.language.lexicon import ACTUATORS, FLAGS, OPPOSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

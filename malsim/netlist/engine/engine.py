@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import Rules
-from malsim.netlist.address import Pin, Reduced
 from malsim.netlist.engine.actuators import EVENTS, Actuators, Happening
 from malsim.netlist.engine.rows import NO_TOPICS, Rows
 from malsim.netlist.engine.sources import Finder, many, reader
 from malsim.netlist.engine.steps import compiled, grown
-from malsim.netlist.lexicon import LOOP_WRITES
+from malsim.netlist.language.address import Pin, Reduced
+from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.programs import Pass, programs, run, written
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ import polars as pl
 
 from malsim.errors import AddressError
 from malsim.memory import schema
-from malsim.netlist.address import Path, Reduced, Row
 from malsim.netlist.engine.reduce import reduced, series
-from malsim.netlist.evaluate import column_of
+from malsim.netlist.language.address import Path, Reduced, Row, column_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory import Memory
-    from malsim.memory.index import Index
-    from malsim.netlist.address import Hop
+    from malsim.memory.graph.index import Index
     from malsim.netlist.engine.rows import Rows
+    from malsim.netlist.language.address import Hop
     from malsim.netlist.wiring import Signal
     from ops.pin import Array
 

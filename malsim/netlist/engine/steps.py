@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import ops
-from malsim.netlist.address import Pin, Reduced
-from malsim.netlist.faults import Fault, NetlistError
+from malsim.netlist.language.address import Pin, Reduced
+from malsim.netlist.language.faults import Fault, NetlistError
 from ops.pin import In
 from ops.pin.units import convert
 

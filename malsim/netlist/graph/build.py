@@ -9,15 +9,15 @@ import polars as pl
 
 from malsim.memory import Memory, schema
 from malsim.memory.schema import NONE
-from malsim.netlist.faults import Fault
 from malsim.netlist.graph.checks import cell_faults, cycle_faults, edge_faults
-from malsim.netlist.graph.stored import GIVEN, completed
+from malsim.netlist.graph.stored_fields import GIVEN, completed
+from malsim.netlist.language.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from malsim.memory import Rules
-    from malsim.memory.numbering import Ints
+    from malsim.memory.gate.numbering import Ints
     from malsim.netlist.graph.gather import Gathered
 
 __all__ = ["build"]

@@ -9,8 +9,9 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from malsim.memory import schema, screen
-from malsim.netlist.faults import Fault
+from malsim.memory import schema
+from malsim.memory.gate import screen
+from malsim.netlist.language.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

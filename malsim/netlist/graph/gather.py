@@ -6,15 +6,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from malsim.errors import DataError
-from malsim.netlist.faults import Fault
-from malsim.netlist.graph.stored import EDGE_FIELDS, GIVEN, NOBODY, WRITER_FIELDS, column_named, read_field
-from malsim.netlist.statements import Body, Cell, Edges, Prop
-from malsim.netlist.values import exact
+from malsim.netlist.graph.stored_fields import EDGE_FIELDS, GIVEN, NOBODY, WRITER_FIELDS, column_named, read_field
+from malsim.netlist.language.faults import Fault
+from malsim.netlist.language.statements import Body, Cell, Edges, Prop
+from malsim.netlist.language.values import exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from malsim.netlist.statements import Edge, Statement, Value
+    from malsim.netlist.language.statements import Edge, Statement, Value
 
 __all__ = ["Arc", "Gathered", "gather"]
 
@@ -44,6 +44,12 @@ class Gathered:
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     scanned: list[int] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    notes: list[Fault] = field(default_factory=list)
+
+    def named(self) -> set[str]:
+        """Every cell that edges and successors name, whether this text says it or not."""
+        ends = {end for arc in self.arcs for end in (arc.source, arc.target) if isinstance(end, str)}
+        return {str(name) for name in ends | {row["successor"] for row in self.rows if row.get("successor")}}
 
 
 class _Gatherer:
@@ -96,6 +102,23 @@ class _Gatherer:
                 self.own.append(len(self.made.arcs))
             ends = (edge.target, here) if edge.incoming else (here, edge.target)
             self.made.arcs.append(Arc(ends[0], edge.relation, ends[1], edge.weight, statement, edge.target))
+
+    def restated(self) -> None:
+        """Of an edge that a line of its own says again, with the same weight, only the first is one."""
+        handles = [row["handle"] for row in self.made.rows]
+        seen: set[tuple[object, ...]] = set()
+        kept = []
+        for arc in self.made.arcs:
+            ends = [handles[end] if isinstance(end, int) else str(end) for end in (arc.source, arc.target)]
+            said = (*ends, arc.relation, arc.weight)
+            alone = isinstance(arc.statement, Edges) and bool(arc.statement.source)
+            if not (alone and said in seen and (arc.writer, arc.t, arc.place) == (None, None, None)):
+                kept.append(arc)
+            else:
+                problem = "note: this edge was said above; both are one"
+                self.made.notes.append(Fault.at(arc.statement, arc.word, problem))
+            seen.add(said)
+        self.made.arcs[:] = kept
 
     def body(self, statement: Body) -> None:
         """The text of the cell above."""
@@ -160,4 +183,5 @@ def gather(statements: Iterable[Statement]) -> Gathered:
         elif isinstance(statement, Prop):
             gatherer.prop(statement)
     gatherer.close()
+    gatherer.restated()
     return gatherer.made

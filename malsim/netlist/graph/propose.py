@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.memory import admit, schema
-from malsim.memory.edges import connect
-from malsim.netlist.faults import Fault
-from malsim.netlist.graph.stored import NOBODY
+from malsim.memory.gate.edit import connect
+from malsim.netlist.graph.stored_fields import NOBODY
+from malsim.netlist.language.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

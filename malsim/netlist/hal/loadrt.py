@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import ops
-from malsim.netlist.hal.state import Loaded
-from malsim.netlist.statements import Load, Set, Thread
-from malsim.netlist.values import number
+from malsim.netlist.hal.parts import placed
+from malsim.netlist.language.faults import nearest
+from malsim.netlist.language.statements import End, Load, Set, Thread, Wire
+from malsim.netlist.language.values import number
 from ops import OpError
 from ops.pin.words import words
 
@@ -17,34 +18,47 @@ if TYPE_CHECKING:
 
 __all__ = ["loadrt"]
 
-_SINGLE = {"watchdog"}  # its one instance has no number
 _COUNTS = ("count", "num_chan")
+_LISTS = {"cfg", "config", "depth", "personality", "wsum_sizes", "step_type"}  # one word an instance
 NANO = 1e-9
+PERIOD = 1e6  # ns, HAL's own default
 
 
 def loadrt(text: Text, arguments: list[str]) -> None:
     """Load a component, or make threads."""
     name, *rest = arguments or [""]
-    given = dict(word.partition("=")[::2] for word in rest)
+    given = {key: value.strip('"') for key, _, value in (word.partition("=") for word in rest)}
     if name == "threads":
         _threads(text, given)
         return
     component = words().get(name)
     if component is None:
-        text.lack(name, "no op stands for this component", hint="malsim op lists the palette")
+        hint = nearest(name, words()) or "malsim op lists the palette"
+        text.fault(name, "no op stands for this component", hint=hint)
         return
-    for instance in _names(component, given):
-        _instance(text, component, instance, given)
+    allowed = ["count", "names", *component.arguments]
+    if unknown := [key for key in given if key not in allowed]:
+        text.fault(unknown[0], f"{name} takes no such argument", allowed=" ".join(allowed))
+    elif "names" in given and any(key in given for key in _COUNTS):
+        text.fault("names", "give names or a count, not both")
+    else:
+        for place, instance in enumerate(_names(component, given)):
+            _instance(text, component, instance, {key: _own(key, value, place) for key, value in given.items()})
 
 
 def _threads(text: Text, given: dict[str, str]) -> None:
     """The first thread is the base, a tick each; the others run at every nth, by their period."""
     for place in range(1, 4):
-        name, period = given.get(f"name{place}"), number(given.get(f"period{place}", ""))
-        if name is None or period is None:
+        period = number(given.get(f"period{place}", "")) or (PERIOD if place == 1 else None)
+        if period is None:
+            continue
+        name = given.get(f"name{place}", f"thread{place}")
+        if text.period and period * NANO < text.period * (1 - NANO):
+            text.fault(name, "the first thread is the fastest", hint="name it first")
             continue
         text.period = text.period or period * NANO
         every = max(1, round(period * NANO / text.period))
+        text.threads[name] = []
         text.statements.append(Thread(name, every, file=text.file, line=text.line, comment=text.comment))
 
 
@@ -52,24 +66,44 @@ def _names(component: Component, given: dict[str, str]) -> list[str]:
     """What HAL calls the instances: as named, or numbered from 0."""
     if "names" in given:
         return given["names"].split(",")
-    if component.name in _SINGLE:
+    if component.single:
         return [component.instance]
     count = next((int(value) for name in _COUNTS if (value := given.get(name, "")).isdecimal()), None)
     if count is None:
-        count = len(given["cfg"].split(",")) if "cfg" in given else 1
-    return [f"{component.instance}.{place}" for place in range(count)]
+        lists = [[one for one in given[key].split(",") if one not in {"", "-1"}] for key in _LISTS if key in given]
+        count = max([len(one) for one in lists if component.name not in {"logic", "demux"}], default=component.count)
+    return [f"{component.instance}.{place:0{component.digits}}" for place in range(count)]
+
+
+def _own(key: str, value: str, place: int) -> str:
+    """The part of a comma's list that is this instance's."""
+    if key not in _LISTS:
+        return value
+    parts = value.split(",")
+    return parts[min(place, len(parts) - 1)]
 
 
 def _instance(text: Text, component: Component, name: str, given: dict[str, str]) -> None:
-    op, fixed = component.chosen(text.given.get(name, {}))
-    sizes = component.sized(given)
-    try:
-        text.instances[name] = Loaded(component, ops.load(op, **sizes))
-    except OpError as error:
-        text.lack(component.name, error.problem, hint=error.hint or "")
+    if name in text.instances:
+        text.fault(name, "an instance of this name is loaded already")
         return
-    made = Load(op, (name,), sizes=tuple(sorted(sizes.items())), file=text.file, line=text.line, comment=text.comment)
-    text.statements.append(made)
-    for pin, value in fixed.items():
-        written = ("true" if value else "false") if isinstance(value, bool) else f"{value:g}"
-        text.statements.append(Set(f"{name}.{pin}", written, file=text.file, line=text.line))
+    try:
+        made = placed(component, name, given, text.given.get(name, {}))
+    except OpError as error:
+        text.fault(component.name, error.problem, allowed=error.allowed or "", hint=error.hint or "")
+        return
+    text.instances[name] = text.placed[name] = made
+    parts = tuple(part.name for part in made.parts)
+    for function in component.functions or {"": ""}:
+        whole = function if component.shared else f"{name}.{function}" if function else name
+        text.functions[whole] = (*text.functions.get(whole, ()), *parts) if component.shared else parts
+    for place, part in enumerate(made.parts):
+        load = Load(part.sheet.name, (part.name,), type=part.type, sizes=part.sizes, file=text.file, line=text.line)
+        text.statements.append(replace(load, comment="" if place else text.comment))
+        for pin, value in part.settings:
+            written = ("true" if value else "false") if isinstance(value, bool) else f"{value:g}"
+            text.statements.append(Set(f"{part.name}.{pin}", written, file=text.file, line=text.line))
+    if made.joined:
+        ends = tuple(End(address) for address in made.joined)
+        text.signals.add(f"{name}.turned")
+        text.statements.append(Wire(f"{name}.turned", ends, file=text.file, line=text.line))

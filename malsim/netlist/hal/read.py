@@ -1,41 +1,53 @@
 """The commands of a `.hal` text, one by one.
 
-Read are loadrt (threads too), net, setp and `=`, sets, addf, newsig, linksp, linkps, alias and start. HAL's arrows say
-nothing, so ends come without roles and take the directions of their pins. HAL counts in seconds and a net in days: a day
-stands for each second, so that every rate, slope and gain keeps its number.
+Commands that wire become our sentences; those that do something (`start`, `loadusr`, `show` …) are kept as actions with
+their place. HAL's arrows say nothing, so ends come without roles and take the directions of their pins. HAL counts in
+seconds and a net in days: a day stands for each second, so that every rate, slope and gain keeps its number.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from malsim.netlist.faults import NetlistError
 from malsim.netlist.hal.loadrt import loadrt
-from malsim.netlist.hal.state import Text
-from malsim.netlist.lines import comment_at, read_lines
-from malsim.netlist.statements import Document, End, Schedule, Set, Wire
+from malsim.netlist.hal.removing import delf, delsig, ran, remaining, unlinkp, unload
+from malsim.netlist.hal.state import SIGNAL_TYPES, Text
+from malsim.netlist.hal.tokens import commands
+from malsim.netlist.language.facts import place as place_of
+from malsim.netlist.language.faults import NetlistError
+from malsim.netlist.language.statements import Document, End, Schedule, Set, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
-    from malsim.netlist.faults import Fault
+    from malsim.netlist.hal.parts import HalInstance
+    from malsim.netlist.hal.state import Action
+    from malsim.netlist.language.statements import Statement
 
 __all__ = ["Translated", "read_hal"]
 
-_TOKEN = re.compile(r'"[^"]*"|[^\s"]+')
 DAY = 8.64e7
-_ARROWS = {"=>", "<=", "<=>"}
+ACTIONS = (
+    "start", "stop", "loadusr", "unloadusr", "waitusr", "show", "list", "print", "echo", "unecho", "status", "getp", "gets",
+    "ptype", "stype", "save", "step",
+)  # fmt: skip
+PROGRAMS = {"halstreamer", "halsampler", "sleep", "sh", "bash"}
 
 
 @dataclass(frozen=True)
 class Translated:
-    """HAL's text in our sentences, its base period in seconds (0 without threads), and what was left out."""
+    """HAL's text in our sentences, its base period in seconds (0 without threads), and what it does when it is run.
+
+    The document is what stands at the end; `said` is every sentence in order, of which actions may take some away.
+    """
 
     document: Document
     period: float
-    without: tuple[Fault, ...]
+    actions: tuple[Action, ...] = ()
+    said: tuple[Statement, ...] = ()
+    instances: Mapping[str, HalInstance] = field(default_factory=dict)
 
     @property
     def tick(self) -> float:
@@ -43,7 +55,13 @@ class Translated:
         return self.period * DAY
 
 
-def read_hal(source: str | bytes, *, file: str = "netlist.hal") -> Translated:
+def read_hal(
+    source: str | bytes,
+    *,
+    file: str = "netlist.hal",
+    folder: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> Translated:
     r"""Read `.hal` text.
 
     Parameters
@@ -51,32 +69,39 @@ def read_hal(source: str | bytes, *, file: str = "netlist.hal") -> Translated:
     source
         The text, or its bytes in UTF-8.
     file
-        What notes call it.
+        What faults call it.
+    folder
+        Where the files that it sources stand; without it nothing is sourced.
+    variables
+        What `$NAME` stands for, and `SECTION.NAME` for `[SECTION]NAME`.
 
     Raises
     ------
     NetlistError
-        For bytes that are no text, or lines that are too long.
+        With every line that has no counterpart here.
 
-    >>> told = read_hal("loadrt lowpass\nsetp lowpass.0.gain .2\nloadusr halui")
-    >>> told.document.statements[1].address, told.without[0].problem
-    ('lowpass.0.gain', 'this command has no counterpart')
+    >>> told = read_hal("loadrt threads period1=1000000\nloadrt lowpass\nsetp lowpass.0.gain .2\naddf lowpass.0 thread1")
+    >>> told.document.statements[2].address, told.period
+    ('lowpass.0.gain', 0.001)
+    >>> read_hal("loadrt biquad")
+    Traceback (most recent call last):
+        ...
+    malsim.netlist.language.faults.NetlistError: netlist.hal:1: no op stands for this component; given: 'biquad'; ...
     """
-    lines, faults = read_lines(source, file)
-    if faults:
-        raise NetlistError(faults)
     text = Text(file)
-    commands = []
-    for line in lines:
-        end = comment_at(line.text)
-        words = [word for word in _TOKEN.findall(line.text[:end]) if word not in _ARROWS]
-        commands.append((line.number, words, line.text[end:].rstrip(" \t")))
+    lines = commands(text, source, file, folder, variables or {})
+    for _, words, _ in lines:
         if words[:1] == ["setp"] and len(words) > 2:  # noqa: PLR2004 - a pin and a value
             text.foresee(words[1], words[2])
-    for number_, words, comment in commands:
-        text.line, text.comment = number_, comment
+        elif words[1:2] == ["="] and len(words) > 2:  # noqa: PLR2004
+            text.foresee(words[0], words[2])
+    for (own, line), words, comment in lines:
+        text.file, text.line, text.comment = own, line, comment
         _command(text, words)
-    return Translated(Document(tuple(text.statements), file), text.period, tuple(text.without))
+    if text.faults:
+        raise NetlistError(text.faults)
+    document = Document(tuple(remaining(text)), file)
+    return Translated(document, text.period, tuple(text.actions), tuple(text.statements), text.placed)
 
 
 def _command(text: Text, words: list[str]) -> None:
@@ -86,23 +111,30 @@ def _command(text: Text, words: list[str]) -> None:
     if words[1:2] == ["="] and len(words) > 2:  # noqa: PLR2004
         words = ["setp", words[0], *words[2:]]
     name, *rest = words
-    run = _COMMANDS.get(name)
-    if run is None:
-        text.lack(name, "this command has no counterpart", hint="leave it to the tool that runs HAL")
-        return
     before = len(text.statements)
-    try:
-        run(text, rest)
-    except (IndexError, ValueError):
-        text.lack(" ".join(words), "this command is not complete")
+    if name == "loadusr" and not PROGRAMS & set(rest):
+        text.fault(" ".join(words), "this program has no counterpart", allowed=" ".join(sorted(PROGRAMS)))
+    elif name in ACTIONS:
+        plain = name in {"loadusr", "waitusr", "print", "echo"}
+        text.act(name, *(rest if plain else map(text.address, rest)))
+    elif name in _COMMANDS:
+        try:
+            _COMMANDS[name](text, rest)
+        except (IndexError, ValueError):
+            text.fault(" ".join(words), "this command is not complete")
+    else:
+        text.fault(name, "this command has no counterpart", allowed=" ".join([*_COMMANDS, *ACTIONS, "source"]))
     if len(text.statements) == before and text.comment:
         text.statements.append(text.where)
 
 
 def _net(text: Text, words: list[str]) -> None:
     signal, *pins = words
-    ends = tuple(End(ours) for ours in map(text.pin, pins) if ours)
+    if not pins:
+        raise ValueError
+    ends = tuple(End(ours) for hals in pins for ours in text.pins(hals))
     if ends:
+        text.signals.add(signal)
         text.statements.append(Wire(signal, ends, file=text.file, line=text.line, comment=text.comment))
 
 
@@ -114,11 +146,9 @@ def _linkps(text: Text, words: list[str]) -> None:
 def _setp(text: Text, words: list[str]) -> None:
     hals, value = words
     name, word = text.split(hals)
-    if name and word in {*text.instances[name].component.defaults}:
+    if name and word in text.instances[name].component.defaults:
         return  # it chose the op
-    if ours := text.pin(hals):
-        made = Set(ours, text.value(hals, value), file=text.file, line=text.line, comment=text.comment)
-        text.statements.append(made)
+    text.statements += text.settings(hals, value)
 
 
 def _sets(text: Text, words: list[str]) -> None:
@@ -127,14 +157,29 @@ def _sets(text: Text, words: list[str]) -> None:
 
 
 def _addf(text: Text, words: list[str]) -> None:
+    """Our functions stand where HAL's would: one of HAL's may be several of ours, and two of a watchdog's are one."""
     function, thread, *position = words
-    name, _ = text.split(function)
-    if not name:
-        text.lack(function, "nothing that is loaded here has this function")
-    elif name not in text.called:  # an op is one function; HAL's watchdog has two
-        text.called.add(name)
-        at = int(position[0]) if position else None
-        text.statements.append(Schedule(name, thread, at, file=text.file, line=text.line, comment=text.comment))
+    parts = text.functions.get(function)
+    if parts is None:
+        text.fault(function, "function not found", allowed=" ".join(list(text.functions)[:40]))
+        return
+    if thread not in text.threads:
+        text.fault(thread, "thread not found", allowed=" ".join(text.threads))
+        return
+    if any(function in listed for listed in text.threads.values()):
+        text.fault(function, "this function is added already")
+        return
+    listed = text.threads[thread]
+    at = place_of(int(position[0]) if position else None, len(listed))
+    if (position and int(position[0]) == 0) or not 0 <= at <= len(listed):
+        text.fault(position[0], "bad position", allowed=f"1 to {len(listed) + 1}, or from the end -1 to -{len(listed) + 1}")
+        return
+    ours = sum(len(ran(text, one)) for one in listed[:at])
+    listed.insert(at, function)
+    for place, name in enumerate(ran(text, function)):
+        where = ours + place + 1 if at < len(listed) - 1 else None
+        made = Schedule(name, thread, where, file=text.file, line=text.line, comment="" if place else text.comment)
+        text.statements.append(made)
 
 
 def _alias(text: Text, words: list[str]) -> None:
@@ -142,12 +187,30 @@ def _alias(text: Text, words: list[str]) -> None:
     text.aliases[other] = text.aliases.get(name, name)
 
 
+def _unalias(text: Text, words: list[str]) -> None:
+    _, name = words
+    if text.aliases.pop(name, None) is None:
+        text.fault(name, "no such alias")
+
+
+def _newsig(text: Text, words: list[str]) -> None:
+    """A signal comes with its first net; its name and type are looked at here."""
+    signal, kind = words
+    if kind not in SIGNAL_TYPES:
+        text.fault(kind, "unknown signal type", allowed=" ".join(SIGNAL_TYPES))
+    elif signal in text.signals:
+        text.fault(signal, "duplicate signal")
+    text.signals.add(signal)
+
+
 def _nothing(text: Text, words: list[str]) -> None:
-    """A command that needs no counterpart: signals come with their nets, and a scan starts by itself."""
+    """A command that needs no counterpart: nobody else shares this session."""
     del text, words
 
 
 _COMMANDS: dict[str, Callable[[Text, list[str]], None]] = {
-    "loadrt": loadrt, "net": _net, "linksp": _net, "linkps": _linkps, "setp": _setp, "sets": _sets, "addf": _addf,
-    "alias": _alias, "newsig": _nothing, "start": _nothing,
+    "loadrt": loadrt, "net": _net, "linksp": _net, "linkps": _linkps, "unlinkp": unlinkp, "delsig": delsig, "setp": _setp,
+    "sets": _sets, "addf": _addf, "delf": delf,
+    "unload": unload, "unloadrt": unload, "alias": _alias, "unalias": _unalias, "newsig": _newsig,
+    "lock": _nothing, "unlock": _nothing, "setexact_for_test_suite_only": _nothing,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""One `.hal` text on its way: what is loaded, what is called otherwise, what was left out."""
+"""One `.hal` text on its way: what is loaded, what is called otherwise, what runs where, and what was wrong."""
 
 from __future__ import annotations
 
@@ -6,40 +6,59 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from malsim.netlist.faults import Fault
-from malsim.netlist.statements import Blank, Word
-from malsim.netlist.values import bit, exact, number
+from malsim.netlist.language.faults import Fault, nearest
+from malsim.netlist.language.statements import Blank, Set, Word
+from malsim.netlist.language.values import bit, exact, number
 from ops.pin.units import is_time
 
 if TYPE_CHECKING:
-    from malsim.netlist.statements import Statement
-    from ops import Sheet
-    from ops.pin.words import Component
+    from collections.abc import Mapping
 
-__all__ = ["Loaded", "Text"]
+    from malsim.netlist.hal.parts import HalInstance
+    from malsim.netlist.language.statements import Statement
 
+__all__ = ["SIGNAL_TYPES", "Action", "Text", "split"]
+
+SIGNAL_TYPES = {
+    "bit": "bit", "bool": "bit", "float": "float", "real": "float",
+    **dict.fromkeys(("s32", "si32", "u32", "ui32", "s64", "si64", "u64", "ui64"), "int"),
+}  # fmt: skip
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """An instance of a HAL component, and the op that stands for it."""
+class Action:
+    """A command that does something when the text is run, after so many statements: `start`, `loadusr -w halsampler`.
 
-    component: Component
-    sheet: Sheet
+    Names of pins among its words are ours.
+    """
+
+    words: tuple[str, ...]
+    after: int
+    line: int
+    file: str = field(default="", compare=False)
 
 
 @dataclass
 class Text:
-    """Statements so far, instances by HAL's name, aliases, the base period (s), and the notes of what is left out."""
+    """Statements and actions so far, instances by HAL's name, functions, threads, aliases, the base period (s), faults.
+
+    Statements are only added; what takes some away (`unlinkp`, `unload` …) is an action, so that a run does all in order.
+    `placed` are the instances that were ever loaded, `instances` those that still are.
+    """
 
     file: str
     statements: list[Statement] = field(default_factory=list)
-    without: list[Fault] = field(default_factory=list)
-    instances: dict[str, Loaded] = field(default_factory=dict)
+    actions: list[Action] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    instances: dict[str, HalInstance] = field(default_factory=dict)
+    placed: dict[str, HalInstance] = field(default_factory=dict)
+    signals: set[str] = field(default_factory=set)
+    functions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    threads: dict[str, list[str]] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     given: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
-    called: set[str] = field(default_factory=set)
+    counts: dict[str, int] = field(default_factory=dict)
     period: float = 0.0
     line: int = 0
     comment: str = ""
@@ -49,9 +68,13 @@ class Text:
         """The line being read, as a statement that says nothing."""
         return Blank(comment=self.comment, file=self.file, line=self.line)
 
-    def lack(self, word: str, problem: str, hint: str = "") -> None:
-        """Note what has no counterpart."""
-        self.without.append(Fault.at(self.where, word, problem, hint=hint))
+    def fault(self, word: str, problem: str, *, allowed: str = "", hint: str = "") -> None:
+        """Note what is wrong with this line."""
+        self.faults.append(Fault.at(self.where, word, problem, allowed=allowed, hint=hint))
+
+    def act(self, *words: str) -> None:
+        """Keep a command for when the text is run."""
+        self.actions.append(Action(words, len(self.statements), self.line, self.file))
 
     def foresee(self, pin: str, value: str) -> None:
         """Keep what a pin is set to, for components whose settings choose between ops."""
@@ -63,33 +86,52 @@ class Text:
 
     def split(self, pin: str) -> tuple[str, str]:
         """The instance that a HAL name belongs to, and the rest of the name; no instance where none is loaded."""
-        pin = self.aliases.get(pin, pin)
-        parts = pin.split(".")
-        for cut in range(len(parts), 0, -1):
-            if ".".join(parts[:cut]) in self.instances:
-                return ".".join(parts[:cut]), ".".join(parts[cut:])
-        return "", pin
+        return split(pin, self.instances, self.aliases)
 
-    def pin(self, hals: str) -> str:
-        """Our name of a HAL pin; nothing, and a note, where there is none."""
+    def address(self, hals: str) -> str:
+        """Our name of a HAL pin, or the word itself where it is none."""
+        name, word = self.split(hals)
+        ours = self.instances[name].addresses(word) if name else ()
+        return ours[0] if ours else hals
+
+    def pins(self, hals: str) -> tuple[str, ...]:
+        """Our names of a HAL pin; none, and a fault, where there is no counterpart."""
         name, word = self.split(hals)
         if not name:
-            self.lack(hals, "nothing that is loaded here has this pin")
-            return ""
-        loaded = self.instances[name]
-        ours = loaded.component.pin(word)
-        if ours is None or ours not in loaded.sheet.slots:
-            self.lack(hals, f"{loaded.sheet.name} has no counterpart of this pin of {loaded.component.name}")
-            return ""
-        return Word.at(f"{name}.{ours}", self.line, 1)
+            self.fault(hals, "nothing that is loaded here has this pin", hint=nearest(hals, self.instances))
+            return ()
+        placed = self.instances[name]
+        ours = placed.addresses(word)
+        if not ours:
+            component = placed.component
+            known = " ".join(sorted({*component.pins, *placed.pins}))
+            op = placed.parts[0].sheet.name
+            problem = f"{op} has no counterpart of this pin of {component.name}"
+            self.fault(hals, problem, allowed=known if word not in component.pins else "")
+        return tuple(Word.at(address, self.line, 1) for address in ours)
 
-    def value(self, hals: str, given: str) -> str:
-        """A value as our pin takes it: a day for every second, what HAL rewrites rewritten."""
+    def settings(self, hals: str, given: str) -> list[Statement]:
+        """What sets a HAL pin: a day for every second, what HAL rewrites rewritten."""
         name, word = self.split(hals)
-        loaded = self.instances[name]
-        known = number(given)
-        if known is None:
-            return given
-        known = loaded.component.rewritten(word, known)
-        unit = loaded.sheet.slots[loaded.component.pin(word) or ""].pin.unit
-        return f"{exact(known * _SECONDS[loaded.component.time])}d" if is_time(unit) else exact(known)
+        made: list[Statement] = []
+        for address in self.pins(hals):
+            placed = self.instances[name]
+            part, pin = placed.part(address)
+            known = number(given)
+            text = given
+            if known is not None:
+                known = placed.component.rewritten(word, known)
+                scale = _SECONDS[placed.component.time]
+                text = f"{exact(known * scale)}d" if is_time(part.sheet.slots[pin].pin.unit) else exact(known)
+            made.append(Set(address, text, file=self.file, line=self.line, comment=self.comment))
+        return made
+
+
+def split(pin: str, instances: Mapping[str, HalInstance], aliases: Mapping[str, str]) -> tuple[str, str]:
+    """The instance that a HAL name belongs to, and the rest of the name; no instance where none is loaded."""
+    pin = aliases.get(pin, pin)
+    parts = pin.split(".")
+    for cut in range(len(parts), 0, -1):
+        if ".".join(parts[:cut]) in instances:
+            return ".".join(parts[:cut]), ".".join(parts[cut:])
+    return "", pin

@@ -13,7 +13,7 @@ import numpy as np
 
 import ops
 from malsim.memory.scores import thousandths
-from malsim.netlist.values import number
+from malsim.netlist.language.values import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

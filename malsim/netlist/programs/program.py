@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from malsim.netlist.values import number
+from malsim.netlist.language.values import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 import ops
 from malsim.errors import AddressError
-from malsim.netlist.address import Pin, Reduced, address
-from malsim.netlist.facts import instances as names_of
-from malsim.netlist.faults import Fault
-from malsim.netlist.lexicon import COMPILED, LIMITS
-from malsim.netlist.parse import parse
-from malsim.netlist.statements import Blank, Document, End, Load, Schedule, Set, Thread, Wire
+from malsim.netlist.language.address import Pin, Reduced, address
+from malsim.netlist.language.facts import instances as names_of
+from malsim.netlist.language.faults import Fault
+from malsim.netlist.language.lexicon import COMPILED, LIMITS
+from malsim.netlist.language.parse import parse
+from malsim.netlist.language.statements import Blank, Document, End, Load, Schedule, Set, Thread, Wire
 from ops import OpError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from malsim.netlist.statements import Statement
+    from malsim.netlist.language.statements import Statement
     from ops import Sheet
 
 __all__ = ["called", "inlined", "shipped"]

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from malsim.netlist.facts import instances as names_of
-from malsim.netlist.faults import Fault, nearest
-from malsim.netlist.lexicon import COMPILED, PROGRAMS
-from malsim.netlist.statements import Load, Schedule
+from malsim.netlist.language.facts import instances as names_of
+from malsim.netlist.language.faults import Fault, nearest
+from malsim.netlist.language.lexicon import COMPILED, PROGRAMS
+from malsim.netlist.language.statements import Load, Schedule
 from malsim.netlist.wiring.net import Instance
 from ops import OpError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from malsim.netlist.statements import Statement
+    from malsim.netlist.language.statements import Statement
     from ops import Sheet
 
 __all__ = ["instances"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from malsim.netlist.collection import no_full_collection
-from malsim.netlist.faults import Fault, NetlistError
-from malsim.netlist.parse import undeclared_threads
-from malsim.netlist.statements import Document, Source, Wire
+from malsim.netlist.language.faults import Fault, NetlistError
+from malsim.netlist.language.parse import undeclared_threads
+from malsim.netlist.language.statements import Document, Source, Wire
 from malsim.netlist.wiring.blocks import inlined
 from malsim.netlist.wiring.instances import instances
 from malsim.netlist.wiring.links import documents, signals
@@ -19,7 +18,7 @@ from malsim.netlist.wiring.threads import programs, threads
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from malsim.netlist.statements import Statement
+    from malsim.netlist.language.statements import Statement
     from ops import Sheet
 
 __all__ = ["link", "linked"]
@@ -52,7 +51,6 @@ def link(document: Document, palette: Callable[[str], Sheet] | None = None) -> N
     return net
 
 
-@no_full_collection()
 def linked(document: Document, palette: Callable[[str], Sheet] | None = None) -> tuple[Net, list[Fault]]:
     """Link what can be linked, and list what cannot, in the order of the lines."""
     import ops

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from malsim.errors import AddressError
-from malsim.netlist.address import Path, Pin, Reduced, Row
-from malsim.netlist.faults import Fault
-from malsim.netlist.lexicon import SCORES
-from malsim.netlist.statements import Wire
+from malsim.netlist.language.address import Path, Pin, Reduced, Row
+from malsim.netlist.language.faults import Fault
+from malsim.netlist.language.lexicon import SCORES
+from malsim.netlist.language.statements import Wire
 from malsim.netlist.wiring.instances import typed
 from malsim.netlist.wiring.net import Link, Signal
 from malsim.netlist.wiring.points import point
@@ -18,8 +18,8 @@ from malsim.netlist.wiring.points import point
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from malsim.netlist.address import Address
-    from malsim.netlist.statements import End, Statement
+    from malsim.netlist.language.address import Address
+    from malsim.netlist.language.statements import End, Statement
     from malsim.netlist.wiring.net import Instance
     from malsim.netlist.wiring.points import Point
 

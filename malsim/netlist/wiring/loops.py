@@ -15,7 +15,7 @@ from malsim.netlist.wiring.polarity import polarity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from malsim.netlist.address import Pin
+    from malsim.netlist.language.address import Pin
     from malsim.netlist.wiring.net import Net
     from malsim.netlist.wiring.polarity import Polarity
 

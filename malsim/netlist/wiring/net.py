@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from malsim.netlist.address import Path, Pin, Reduced
-from malsim.netlist.lexicon import ALARMS
+from malsim.netlist.language.address import Path, Pin, Reduced
+from malsim.netlist.language.lexicon import ALARMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from malsim.netlist.address import Address
-    from malsim.netlist.statements import Schedule, Set, Statement, Wire
+    from malsim.netlist.language.address import Address
+    from malsim.netlist.language.statements import Schedule, Set, Statement, Wire
     from ops import Sheet
 
 __all__ = ["Instance", "Link", "Net", "Signal", "Thread"]

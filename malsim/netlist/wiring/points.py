@@ -8,17 +8,16 @@ import polars as pl
 
 from malsim.errors import AddressError
 from malsim.memory import schema
-from malsim.netlist.address import Path, Pin, Reduced, Row, address
-from malsim.netlist.evaluate import column_of
-from malsim.netlist.faults import nearest
-from malsim.netlist.handles import handle
-from malsim.netlist.lexicon import ACTUATORS, FLAGS, LOOP_READS, LOOP_WRITES
+from malsim.netlist.language.address import Path, Pin, Reduced, Row, address, column_of
+from malsim.netlist.language.faults import nearest
+from malsim.netlist.language.handles import handle
+from malsim.netlist.language.lexicon import ACTUATORS, FLAGS, LOOP_READS, LOOP_WRITES
 from ops.pin import In, Param
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from malsim.netlist.address import Address
+    from malsim.netlist.language.address import Address
     from malsim.netlist.wiring.net import Instance
 
 __all__ = ["Point", "point"]

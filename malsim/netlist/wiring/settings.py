@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from malsim.errors import AddressError
-from malsim.netlist.address import Name, Path, Pin, address
-from malsim.netlist.faults import Fault, nearest
-from malsim.netlist.handles import handle
-from malsim.netlist.lexicon import FLAGS
-from malsim.netlist.statements import Set
-from malsim.netlist.values import bit, number
+from malsim.netlist.language.address import Name, Path, Pin, address
+from malsim.netlist.language.faults import Fault, nearest
+from malsim.netlist.language.handles import handle
+from malsim.netlist.language.lexicon import FLAGS
+from malsim.netlist.language.statements import Set
+from malsim.netlist.language.values import bit, number
 from ops import OpError
 from ops.pin import Out
 from ops.pin.binding import bind
@@ -20,7 +20,7 @@ from ops.pin.binding import bind
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from malsim.netlist.statements import Statement
+    from malsim.netlist.language.statements import Statement
     from malsim.netlist.wiring.net import Instance, Signal
 
 __all__ = ["Settings", "settings"]

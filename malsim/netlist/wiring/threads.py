@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from malsim.netlist.facts import place
-from malsim.netlist.faults import Fault, nearest
-from malsim.netlist.lexicon import COMPILED, PROGRAMS
-from malsim.netlist.statements import Schedule
-from malsim.netlist.statements import Thread as Declared
+from malsim.netlist.language.facts import place
+from malsim.netlist.language.faults import Fault, nearest
+from malsim.netlist.language.lexicon import COMPILED, PROGRAMS
+from malsim.netlist.language.statements import Schedule
+from malsim.netlist.language.statements import Thread as Declared
 from malsim.netlist.wiring.instances import is_program
 from malsim.netlist.wiring.net import Thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from malsim.netlist.statements import Statement
+    from malsim.netlist.language.statements import Statement
     from malsim.netlist.wiring.net import Instance
 
 __all__ = ["programs", "threads"]

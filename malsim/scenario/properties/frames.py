@@ -13,7 +13,7 @@ from malsim.memory.schema import FLAGS
 from malsim.scenario.properties.addresses import crosses, evaluated, pins_of
 from malsim.scenario.properties.trace import Trace, unknown
 from malsim.sim.clock import DAY
-from malsim.sim.happenings import KINDS
+from malsim.sim.record.event_kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,7 +84,8 @@ class FrameReader:
         self.times = np.unique(_milliseconds(np.concatenate(ticked)))
         scenario = getattr(run, "scenario", None)
         asked = getattr(scenario, "first", 0) + np.arange(getattr(scenario, "replications", 0))  # one that left no row too
-        self.replications = np.unique(np.concatenate([asked, *(_unique(frame, "rep") for frame in self._frames.values())]))
+        present = [_unique(frame, "rep") for frame in self._frames.values() if frame.height]
+        self.replications = np.unique(np.concatenate([asked, *present])).astype(np.int64)
         if not len(self.times):
             raise ScenarioError("the run holds no tick, so nothing can be checked", hint="give it days and a turn_every")
         self._shape = (len(self.times), len(self.replications))

@@ -198,8 +198,9 @@ class Margins:
         elif self._truth:
             margins = np.where(np.isnan(left) | np.isnan(right), np.nan, _sign(formula.relation, left, right))
         else:
-            distance = _distance(formula.relation, left, right)
-            margins = distance if formula.scale is None else distance / formula.scale
+            with np.errstate(over="ignore"):
+                margins = _distance(formula.relation, left, right) / (formula.scale or 1.0)
+            self._refuse(np.isinf(margins), "the distance has no finite size", "write a larger scale, or smaller numbers")
         return np.broadcast_to(margins, self._shape)
 
     def _bit(self, value: Read) -> Array:

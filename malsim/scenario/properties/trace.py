@@ -64,6 +64,8 @@ class Trace:
     def of_arrays(days: Iterable[float], arrays: Mapping[str, NDArray[Any]]) -> Trace:
         """A trace of arrays of ticks × replications held in memory, without events.
 
+        NaN says that there is no value yet, or no more; NaN between two values is refused.
+
         >>> Trace.of_arrays([1, 2], {"x": np.zeros((2, 3))}).replications.tolist()
         [0, 1, 2]
         """
@@ -72,6 +74,8 @@ class Trace:
         shape = next(iter(shapes), ())
         if len(shapes) != 1 or len(shape) != 2 or shape[0] != len(times) or not len(times):  # noqa: PLR2004
             raise ScenarioError("arrays of one shape, ticks × replications, are needed", given=sorted(map(str, shapes)))
+        for name, array in arrays.items():
+            _must_not_break_off(name, array)
 
         def read(address: str) -> NDArray[Any]:
             if address not in arrays:
@@ -82,6 +86,19 @@ class Trace:
             raise unknown("event", kind, ())
 
         return Trace(times, np.arange(shape[1]), read, happened)
+
+
+def _must_not_break_off(name: str, array: NDArray[Any]) -> None:
+    """Refuse NaN between two values of one replication."""
+    if array.dtype == object:
+        return
+    missing = np.isnan(array)
+    begun, goes_on = (np.logical_or.accumulate(~each, axis=0) for each in (missing, missing[::-1]))
+    inside = missing & begun & goes_on[::-1]
+    if inside.any():
+        tick, column = np.argwhere(inside)[0]
+        hint = "mend what gives NaN; it may stand before the first value and after the last"
+        raise ScenarioError(f"{name} is not a number at tick {tick} of replication {column}", hint=hint)
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> ScenarioError:

@@ -16,9 +16,7 @@ from malsim.scenario.properties.formula import (
     Formula,
     Join,
     Not,
-    Number,
     Over,
-    Text,
     Value,
     reads,
 )
@@ -98,7 +96,7 @@ class _Descent:
         """The values a comparison had at a tick."""
         match clause:
             case Compare(left, _, right):
-                shown = [side for side in (left, right) if not isinstance(side, Number | Text)]
+                shown = [side for side in (left, right) if reads(side)]
             case Bit(value):
                 shown = [value]
             case _:
@@ -106,8 +104,8 @@ class _Descent:
         return ", ".join(f"{render(side)} = {self._shown(side, tick)}" for side in shown)
 
     def _shown(self, side: Value, tick: int) -> str:
-        values = self.margins.value(side)
-        value = values[tick, 0]
+        values = self.margins.value(side)  # of constants alone it is one value for all ticks
+        value = values[min(tick, len(values) - 1), 0]
         return repr(value) if values.dtype == object else f"{value:.6g}"
 
     def _at(self, formula: Formula, tick: int, origin: int | None = None) -> float:

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from malsim.errors import ScenarioError
-from malsim.sim.parameters import Param
+from malsim.parameters import Param
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -8,9 +8,9 @@ The mean rate is that of the population.
 
 import numpy as np
 
+from malsim.parameters import Param
 from malsim.sim.draws import Draws
-from malsim.sim.occasion import Array, Ints, Occasion, Said
-from malsim.sim.parameters import Param
+from malsim.sim.engine.claim_context import Array, Ints, Occasion, Said
 
 accuracy = Param(0.85, "1", "share of its claims that are true when made", 0.0, 1.0)
 burst = Param(8.0, "claims", "claims in a burst", 1.0, 10_000.0)

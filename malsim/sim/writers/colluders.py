@@ -6,8 +6,8 @@ stated = confidence; edges: supports, both ways, to the latest claim of every ot
 
 import numpy as np
 
-from malsim.sim.occasion import Edge, Occasion, Said
-from malsim.sim.parameters import Param
+from malsim.parameters import Param
+from malsim.sim.engine.claim_context import Edge, Occasion, Said
 
 accuracy = Param(0.0, "1", "probability that what they agreed on is true", 0.0, 1.0)
 confidence = Param(0.7, "1", "what each of them states", 0.01, 1.0)

@@ -5,8 +5,8 @@ stated = confidence; edge: contradicts that row
 """
 
 from malsim.memory.schema import NONE
-from malsim.sim.occasion import Edge, Occasion, Said
-from malsim.sim.parameters import Param
+from malsim.parameters import Param
+from malsim.sim.engine.claim_context import Edge, Occasion, Said
 
 confidence = Param(0.7, "1", "what it states", 0.01, 1.0)
 habits = {"disputes": 0.0}

@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import ScenarioError
-from malsim.sim.claim_files import read_claims
+from malsim.parameters import Param
 from malsim.sim.clock import DAY
-from malsim.sim.parameters import Param
-from malsim.sim.scripted import Script
+from malsim.sim.engine.scripted import Script
+from malsim.sim.replay.claim_files import read_claims
 from malsim.sim.world import Fact
 
 path = Param("", "file", "the claim file, in the scenario's folder")

@@ -4,8 +4,8 @@ value = truth with probability accuracy, else another value, all alike
 stated = accuracy + noise · N(0, 1), within 0.01 and 1
 """
 
-from malsim.sim.occasion import Occasion, Said
-from malsim.sim.parameters import Param
+from malsim.parameters import Param
+from malsim.sim.engine.claim_context import Occasion, Said
 
 accuracy = Param(0.85, "1", "share of its claims that are true when made", 0.0, 1.0)
 noise = Param(0.05, "1", "spread of what it states around its accuracy", 0.0, 1.0)

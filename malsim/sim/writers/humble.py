@@ -3,8 +3,8 @@
 value = truth with probability accuracy, else another value; stated = confidence + noise · N(0, 1), confidence < accuracy
 """
 
-from malsim.sim.occasion import Occasion, Said
-from malsim.sim.parameters import Param
+from malsim.parameters import Param
+from malsim.sim.engine.claim_context import Occasion, Said
 
 accuracy = Param(0.95, "1", "share of its claims that are true when made", 0.0, 1.0)
 confidence = Param(0.55, "1", "what it states", 0.01, 1.0)

@@ -4,8 +4,8 @@ value(t) = truth(t − lag) with probability accuracy, else another value; state
 edge: supersedes its own earlier claim about the fact, so that versions grow
 """
 
-from malsim.sim.occasion import Occasion, Said
-from malsim.sim.parameters import Param
+from malsim.parameters import Param
+from malsim.sim.engine.claim_context import Occasion, Said
 
 accuracy = Param(0.95, "1", "share of its claims that were true a lag ago", 0.0, 1.0)
 lag = Param(5.0, "d", "how late its news is", 0.0, 100_000.0)

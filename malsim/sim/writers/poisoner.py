@@ -9,8 +9,8 @@ Name its target with `facts = ["…"]`. With supersedes = 1 it takes rivals off 
 import numpy as np
 
 from malsim.memory.schema import NONE
-from malsim.sim.occasion import Edge, Occasion, Said
-from malsim.sim.parameters import Param
+from malsim.parameters import Param
+from malsim.sim.engine.claim_context import Edge, Occasion, Said
 
 confidence = Param(0.95, "1", "what it states", 0.01, 1.0)
 supersedes = Param(0.0, "1", "probability of superseding the rival instead of contradicting it", 0.0, 1.0)

@@ -9,8 +9,8 @@ A grade counts as an outcome, and nobody disputes it: the share of its outcomes 
 import numpy as np
 
 from malsim.memory.schema import NONE
-from malsim.sim.occasion import Edge, Occasion, Said
-from malsim.sim.parameters import Param
+from malsim.parameters import Param
+from malsim.sim.engine.claim_context import Edge, Occasion, Said
 
 accuracy = Param(0.5, "1", "share of its proper claims that are true when made", 0.0, 1.0)
 confidence = Param(0.9, "1", "what it states", 0.01, 1.0)

@@ -7,8 +7,8 @@ Where no other writer covers the fact, nothing ever contradicts the claim: only 
 """
 
 from malsim.memory.schema import NONE
-from malsim.sim.occasion import Occasion, Said
-from malsim.sim.parameters import Param
+from malsim.parameters import Param
+from malsim.sim.engine.claim_context import Occasion, Said
 
 accuracy = Param(0.95, "1", "share of its claims that are true when made", 0.0, 1.0)
 habits = {"disputes": 0.0}

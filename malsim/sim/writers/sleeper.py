@@ -6,8 +6,8 @@ stated = accuracy before, confidence after
 
 import numpy as np
 
-from malsim.sim.occasion import Occasion, Said
-from malsim.sim.parameters import Param
+from malsim.parameters import Param
+from malsim.sim.engine.claim_context import Occasion, Said
 
 accuracy = Param(0.95, "1", "share of its claims that are true while it is loyal", 0.0, 1.0)
 loyal = Param(20.0, "claims", "claims it makes before it turns", 0.0, 1e9)

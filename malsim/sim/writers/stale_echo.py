@@ -7,8 +7,8 @@ It never looks at the world, so it renews the date of what may have ceased to be
 """
 
 from malsim.memory.schema import NONE
-from malsim.sim.occasion import Edge, Occasion, Said
-from malsim.sim.parameters import Param
+from malsim.parameters import Param
+from malsim.sim.engine.claim_context import Edge, Occasion, Said
 
 confidence = Param(0.8, "1", "what it states", 0.01, 1.0)
 habits = {"disputes": 0.0, "supports": 0.0}

@@ -9,8 +9,8 @@ stated = confidence; every name speaks once a fact, and each but the first suppo
 import numpy as np
 
 from malsim.memory.schema import NONE
-from malsim.sim.occasion import Edge, Occasion, Said
-from malsim.sim.parameters import Param
+from malsim.parameters import Param
+from malsim.sim.engine.claim_context import Edge, Occasion, Said
 
 accuracy = Param(0.0, "1", "probability that what the source pushes is true", 0.0, 1.0)
 confidence = Param(0.7, "1", "what each name states", 0.01, 1.0)

@@ -1,0 +1,56 @@
+"""Find a factory by its name, `package.module:factory`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import AdapterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.adapters.contract import UserMemory
+
+__all__ = ["CALLS", "load_factory", "made"]
+
+CALLS = ("write", "tick", "read", "peek")
+
+
+def load_factory(name: str) -> Callable[[], UserMemory]:
+    """What makes a memory; the current folder is importable. This runs the code that is named.
+
+    Raises `AdapterError` for a module or name that is not there, or that cannot be called.
+    """
+    module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        raise AdapterError("not a name of a memory", given=name, allowed="package.module:factory")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except Exception as problem:
+        hint = "is it in this folder, and does it import?"
+        raise AdapterError(f"cannot be imported: {type(problem).__name__}: {problem}", where=name, hint=hint) from problem
+    if not callable(found):
+        raise AdapterError("no factory", where=name, given=type(found).__name__, hint="name a class or a function")
+    return found  # type: ignore[no-any-return]  # what it makes is looked at when it is made
+
+
+def made(factory: Callable[[], UserMemory], name: str) -> UserMemory:
+    """A new memory; raises `AdapterError` where it cannot be made or lacks one of the four calls."""
+    try:
+        memory = factory()
+    except Exception as problem:
+        raise AdapterError(f"cannot be made: {type(problem).__name__}: {problem}", where=name) from problem
+    missing = [call for call in CALLS if not callable(getattr(memory, call, None))]
+    if missing:
+        raise AdapterError(
+            "does not say what it does on a call", where=name, given=", ".join(missing), hint=f"define {', '.join(CALLS)}"
+        )
+    return memory

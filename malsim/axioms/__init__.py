@@ -1,0 +1,26 @@
+"""Axioms: what any sound memory keeps, one file each; being in this folder is being registered.
+
+A file's docstring says the axiom; `needs` says for whom it does not apply, `stream` draws a small stream of events, and
+`broken` says in a sentence how a stream breaks it. `engine` searches and makes the witness small; it is no axiom.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from malsim.axioms.engine.check import axioms, check
+from malsim.axioms.engine.matrix import Matrix
+
+__all__ = ["Matrix", "axioms", "check"]
+
+
+class _Callable(ModuleType):
+    """The package, which can also be called: `ms.axioms("graphiti")` and `from malsim.axioms import check` both work."""
+
+    def __call__(self, *given: Any, **settings: Any) -> Matrix:
+        return axioms(*given, **settings)
+
+
+sys.modules[__name__].__class__ = _Callable

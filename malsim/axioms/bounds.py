@@ -1,0 +1,42 @@
+"""A belief stays in [0, 1], and nothing becomes NaN."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from malsim.axioms.engine.compare import always, is_stream
+from malsim.axioms.engine.events import Event
+from malsim.errors import AdapterError, LawError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.axioms.engine.events import Pick
+    from malsim.axioms.engine.subject import Subject
+
+needs = always
+
+
+def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+    events = pick.claims(pick.count(1, 4), values="AB")
+    for _ in range(pick.count(0, 4)):
+        events.append(Event(events[-1].t + pick.time(), pick.one(("tick", "read", "peek"))))
+    return [*events, Event(events[-1].t + pick.time(), "peek")]
+
+
+def broken(subject: Subject, events: Sequence[Event]) -> str | None:
+    if not is_stream(events, "write"):
+        return None
+    try:
+        shown = subject.play(events)
+    except (AdapterError, LawError) as problem:
+        if "belief" in problem.problem or "no number" in problem.problem:
+            return f"{problem.problem}: {problem.given}"
+        raise
+    for each in shown:
+        for item in each.items:
+            belief, rank = item.get("belief"), item["rank"]
+            if not math.isfinite(rank) or (belief is not None and not 0.0 <= belief <= 1.0):
+                return f"{item['value']} has a belief of {belief} and a rank of {rank}"
+    return None

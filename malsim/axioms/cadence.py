@@ -1,0 +1,36 @@
+"""The same stream with another sweep period gives the same numbers right after a sweep that both make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.axioms.engine.compare import always, differs, is_stream, last, without
+from malsim.axioms.engine.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.axioms.engine.events import Pick
+    from malsim.axioms.engine.subject import Subject
+
+needs = always
+
+
+def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+    claims = [Event(0.1 * place, "write", value=pick.one("AB")) for place in range(pick.count(1, 2))]
+    period, count = pick.time(0.05, 14.0), pick.count(2, 8)
+    sweeps = [Event(round(1.0 + period * (place + 1), 3), "tick") for place in range(count)]
+    return [*claims, *sweeps, Event(sweeps[-1].t, "peek")]
+
+
+def broken(subject: Subject, events: Sequence[Event]) -> str | None:
+    sweeps = [event for event in events if event.do == "tick"]
+    first = next((place for place, event in enumerate(events) if event.do == "tick"), len(events))
+    if not is_stream(events, "write", "tick") or any(event.do == "write" for event in events[first:]):
+        return None
+    if len(sweeps) < 2 or sweeps[-1].t != events[-1].t or len({event.t for event in sweeps}) < len(sweeps):  # noqa: PLR2004
+        return None
+    if [event.t for event in events] != sorted(event.t for event in events):
+        return None
+    once = last(subject, without(events, *sweeps[:-1]))
+    return differs(last(subject, events), once, f"with the last of the {len(sweeps)} sweeps alone")

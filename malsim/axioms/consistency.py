@@ -1,0 +1,39 @@
+"""Two rivals are not both believed above one half.
+
+Does not apply to a memory without belief.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.axioms.engine.compare import TOLERANCE, believes, last, number
+from malsim.axioms.engine.events import MINUTE, Event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.axioms.engine.events import Pick
+    from malsim.axioms.engine.subject import Subject
+
+HALF = 0.5
+needs = believes
+
+
+def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+    later = pick.time(0.1, 30.0)
+    claims = [
+        Event(0.0, "write", value="A", writer="ann"),
+        Event(later, "write", value="B", writer=pick.one(("ann", "bob"))),
+    ]
+    return [*claims, Event(later + pick.time(MINUTE, 1.0), "peek")]
+
+
+def broken(subject: Subject, events: Sequence[Event]) -> str | None:
+    if [(event.do, event.value) for event in events] != [("write", "A"), ("write", "B"), ("peek", "")]:
+        return None
+    if not events[0].t < events[1].t <= events[2].t:
+        return None
+    shown = last(subject, events)
+    both = shown.score("A"), shown.score("B")
+    return f"A is {number(both[0])} and B {number(both[1])}" if min(both) > HALF + TOLERANCE else None

@@ -1,0 +1,91 @@
+"""An axiom as its file declares it, and the verdict on one memory."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import TYPE_CHECKING, Protocol, cast
+
+from malsim.errors import LawError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.axioms.engine.events import Event, Pick
+    from malsim.axioms.engine.subject import Subject
+
+__all__ = ["BROKEN", "ERROR", "HOLDS", "N_A", "Axiom", "AxiomFile", "AxiomVerdict", "find_axiom", "shipped_axioms"]
+
+HOLDS, BROKEN, N_A, ERROR = "holds", "broken", "does not apply", "error"
+FOLDER = "malsim.axioms"
+TOLERANCE = 1e-9
+
+
+class AxiomFile(Protocol):
+    """A module of `malsim.axioms`: its docstring's first line is the axiom; the rest says for whom it does not apply."""
+
+    __doc__: str | None
+
+    def needs(self, subject: Subject) -> str | None:
+        """Why the axiom does not apply to a memory; None where it does."""
+
+    def stream(self, pick: Pick, subject: Subject) -> list[Event]:
+        """A small stream of events."""
+
+    def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
+        """In a sentence with both numbers, how the stream breaks the axiom; None where it does not, or is no case."""
+
+
+@dataclass(frozen=True)
+class Axiom:
+    """A registered axiom: its name, with hyphens, and its module."""
+
+    name: str
+    module: AxiomFile
+
+    @property
+    def sentence(self) -> str:
+        """What it asks, in one sentence."""
+        return (self.module.__doc__ or "").strip().split("\n", 1)[0]
+
+
+@dataclass(frozen=True)
+class AxiomVerdict:
+    """holds, broken (with the smallest witness found), does not apply, or error: of one memory under one axiom.
+
+    `said` is a sentence: how it is broken, why it does not apply, what went wrong.
+    """
+
+    law: str
+    axiom: str
+    verdict: str
+    said: str = ""
+    witness: tuple[Event, ...] = ()
+
+
+@cache
+def shipped_axioms() -> dict[str, Axiom]:
+    """Every axiom by its name; being in the folder is being registered."""
+    folder = importlib.import_module(FOLDER)
+    found = {}
+    for part in pkgutil.iter_modules(folder.__path__):
+        if not part.ispkg:
+            module = cast("AxiomFile", importlib.import_module(f"{FOLDER}.{part.name}"))
+            missing = [name for name in ("needs", "stream", "broken") if not hasattr(module, name)]
+            if missing:
+                raise LawError("an axiom without a function", where=part.name, given=", ".join(missing))
+            name = part.name.replace("_", "-")
+            found[name] = Axiom(name, module)
+    return found
+
+
+def find_axiom(name: str) -> Axiom:
+    """The axiom of a name; raises `UsageError` with the nearest names."""
+    axioms = shipped_axioms()
+    if name not in axioms:
+        near = ", ".join(get_close_matches(name, axioms, n=3) or axioms)
+        raise UsageError("unknown axiom", where="axioms", given=name, hint=f"try {near}")
+    return axioms[name]

@@ -1,0 +1,60 @@
+"""Put a memory to the axioms: from a notebook, and as a parametrised test in a repository of one's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from malsim.adapters.watch import LIMIT
+from malsim.axioms.engine.axiom import BROKEN, ERROR, find_axiom, shipped_axioms
+from malsim.axioms.engine.matrix import Matrix, matrix, witness
+from malsim.axioms.engine.search import judge
+from malsim.axioms.engine.subjects import subject_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["axioms", "check"]
+
+
+def axioms(law: object, *, axiom: str | None = None, seed: int = 0, limit: float = LIMIT) -> Matrix:
+    """Put a memory to the axioms, or to one.
+
+    Parameters
+    ----------
+    law
+        A law's name, `package.module:factory`, `Rules` of the graph's law, or what makes a memory of your own: anything with
+        write, tick, read and peek (`malsim.adapters.contract`).
+    axiom
+        The name of one axiom, `truth-may-return`; all if None.
+    seed
+        Of the search; the same seed finds the same witness.
+    limit
+        Seconds that a call of a memory of your own may take.
+
+    >>> axioms("mem0_delete", axiom="total-evidence").of("mem0_delete")
+    ['total-evidence']
+    """
+    return matrix([subject_of(law, limit=limit)], [find_axiom(axiom)] if axiom else None, seed=seed)
+
+
+def check(law: object, *, expected_broken: Iterable[str] = (), seed: int = 0, limit: float = LIMIT) -> Callable[[str], None]:
+    """A test of a memory, one case an axiom: `test_axioms = check(MyMemory, expected_broken={"truth-may-return"})`.
+
+    An axiom that breaks fails its case with the witness; one that is expected to break fails when it does not.
+    """
+    import pytest
+
+    known = {find_axiom(name).name for name in expected_broken}
+
+    @pytest.mark.parametrize("axiom", list(shipped_axioms()))
+    def test_axioms(axiom: str) -> None:
+        found = judge(subject_of(law, limit=limit), find_axiom(axiom), seed=seed)
+        if found.verdict == ERROR:
+            pytest.fail(f"{axiom}: {found.said}", pytrace=False)
+        if found.verdict == BROKEN and axiom not in known:
+            sentence: Any = find_axiom(axiom).sentence
+            pytest.fail(f"{axiom} is broken ({sentence})\n{witness(found)}", pytrace=False)
+        if found.verdict != BROKEN and axiom in known:
+            pytest.fail(f"{axiom} {found.verdict} now: take it off expected_broken", pytrace=False)
+
+    return test_axioms

@@ -1,0 +1,64 @@
+"""What an axiom's file needs to compare two playings of a stream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.axioms.engine.events import Event
+    from malsim.axioms.engine.subject import Shown, Subject
+
+__all__ = ["TOLERANCE", "always", "before_peek", "believes", "differs", "is_stream", "last", "linked", "number", "without"]
+
+TOLERANCE = 1e-9
+
+
+def always(_: Subject) -> str | None:
+    """An axiom that applies to every memory."""
+    return None
+
+
+def believes(subject: Subject) -> str | None:
+    """An axiom about beliefs."""
+    return None if subject.belief else "it has no belief"
+
+
+def linked(subject: Subject) -> str | None:
+    """An axiom about edges."""
+    return None if subject.edges else "it has no edges"
+
+
+def is_stream(events: Sequence[Event], *does: str) -> bool:
+    """Whether a stream ends with a peek and before that holds at least one of each of these."""
+    return bool(events) and events[-1].do == "peek" and all(any(event.do == each for event in events) for each in does)
+
+
+def last(subject: Subject, events: Sequence[Event], *, together: bool = False) -> Shown:
+    """What the last peek shows."""
+    return subject.play(events, together=together)[-1]
+
+
+def without(events: Sequence[Event], *dropped: Event) -> list[Event]:
+    """The events but for some (the very ones, not their equals)."""
+    return [event for event in events if not any(event is one for one in dropped)]
+
+
+def before_peek(events: Sequence[Event]) -> Sequence[Event]:
+    """All but the last event, which is the peek."""
+    return events[:-1]
+
+
+def number(score: float) -> str:
+    """A score as it is printed."""
+    return "gone" if score == float("-inf") else f"{score:.6g}"
+
+
+def differs(one: Shown, other: Shown, what: str) -> str | None:
+    """The first value whose score is not the same in both, in a sentence that ends with `what`."""
+    for value in sorted(one.scores.keys() | other.scores.keys()):
+        a, b = one.score(value), other.score(value)
+        if a != b and not abs(a - b) <= TOLERANCE:
+            return f"{value} is {number(a)}, {what} {number(b)}"
+    return None

@@ -1,0 +1,83 @@
+"""Events of a small stream, and the draws that make one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from malsim.adapters import Claim, Edge
+from malsim.sim.draws import Draws
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["MINUTE", "OBJECTS", "VALUES", "WRITERS", "YEARS", "Event", "Pick", "told"]
+
+MINUTE, YEARS = 1.0 / 1440.0, 730.0  # the shortest and the longest time, days
+OBJECTS, VALUES, WRITERS = ("x", "y"), ("A", "B", "C"), ("ann", "bob", "cid", "zoe")
+UNSTATED = 0.7
+One = TypeVar("One")
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happens on a day: a claim is written, `nothing` is, a `tick`, a `read`, a `peek`."""
+
+    t: float
+    do: str
+    object: str = "x"
+    value: str = ""
+    writer: str = "ann"
+    stated: float = UNSTATED
+    edges: tuple[Edge, ...] = ()
+
+    @property
+    def claim(self) -> Claim:
+        """The claim that is written."""
+        text = f"{self.object} is {self.value}"
+        return Claim(self.t, self.writer, self.object, self.value, text, self.stated, self.edges)
+
+    def __str__(self) -> str:
+        """Say it in a few words."""
+        if self.do == "write":
+            said = "".join(f", which {edge.relation} '{edge.target}'" for edge in self.edges)
+            return f"{self.writer} says {self.object} is {self.value} ({self.stated:g}){said}"
+        names = {"tick": "a sweep", "nothing": "a write without claims"}
+        return names.get(self.do, f"{self.do} {self.object}")
+
+
+class Pick:
+    """Draws at the address (seed, axiom, case, place); the same wherever and in whatever order cases are tried."""
+
+    def __init__(self, seed: int, axiom: str, case: int) -> None:
+        self._draws, self._purpose, self._case, self._turn = Draws(seed, "axioms"), axiom, case, 0
+
+    def share(self) -> float:
+        """A number from 0 on and below 1."""
+        self._turn += 1
+        return float(self._draws.uniform(self._purpose, rep=self._case, turn=self._turn).item())
+
+    def time(self, low: float = MINUTE, high: float = YEARS) -> float:
+        """Days, log-uniform, to three digits."""
+        return float(f"{low * (high / low) ** self.share():.3g}")
+
+    def count(self, low: int, high: int) -> int:
+        """A whole number from low to high."""
+        return low + int(self.share() * (high - low + 1))
+
+    def one(self, those: Sequence[One]) -> One:
+        """One of them."""
+        return those[self.count(0, len(those) - 1)]
+
+    def claims(self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0) -> list[Event]:
+        """Claims about x, one after the other."""
+        made, t = [], start
+        for _ in range(count):
+            made.append(Event(t, "write", value=self.one(values), writer=self.one(WRITERS[:3])))
+            t += self.time(MINUTE, 60.0)
+        return made
+
+
+def told(events: Sequence[Event]) -> str:
+    """Events as a table: day, what happens."""
+    return "\n".join(f"{event.t:>12.6g} d  {event}" for event in events)

@@ -1,0 +1,81 @@
+"""A page that opens offline: laws × axioms, each red cell with its witness, its events and a picture of the scores."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom
+from malsim.axioms.engine.events import told
+from malsim.axioms.engine.show import replayed
+from malsim.axioms.engine.witness_svg import picture
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.axioms.engine.axiom import AxiomVerdict
+    from malsim.axioms.engine.matrix import Matrix
+    from malsim.axioms.engine.subject import Subject
+
+__all__ = ["write_page"]
+
+MARKS = {HOLDS: ("good", "✓"), BROKEN: ("bad", "✗"), N_A: ("none", "·"), ERROR: ("error", "!")}
+STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem; color: #222 }
+table { border-collapse: collapse } td { width: 1.7rem; height: 1.7rem; text-align: center; border: 1px solid #fff }
+th.law { text-align: right; padding-right: .6rem; font-weight: normal; white-space: nowrap }
+th.axiom { height: 11rem; vertical-align: bottom; font-weight: normal }
+th.axiom span { writing-mode: vertical-rl; transform: rotate(180deg); white-space: nowrap }
+.good { background: #d8ecd9; color: #2a6b30 } .bad { background: #c0392b }
+.bad a { color: #fff; text-decoration: none; display: block }
+.none { color: #aaa } .error { background: #6c3483; color: #fff }
+section { margin-top: 2.5rem; border-top: 1px solid #ddd; padding-top: .5rem }
+pre { background: #f6f6f6; padding: .7rem; overflow-x: auto }
+"""
+
+
+def write_page(found: Matrix, subjects: Sequence[Subject], path: str | Path) -> None:
+    """Write the page; it asks no server for anything."""
+    known = {subject.name: subject for subject in subjects}
+    sections = "".join(_section(one, known[one.law]) for one in found.broken)
+    said = (
+        f"{len(found.laws)} memories, {len(found.axioms)} axioms, {len(found.broken)} broken. A red cell opens its witness."
+    )
+    Path(path).write_text(
+        f"<!doctype html><html lang='en'><meta charset='utf-8'><title>malsim axioms</title><style>{STYLE}</style>"
+        f"<h1>What any sound memory keeps</h1><p>{said}</p>{_table(found)}{sections}</html>",
+        encoding="utf-8",
+    )
+
+
+def _table(found: Matrix) -> str:
+    heads = "".join(
+        f"<th class='axiom' title='{escape(find_axiom(axiom).sentence, quote=True)}'><span>{axiom}</span></th>"
+        for axiom in found.axioms
+    )
+    rows = "".join(
+        f"<tr><th class='law'>{escape(law)}</th>{''.join(_cell(found.at(law, axiom)) for axiom in found.axioms)}</tr>"
+        for law in found.laws
+    )
+    return f"<table><tr><th></th>{heads}</tr>{rows}</table>"
+
+
+def _cell(one: AxiomVerdict) -> str:
+    kind, mark = MARKS[one.verdict]
+    shown = f"<a href='#{_anchor(one)}'>{mark}</a>" if one.verdict == BROKEN else mark
+    said = f"{one.law}, {one.axiom}: {one.verdict}. {one.said}"
+    return f"<td class='{kind}' title='{escape(said, quote=True)}'>{shown}</td>"
+
+
+def _section(one: AxiomVerdict, subject: Subject) -> str:
+    return (
+        f"<section id='{_anchor(one)}'><h2>{escape(one.law)}: {one.axiom}</h2>"
+        f"<p>{escape(find_axiom(one.axiom).sentence)}</p>"
+        f"<p><b>{escape(one.said)}.</b></p>{picture(subject, one.witness)}<pre>{escape(told(one.witness))}</pre>"
+        f"<details><summary>show it again</summary><pre>{escape(replayed(one))}</pre></details></section>"
+    )
+
+
+def _anchor(one: AxiomVerdict) -> str:
+    return escape(f"{one.law}--{one.axiom}".replace(":", "-").replace(".", "-"), quote=True)

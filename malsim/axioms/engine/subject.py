@@ -1,0 +1,108 @@
+"""A memory that axioms are put to: how one is made anew, what it declares, and how events are played to it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Protocol
+
+from malsim.adapters import Query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from malsim.adapters import Claim, Item
+    from malsim.axioms.engine.events import Event
+
+__all__ = ["Playable", "Shown", "Subject"]
+
+NOWHERE = float("-inf")
+
+
+class Playable(Protocol):
+    """What events are played to; see `malsim.adapters.contract`."""
+
+    def write(self, claims: Sequence[Claim], now: float) -> object:
+        """Take claims."""
+
+    def tick(self, now: float) -> object:
+        """Let time do what it does."""
+
+    def read(self, query: Query, now: float) -> Sequence[Item] | None:
+        """A use."""
+
+    def peek(self, query: Query, now: float) -> Sequence[Item]:
+        """A look."""
+
+    def close(self) -> object:
+        """Let go."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a peek showed, active items only, and what the last read before it gave (None: none, or it said nothing)."""
+
+    items: tuple[Item, ...]
+    answer: tuple[Item, ...] | None = None
+
+    def score(self, value: str) -> float:
+        """The largest score of a value: the belief, or the rank where there is none; −∞ where nothing says it."""
+        return max((_score(item) for item in self.items if item["value"] == value), default=NOWHERE)
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The score of each value."""
+        return {str(item["value"]): self.score(item["value"]) for item in self.items}
+
+    @property
+    def beliefs(self) -> list[float]:
+        """The beliefs that it shows."""
+        return [float(item["belief"]) for item in self.items if item.get("belief") is not None]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A memory under test: its name, what makes one, whether it has beliefs and edges, the half-life it declares (days).
+
+    `cases` is how many streams an axiom tries.
+    """
+
+    name: str
+    fresh: Callable[[], Playable]
+    belief: bool = True
+    edges: bool = False
+    half_life: float | None = None
+    cases: int = 20
+
+    def play(self, events: Iterable[Event], *, together: bool = False) -> list[Shown]:
+        """What each peek shows; `together` hands claims of one instant over in one call."""
+        shown: list[Shown] = []
+        with closing(self.fresh()) as memory:
+            now, answer = 0.0, None
+            for (do, t), group in groupby(events, key=lambda event: (event.do, event.t)):
+                now = max(now, t)
+                several = list(group)
+                for part in [several] if together and do == "write" else [[event] for event in several]:
+                    answer = _happen(memory, do, part, now, shown, answer)
+        return shown
+
+
+def _happen(memory: Playable, do: str, part: list[Event], now: float, shown: list[Shown], answer: Any) -> Any:
+    """Let one event, or the claims of one call, happen; returns what the last read gave."""
+    query = Query(part[0].object, f"what is {part[0].object}?")
+    if do in ("write", "nothing"):
+        memory.write([event.claim for event in part if do == "write"], now)
+    elif do == "tick":
+        memory.tick(now)
+    elif do == "read":
+        found = memory.read(query, now)
+        return None if found is None else tuple(found)
+    else:
+        shown.append(Shown(tuple(item for item in memory.peek(query, now) if item.get("active", True)), answer))
+    return answer
+
+
+def _score(item: Item) -> float:
+    belief = item.get("belief")
+    return float(item["rank"] if belief is None else belief)

@@ -1,0 +1,69 @@
+"""What can be put to the axioms: laws by name, rules of the graph's law, a user's own memory."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from malsim.adapters.load import load_factory
+from malsim.adapters.watch import LIMIT, WatchedMemory
+from malsim.axioms.engine.played_laws import GraphMemory, LawMemory
+from malsim.axioms.engine.subject import Subject
+from malsim.errors import UsageError
+from malsim.laws import Law, find_law, plant_of, shipped_laws
+from malsim.memory import Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["PRESETS", "every_subject", "subject_of"]
+
+PRESETS: dict[str, Callable[[], Rules]] = {"mal": Rules, "recall_v5": Rules.recall_v5}
+GRAPH_CASES = 4  # a graph takes longer over a claim than a law of items
+
+
+def subject_of(given: object, *, limit: float = LIMIT) -> Subject:
+    """A law's name, `package.module:factory`, `Rules`, a `Law` or a factory of memories as what axioms are put to.
+
+    Raises `LawError` for an unknown law, `AdapterError` for a memory that cannot be loaded or made.
+    """
+    if isinstance(given, Subject):
+        return given
+    if isinstance(given, Rules):
+        return _graph("rules", given)
+    if isinstance(given, Law):
+        return _law(given)
+    if isinstance(given, str):
+        if ":" in given:
+            return _user(given, load_factory(given), limit)
+        return _graph(given, PRESETS[given]()) if given in PRESETS else _law(find_law(given, where="axioms"))
+    if callable(given):
+        return _user(getattr(given, "__name__", type(given).__name__), given, limit)
+    hint = "name a law, or give Rules, or what makes a memory"
+    raise UsageError("nothing that axioms can be put to", where="axioms", given=type(given).__name__, hint=hint)
+
+
+def every_subject() -> list[Subject]:
+    """The graph's law and its presets, then every shipped law."""
+    own = [_graph(name, preset()) for name, preset in PRESETS.items()]
+    return own + [_law(law) for name, law in shipped_laws().items() if name not in PRESETS]
+
+
+def _graph(name: str, rules: Rules) -> Subject:
+    return Subject(name, partial(GraphMemory, rules), edges=True, cases=GRAPH_CASES)
+
+
+def _law(law: Law) -> Subject:
+    half_life = next((float(param.default) for name, param in law.params.items() if name == "half_life"), None)
+    return Subject(law.name, lambda: LawMemory(plant_of(law)), belief=law.belief, half_life=half_life)
+
+
+def _user(name: str, factory: Callable[..., Any], limit: float) -> Subject:
+    made = WatchedMemory(factory, name, limit=limit)
+    declared = {part: getattr(made.memory, part, None) for part in ("belief", "edges", "half_life")}
+    made.close()
+    half_life = None if declared["half_life"] is None else float(declared["half_life"])
+    return Subject(
+        name, lambda: WatchedMemory(factory, name, limit=limit), belief=declared["belief"] is not False,
+        edges=bool(declared["edges"]), half_life=half_life,
+    )  # fmt: skip

@@ -1,0 +1,34 @@
+"""Of two claims of two values, the older one arriving last, the older does not lead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.axioms.engine.compare import TOLERANCE, always, last, number
+from malsim.axioms.engine.events import MINUTE, Event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.axioms.engine.events import Pick
+    from malsim.axioms.engine.subject import Subject
+
+needs = always
+
+
+def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+    older = pick.time(0.1, 30.0)
+    newer = older + pick.time(0.1, 120.0)
+    claims = [Event(newer, "write", value="B"), Event(older, "write", value="A")]
+    return [*claims, Event(newer + pick.time(MINUTE, 30.0), "peek")]
+
+
+def broken(subject: Subject, events: Sequence[Event]) -> str | None:
+    if [(event.do, event.value) for event in events] != [("write", "B"), ("write", "A"), ("peek", "")]:
+        return None
+    if not events[1].t < events[0].t <= events[2].t:
+        return None
+    shown = last(subject, events)
+    if shown.score("A") > shown.score("B") + TOLERANCE:
+        return f"A, the older claim, is {number(shown.score('A'))}, and B {number(shown.score('B'))}"
+    return None

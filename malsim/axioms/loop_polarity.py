@@ -1,0 +1,42 @@
+"""Who defends a claim against its attacker does not lower it.
+
+Does not apply to a memory without edges.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.adapters import Edge
+from malsim.axioms.engine.compare import TOLERANCE, is_stream, last, linked, number, without
+from malsim.axioms.engine.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.axioms.engine.events import Pick
+    from malsim.axioms.engine.subject import Subject
+
+needs = linked
+
+
+def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+    claim = Event(0.0, "write", value="A", writer="ann")
+    attacks = Event(
+        1.0, "write", value="B", writer="bob", stated=pick.one((0.5, 0.9)), edges=(Edge("contradicts", "x is A"),)
+    )
+    defends = Event(
+        2.0, "write", value="C", writer="cid", stated=pick.one((0.5, 0.9)), edges=(Edge("contradicts", "x is B"),)
+    )
+    sweeps = [Event(3.0 + day, "tick") for day in range(pick.count(30, 31))]
+    return [claim, attacks, defends, *sweeps, Event(sweeps[-1].t, "peek")]
+
+
+def broken(subject: Subject, events: Sequence[Event]) -> str | None:
+    defends = [event for event in events if event.value == "C"]
+    if not is_stream(events, "write", "tick") or len(defends) != 1 or events[0].value != "A" or events[1].value != "B":
+        return None
+    alone, defended = last(subject, without(events, *defends)).score("A"), last(subject, events).score("A")
+    if defended < alone - TOLERANCE:
+        return f"A is {number(alone)} under attack, {number(defended)} when its attacker is contradicted"
+    return None

@@ -1,0 +1,34 @@
+"""All else equal, more age never raises a score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.axioms.engine.compare import TOLERANCE, always, is_stream, number
+from malsim.axioms.engine.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.axioms.engine.events import Pick
+    from malsim.axioms.engine.subject import Subject
+
+needs = always
+
+
+def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+    claims = pick.claims(pick.count(1, 3))
+    first = claims[-1].t + pick.time()
+    return [*claims, Event(first, "peek"), Event(first + pick.time(), "peek")]
+
+
+def broken(subject: Subject, events: Sequence[Event]) -> str | None:
+    if not is_stream(events, "write") or [event.do for event in events].count("peek") != 2:  # noqa: PLR2004  # two looks
+        return None
+    young, old = subject.play(events)
+    for value, score in young.scores.items():
+        if old.score(value) > score + TOLERANCE:
+            return (
+                f"{value} is {number(score)} on day {events[-2].t:g} and {number(old.score(value))} on day {events[-1].t:g}"
+            )
+    return None

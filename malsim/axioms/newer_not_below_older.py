@@ -1,0 +1,34 @@
+"""Of two equal claims the newer never ranks below the older."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.axioms.engine.compare import TOLERANCE, always, number
+from malsim.axioms.engine.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.axioms.engine.events import Pick
+    from malsim.axioms.engine.subject import Subject
+
+needs = always
+
+
+def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+    later = pick.time()
+    now = later + pick.time()
+    older, newer = Event(0.0, "write", value="A"), Event(later, "write", object="y", value="A")
+    return [older, newer, Event(now, "peek", object="x"), Event(now, "peek", object="y")]
+
+
+def broken(subject: Subject, events: Sequence[Event]) -> str | None:
+    if [(event.do, event.object) for event in events] != [("write", "x"), ("write", "y"), ("peek", "x"), ("peek", "y")]:
+        return None
+    if not (events[0].t < events[1].t <= events[2].t == events[3].t):
+        return None
+    older, newer = (shown.score("A") for shown in subject.play(events))
+    if newer < older - TOLERANCE:
+        return f"the older claim is {number(older)}, the newer one {number(newer)}"
+    return None

@@ -1,0 +1,34 @@
+"""What is kept and was never contradicted is found by a default query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.axioms.engine.compare import always, is_stream, last
+from malsim.axioms.engine.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.axioms.engine.events import Pick
+    from malsim.axioms.engine.subject import Subject
+
+needs = always
+WEEKS = 30
+
+
+def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+    claims = [Event(0.0, "write", value="A"), Event(pick.time(0.1, 1.0), "write", value="A")]
+    sweeps = [Event(1.0 + 7.0 * (week + 1), "tick") for week in range(pick.count(1, WEEKS))]
+    return [*claims, *sweeps, Event(sweeps[-1].t, "read"), Event(sweeps[-1].t, "peek")]
+
+
+def broken(subject: Subject, events: Sequence[Event]) -> str | None:
+    if not is_stream(events, "write", "read") or events[-2].do != "read":
+        return None
+    shown = last(subject, events)
+    if shown.items and all(item["rank"] == 0.0 for item in shown.items):
+        return "A is kept, and its rank of 0 hides it"
+    if shown.items and shown.answer is not None and not any(item["value"] == "A" for item in shown.answer):
+        return "A is kept, and a read does not find it"
+    return None

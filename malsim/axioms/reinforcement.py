@@ -1,0 +1,38 @@
+"""Agreement, use or success never lowers a score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.axioms.engine.compare import TOLERANCE, always, is_stream, last, number
+from malsim.axioms.engine.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.axioms.engine.events import Pick
+    from malsim.axioms.engine.subject import Subject
+
+needs = always
+
+
+def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+    events, t = [Event(0.0, "write", value="A")], 0.0
+    for _ in range(pick.count(1, 3)):
+        t += pick.time(0.01, 30.0)
+        again = Event(t, "write", value="A", writer=pick.one(("ann", "bob")))
+        events.append(pick.one((Event(t, "read"), again)))
+    events += [Event(t + pick.time(1.0, 60.0), "tick")][: pick.count(0, 1)]
+    return [*events, Event(events[-1].t + pick.time(0.1, 30.0), "peek")]
+
+
+def broken(subject: Subject, events: Sequence[Event]) -> str | None:
+    if not is_stream(events, "write") or events[0].do != "write" or events[0].t > events[-1].t:
+        return None
+    plain = [events[0], *(event for event in events[1:] if event.do not in ("write", "read"))]
+    if len(plain) == len(events):
+        return None
+    alone, again = last(subject, plain).score("A"), last(subject, events).score("A")
+    if again < alone - TOLERANCE:
+        return f"A is {number(again)}; never used nor said again it would be {number(alone)}"
+    return None

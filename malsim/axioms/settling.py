@@ -1,0 +1,37 @@
+"""Bounded disputes settle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.adapters import Edge
+from malsim.axioms.engine.compare import differs, is_stream, linked
+from malsim.axioms.engine.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.axioms.engine.events import Pick
+    from malsim.axioms.engine.subject import Subject
+
+needs = linked
+SWEEPS = 100
+
+
+def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+    stated = pick.one((0.3, 0.3, round(0.2 + 0.7 * pick.share(), 2)))
+    rivals = [
+        Event(0.1 * place, "write", value=value, writer=writer, stated=stated,
+              edges=tuple(Edge("contradicts", f"x is {other}") for other in "ABC"[:place]))
+        for place, (value, writer) in enumerate(zip("ABC", ("ann", "bob", "cid"), strict=True))
+    ]  # fmt: skip
+    return [*rivals[: pick.count(2, 3)], Event(SWEEPS, "peek")]
+
+
+def broken(subject: Subject, events: Sequence[Event]) -> str | None:
+    if not is_stream(events, "write") or any(event.do not in ("write", "peek") for event in events):
+        return None
+    sweeps = [Event(float(day), "tick") for day in range(1, SWEEPS + 1)]
+    ends = [Event(float(SWEEPS), "peek"), Event(SWEEPS + 1.0, "tick"), Event(SWEEPS + 1.0, "peek")]
+    one, other = subject.play([*events[:-1], *sweeps, *ends])
+    return differs(one, other, f"and a sweep later, after {SWEEPS},")

@@ -1,0 +1,34 @@
+"""No write lowers the evidence kept on a topic to nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.axioms.engine.compare import always, is_stream
+from malsim.axioms.engine.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.axioms.engine.events import Pick
+    from malsim.axioms.engine.subject import Subject
+
+needs = always
+
+
+def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+    events: list[Event] = []
+    for claim in pick.claims(pick.count(1, 3), values="AB"):
+        events += [claim, Event(claim.t, "peek")]
+    return events
+
+
+def broken(subject: Subject, events: Sequence[Event]) -> str | None:
+    if not is_stream(events, "write") or events[0].do != "write":
+        return None
+    kept = 0
+    for peek, shown in zip((event for event in events if event.do == "peek"), subject.play(events), strict=True):
+        if kept and not shown.items:
+            return f"{kept} item about x was kept, and none after the claim of day {peek.t:g}"
+        kept = len(shown.items)
+    return None

@@ -1,0 +1,80 @@
+"""Compare laws: on scenarios, replication by replication, or on folders of claims with truth, question by question.
+
+malsim compare scenarios/poisoner.toml scenarios/sleeper.toml --laws mal,graphiti,last_write --replications 200
+malsim compare claims/ --laws last_write,graphiti,mal --ask 30d --without gossip --json
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from malsim.lab.studies.laws import LawTable
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "what", nargs="+", metavar="SCENARIO|DIR", help="scenario files, or folders with claims and truth (claims.csv.gz, …)"
+    )
+    parser.add_argument("--laws", required=True, metavar="A,B", help="laws (or all); the others are compared with the first")
+    parser.add_argument("--metric", default="accuracy,harm", metavar="M,M", help="on scenarios: figures (accuracy,harm)")
+    parser.add_argument("--replications", type=int, default=100, metavar="N", help="on scenarios: of each (100)")
+    parser.add_argument("--ask", default="0d", metavar="TIME", help="on claims: from a change of truth to the question (0d)")
+    parser.add_argument("--without", action="append", default=[], metavar="WRITER", help="on claims: leave its claims out")
+    parser.add_argument("--echo", metavar="WRITER", help="on claims: measure without and with this writer, an echo")
+    parser.add_argument("--on-bad-rows", choices=("stop", "skip"), default="stop", help="on claims: default stop")
+    parser.add_argument("--json", action="store_true", help="print the rows as one JSON list")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for table, figure and page")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Measure, print, write."""
+    found = _compared(args)
+    print(found.json() if args.json else found)
+    if args.output:
+        paths = found.write(args.output)
+        if not args.json:
+            print(f"  {args.output}/: {', '.join(path.name for path in paths)}")
+    return 0
+
+
+def _compared(args: argparse.Namespace) -> LawTable:
+    from malsim.errors import UsageError
+    from malsim.lab.studies.laws import (
+        LawTable,
+        compare_on_claims,
+        compare_on_scenarios,
+        compare_with_echo,
+        read_folder,
+    )
+    from malsim.laws import find_law, shipped_laws
+    from malsim.scenario.file.scenario_file import read
+    from malsim.sim.clock import DAY, span
+
+    laws = list(shipped_laws()) if args.laws == "all" else [name.strip() for name in args.laws.split(",") if name.strip()]
+    for law in laws:
+        find_law(law, where="--laws")
+    folders = [Path(one) for one in args.what if Path(one).is_dir()]
+    if folders and len(folders) < len(args.what):
+        raise UsageError("scenarios and folders of claims are compared apart", given=", ".join(args.what))
+    if not folders:
+        metrics = [name.strip() for name in args.metric.split(",")]
+        return compare_on_scenarios([read(one) for one in args.what], laws, metrics=metrics, replications=args.replications)
+    after = span(args.ask, where="--ask") / DAY
+    tables = []
+    for folder in folders:
+        claims, truth = read_folder(folder, on_bad_rows=args.on_bad_rows)
+        if args.echo:
+            data = folder.resolve().name
+            tables.append(compare_with_echo(claims, truth, laws, echo=args.echo, ask_after=after, data=data))
+            continue
+        tables.append(
+            compare_on_claims(claims, truth, laws, ask_after=after, without=args.without, data=folder.resolve().name)
+        )
+    return LawTable.joined(tables)

@@ -1,0 +1,43 @@
+"""Read the manual: list its pages, show one, or write all as a static site.
+
+malsim docs                        the pages
+malsim docs tune                   one page
+malsim docs --html site            all pages as HTML, offline
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("topic", nargs="?", metavar="TOPIC", help="a page, such as tune or bench/tune")
+    parser.add_argument("--html", type=Path, metavar="DIR", help="write every page into this folder as HTML")
+
+
+def main(args: argparse.Namespace) -> int:
+    """List, show or write."""
+    from malsim.docs import page, pages
+    from malsim.docs.pages import SECTIONS
+
+    if args.html:
+        from malsim.docs.site import build
+
+        written = build(args.html)
+        print(f"{args.html}: {len(written)} pages; open {written[0]}")
+    elif args.topic:
+        print(page(args.topic).read())
+    else:
+        for section, name in SECTIONS.items():
+            print(name)
+            for found in pages():
+                if found.section == section:
+                    print(f"  {found.name:<18} {found.title}")
+    return 0

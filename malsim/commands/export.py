@@ -1,0 +1,46 @@
+"""Write a store in another format: JSON lines, Recall's own, or an MCP memory file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("store", type=Path, metavar="STORE", help="a store's file; it is only read")
+    parser.add_argument("--as", dest="form", choices=("jsonl", "mcp", "recall"), required=True, help="the format")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="FILE",
+        help="the file to write; for recall a name that ends in .json gives an archive, any other a database",
+    )  # fmt: skip
+
+
+def main(args: argparse.Namespace) -> int:
+    """Read, write, report."""
+    import importlib
+    import tempfile
+
+    from malsim.errors import UsageError
+    from malsim.importers.writing.cells import opened
+
+    if args.output.exists():
+        raise UsageError("there is a file already", where="-o", given=str(args.output), hint="name another, or move it")
+    if not args.output.parent.is_dir():
+        raise UsageError("no such folder", where="-o", given=str(args.output.parent))
+    cells = opened(args.store)
+    writer = importlib.import_module(f"malsim.importers.writing.{args.form}")
+    with tempfile.TemporaryDirectory(prefix=".export-", dir=args.output.parent) as folder:
+        made = Path(folder) / args.output.name
+        counts = writer.write(cells, made)
+        made.rename(args.output)
+    print(args.output)
+    for item, count in counts.items():
+        if count:
+            print(f"  {item:<60} {count}")
+    return 0

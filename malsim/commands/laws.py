@@ -1,0 +1,73 @@
+"""List the laws that a memory can be run under, or print one's data sheet: equation, parameters, state, source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+
+    from malsim.laws import Law
+
+__all__ = ["arguments", "main"]
+
+RANK_ONLY = "a rank only: its number is meant as no probability"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("name", nargs="?", help="print the data sheet of this law")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print one sentence a law, or all that one declares."""
+    from malsim.laws import find_law, shipped_laws
+
+    if args.name:
+        law = find_law(args.name, where="malsim laws")
+        _print_json(_sheet(law)) if args.json else _print_sheet(law)
+    elif args.json:
+        _print_json([_sheet(law) for law in shipped_laws().values()])
+    else:
+        for name, law in shipped_laws().items():
+            print(f"{name:<24} {law.sentence}")
+    return 0
+
+
+def _print_sheet(law: Law) -> None:
+    known = f" (also {', '.join(law.aliases)})" if law.aliases else ""
+    print(f"{law.name}{known}: {law.sentence}\n")
+    print("".join(f"    {line}\n" for line in law.equation.splitlines()))
+    if law.notes:
+        print(f"{law.notes}\n")
+    for name, param in law.params.items():
+        bounds = "a text" if isinstance(param.default, str) else f"{param.unit}, {param.bounds}"
+        print(f"    {name:<16} = {param.default:<8} [{bounds}] {param.meaning}")
+    for name, field in law.state.items():
+        print(f"    {name:<16} starts {field.start:<8} [{field.unit}] {field.meaning}")
+    print(f"it has {'a belief' if law.belief else RANK_ONLY}")
+    for head, told in (("source", law.source), ("left out", law.left_out)):
+        if told:
+            print(f"{head}: {told}")
+
+
+def _sheet(law: Law) -> dict[str, Any]:
+    params = {
+        name: {"default": param.default, "unit": param.unit, "bounds": param.bounds, "meaning": param.meaning}
+        for name, param in law.params.items()
+    }
+    state = {
+        name: {"start": str(field.start), "unit": field.unit, "meaning": field.meaning} for name, field in law.state.items()
+    }
+    return {
+        "name": law.name, "aliases": list(law.aliases), "sentence": law.sentence, "equation": law.equation,
+        "notes": law.notes, "params": params, "state": state, "belief": law.belief, "source": law.source,
+        "left_out": law.left_out,
+    }  # fmt: skip
+
+
+def _print_json(sheet: object) -> None:
+    import json
+
+    print(json.dumps(sheet, indent=1, ensure_ascii=False))

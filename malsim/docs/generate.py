@@ -1,0 +1,120 @@
+"""Reference pages made from declarations: what the code declares is written once, there."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from malsim.docs.markdown import parameters, table
+from malsim.docs.scenario_keys import scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["GENERATED"]
+
+
+def rules() -> str:
+    """Every rule of the graph memory."""
+    import dataclasses
+
+    from malsim.memory import Rules
+
+    rows = []
+    for rule in dataclasses.fields(Rules):
+        if rule.name == "effective":
+            continue
+        meta = rule.metadata
+        rows.append((f"`{rule.name}`", rule.default, meta.get("unit", "word"), _bounds(meta), meta["why"], meta["source"]))
+    text = (
+        "Set one with `--set rules.NAME=VALUE`, many with `--rules FILE` or a `[rules]` table in a "
+        "scenario; `--rules recall_v5` takes the reference implementation's. Times are in days.\n\n"
+    )
+    return text + table(("rule", "default", "unit", "allowed", "why", "source"), rows) + "\n"
+
+
+def _bounds(meta: Mapping[str, Any]) -> str:
+    if "choices" in meta:
+        return ", ".join(meta["choices"])
+    above = "above " if meta["above"] else ""
+    return f"{above}{meta['low']:g} or more" if math.isinf(meta["high"]) else f"{above}{meta['low']:g} to {meta['high']:g}"
+
+
+def ops() -> str:
+    """Every op with its sentence, and its data sheet's pins and parameters."""
+    from ops import sheets
+
+    parts = ["`malsim op NAME` prints one data sheet; `malsim op NAME --step` draws its answer to a step.\n"]
+    parts += [f"## {name}\n\n```text\n{sheet}\n```\n" for name, sheet in sorted(sheets().items())]
+    return "\n".join(parts)
+
+
+def writers() -> str:
+    """Behaviours of writers, with their equations and parameters."""
+    from malsim.sim.writers import behaviours
+
+    parts = ['A population is a behaviour, a size and a schedule: `[[writers]] behaviour = "honest"`.\n']
+    parts += [
+        f"## {found.name}\n\n{found.sentence}\n\n```text\n{found.equation}\n```\n\n{parameters(found.params)}\n"
+        for found in behaviours().values()
+    ]
+    return "\n".join(parts)
+
+
+def commands() -> str:
+    """Every command with its help."""
+    from malsim.parsers import command_parsers
+
+    parts = ["Exit codes: 0 done or yes, 1 the answer is no, 2 bad input.\n"]
+    parts += [f"## malsim {name}\n\n```text\n{sub.format_help()}```\n" for name, sub in sorted(command_parsers().items())]
+    return "\n".join(parts)
+
+
+def metrics() -> str:
+    """Figures of a run, with their meaning."""
+    from malsim.sim.record.metrics import METRICS
+
+    head = "`run.metrics()` gives each with its interval over replications.\n\n"
+    return head + table(("metric", "meaning"), METRICS.items()) + "\n"
+
+
+def events() -> str:
+    """Kinds of events, with what stands in their cause."""
+    from malsim.sim.record.event_kinds import KINDS
+
+    return "`run.events` has one row an event.\n\n" + table(("kind", "its cause"), KINDS.items()) + "\n"
+
+
+def python() -> str:
+    """What `import malsim as ms` gives, from the docstrings."""
+    import inspect
+
+    import malsim
+
+    parts = ["What `import malsim as ms` gives.\n"]
+    for name in malsim.__all__:
+        found = getattr(malsim, name)
+        text = inspect.cleandoc(found.__doc__ or "")
+        parts.append(f"## ms.{name}\n\n```text\n{name}{_signature(found)}\n\n{text}\n```\n")
+    return "\n".join(parts)
+
+
+def _signature(found: Any) -> str:
+    import inspect
+
+    try:
+        return str(inspect.signature(found))
+    except (TypeError, ValueError):  # a built-in has none
+        return "(…)"
+
+
+GENERATED: dict[str, tuple[str, Callable[[], str]]] = {
+    "rules": ("Rules of the memory", rules),
+    "ops": ("Ops", ops),
+    "writers": ("Writers", writers),
+    "scenario-files": ("Scenario files", scenario),
+    "metrics": ("Metrics", metrics),
+    "events": ("Events", events),
+    "commands": ("Commands", commands),
+    "python": ("Python", python),
+}

@@ -1,0 +1,84 @@
+"""Find the pages: Markdown files of this folder, and those that are made when they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from malsim.docs.generate import GENERATED
+from malsim.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from importlib.resources.abc import Traversable
+
+__all__ = ["SECTIONS", "Page", "page", "pages"]
+
+SECTIONS = {
+    "tutorial": "Tutorial: the first hour",
+    "memories": "Bring, judge and compare memories",
+    "bench": "Run, test and tune",
+    "wiring": "Wire and look",
+    "reference": "Reference",
+    "explanation": "Explanation",
+}
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: its `topic` (section/name), its `title`, and `read`, which returns its Markdown."""
+
+    topic: str
+    title: str
+    read: Callable[[], str]
+
+    @property
+    def section(self) -> str:
+        """The section that the page stands in."""
+        return self.topic.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """The page's name within its section."""
+        return self.topic.partition("/")[2]
+
+
+def pages() -> list[Page]:
+    """Every page, by section and name."""
+    written = [
+        _written(f"{section}/{entry.name.removesuffix('.md')}", entry)
+        for section in SECTIONS
+        for entry in files("malsim.docs").joinpath(section).iterdir()
+        if entry.name.endswith(".md")
+    ]
+    made = [_made(f"reference/{name}", title, make) for name, (title, make) in GENERATED.items()]
+    order = list(SECTIONS)
+    return sorted(written + made, key=lambda page: (order.index(page.section), page.name))
+
+
+def page(topic: str) -> Page:
+    """The page of a topic, given in full (bench/tune) or by its name alone (tune).
+
+    Raises
+    ------
+    UsageError
+        Where no page has that name, with the nearest ones.
+    """
+    known = pages()
+    for found in known:
+        if topic in (found.topic, found.name):
+            return found
+    names = [found.name for found in known]
+    near = get_close_matches(topic, names, n=3) or names
+    raise UsageError("no such page", given=topic, hint=f"try {', '.join(near)}; `malsim docs` lists all")
+
+
+def _written(topic: str, entry: Traversable) -> Page:
+    text = entry.read_text(encoding="utf-8")
+    return Page(topic, text.partition("\n")[0].lstrip("# ").strip(), lambda: text)
+
+
+def _made(topic: str, title: str, make: Callable[[], str]) -> Page:
+    return Page(topic, title, lambda: f"# {title}\n\n{make()}")

@@ -1,0 +1,95 @@
+"""The shipped examples: where they lie, what each is about, and how to copy them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from malsim.errors import UsageError
+
+__all__ = ["Example", "copy", "examples"]
+
+FOLDERS = ("scenarios", "notebooks")
+LEFT_OUT = (".png", ".pyc")
+
+
+@dataclass(frozen=True)
+class Example:
+    """One file: its `name` (scenarios/poisoner.toml) and where it lies."""
+
+    name: str
+    path: Path
+
+    @property
+    def sentence(self) -> str:
+        """What it is about, in one line; empty where the file does not say."""
+        if self.path.suffix == ".toml":
+            return str(tomllib.loads(self.path.read_text(encoding="utf-8")).get("why", "")).split("\n", 1)[0]
+        if self.path.suffix == ".ipynb":
+            cells = json.loads(self.path.read_text(encoding="utf-8"))["cells"]
+            return "".join(cells[0]["source"]).split("\n", 1)[0].lstrip("# ") if cells else ""
+        return ""
+
+
+def examples() -> list[Example]:
+    """Every shipped example, by name."""
+    root = _root()
+    paths = (path for folder in FOLDERS for path in sorted((root / folder).rglob("*")))
+    return [
+        Example(path.relative_to(root).as_posix(), path)
+        for path in paths
+        if path.is_file()
+        and path.suffix not in LEFT_OUT
+        and not any(part.startswith((".", "_")) for part in path.parts[-2:])
+    ]
+
+
+def copy(names: list[str], folder: Path) -> list[Path]:
+    """Copy examples into a folder, each with what it names; all where no name is given. Nothing is overwritten.
+
+    Raises
+    ------
+    UsageError
+        For an unknown name, with the nearest; where another file stands in the way.
+    """
+    known = examples()
+    wanted = _with_companions([_named(name, known) for name in names], known) if names else known
+    for example in wanted:
+        target = folder / example.name
+        if target.exists() and target.read_bytes() != example.path.read_bytes():
+            raise UsageError("another file stands there already", given=str(target), hint="choose another folder with -o")
+    for example in wanted:
+        target = folder / example.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(example.path, target)
+    return [folder / example.name for example in wanted]
+
+
+def _named(name: str, known: list[Example]) -> Example:
+    for example in known:
+        if name in (example.name, example.path.name, example.path.stem):
+            return example
+    near = get_close_matches(name, [example.path.stem for example in known], n=3)
+    raise UsageError("no such example", given=name, hint=f"try {', '.join(near)}" if near else "`malsim examples` lists all")
+
+
+def _with_companions(wanted: list[Example], known: list[Example]) -> list[Example]:
+    """The examples and those whose file names stand in their text, such as a scenario's netlist."""
+    found = list(wanted)
+    for example in found:
+        if example.path.suffix not in (".toml", ".malnet"):
+            continue
+        text = example.path.read_text(encoding="utf-8")
+        found += [other for other in known if other not in found and f'{other.path.name}"' in text]
+    return found
+
+
+def _root() -> Path:
+    """The folder that holds scenarios/ and notebooks/: within the package as installed, beside it in a checkout."""
+    package = Path(__file__).parent
+    inside = package / "_examples"
+    return inside if inside.is_dir() else package.parent

@@ -1,0 +1,1 @@
+"""Other memories' data, read as it stands and never written."""

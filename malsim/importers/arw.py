@@ -1,0 +1,118 @@
+"""ARW's records: its database, read with its log where it is in use, or its items as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from malsim.importers.reading.fields import Rows, decoded, dicts, encoded, first_text, relation_of, share_of, texts_of
+from malsim.importers.reading.records import Records, day_of, edges_of, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from malsim.importers.reading.records import Options
+    from malsim.importers.reading.source import Source
+
+__all__ = ["read", "recognises"]
+
+UNKNOWN = "unknown:arw"
+_KINDS = {"fact": "obs", "obs": "obs", "result": "ver", "pref": "bel", "plan": "tsk", "summary": "ref"}
+_STABILITY = {"long": "stable", "short": "volatile", "ephemeral": "ephemeral"}
+_LANES = {"ephemeral": "ephemeral", "short_term": "short", "episodic": "short"}  # the others last
+_KEPT = ("lane", "score", "prob", "privacy", "project_id", "source", "extra", "hash", "ttl_s")
+_SECONDS = 86_400.0
+
+
+def recognises(source: Source) -> bool:
+    """A database with ARW's table of records, or items with an agent, a text and a durability."""
+    if source.is_database:
+        return source.tables.get("memory_records", frozenset()) >= {"id", "kind"}
+    return {"id", "agent_id", "text", "durability"} <= (source.first or next(iter(dicts(source.list)), {})).keys()
+
+
+def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # a record says all that an option could
+    """A claim a record; its confidence is ARW's trust."""
+    rows, edges, extras, odd, other = Rows(), list[tuple[str, str, str, float]](), list[tuple[str, str, str]](), 0, 0
+    children = []
+    for record in _records(source):
+        key, title = str(record.get("id") or ""), _title(record)
+        if not key or not title:
+            odd += 1
+            continue
+        rows.add(key, title=title, **_cell(record))
+        extras += [(key, name, encoded(record[name])) for name in _KEPT if record.get(name) is not None]
+        links = decoded(record.get("links"))
+        if isinstance(links, dict):
+            edges += [(key, "derived_from", parent, 0.0) for parent in texts_of(links.get("parents"))]
+            children += [(child, "derived_from", key, 0.0) for child in texts_of(links.get("children"))]
+    edges += children
+    for src, dst, rel, weight in _links(source):
+        name, default = relation_of(rel)
+        size = share_of(weight)
+        edges.append((str(src), name, str(dst), default if size is None else default * size))
+        if name == "concerns" and rel != "concerns":
+            extras.append((str(src), f"link {dst}", encoded(rel)))
+            other += 1
+        if name == "supersedes" and dst in rows:
+            rows[dst]["status"] = "superseded"
+    return Records.of(
+        "ARW's records", rows.columns, edges=edges_of(edges), extras=extras,
+        counts={
+            "confidences, each of which is ARW's trust": sum(stated is not None for stated in rows.columns["stated"]),
+            "links of another word, kept as concerns": other,
+            "truncated: a last line cut short": source.cut,
+            "left out: without an id or a text": odd + source.bad,
+        },
+    )  # fmt: skip
+
+
+def _records(source: Source) -> Iterable[dict[str, Any]]:
+    if not source.is_database:
+        return source.records() if source.document is None else dicts(source.list) or [source.first]
+    names = sorted(source.tables["memory_records"] - {"embed", "embed_blob", "embed_hint"})
+    columns = ", ".join(f'"{name}"' for name in names if '"' not in name)
+    found = source.rows(f"SELECT {columns} FROM memory_records ORDER BY rowid")  # noqa: S608  # quoted names
+    return (dict(zip(names, row, strict=True)) for row in found)
+
+
+def _links(source: Source) -> list[tuple[Any, ...]]:
+    if not source.tables.get("memory_links", frozenset()) >= {"src_id", "dst_id", "rel", "weight"}:
+        return []
+    return source.rows("SELECT src_id, dst_id, rel, weight FROM memory_links ORDER BY rowid")
+
+
+def _title(record: dict[str, Any]) -> str | None:
+    if text := text_of(record.get("text")):
+        return text
+    value = decoded(record.get("value"))
+    if isinstance(value, dict):
+        return first_text(value, "text", "content", "value") or encoded(value)
+    return text_of(value if isinstance(value, str) else record.get("value"))
+
+
+def _cell(record: dict[str, Any]) -> dict[str, Any]:
+    entities = texts_of(record.get("entities"))
+    created = day_of(_number(record.get("ts")))
+    created = day_of(_number(record.get("created"))) if created is None else created
+    ttl, prob = record.get("ttl_s"), share_of(record.get("prob"))
+    durability = record.get("durability") or _LANES.get(str(record.get("lane")), "long")
+    kind = str(record.get("kind") or "")
+    about = [kind, *(texts_of(record.get(name)) for name in ("tags", "keywords"))]
+    return {
+        "object": first_text(record, "key") or next(iter(entities), None),
+        "writer": first_text(record, "agent_id", "persona_id") or UNKNOWN,
+        "stated": share_of(record.get("trust")),
+        "uncertainty": None if prob is None else 1.0 - prob,
+        "created": created,
+        "touched": day_of(_number(record.get("updated"))),
+        "expires": created + ttl / _SECONDS if created is not None and isinstance(ttl, (int, float)) else None,
+        "kind": _KINDS.get(kind, "obs"),
+        "stability": _STABILITY.get(str(durability), "stable"),
+        "topics": [about[0], *about[1], *about[2]] if kind else [*about[1], *about[2]],
+        "entities": entities,
+    }
+
+
+def _number(value: Any) -> Any:
+    """A count of milliseconds that was kept as text, as a number."""
+    return float(value) if isinstance(value, str) and value.isdecimal() else value

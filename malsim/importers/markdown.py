@@ -1,0 +1,101 @@
+"""Folders of Markdown notes, such as basic-memory's: a claim an observation; from git, its writer and what it replaced."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from malsim.importers.reading.fields import relation_of
+from malsim.importers.reading.git import changes, repository
+from malsim.importers.reading.history import Chronicle
+from malsim.importers.reading.notes import Note, Observation, files, note_of
+from malsim.importers.reading.records import Records, day_of, edges_of
+
+if TYPE_CHECKING:
+    from malsim.importers.reading.records import Options
+    from malsim.importers.reading.source import Source
+
+__all__ = ["read", "recognises"]
+
+UNKNOWN = "unknown:markdown"
+
+
+def recognises(source: Source) -> bool:
+    """A folder with a Markdown file in it, and no index of Claude Code's."""
+    folder = source.path
+    return folder.is_dir() and not (folder / "MEMORY.md").is_file() and next(files(folder), None) is not None
+
+
+def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # notes need no option
+    """The history where the folder is in git, then the files as they lie there."""
+    folder, chronicle = source.path, Chronicle(_cell)
+    git = repository(folder)
+    for commit in changes(folder, git) if git else []:
+        chronicle.take(commit, _read)
+    notes = {path: _read(path.read_text(encoding="utf-8", errors="replace"), path.name) for path in files(folder)}
+    now = {(note.title, one): note for note in notes.values() for one in note.observations}
+    chronicle.change(dict.fromkeys(chronicle.standing), now, writer=UNKNOWN, created=None)  # type: ignore[arg-type]
+    dropped, kept = _relate(chronicle, list(notes.values()))
+    return Records.of(
+        "a folder of Markdown notes", chronicle.rows.columns, edges=edges_of(chronicle.edges),
+        counts={
+            "commits read": chronicle.commits,
+            "note: no git history, so one version of each note": -(git is None),
+            "observations that another replaced": chronicle.superseded,
+            "observations taken back: annexed": chronicle.gone,
+            "relations between notes": kept,
+            "relations dropped: no note of that name": dropped,
+        },
+    )  # fmt: skip
+
+
+def _read(text: str, path: str) -> Note:
+    """A note; one without observations is one itself, by its text."""
+    note = note_of(text, PurePosixPath(path).stem)
+    if note.observations or not note.body:
+        return note
+    return Note(note.name, note.header, (Observation("", _first_line(note)),), note.relations, note.body)
+
+
+def _first_line(note: Note) -> str:
+    lines = [line.strip("# \t") for line in note.body.splitlines()]
+    return next((line for line in lines if line), note.title)
+
+
+def _cell(note: Note, one: Observation) -> dict[str, Any]:
+    """The claim that an observation is; the front matter's dates hold where git has none."""
+    created = day_of(note.text("created"), local=True)
+    modified = day_of(note.text("modified"), local=True)
+    values: dict[str, Any] = {
+        "object": note.title,
+        "title": one.text,
+        "body": one.context if one.category else note.body,
+        "kind": "obs" if one.category else "ref",
+        "topics": [*([one.category] if one.category else []), *one.tags, *note.list("tags")],
+    }
+    return values | ({"created": created, "touched": modified} if created is not None else {})
+
+
+def _relate(chronicle: Chronicle, notes: list[Note]) -> tuple[int, int]:
+    """Edges for the relations of notes; how many were dropped, and how many kept."""
+    named: dict[str, list[tuple[Observation, str]]] = {}
+    for (title, one), key in chronicle.standing.items():
+        named.setdefault(title.lower(), []).append((one, key))
+    aliases = {name.lower(): note.title.lower() for note in notes for name in (note.name, note.text("permalink")) if name}
+    dropped = kept = 0
+    for note in notes:
+        own = named.get(note.title.lower(), [])
+        for word, target in note.relations:
+            name = target.lower()
+            theirs = named.get(name) or named.get(aliases.get(name, ""), [])
+            if not own or not theirs or theirs == own:
+                dropped += 1
+                continue
+            kept += 1
+            relation, weight = relation_of(word)
+            for one, key in theirs[:1] if relation == "concerns" else theirs:
+                equal = next((mine for other, mine in own if other.category == one.category), own[0][1])
+                chronicle.edges.append((equal, relation, key, weight))
+                if relation == "supersedes":
+                    chronicle.rows[key]["status"] = "superseded"
+    return dropped, kept

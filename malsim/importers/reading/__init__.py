@@ -1,0 +1,1 @@
+"""What every importer reads with."""

@@ -1,0 +1,67 @@
+"""A file or folder of another memory, brought in: its format found, read, built."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+from malsim.errors import StoreError, UsageError
+from malsim.importers.reading.build import built
+from malsim.importers.reading.records import Options
+from malsim.importers.reading.source import opened
+
+if TYPE_CHECKING:
+    from malsim.importers.reading.build import Imported
+    from malsim.importers.reading.records import Records
+    from malsim.importers.reading.source import Source
+    from malsim.memory.rules import Rules
+
+__all__ = ["Importer", "bring", "formats"]
+
+
+_PALETTE = "malsim.importers"
+_TOOLS = ("reading", "writing")
+
+
+class Importer(Protocol):
+    """What each member of the palette is: a module of two functions."""
+
+    def recognises(self, source: Source) -> bool:
+        """Whether the source is of this format, by what is in it."""
+
+    def read(self, source: Source, options: Options) -> Records:
+        """What it holds."""
+
+
+def formats() -> dict[str, Importer]:
+    """Every format by the name that `--as` takes: a file of the palette, or a folder of it with an `importer`."""
+    names = {
+        found.name: found.ispkg
+        for found in pkgutil.iter_modules([str(Path(__file__).parents[1])])
+        if found.name not in _TOOLS
+    }
+    modules = {name: f"{_PALETTE}.{name}{'.importer' if folder else ''}" for name, folder in names.items()}
+    return {name.replace("_", "-"): cast("Importer", importlib.import_module(module)) for name, module in modules.items()}
+
+
+def bring(
+    path: str | Path, *, form: str | None = None, options: Options | None = None, rules: Rules | None = None
+) -> Imported:
+    """Read another memory's file or folder into a memory; `form` (one of `formats()`) where it is not to be found out.
+
+    The source is only read, and nothing in it is run. Raises `StoreError` for what is no such memory, `UsageError` for an
+    unknown format.
+    """
+    options = options or Options()
+    known = formats()
+    if form is not None and form not in known:
+        raise UsageError("unknown format", where="--as", given=form, allowed=", ".join(known))
+    with opened(path) as source:
+        tried = known if form is None else {form: known[form]}
+        found = next((importer for importer in tried.values() if importer.recognises(source)), None)
+        if found is None:
+            problem = "no memory that is known here" if form is None else f"not what {form} writes"
+            raise StoreError(problem, where=str(path), allowed=", ".join(known))
+        return built(found.read(source, options), options=options, rules=rules)

@@ -1,0 +1,137 @@
+"""Markdown notes: front matter, observations `- [category] text #tag (context)`, relations `- word [[Target]] (context)`."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["MOST_BYTES", "Note", "Observation", "files", "note_of"]
+
+MOST_BYTES = 16 << 20  # of one note
+_OBSERVATION = re.compile(r"^\s*[-*]\s+\[(?P<category>[^\[\]()\n]+)\](?!\()\s+(?P<text>.+?)\s*$")
+_TARGET = r"\[\[(?P<target>[^\[\]|]+)(?:\|[^\]]*)?\]\]"
+_RELATION = re.compile(rf'^\s*[-*]\s+(?:"(?P<quoted>[^"]+)"\s+|(?P<word>[^\[\]"]*?)\s*){_TARGET}')
+_TAGGED = re.compile(r"^\s*[-*]\s+(?P<text>(?:#[\w/-]+\s*)+)$")
+_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|[^\]]*)?\]\]")
+_TAG = re.compile(r"(?<!\S)#([\w/-]+)")
+_CONTEXT = re.compile(r"\s*\(([^()]*)\)$")
+_CHECKBOXES = {" ", "x", "X", "-"}
+_FENCE = re.compile(r"^\s*(```|~~~)")
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One fact of a note; two of equal `category` and `text` are the same."""
+
+    category: str
+    text: str
+    tags: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    context: str = field(default="", compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A note: its front matter as `header`, its observations, its relations (word, target), and the text itself."""
+
+    name: str
+    header: dict[str, str | list[str]]
+    observations: tuple[Observation, ...]
+    relations: tuple[tuple[str, str], ...]
+    body: str
+
+    @property
+    def title(self) -> str:
+        """What its front matter calls it, else its file's name."""
+        return self.text("title") or self.name
+
+    def text(self, name: str) -> str:
+        """A field of the front matter as text; empty where it is absent."""
+        value = self.header.get(name, "")
+        return value if isinstance(value, str) else ", ".join(value)
+
+    def list(self, name: str) -> list[str]:
+        """A field of the front matter as a list."""
+        value = self.header.get(name, [])
+        return value if isinstance(value, list) else [part.strip() for part in value.split(",") if part.strip()]
+
+
+def files(folder: Path) -> Iterator[Path]:
+    """The Markdown files in a folder, in the order of their names; links are not followed, hidden folders are left out."""
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(root) / name
+            if name.lower().endswith(".md") and not path.is_symlink() and path.stat().st_size <= MOST_BYTES:
+                yield path
+
+
+def note_of(text: str, name: str) -> Note:
+    r"""Read one note; `name` is its file's, without the ending.
+
+    >>> note = note_of("---\ntitle: Port\n---\n- [port] listens on 8443 #net (from a log)\n- supersedes [[Old]]", "p")
+    >>> note.title, note.observations[0], note.relations
+    ('Port', Observation(category='port', text='listens on 8443'), (('supersedes', 'Old'),))
+    >>> note.observations[0].tags, note.observations[0].context
+    (('net',), 'from a log')
+    """
+    header, body = _header(text)
+    observations, relations, fenced = list[Observation](), list[tuple[str, str]](), False
+    for line in body.splitlines():
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced:
+            if found := _observation(line):
+                observations.append(found)
+            elif relation := _RELATION.match(line):
+                relations.append((relation["quoted"] or relation["word"] or "links_to", relation["target"].strip()))
+            else:
+                relations += [("links_to", target.strip()) for target in _LINK.findall(line)]
+    return Note(name, header, tuple(dict.fromkeys(observations)), tuple(dict.fromkeys(relations)), body.strip())
+
+
+def _observation(line: str) -> Observation | None:
+    found = _OBSERVATION.match(line)
+    if found and (found["category"] in _CHECKBOXES or found["text"].startswith("[[")):
+        return None
+    if found is None:
+        tagged = _TAGGED.match(line)
+        return Observation("Note", tagged["text"].strip(), tuple(_TAG.findall(tagged["text"]))) if tagged else None
+    text = found["text"]
+    context = _CONTEXT.search(text)
+    text = _CONTEXT.sub("", text) if context else text
+    tags = tuple(_TAG.findall(text))
+    plain = re.sub(r"\s+", " ", _TAG.sub("", text)).strip() or text
+    return Observation(found["category"].strip(), plain, tags, context[1] if context else "")
+
+
+def _header(text: str) -> tuple[dict[str, str | list[str]], str]:
+    """Front matter, as far as `name: value`, lists and one step of nesting go, and what follows it."""
+    lines = text.removeprefix("\ufeff").splitlines()
+    if not lines or lines[0].strip() != "---" or "---" not in (rest := [line.rstrip() for line in lines[1:]]):
+        return {}, text
+    end = rest.index("---")
+    held: dict[str, str | list[str]] = {}
+    name = ""
+    for line in rest[:end]:
+        key, colon, value = (part.strip() for part in line.partition(":"))
+        if line[:1] in (" ", "\t", "-") and name:
+            items = held.get(name)
+            if line.strip().startswith("-"):
+                held[name] = [*(items if isinstance(items, list) else []), _bare(line.strip()[1:])]
+            elif colon:
+                held[f"{name}.{key}"] = _bare(value)
+        elif colon:
+            name = key
+            listed = value.startswith("[") and value.endswith("]")
+            held[name] = [_bare(part) for part in value[1:-1].split(",") if part.strip()] if listed else _bare(value)
+    return held, "\n".join(lines[end + 2 :])
+
+
+def _bare(value: str) -> str:
+    return value.strip().strip("'\"")

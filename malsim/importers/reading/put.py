@@ -1,0 +1,114 @@
+"""Cells of another store put into a memory as they stand: keys, handles, scores, statuses, successors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.importers.reading.versions import with_lines
+from malsim.memory import schema
+from malsim.memory.graph.claim_graph import Memory
+from malsim.memory.graph.handles import is_immutable
+from malsim.memory.graph.texts import content_of, folded
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["EDGES", "ROW", "Placed", "put"]
+
+EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
+    "source": pl.String,
+    "relation": pl.String,
+    "target": pl.String,
+    "weight": pl.Float64,
+}
+ROW: dict[str, pl.DataType | type[pl.DataType]] = {
+    "rep": pl.Int32, "key": pl.String, "handle": pl.String, "kind": pl.String, "writer": pl.String, "object": pl.String,
+    "title": pl.String,
+    "body": pl.String, "summary": pl.String, "value": pl.Float64, "stated": pl.Float64, "uncertainty": pl.Float64,
+    "concern": pl.Float64, "source_quality": pl.Float64, "calibration": pl.Float64, "effective": pl.Float64,
+    "c0": pl.Float64, "currency": pl.Float64, "salience_seed": pl.Float64, "salience": pl.Float64, "stability": pl.String,
+    **dict.fromkeys(schema.FLAGS, pl.Boolean), "status": pl.String, "created": pl.Float64, "touched": pl.Float64,
+    "read": pl.Float64, "topics": pl.List(pl.String), "entities": pl.List(pl.String), "source_refs": pl.List(pl.String),
+    "verification": pl.String, "origin": pl.String, "sensitivity": pl.String, "expires": pl.Float64, "reverify": pl.Float64,
+    "lineage": pl.List(pl.String),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The memory with what was put in, and the edges (source, relation, target, weight) whose ends name no key in it."""
+
+    memory: Memory
+    loose: pl.DataFrame
+
+
+def put(memory: Memory, rows: pl.DataFrame, edges: pl.DataFrame) -> Placed:
+    """Put rows and their out-edges in; a row whose key stands already takes its place, and its old out-edges give way.
+
+    Edges name their ends by key. What stands between the other cells stays as it is.
+    """
+    rows = rows.unique("key", keep="last", maintain_order=True)
+    place = _places(memory, rows["key"])
+    fresh = place < 0
+    place[fresh] = memory.cells.height + np.arange(int(fresh.sum()))
+    author, writers = _authors(memory, rows["writer"])
+    old = memory.cells.with_row_index("row").filter(~pl.col("row").is_in(place))
+    new = _cells(rows, author).with_columns(pl.Series("row", place, dtype=pl.UInt32))
+    cells = pl.concat([old.select(new.columns), new]).sort("row").drop("row")
+    kept = memory.edges.filter(~pl.col("source").is_in(place))
+    after = Memory(cells, kept, writers)
+    found, loose = _by_row(after, edges)
+    return Placed(with_lines(Memory(cells, pl.concat([kept, found]), writers, kept.height + found.height), rows), loose)
+
+
+def _places(memory: Memory, keys: pl.Series) -> NDArray[np.int64]:
+    """The row of each key, −1 where it is new."""
+    held = memory.cells.select("key", pl.int_range(pl.len(), dtype=pl.Int64).alias("row")).unique("key", keep="first")
+    found = pl.DataFrame({"key": keys}).join(held, on="key", how="left", maintain_order="left")
+    return found["row"].fill_null(-1).to_numpy().copy()
+
+
+def _authors(memory: Memory, names: pl.Series) -> tuple[pl.Series, pl.DataFrame]:
+    """Rows of the writers, and the writers frame with those who were not in it."""
+    fresh = names.unique(maintain_order=True)
+    fresh = fresh.filter(~fresh.is_in(memory.writers["writer"].implode()))
+    new = pl.DataFrame({"rep": 0, "writer": fresh, "claims": 0, "contradicted": 0, "calibration": 1.0}, strict=False)
+    writers = pl.concat([memory.writers, new.cast(schema.WRITERS)])  # type: ignore[arg-type]  # a dict of polars types
+    rows = pl.DataFrame({"writer": names}).join(
+        writers.with_row_index("author"), on="writer", how="left", maintain_order="left"
+    )
+    return rows["author"], writers
+
+
+def _cells(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
+    whole = rows.with_columns(
+        author,
+        content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content"),
+        is_immutable(pl.col("handle")).alias("immutable"),
+        pl.lit(None).alias("successor"),
+        *(pl.lit(0.0).alias(name) for name in ("support_mass", "challenge_mass")),
+        claimed=pl.col("stated"),
+        worth=pl.col("effective"),
+        version=pl.lit(1),
+    )
+    return whole.select([pl.col(name).cast(kind) for name, kind in schema.CELLS.items()])
+
+
+def _by_row(memory: Memory, edges: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Edges by row, with writer and time of their source; and those whose ends name no key."""
+    edges = edges.unique(["source", "relation", "target"], keep="last", maintain_order=True)
+    source, target = _places(memory, edges["source"]), _places(memory, edges["target"])
+    good = pl.Series((source >= 0) & (target >= 0)) & edges["relation"].is_in(schema.RELATIONS) & edges["weight"].is_finite()
+    source, target = source[good.to_numpy()], target[good.to_numpy()]
+    cells = memory.cells
+    found = edges.filter(good).with_columns(
+        pl.Series("source", source),
+        pl.Series("target", target),
+        cells["writer"].gather(source).alias("writer"),
+        cells["created"].gather(source).alias("t"),
+    )
+    return found.select([pl.col(name).cast(kind) for name, kind in schema.EDGES.items()]), edges.filter(~good)

@@ -1,0 +1,214 @@
+"""What a user names: a database, a JSON document, JSON lines, or a folder; looked into, never written, never followed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import tempfile
+from contextlib import ExitStack, contextmanager
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import StoreError
+from malsim.memory.tables.connect import MAGIC, refusing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Source", "opened"]
+
+MOST_BYTES = 1 << 30  # of a JSON document, which is read whole
+LONGEST_LINE = 64 << 20
+_ARCHIVES = {
+    b"PK\x03\x04": "a zip archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"BZh": "a bzip2 archive",
+    b"\xfd7zXZ": "an xz archive",
+}
+_FOREIGN = {
+    b"\x80": "a Python pickle, which runs code when it is read",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
+_MARK = b"\xef\xbb\xbf"  # some editors begin UTF-8 with it
+_BLANK = " \t\r\n"  # what JSON allows round a value
+_DECODER = json.JSONDecoder()
+_LOGS = ("-wal", "-journal")
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[Source]:
+    """A source to read from; what was copied of it is gone when the block is left.
+
+    Raises `StoreError` for what cannot be read: archives, pickles, other encodings, damaged databases.
+    """
+    where = Path(path)
+    if not where.exists():
+        raise StoreError("no such file", where=str(where))
+    with ExitStack() as stack:
+        source = Source(where, stack)
+        if where.is_file():
+            source.check()
+        yield source
+
+
+class Source:
+    """A file or folder, and what it holds as far as anybody asked."""
+
+    def __init__(self, path: Path, stack: ExitStack) -> None:
+        self.path, self._stack = path, stack
+        self.cut = self.bad = 0  # lines cut short at the file's end, and others that are no record
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes of a file; none of a folder."""
+        if not self.path.is_file():
+            return b""
+        with self.path.open("rb") as file:
+            return file.read(len(MAGIC))
+
+    def check(self) -> None:
+        """Refuse what is packed, or is no text and no database."""
+        for magic, name in _ARCHIVES.items():
+            if self.head.startswith(magic):
+                raise StoreError(
+                    f"{name}, which is not unpacked here", where=str(self.path), hint="unpack it, then name what was in it"
+                )
+        for magic, name in _FOREIGN.items():
+            if self.head.startswith(magic):
+                raise StoreError(f"neither an SQLite file nor text in UTF-8, but {name}", where=str(self.path))
+
+    @property
+    def is_database(self) -> bool:
+        """Whether it is an SQLite file."""
+        return self.head.startswith(MAGIC)
+
+    @cached_property
+    def database(self) -> sqlite3.Connection:
+        """A connection that cannot write; a file with a log is copied together with it first, as somebody may be writing."""
+        logs = [log for end in _LOGS if (log := Path(f"{self.path}{end}")).exists() and log.stat().st_size]
+        path = self._copied(logs) if logs else self.path
+        mode = "rw" if logs else "ro&immutable=1"  # a copy's log is played into the copy
+        with refusing(self.path):
+            connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
+            self._stack.callback(connection.close)
+            for setting in ("query_only = ON", "cell_size_check = ON"):
+                connection.execute(f"PRAGMA {setting}")
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return connection
+
+    def _copied(self, logs: list[Path]) -> Path:
+        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="malsim-")))
+        for _ in range(3):
+            before = [(part.stat().st_mtime_ns, part.stat().st_size) for part in (self.path, *logs)]
+            for part in (self.path, *logs):
+                shutil.copyfile(part, folder / part.name)
+            if before == [(part.stat().st_mtime_ns, part.stat().st_size) for part in (self.path, *logs)]:
+                return folder / self.path.name
+        raise StoreError("busy: another process is writing", where=str(self.path), hint="try again in a moment")
+
+    @cached_property
+    def tables(self) -> dict[str, frozenset[str]]:
+        """The columns of each table of a database; views and virtual tables are none."""
+        if not self.is_database:
+            return {}
+        with refusing(self.path):
+            query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+            names = [name for (name,) in self.database.execute(query)]
+            columns = "SELECT name FROM pragma_table_info(?)"
+            return {name: frozenset(row[0] for row in self.database.execute(columns, (name,))) for name in names}
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query; a text that is no UTF-8 is read with signs of replacement."""
+        with refusing(self.path):
+            try:
+                return self.database.execute(query).fetchall()
+            except sqlite3.OperationalError as error:
+                if "UTF-8" not in str(error):
+                    raise
+            self.database.text_factory = _text  # slower by half
+            return self.database.execute(query).fetchall()
+
+    @cached_property
+    def first(self) -> dict[str, Any]:
+        """The first line as a record; empty where it is none."""
+        value = _parsed(self._two_lines[0])
+        return value if isinstance(value, dict) else {}
+
+    @cached_property
+    def _two_lines(self) -> tuple[bytes, bytes]:
+        """The first two lines that are not blank; empty where there is none."""
+        if not self.path.is_file() or self.is_database:
+            return b"", b""
+        with self.path.open("rb") as file:
+            lines = (line for line in iter(lambda: file.readline(LONGEST_LINE), b"") if line.strip())
+            return next(lines, b"").removeprefix(_MARK), next(lines, b"")
+
+    @cached_property
+    def document(self) -> Any:
+        """The whole file as one JSON value; None where it is not one value."""
+        if not self._two_lines[0] or (self.first and self._two_lines[1]):
+            return None
+        if self.path.stat().st_size > MOST_BYTES:
+            raise StoreError(
+                "too large to be read whole", where=str(self.path), allowed=f"{MOST_BYTES} bytes of one JSON document"
+            )
+        try:
+            return json.loads(self.path.read_bytes().decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise StoreError("not UTF-8 text", where=str(self.path), hint="save it as UTF-8") from error
+        except RecursionError as error:
+            raise StoreError("nested too deeply", where=str(self.path)) from error
+        except ValueError:
+            return None
+
+    @property
+    def object(self) -> dict[str, Any]:
+        """The document where it is a JSON object, else an empty one."""
+        return self.document if isinstance(self.document, dict) else {}
+
+    @property
+    def list(self) -> list[Any]:
+        """The document where it is a JSON list, else an empty one."""
+        return self.document if isinstance(self.document, list) else []
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The lines as JSON objects, one at a time; `cut` and `bad` count those that are none."""
+        with self.path.open("rb") as file:
+            for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
+                if len(line) > LONGEST_LINE:
+                    raise StoreError("a line too long", where=f"{self.path}:{number}", allowed=f"{LONGEST_LINE} bytes")
+                try:
+                    value = _value(line.removeprefix(_MARK).decode("utf-8", "surrogatepass").strip(_BLANK))
+                except UnicodeDecodeError as error:
+                    if line.endswith(b"\n"):
+                        raise StoreError("not UTF-8 text", where=f"{self.path}:{number}", hint="save it as UTF-8") from error
+                    value = None  # cut within a letter
+                except (ValueError, RecursionError):
+                    value = None
+                if isinstance(value, dict):
+                    yield value
+                elif line.strip():
+                    self.cut, self.bad = self.cut + (not line.endswith(b"\n")), self.bad + line.endswith(b"\n")
+
+
+def _value(text: str) -> Any:
+    """A text as one JSON value; in half the time of `json.loads`, which first guesses the encoding."""
+    value, end = _DECODER.raw_decode(text)
+    if end != len(text):
+        raise ValueError
+    return value
+
+
+def _parsed(line: bytes) -> Any:
+    """A line as JSON; None where it is none."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")

@@ -1,0 +1,76 @@
+"""A memory as a stream of claims, to be replayed: what its cells say of their objects, in the order in which they came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from malsim.errors import DataError, StoreError
+from malsim.importers.reading.bring import bring
+from malsim.importers.reading.records import Options
+from malsim.memory.store import Store
+from malsim.memory.tables.connect import is_store
+
+__all__ = ["Stream", "is_memory", "stream"]
+
+_CLAIM_FILES = (".csv", ".parquet", ".gz")
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Claims (line, time, writer, object, value, confidence), and counts of what was left out."""
+
+    claims: pl.DataFrame
+    left: dict[str, int]
+
+
+def is_memory(path: str | Path) -> bool:
+    """Whether a path is a store or another memory, and no file of claims."""
+    place = Path(path)
+    if place.suffix.lower() in _CLAIM_FILES or not place.exists():
+        return False
+    if is_store(place):
+        return True
+    try:
+        bring(place)
+    except StoreError:
+        return False
+    return True
+
+
+def stream(path: str | Path, *, confidence: float | None = None) -> Stream:
+    """The claims of a store, or of any memory that can be imported; a claim's value is its value, or else its title.
+
+    A cell without an object, or without a time where others have one, is left out and counted. Raises `DataError` where
+    cells state no confidence and `confidence` gives none.
+    """
+    if is_store(place := Path(path)):
+        with Store(place, write=False) as store:
+            memory = store.memory
+    else:
+        memory = bring(place, options=Options(confidence=confidence)).memory
+    stated = pl.col("stated") if confidence is None else pl.col("stated").fill_null(confidence)
+    told = memory.cells.with_row_index("line", offset=1).select(
+        pl.col("line"),
+        pl.col("created").alias("time"),
+        "writer",
+        "object",
+        pl.coalesce(pl.col("value").cast(pl.String), "title").alias("value"),
+        stated.alias("confidence"),
+    )
+    about = told.filter(pl.col("object").is_not_null())
+    dated = about.filter(pl.col("time").is_not_null())
+    claims = dated if dated.height else about
+    silent = claims["confidence"].null_count()
+    if silent:
+        hint = "give them one with --confidence NUMBER"
+        raise DataError("cells that state no confidence", where=str(path), given=f"{silent} of {claims.height}", hint=hint)
+    if claims.is_empty():
+        raise DataError("holds no claim about an object", where=str(path), given=f"{told.height} cells")
+    left = {
+        "cells about no object": told.height - about.height,
+        "undated cells among dated ones": about.height - claims.height,
+    }
+    return Stream(claims, left)

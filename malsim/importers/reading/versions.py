@@ -1,0 +1,69 @@
+"""Successors and versions, read off recorded lineage and `supersedes` edges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.graph.claim_graph import Memory
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+__all__ = ["with_lines"]
+
+
+def with_lines(memory: Memory, rows: pl.DataFrame) -> Memory:
+    """The memory with `successor` and `version` as `rows` (key, lineage) and the edges tell them.
+
+    A superseded cell's successor is the one whose lineage names it, else the first whose `supersedes` edge does.
+    """
+    cells = memory.cells
+    new, old = _pairs(memory, rows)
+    superseded = (cells["status"] == "superseded").to_numpy()
+    demotes = superseded[old] & (new != old)
+    successor = np.full(cells.height, -1, dtype=np.int64)
+    standing = cells["successor"].fill_null(-1).to_numpy()
+    first_old, first = np.unique(old[demotes], return_index=True)
+    successor[first_old] = new[demotes][first]
+    successor = np.where(superseded & (successor < 0), standing, successor)
+    version = _versions(cells.height, new[demotes], old[demotes])
+    heirs = pl.Series("successor", successor)
+    return Memory(
+        cells.with_columns(heirs.set(heirs < 0, None), pl.Series("version", version, dtype=schema.CELLS["version"])),
+        memory.edges,
+        memory.writers,
+        memory.scanned,
+    )
+
+
+def _versions(height: int, new: Ints, old: Ints) -> Ints:
+    """The place of each row in its chain, from 1; rows that supersede one another in a circle stay at 1."""
+    version, waiting = np.ones(height, dtype=np.int64), np.bincount(new, minlength=height)
+    heirs: dict[int, list[int]] = {}
+    for newer, older in zip(new.tolist(), old.tolist(), strict=True):
+        heirs.setdefault(older, []).append(newer)
+    free = [row for row in heirs if not waiting[row]]
+    while free:
+        row = free.pop()
+        for heir in heirs.get(row, ()):
+            version[heir] = max(version[heir], version[row] + 1)
+            waiting[heir] -= 1
+            if not waiting[heir]:
+                free.append(heir)
+    return version
+
+
+def _pairs(memory: Memory, rows: pl.DataFrame) -> tuple[Ints, Ints]:
+    """(new, old) rows, those on record in lineages first."""
+    place = memory.cells.select("key", pl.int_range(pl.len(), dtype=pl.Int64).alias("row"))
+    told = rows.select("key", pl.col("lineage").alias("old")).filter(pl.col("old").list.len() > 0).explode("old")
+    told = told.join(place, on="key").join(place.select(old="key", old_row="row"), on="old").select(new="row", old="old_row")
+    edges = memory.edges.filter(pl.col("relation") == "supersedes").select(new="source", old="target")
+    both = pl.concat([told, edges])
+    return both["new"].to_numpy(), both["old"].to_numpy()

@@ -1,0 +1,109 @@
+"""Recall's stored cells as rows of a memory, put in as they stand: keys, handles, scores, statuses, lineage."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from malsim.importers.reading.dates import days
+from malsim.importers.reading.put import ROW
+from malsim.memory import schema
+
+__all__ = ["number", "rows_of"]
+
+_SCORES = {
+    "stated": ("conf", 0.5), "uncertainty": ("uncertainty", 0.35), "concern": ("concern", 0.15),
+    "source_quality": ("sourceQuality", 0.66), "calibration": ("actorCalibration", 1.0), "c0": ("currencyC0", 1.0),
+    "currency": ("currency", 1.0), "salience_seed": ("salienceSeed", 0.5), "salience": ("salience", 0.5),
+}  # fmt: skip
+_FLAGS = {
+    "annexed": "annexed", "locked": "locked", "pinned": "pinned", "requires_review": "requiresReview",
+    "allow_background_use": "allowBackgroundUse",
+}  # fmt: skip
+
+
+def rows_of(cells: Sequence[Mapping[str, Any]], *, start: float = 0.0) -> pl.DataFrame:
+    """One row a stored cell; what is absent or of the wrong type takes the value the reference would have written.
+
+    Dates become days after `start` (days after 1970), the first of a cell's subjects its object.
+    """
+    return pl.DataFrame([_row(cell, start) for cell in cells], schema=ROW)
+
+
+def _row(cell: Mapping[str, Any], start: float) -> dict[str, Any]:
+    part = {name: _table(cell, name) for name in ("scores", "flags", "provenance", "tags", "policy")}
+    created = _day(cell.get("createdAt"), start) or 0.0
+    scores = {ours: _share(part["scores"].get(theirs), default) for ours, (theirs, default) in _SCORES.items()}
+    words = {
+        "kind": _word(cell.get("kind"), schema.KINDS, "obs"),
+        "stability": _word(cell.get("stability"), schema.STABILITY, "stable"),
+        "status": _word(cell.get("status"), schema.STATUS, "active"),
+        "verification": _word(part["provenance"].get("verification"), schema.VERIFICATION, "unverified"),
+        "origin": _word(part["provenance"].get("origin"), schema.ORIGIN, "llm"),
+        "sensitivity": _word(part["policy"].get("sensitivity"), schema.SENSITIVITY, "private"),
+    }
+    key = _text(cell.get("key")) or ""
+    return {
+        **scores,
+        **words,
+        **{ours: part["flags"].get(theirs, ours == "allow_background_use") is True for ours, theirs in _FLAGS.items()},
+        "rep": 0,
+        "key": key,
+        "handle": _text(cell.get("handle")) or key,
+        "writer": _text(cell.get("owner")) or _text(part["provenance"].get("producedBy")) or "unknown",
+        "title": _text(cell.get("title")) or "",
+        "body": _text(cell.get("body")) or "",
+        "summary": _text(cell.get("summary")),
+        "value": number(cell.get("value")),
+        "effective": _share(part["scores"].get("effective"), scores["stated"]),
+        "created": created,
+        "touched": _day(cell.get("updatedAt"), start) or created,
+        "read": _day(cell.get("lastSalientAt"), start),
+        "object": next(iter(_texts(part["tags"].get("subject"))), None),
+        "topics": _texts(part["tags"].get("topics")),
+        "entities": _texts(part["tags"].get("entities")),
+        "source_refs": _texts(cell.get("sourceRefs")),
+        "expires": _day(part["policy"].get("expiresAt"), start),
+        "reverify": _day(part["policy"].get("reverifyAfter"), start),
+        "lineage": _texts(cell.get("lineage")),
+    }
+
+
+def _table(cell: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = cell.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: object) -> str | None:
+    """A text, without halves of letters that UTF-8 cannot hold."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
+
+
+def _texts(value: object) -> list[str]:
+    return [text for item in value if (text := _text(item)) is not None] if isinstance(value, list) else []
+
+
+def number(value: object) -> float | None:
+    """A finite number; None for anything else.
+
+    >>> number(2), number(True), number(10**400), number("2")
+    (2.0, None, None, None)
+    """
+    good = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    return float(value) if good else None  # type: ignore[arg-type]  # a number, as was just told
+
+
+def _share(value: object, default: float) -> float:
+    share = number(value)
+    return share if share is not None and 0.0 <= share <= 1.0 else default
+
+
+def _word(value: object, words: Sequence[str], default: str) -> str:
+    return value if isinstance(value, str) and value in words else default
+
+
+def _day(value: object, start: float) -> float | None:
+    return days(value, start) if isinstance(value, str) else None

@@ -1,0 +1,172 @@
+"""Recall's own files: databases new and old, and JSON archives; opened for reading only, taken as they are."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.errors import StoreError
+from malsim.importers.reading.dates import days
+from malsim.importers.reading.fields import decoded
+from malsim.importers.reading.put import EDGES
+from malsim.importers.reading.source import Source, opened
+from malsim.importers.recall.cells import number
+from malsim.importers.recall.legacy import cell_of
+from malsim.memory.tables.connect import refusing
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["Archive", "is_recall", "read", "read_source"]
+
+UNKEPT = ("semantic_index", "dag_overlays", "program_runs", "eval_runs", "operator_runs")
+_HYPEREDGES = "SELECT id, kind, title, members_json, metadata_json, created_at FROM hyperedges ORDER BY rowid"
+NEWER = ("value", "summary", "lastSalientAt", "programs")  # fields that older cells lack
+
+
+@dataclass(kw_only=True)
+class Archive:
+    """What a file holds: cells as JSON objects in stored order, edges by key, the days (after 1970) of ticks on record.
+
+    `left` counts what malsim has no place for, `absent` names what the file has not got, `unreadable` counts rows that are
+    no JSON object.
+    """
+
+    form: str
+    cells: list[dict[str, Any]] = field(default_factory=list)
+    hyperedges: list[Any] = field(default_factory=list)
+    edges: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EDGES))
+    ticks: list[float] = field(default_factory=list)
+    left: dict[str, int] = field(default_factory=dict)
+    absent: list[str] = field(default_factory=list)
+    unreadable: int = 0
+
+
+def is_recall(source: Source) -> bool:
+    """Whether a source is a database or an archive of Recall's."""
+    tables = source.tables
+    if source.is_database:
+        return tables.get("cells", frozenset()) >= {"key", "json"} or "graph_nodes" in tables
+    return "cells" in source.object
+
+
+def read(path: str | Path) -> Archive:
+    """Read a database or an archive. Raises `StoreError` for what is neither, and leaves it untouched."""
+    with opened(path) as source:
+        return read_source(source)
+
+
+def read_source(source: Source) -> Archive:
+    """As `read`, of a source that is open."""
+    archive = _database(source) if source.is_database else _json(source)
+    given = {name for cell in archive.cells for name in cell}
+    archive.absent += [name for name in NEWER if name not in given]
+    return archive
+
+
+def _database(source: Source) -> Archive:
+    tables = source.tables
+    with refusing(source.path):
+        if tables.get("cells", frozenset()) >= {"key", "json"}:
+            return _current(source.database, set(tables))
+        if "graph_nodes" in tables:
+            return _legacy(source.database, set(tables))
+    raise StoreError("an SQLite file, but no database of Recall's", where=str(source.path))
+
+
+def _count(connection: sqlite3.Connection, table: str) -> int:
+    """How many rows a table of the file has."""
+    quoted = table.replace('"', '""')
+    return int(connection.execute(f'SELECT count(*) FROM "{quoted}"').fetchone()[0])  # noqa: S608  # a quoted name
+
+
+def _current(connection: sqlite3.Connection, tables: set[str]) -> Archive:
+    archive = Archive(form="Recall database")
+    for (text,) in connection.execute("SELECT json FROM cells ORDER BY rowid"):
+        archive.unreadable += not _add(archive.cells, text)
+    if "edges" in tables:
+        rows = connection.execute("SELECT source, relation, target, weight FROM edges ORDER BY rowid").fetchall()
+        archive.edges = _edges(dict(zip(EDGES, row, strict=True)) for row in rows)
+    if "operator_runs" in tables:
+        found = [days(str(at)) for (at,) in connection.execute("SELECT created_at FROM operator_runs ORDER BY created_at")]
+        archive.ticks = [day for day in found if day is not None]
+    for name in UNKEPT:
+        if name in tables:
+            archive.left[name] = _count(connection, name)
+    if "hyperedges" in tables:
+        archive.hyperedges = [_hyperedge(*row) for row in connection.execute(_HYPEREDGES)]
+    if "secrets" in tables:
+        archive.left["secrets (never read)"] = _count(connection, "secrets")
+    archive.absent = [name for name in ("edges", "hyperedges", *UNKEPT) if name not in tables]
+    return archive
+
+
+def _legacy(connection: sqlite3.Connection, tables: set[str]) -> Archive:
+    """The cells alone: how such files keep their edges is written nowhere, so the other tables are counted and left."""
+    archive = Archive(
+        form="Recall database from before 0.6", absent=["edges (how files from before 0.6 keep them is unknown)"]
+    )
+    kept = sorted(name for name in tables if name != "graph_nodes" and not name.startswith(("sqlite_", "cells_fts")))
+    archive.left = {name: _count(connection, name) for name in kept}
+    cursor = connection.execute("SELECT * FROM graph_nodes ORDER BY rowid")
+    names = [column[0] for column in cursor.description]
+    archive.cells = [cell_of(dict(zip(names, row, strict=True))) for row in cursor]
+    return archive
+
+
+def _json(source: Source) -> Archive:
+    held, path = source.document, source.path
+    if held is None:
+        raise StoreError("neither an SQLite file nor JSON", where=str(path))
+    cells = held.get("cells") if isinstance(held, dict) else None
+    if not isinstance(cells, list):
+        raise StoreError("JSON, but no archive of Recall's", where=str(path), allowed="an object with a list `cells`")
+    good = [cell for cell in cells if isinstance(cell, dict) and isinstance(cell.get("key"), str)]
+    listed = ((cell["key"], cell.get("edgesOut")) for cell in good)
+    edges = (
+        {"source": key, **edge}
+        for key, held in listed if isinstance(held, list)
+        for edge in held if isinstance(edge, dict)
+    )  # fmt: skip
+    archive = Archive(form=str(held.get("schemaVersion", "JSON archive")), cells=good, edges=_edges(edges))
+    archive.unreadable = len(cells) - len(good)
+    runs = held.get("operatorRuns") or held.get("operator_runs") or []
+    told = [days(str(run.get("createdAt", run.get("created_at")))) for run in runs if isinstance(run, dict)]
+    archive.ticks = sorted(day for day in told if day is not None)
+    archive.hyperedges = [one for one in held.get("hyperedges") or [] if isinstance(one, dict) and "id" in one]
+    taken = ("cells", "hyperedges")
+    archive.left = {name: len(part) for name, part in held.items() if name not in taken and isinstance(part, list) and part}
+    return archive
+
+
+def _hyperedge(name: str, kind: str, title: str, members: str, metadata: str, created: str) -> dict[str, Any]:
+    """A row of hyperedges as archives have it; a member's older forms stay as they are."""
+    held = {"members": decoded(members) or [], "metadata": decoded(metadata) or {}}
+    return {"id": name, "kind": kind, "title": title, **held, "createdAt": created}
+
+
+def _add(cells: list[dict[str, Any]], text: object) -> bool:
+    try:
+        cell = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        cell = None
+    good = isinstance(cell, dict) and isinstance(cell.get("key"), str)
+    if good:
+        cells.append(cell)  # type: ignore[arg-type]  # told just above
+    return good
+
+
+def _edges(given: Iterator[dict[str, Any]]) -> pl.DataFrame:
+    """Edges whose ends are texts and whose weight is a number."""
+    ends = ("source", "relation", "target")
+    good = [
+        {**{name: edge[name].encode("utf-8", "replace").decode() for name in ends}, "weight": weight}
+        for edge in given
+        if all(isinstance(edge.get(name), str) for name in ends) and (weight := number(edge.get("weight"))) is not None
+    ]
+    return pl.DataFrame(good, schema=EDGES)

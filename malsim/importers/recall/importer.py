@@ -1,0 +1,84 @@
+"""A user's own Recall store as a memory, with a report of what came and what did not."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.importers.reading.build import built
+from malsim.importers.reading.records import EXTRAS, Options, Records
+from malsim.importers.reading.source import opened
+from malsim.importers.recall.beside import beside
+from malsim.importers.recall.cells import rows_of
+from malsim.importers.recall.files import is_recall, read_source
+from malsim.memory.rules import Rules
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from malsim.importers.reading.build import Imported
+    from malsim.importers.reading.source import Source
+    from malsim.importers.recall.files import Archive
+
+__all__ = ["first_day", "import_recall", "read", "recognises"]
+
+
+def recognises(source: Source) -> bool:
+    """A database with Recall's table of cells, now or before 0.6, or an archive of cells."""
+    return is_recall(source)
+
+
+def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # Recall says all that an option could
+    """Keys, handles, scores, statuses and lineage as they are; of a cell's subjects the first is its object."""
+    return _records(read_source(source), Rules())
+
+
+def import_recall(path: str | Path, *, rules: Rules | None = None) -> Imported:
+    """Read a Recall database or JSON archive into a memory: keys, handles, scores, statuses and lineage as they are.
+
+    The file is opened for reading only. Day 0 is the day of its oldest cell; of a cell's subjects the first is its object.
+    Where a text holds what the screen takes for a credential it is withheld, as is the text of cells that are marked secret;
+    the table of secrets is never read. Edges that name their target by handle, which have no effect there, are resolved
+    unless the rules leave them inert. Raises `StoreError` for a file that is none of Recall's.
+    """
+    rules = rules or Rules()
+    with opened(path) as source:
+        return built(_records(read_source(source), rules), rules=rules)
+
+
+def _records(archive: Archive, rules: Rules) -> Records:
+    rows = rows_of(archive.cells)
+    edges, by_handle = _by_key(archive, rows, rules)
+    programs = sum(isinstance(cell.get("props"), dict) and "program" in cell["props"] for cell in archive.cells)
+    return Records(
+        form=f"a {archive.form}",
+        cells=rows,
+        edges=edges,
+        extras=pl.DataFrame(beside(archive.cells, archive.hyperedges), schema=EXTRAS, orient="row"),
+        counts={
+            "edges whose target was named by its handle": by_handle,
+            "standing programs": programs,
+            "hyperedges": len(archive.hyperedges),
+            "cells left out: not readable": archive.unreadable,
+            **{f"left out: {name}": count for name, count in archive.left.items()},
+            **dict.fromkeys((f"absent: {name}" for name in archive.absent), -1),
+        },
+    )
+
+
+def first_day(archive: Archive) -> float:
+    """The whole day, counted from 1970, on which the oldest cell was created."""
+    return float(math.floor(rows_of(archive.cells)["created"].min() or 0.0))  # type: ignore[arg-type]  # a column of numbers
+
+
+def _by_key(archive: Archive, rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
+    """Edges with the key where the target was named by its handle, and how many were."""
+    names = rows.select("handle", named="key").unique("handle", keep="first", maintain_order=True)
+    edges = archive.edges.join(names, left_on="target", right_on="handle", how="left", maintain_order="left")
+    by_handle = ~edges["target"].is_in(rows["key"].implode()) & edges["named"].is_not_null()
+    if rules.handle_evidence == "inert":
+        return archive.edges.filter(~by_handle), int(by_handle.sum())
+    target = pl.when(by_handle).then("named").otherwise("target").alias("target")
+    return edges.with_columns(target).drop("named"), int(by_handle.sum())

@@ -1,0 +1,133 @@
+"""All that a cell may have come to, over the orders in which a claim's edges may have been written."""
+
+from __future__ import annotations
+
+from itertools import islice, permutations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from malsim.importers.recall.replay import timeline
+from malsim.memory import schema, scores
+from malsim.memory.graph.edge_matrix import wire
+from malsim.memory.graph.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from malsim.memory.rules import Rules
+
+__all__ = ["unexplained"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_STATES = 4_096
+MOST_ORDERS = 120  # of one claim's targets: all of five
+SAME = 12  # decimals to which two states are one
+
+
+def unexplained(
+    rows: pl.DataFrame, edges: pl.DataFrame, ticks: Sequence[float], rules: Rules, *, tolerance: float
+) -> NDArray[np.bool_]:
+    """Which rows (of `cells.rows_of`) hold an effective that no order of edges comes to.
+
+    The reference recomputes a claim's targets one after the other at admission, so what they come to depends on an order
+    that is not on record, where one of them weighs on another. Every order is followed, and once a cell has its last value
+    only those that came to the recorded one: all cells must follow from one history. At most 4,096 are followed at once.
+    """
+    return _Histories(rows, edges, rules).followed(ticks, tolerance)
+
+
+class _Histories:
+    def __init__(self, rows: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> None:
+        self.rows, self.edges, self.rules = rows, edges, rules
+        self.stated, self.factor = rows["stated"].to_numpy(), rows["calibration"].to_numpy()
+        place = rows.select("key", pl.int_range(pl.len(), dtype=pl.Int64).alias("row"))
+        named = edges.join(place.rename({"row": "from"}), left_on="source", right_on="key", maintain_order="left")
+        named = named.join(place.rename({"row": "to"}), left_on="target", right_on="key", maintain_order="left")
+        wires = named.select("from", "relation", "to", "weight").drop_nulls()
+        self.out: dict[int, list[tuple[str, int, float]]] = {}
+        for source, relation, target, weight in wires.iter_rows():
+            self.out.setdefault(source, []).append((relation, target, weight))
+        self.weighs = set(wires.filter(pl.col("weight") != 0.0).select("from", "to").iter_rows())
+
+    def followed(self, ticks: Sequence[float], tolerance: float) -> NDArray[np.bool_]:
+        recorded, events = self.rows["effective"].to_numpy(), self.events(ticks)
+        last = {row: at for at, (_, moved) in enumerate(events) for row in moved.tolist()}
+        states, lost = np.zeros((1, len(recorded))), np.zeros(len(recorded), dtype=bool)
+        incoming: list[list[tuple[int, float]]] = [[] for _ in recorded]
+        for at, (claim, moved) in enumerate(events):
+            states = self.ticked(states, moved, incoming) if claim is None else self.admitted(states, claim, incoming)
+            for row in [row for row in moved.tolist() if last[row] == at]:
+                agrees = np.abs(states[:, row] - recorded[row]) <= tolerance
+                lost[row] = not agrees.any()
+                states = states if lost[row] else states[agrees]
+        return lost
+
+    def events(self, ticks: Sequence[float]) -> list[tuple[int | None, Ints]]:
+        """Each claim's row, or None for a tick, with the rows that it recomputes."""
+        order, run = timeline(self.rows, self.edges, ticks)
+        events: list[tuple[int | None, Ints]] = []
+        active = np.zeros(len(order), dtype=bool)
+        for tick in range(len(ticks) + 1):
+            for row in order[run == tick].tolist():
+                said = self.out.get(row, [])
+                active[row] = True
+                active[[target for relation, target, _ in said if relation == "supersedes" and target != row]] = False
+                events.append((row, np.array([*{target for _, target, weight in said if weight}, row])))
+            events += [(None, np.flatnonzero(active))] * (tick < len(ticks))
+        return events
+
+    def admitted(self, states: Array, claim: int, incoming: list[list[tuple[int, float]]]) -> Array:
+        """The states after a claim, one for each order of its edges that makes a difference."""
+        targets = [target for _, target, weight in self.out.get(claim, []) if weight]
+        for _, target, weight in self.out.get(claim, []):
+            incoming[target].append((claim, weight))
+        made = []
+        for order in self.orders(targets):
+            state = states.copy()
+            state[:, claim] = np.clip(self.stated[claim] * self.factor[claim], 0.0, 1.0)
+            for row in (*order, claim):
+                state[:, row] = self.worth(state, row, incoming[row])
+            made.append(state)
+        found = np.concatenate(made)
+        return found[np.unique(found.round(SAME), axis=0, return_index=True)[1]][:MOST_STATES] if len(made) > 1 else found
+
+    def orders(self, targets: list[int]) -> Iterator[list[int]]:
+        """Orders of a claim's targets: only those move that weigh on one another."""
+        linked = [
+            at for at, one in enumerate(targets)
+            if any(one != other and ((one, other) in self.weighs or (other, one) in self.weighs) for other in targets)
+        ]  # fmt: skip
+        for other in islice(permutations(linked), MOST_ORDERS):
+            order = list(targets)
+            for at, taken in zip(linked, other, strict=True):
+                order[at] = targets[taken]
+            yield order
+
+    def worth(self, state: Array, row: int, weights: list[tuple[int, float]]) -> Array:
+        sources = [source for source, _ in weights]
+        signed = np.array([weight for _, weight in weights])
+        held = state[:, sources]
+        support, challenge = held @ np.maximum(signed, 0.0), held @ np.maximum(-signed, 0.0)
+        return self.effective(row, support, challenge)
+
+    def ticked(self, states: Array, moved: Ints, incoming: list[list[tuple[int, float]]]) -> Array:
+        """The states after a tick: every active cell from one snapshot."""
+        count = states.shape[1]
+        pairs = [(source, target, weight) for target, held in enumerate(incoming) for source, weight in held]
+        wires = pl.DataFrame(pairs, schema={"source": pl.Int64, "target": pl.Int64, "weight": pl.Float64}, orient="row")
+        supporting = wires.with_columns(relation=pl.lit("supports", schema.EDGES["relation"]))
+        support, challenge = wire(Table.of(supporting), count).masses(states.T)
+        after = states.copy()
+        after[:, moved] = self.effective(moved, support.T[:, moved], challenge.T[:, moved])
+        return after
+
+    def effective(self, row: int | Ints, support: Array, challenge: Array) -> Array:
+        rules = self.rules
+        stated, factor = self.stated[row], self.factor[row]
+        ceilings = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
+        return scores.effective(stated, factor, support, challenge, **ceilings)

@@ -1,0 +1,210 @@
+"""Recall's write proposals, JSON objects, as claims; what is wrong with them stands at Recall's own paths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from malsim.importers.reading.dates import days
+from malsim.importers.recall.template import unfilled
+from malsim.memory import schema
+from malsim.memory.gate import screen
+from malsim.memory.gate.claims import from_mappings
+from malsim.memory.rules import Rules
+
+if TYPE_CHECKING:
+    from malsim.memory.graph.claim_graph import Memory
+
+__all__ = ["Proposal", "read"]
+
+Gate = Literal["newest", "0.5"]
+Issues = list[dict[str, str]]
+
+NOBODY = "claude-code"  # the owner of a proposal that names none
+OPERATIONS = ("create", "update", "supersede", "link", "annex")
+_SAME = (
+    "kind", "title", "body", "confidence", "summary", "topics", "entities", "uncertainty", "concern", "origin",
+    "verification", "sensitivity", "stability", "edges",
+)  # fmt: skip
+_FLAGS = {
+    "annexed": "annexed", "locked": "locked", "pinned": "pinned", "requiresReview": "requires_review",
+    "allowBackgroundUse": "allow_background_use",
+}  # fmt: skip
+_FACETS = ("lifecycle", "quality", "subject", "programs")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """One write: what was given (any JSON value), when (days), the new cell's key, and if the template must be complete."""
+
+    given: object
+    now: float = 0.0
+    key: str | None = None
+    complete: bool = False
+
+
+def read(
+    proposals: Sequence[Proposal], *, memory: Memory | None = None, gate: Gate = "newest", start: float = 0.0
+) -> pl.DataFrame:
+    """Claims for the gate from Recall's proposals, one row each, with columns of `schema.CLAIMS`.
+
+    `start` is the day, counted from 1970, that is day 0 of the claims; `memory` is where programs are looked up. What
+    malsim keeps no column for (project, tenant, facets, programs, hyperedges, props) is checked and screened as Recall does,
+    then left out. An absent field takes Recall's default; a null one is an issue.
+
+    >>> claim = {"kind": "obs", "title": "the pump failed", "body": "", "confidence": 0.6, "owner": " "}
+    >>> read([Proposal(given=claim)])["issues"].to_list()
+    [[{'path': 'owner', 'message': 'must be text that is not blank'}]]
+    """
+    rows = [_Reader(proposal, memory, gate, start).claim() for proposal in proposals]
+    return pl.concat(rows) if rows else pl.DataFrame(schema=schema.CLAIMS)
+
+
+class _Reader:
+    def __init__(self, proposal: Proposal, memory: Memory | None, gate: Gate, start: float) -> None:
+        self.proposal, self.memory, self.newest, self.start = proposal, memory, gate == "newest", start
+        self.given = dict(proposal.given) if isinstance(proposal.given, Mapping) else {}
+        self.issues: Issues = []
+        self.extras: list[tuple[str, str]] = []
+
+    def claim(self) -> pl.DataFrame:
+        """One row; where the newest gate's template check fails, nothing further is looked at."""
+        left = unfilled(self.given, complete=self.newest and self.proposal.complete)
+        if left and self.newest:
+            return self._row({"kind": "obs", "title": "unfilled", "body": "", "confidence": 0.5, "writer": NOBODY}, left)
+        if self.newest and self.proposal.complete:
+            self.given = {name: value for name, value in self.given.items() if value is not None}
+        fields = {"body": None} | {name: self.given[name] for name in _SAME if name in self.given}
+        if "value" in self.given and self.newest:
+            fields["value"] = self.given["value"]
+        fields |= {"writer": self.text("owner") or NOBODY, **self.dates(), **self.flags()}
+        fields["source_refs"] = self.texts("sourceRefs")
+        self.unkept()
+        self.screened(fields)
+        return self._row(fields, [*self.issues, *left])
+
+    def _row(self, fields: dict[str, Any], issues: Issues) -> pl.DataFrame:
+        own: dict[str, Any] = {"t": self.proposal.now, "sequence": 0}
+        if self.proposal.key is not None:
+            own["key"] = self.proposal.key
+        frame = from_mappings([fields | own], null_is_absent=False)
+        said = pl.Series("issues", [[*frame["issues"].to_list()[0], *issues]], dtype=schema.ISSUES)
+        absent = [pl.lit(None, kind).alias(name) for name, kind in schema.CLAIMS.items() if name not in frame.columns]
+        return frame.with_columns(said, *absent).select(list(schema.CLAIMS))
+
+    def wrong(self, path: str, message: str) -> None:
+        self.issues.append({"path": path, "message": message})
+
+    def text(self, name: str) -> str | None:
+        value = self.given.get(name)
+        if name in self.given and not _is_text(value):
+            self.wrong(name, "must be text that is not blank")
+            return None
+        return value
+
+    def texts(self, name: str) -> list[str]:
+        """A list of texts, without the items that are none."""
+        value = self.given.get(name, [])
+        if not isinstance(value, list):
+            self.wrong(name, "must be a list of texts")
+            return []
+        for i, item in enumerate(value):
+            if not _is_text(item):
+                self.wrong(f"{name}[{i}]", "must be text that is not blank")
+        return [item for item in value if _is_text(item)]
+
+    def dates(self) -> dict[str, float]:
+        found = {}
+        for name, ours in (("expiresAt", "expires"), ("reverifyAfter", "reverify")):
+            value = self.given.get(name)
+            at = days(value, self.start) if isinstance(value, str) else None
+            if at is not None:
+                found[ours] = at
+            elif value is not None:
+                self.wrong(name, "must be a date or null")
+        return found
+
+    def flags(self) -> dict[str, bool]:
+        value = self.given.get("flags", {})
+        if not isinstance(value, Mapping):
+            self.wrong("flags", "must be an object")
+            return {}
+        for name in _FLAGS:
+            if name in value and not isinstance(value[name], bool):
+                self.wrong(f"flags.{name}", "must be true or false")
+        return {ours: value[name] for name, ours in _FLAGS.items() if isinstance(value.get(name), bool)}
+
+    def unkept(self) -> None:
+        """Check what malsim keeps no column for, and note its texts for the screen."""
+        for name in ("project", "tenant"):
+            self.extras.append((name, self.text(name) or ""))
+        if "operation" in self.given and self.given["operation"] not in OPERATIONS:
+            self.wrong("operation", f"must be one of {', '.join(OPERATIONS)}")
+        props = self.given.get("props", {})
+        if not isinstance(props, Mapping):
+            self.wrong("props", "must be an object")
+        self.extras += _strings(props, "props")
+        if self.newest:
+            for name in _FACETS:
+                self.extras += [(f"{name}[{i}]", text) for i, text in enumerate(self.texts(name))]
+            self.programs()
+            self.hyperedges()
+
+    def programs(self) -> None:
+        if self.memory is None or not isinstance(self.given.get("programs"), list):
+            return
+        standing = self.memory.cells.filter(pl.col("kind") == "prg")
+        names = {*standing["key"].to_list(), *standing["handle"].to_list()}
+        for i, name in enumerate(self.given["programs"]):
+            if _is_text(name) and name not in names:
+                self.wrong(f"programs[{i}]", "names no program")
+
+    def hyperedges(self) -> None:
+        value = self.given.get("hyperedges", [])
+        if not isinstance(value, list):
+            self.wrong("hyperedges", "must be a list of memberships")
+            return
+        for i, item in enumerate(value):
+            if not isinstance(item, Mapping) or not _is_text(item.get("id")):
+                self.wrong(f"hyperedges[{i}]", "must name a hyperedge by its id")
+                continue
+            role, weight = item.get("role", ""), item.get("weight", 0)
+            if not isinstance(role, str):
+                self.wrong(f"hyperedges[{i}].role", "must be text")
+            if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight <= 1:
+                self.wrong(f"hyperedges[{i}].weight", "must be a number from 0 to 1")
+            if self.memory is not None:
+                self.wrong(f"hyperedges[{i}].id", "names no hyperedge; malsim keeps none")
+            self.extras += [(f"hyperedges[{i}].id", item["id"]), (f"hyperedges[{i}].role", str(role))]
+
+    def screened(self, fields: dict[str, Any]) -> None:
+        """Findings in texts that are not kept: issues for the older gate, a lower sensitivity for the newest."""
+        rules = Rules.recall_v5(gate="newest" if self.newest else "0.5")
+        texts = pl.DataFrame(self.extras, schema={"path": pl.String, "text": pl.String}, orient="row")
+        secret = screen.in_texts(texts, rules)
+        exposed = screen.in_texts(texts, rules, public=True) if fields.get("sensitivity") == "public" else secret.clear()
+        if self.newest and (secret.height or exposed.height) and fields.get("sensitivity", "private") in schema.SENSITIVITY:
+            fields["sensitivity"] = "secret" if secret.height else "private"
+        elif not self.newest:
+            for path, kind in secret.rows():
+                self.wrong(path, f"screen: possible {kind}")
+            for path, kind in exposed.rows():
+                self.wrong(path, f"screen: public write may expose {kind}")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _strings(value: object, path: str) -> list[tuple[str, str]]:
+    """Every text inside a JSON value, with its path."""
+    if isinstance(value, str):
+        return [(path, value)]
+    if isinstance(value, Mapping):
+        return [found for name, item in value.items() for found in _strings(item, f"{path}.{name}")]
+    if isinstance(value, list):
+        return [found for i, item in enumerate(value) for found in _strings(item, f"{path}[{i}]")]
+    return []

@@ -1,0 +1,51 @@
+"""What every writer of another format starts from: the memory, its day 0, edges by key, what the source said beside."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from malsim.importers.reading.write import extras
+from malsim.memory.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from malsim.memory import Memory
+
+__all__ = ["Cells", "iso", "opened"]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A store's memory; `edges` has (relation, target key, weight) by source key, `extras` values by name by key."""
+
+    memory: Memory
+    start: str | None
+    edges: dict[str, list[tuple[str, str, float]]]
+    extras: dict[str, dict[str, Any]]
+
+
+def opened(path: Path) -> Cells:
+    """What a store holds."""
+    with Store(path, write=False) as store:
+        memory, start = store.memory, store.start
+    keys, found = memory.cells["key"].to_list(), dict[str, list[tuple[str, str, float]]]()
+    for source, relation, target, weight in memory.edges.select("source", "relation", "target", "weight").rows():
+        found.setdefault(keys[source], []).append((relation, keys[target], weight))
+    beside = dict[str, dict[str, Any]]()
+    for cell, name, value in extras(path).rows():
+        beside.setdefault(cell, {})[name] = json.loads(value)
+    return Cells(memory, start, found, beside)
+
+
+def iso(day: float, start: str | None) -> str:
+    """A day as a date and time in UTC, to the millisecond.
+
+    >>> iso(1.5, "2026-03-01")
+    '2026-03-02T12:00:00.000Z'
+    """
+    at = datetime.fromisoformat(start or "1970-01-01") + timedelta(milliseconds=round(day * 86_400_000))
+    return f"{at.isoformat(timespec='milliseconds')}Z"

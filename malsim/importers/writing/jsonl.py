@@ -1,0 +1,32 @@
+"""JSON lines: a cell a line with every column that it has, its dates as dates, and its edges by key."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from malsim.importers.writing.cells import Cells, iso
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["write"]
+
+_DAYS = ("created", "touched", "read", "expires", "reverify")
+_INTERNAL = ("rep", "author", "content", "successor", "worth")
+
+
+def write(cells: Cells, path: Path) -> dict[str, int]:
+    """Write the file; counts for the report."""
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in _lines(cells))
+    return {"lines": cells.memory.cells.height}
+
+
+def _lines(cells: Cells) -> Iterator[str]:
+    for row in cells.memory.cells.iter_rows(named=True):
+        held = {name: value for name, value in row.items() if value is not None and name not in _INTERNAL}
+        held |= {name: iso(held[name], cells.start) for name in _DAYS if name in held and cells.start}
+        edges = [dict(zip(("relation", "target", "weight"), edge, strict=True)) for edge in cells.edges.get(row["key"], ())]
+        yield json.dumps(held | {"edges": edges}, ensure_ascii=False)

@@ -1,0 +1,41 @@
+"""The MCP reference memory's file: an object an entity, what stands of it an observation; entities first, then relations."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from malsim.importers.reading.records import RELATION
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from malsim.importers.writing.cells import Cells
+
+__all__ = ["write"]
+
+
+def write(cells: Cells, path: Path) -> dict[str, int]:
+    """Write the file; counts for the report: that format knows no writer, time, confidence or supersession."""
+    entities: dict[str, dict[str, Any]] = {}
+    relations, gone = [], 0
+    for row in cells.memory.cells.iter_rows(named=True):
+        if row["status"] != "active" or row["sensitivity"] == "secret":
+            gone += 1
+            continue
+        name = row["object"] or row["handle"]
+        kind = next(iter(row["topics"]), row["kind"])
+        if relation := cells.extras.get(row["key"], {}).get(RELATION):
+            relations.append({"type": "relation", **relation})
+            continue
+        entity = entities.setdefault(name, {"type": "entity", "name": name, "entityType": kind, "observations": []})
+        if row["title"] not in entity["observations"]:
+            entity["observations"].append(row["title"])
+    records = [*entities.values(), *relations]
+    path.write_text("\n".join(json.dumps(record, ensure_ascii=False) for record in records), encoding="utf-8")
+    return {
+        "entities": len(entities),
+        "relations": len(relations),
+        "left out: superseded, annexed or secret": gone,
+        "edges left out: that format has no evidence": cells.memory.edges.height,
+    }

@@ -1,0 +1,137 @@
+"""Recall's own database or archive: what came from one goes back as it was, with the numbers that the memory has now."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from malsim.importers.recall.beside import BESIDE, HYPEREDGES
+from malsim.importers.writing.cells import Cells, iso
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["write"]
+
+_SCORES = {
+    "conf": "stated", "uncertainty": "uncertainty", "concern": "concern", "sourceQuality": "source_quality",
+    "actorCalibration": "calibration", "effective": "effective", "currencyC0": "c0", "currency": "currency",
+    "salienceSeed": "salience_seed", "salience": "salience",
+}  # fmt: skip
+_FLAGS = {
+    "annexed": "annexed", "locked": "locked", "pinned": "pinned", "requiresReview": "requires_review",
+    "allowBackgroundUse": "allow_background_use",
+}  # fmt: skip
+_TABLES = (
+    """CREATE TABLE cells (key TEXT PRIMARY KEY, handle TEXT NOT NULL, kind TEXT NOT NULL, content_key TEXT NOT NULL,
+        status TEXT NOT NULL, json TEXT NOT NULL,
+        created_at TEXT GENERATED ALWAYS AS (json_extract(json, '$.createdAt')) VIRTUAL,
+        updated_at TEXT GENERATED ALWAYS AS (json_extract(json, '$.updatedAt')) VIRTUAL,
+        project TEXT GENERATED ALWAYS AS (json_extract(json, '$.scope.project')) VIRTUAL,
+        effective REAL GENERATED ALWAYS AS (json_extract(json, '$.scores.effective')) VIRTUAL)""",
+    (
+        "CREATE TABLE edges (source TEXT NOT NULL, relation TEXT NOT NULL, target TEXT NOT NULL, weight REAL NOT NULL, "
+        "PRIMARY KEY (source, relation, target))"
+    ),
+    (
+        "CREATE TABLE hyperedges (id TEXT PRIMARY KEY, kind TEXT NOT NULL, title TEXT NOT NULL, members_json TEXT NOT NULL, "
+        "metadata_json TEXT NOT NULL, created_at TEXT NOT NULL)"
+    ),
+    (
+        "CREATE VIRTUAL TABLE cells_fts USING fts5 (key UNINDEXED, handle, title, tags, summary, body, "
+        "tokenize = 'porter unicode61')"
+    ),
+    "CREATE INDEX idx_cells_handle ON cells (handle)",
+    "CREATE INDEX idx_cells_content ON cells (kind, content_key)",
+    "CREATE INDEX idx_edges_target ON edges (target)",
+)
+
+_INSERT = "INSERT INTO cells (key, handle, kind, content_key, status, json) VALUES (?, ?, ?, ?, ?, ?)"
+
+
+def write(cells: Cells, path: Path) -> dict[str, int]:
+    """Write an archive where the file's name ends in .json, else a database; counts for the report."""
+    made = [_cell(row, cells) for row in cells.memory.cells.iter_rows(named=True)]
+    hyperedges = list(cells.extras.get("", {}).get(HYPEREDGES, []))
+    if path.suffix == ".json":
+        for cell in made:
+            edges = cells.edges.get(cell["key"], ())
+            cell["edgesOut"] = [dict(zip(("relation", "target", "weight"), edge, strict=True)) for edge in edges]
+        held = {"schemaVersion": "recall.cells.export.v2", "cells": made, "hyperedges": hyperedges}
+        path.write_text(json.dumps(held), encoding="utf-8")
+    else:
+        _database(cells, made, hyperedges, path)
+    silent = cells.memory.cells["stated"].null_count()
+    return {
+        "cells": len(made),
+        "edges": cells.memory.edges.height,
+        "hyperedges": len(hyperedges),
+        "note: cells without a confidence, of which Recall knows none": silent,
+    }
+
+
+def _cell(row: dict[str, Any], cells: Cells) -> dict[str, Any]:
+    """One cell as Recall keeps it: what its source said beside, then what the memory says now."""
+    beside = dict(cells.extras.get(row["key"], {}).get(BESIDE, {}))
+    tags, policy, provenance = (dict(beside.pop(name, {})) for name in ("tags", "policy", "provenance"))
+    listed = tags.get("subject")
+    subjects = listed if isinstance(listed, list) else []
+    subjects = [row["object"], *subjects[1:]] if row["object"] else subjects
+    tags |= {"topics": row["topics"], "entities": row["entities"]} | ({"subject": subjects} if subjects else {})
+    dates = {
+        name: _dated(row[ours], cells.start) for name, ours in (("expiresAt", "expires"), ("reverifyAfter", "reverify"))
+    }
+    cell = {
+        "scope": {"project": "default", "tenant": "local-default"}, "lineage": [], "programs": [], "props": {},
+        "createdAt": _dated(row["created"], cells.start), "updatedAt": _dated(row["touched"], cells.start),
+        **beside,
+        **{name: row[name] for name in ("key", "handle", "kind", "title", "body", "stability", "status")},
+        **{name: row[name] for name in ("summary", "value") if row[name] is not None},
+        "owner": row["writer"],
+        "scores": {name: row[ours] for name, ours in _SCORES.items() if row[ours] is not None},
+        "flags": {name: row[ours] for name, ours in _FLAGS.items()},
+        "sourceRefs": row["source_refs"],
+        "tags": tags,
+        "provenance": {"producedBy": row["writer"], "signatureStatus": "unsigned", **provenance}
+        | {name: row[name] for name in ("origin", "verification")},
+        "policy": {**dates, **policy, "sensitivity": row["sensitivity"]},
+    }  # fmt: skip
+    if row["read"] is not None and "lastSalientAt" not in beside:
+        cell["lastSalientAt"] = _dated(row["read"], cells.start)
+    return {name: value for name, value in cell.items() if value is not None}
+
+
+def _dated(day: float | None, start: str | None) -> str | None:
+    return None if day is None else iso(day, start)
+
+
+def _database(cells: Cells, made: list[dict[str, Any]], hyperedges: list[dict[str, Any]], path: Path) -> None:
+    connection = sqlite3.connect(path)
+    try:
+        for statement in _TABLES:
+            connection.execute(statement)
+        rows = [
+            (cell["key"], cell["handle"], cell["kind"], f"{cell['kind']}:{' '.join(cell['title'].lower().split())}",
+             cell["status"], _packed(cell)) for cell in made
+        ]  # fmt: skip
+        connection.executemany(_INSERT, rows)
+        edges = [(source, *edge) for source, held in cells.edges.items() for edge in held]
+        connection.executemany("INSERT OR REPLACE INTO edges VALUES (?, ?, ?, ?)", edges)
+        parts = [
+            (one["id"], one.get("kind", ""), one.get("title", ""), _packed(one.get("members", [])),
+             _packed(one.get("metadata", {})), one.get("createdAt", "")) for one in hyperedges
+        ]  # fmt: skip
+        connection.executemany("INSERT INTO hyperedges VALUES (?, ?, ?, ?, ?, ?)", parts)
+        texts = [
+            (cell["key"], cell["handle"], cell["title"], " ".join([*cell["tags"]["topics"], *cell["tags"]["entities"]]),
+             cell.get("summary", ""), cell["body"]) for cell in made
+        ]  # fmt: skip
+        connection.executemany("INSERT INTO cells_fts VALUES (?, ?, ?, ?, ?, ?)", texts)
+        connection.commit()
+    finally:
+        connection.close()
+
+
+def _packed(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))

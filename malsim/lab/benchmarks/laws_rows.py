@@ -1,0 +1,98 @@
+"""Laws: ten times the claims, a year of a thousand lives beside the published law, and `records` beside bare sums."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.lab.benchmarks.ratios import Ratio, compare
+from malsim.laws import plant_of
+from malsim.laws.truth.closed import closed
+from malsim.laws.truth.evidence import BINS, Evidence, stated_bins
+from malsim.memory.port import Claims, Vocabulary
+from malsim.scenario.file.scenario_file import read
+from malsim.sim import bench
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["rows"]
+
+LINEAR = ("last_write", "graphiti", "hindsight")
+YEARLY = ("last_write", "graphiti", "membrane")
+OBJECTS, WRITERS, VALUES, SWEEPS = 1_000, 50, 5, 20
+FEW, MANY = 10_000, 100_000
+POISONER = Path("scenarios") / "poisoner.toml"
+
+
+def rows() -> Iterator[Ratio]:
+    """Each promise of the laws' speed."""
+    for law in LINEAR:
+        name = f"{law}, {MANY:,} claims of {OBJECTS:,} objects, beside {FEW:,}"
+        yield compare(name, partial(_taken, law, _claims(MANY)), partial(_taken, law, _claims(FEW)), limit=14)
+    evidence = _evidence(MANY)
+    name = f"records, {MANY:,} claims and {SWEEPS} sweeps, beside the bare bincounts"
+    yield compare(name, partial(closed, evidence), _sums(evidence), limit=12)
+    if POISONER.is_file():
+        yield from _years(read(POISONER).replace(days=365.0, replications=1_000, record="bands"))
+
+
+def _claims(count: int) -> Claims:
+    draws = np.random.Generator(np.random.Philox(key=1))
+    places: dict[str, Any] = {
+        name: draws.integers(0, size, count) for name, size in (("writer", WRITERS), ("object", OBJECTS), ("value", VALUES))
+    }
+    t, stated = np.sort(draws.uniform(0.0, 365.0, count)), draws.uniform(0.3, 0.95, count)
+    return Claims(**places, rep=np.zeros(count, dtype=np.int64), sequence=np.arange(count), t=t, stated=stated)
+
+
+def _taken(law: str, claims: Claims) -> None:
+    writers, objects = ([str(n) for n in range(size)] for size in (WRITERS, OBJECTS))
+    plant = plant_of(law)
+    state = plant.init([0], Vocabulary(writers, objects, [list("ABCDE")] * OBJECTS))
+    state, _ = plant.admit(state, claims)
+    _ = plant.view(plant.tick(state, 366.0), 366.0).rank
+
+
+def _evidence(count: int) -> Evidence:
+    claims = _claims(count)
+    places = {"writer_rep": WRITERS, "object_rep": OBJECTS}
+    return Evidence(
+        writer=claims.writer, object=claims.object, value=claims.value % 3, values=3, weight=np.ones(count),
+        bin=stated_bins(claims.stated), reps=1, pinned=np.full(OBJECTS, -1),
+        **{name: np.zeros(size, dtype=np.int64) for name, size in places.items()},
+    )  # fmt: skip
+
+
+def _sums(evidence: Evidence) -> Callable[[], None]:
+    """The sums that no way round spares: by writer and value, by object, and by bin, for each truth and sweep."""
+    cell, weight = evidence.writer * evidence.values + evidence.value, evidence.weight
+
+    def sums() -> None:
+        for _ in range(SWEEPS):
+            for _ in range(evidence.values):
+                np.bincount(cell, weights=weight, minlength=WRITERS * evidence.values)
+                np.bincount(evidence.object, weights=weight, minlength=OBJECTS)
+            np.bincount(evidence.bin, weights=weight, minlength=len(BINS) + 1)
+
+    return sums
+
+
+def _years(scenario: Scenario) -> Iterator[Ratio]:
+    """Each law once: a year of a thousand lives is long enough."""
+    seconds = {law: _seconds(scenario.replace(law=law)) for law in ("mal", *YEARLY)}
+    for law in YEARLY:
+        name = f"365 days of 1,000 replications of poisoner under {law}, beside mal"
+        yield Ratio(name=name, ours=seconds[law], theirs=seconds["mal"], limit=1.5)
+
+
+def _seconds(scenario: Scenario) -> float:
+    start = time.perf_counter()
+    bench.run(scenario)
+    return time.perf_counter() - start

@@ -1,0 +1,192 @@
+"""The memory beside what it cannot do without: sparse products, one scan of the texts, one expression, one import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from malsim.lab.benchmarks.ratios import compare
+from malsim.memory import Memory, Rules, admit, tick
+from malsim.memory.gate.claims import as_claims
+from malsim.memory.gate.edit import connect_rows
+from malsim.memory.gate.screen import joined_formats
+from malsim.memory.law import terms
+from malsim.memory.schema import NONE
+from malsim.memory.scoring.outcomes import accusations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from malsim.lab.benchmarks.ratios import Ratio
+
+__all__ = ["bare_tick", "graph", "rows", "ticked"]
+
+PROPOSALS = 10_000
+WORDS = 40
+SUPPORTING = 0.6
+SCORES = ("effective", "calibration", "support_mass", "challenge_mass", "currency", "salience")
+DEMO = Path("scenarios") / "mutual_dispute.toml"
+
+
+def rows() -> Iterator[Ratio]:
+    """Each promise of the memory's speed."""
+    for cells, repeats in ((100_000, 15), (1_000_000, 5)):
+        memory = graph(cells, 5 * cells)
+        memory = tick(memory, 1.0)
+        name = f"tick, {cells:,} cells / {5 * cells:,} edges, beside bare numpy and scipy.sparse"
+        yield compare(name, partial(ticked, memory), bare_tick(memory), limit=1.3, repeats=repeats)
+    yield _gate()
+    yield _small_tick()
+    yield from _imports()
+
+
+def ticked(memory: Memory) -> None:
+    """A tick of which all scores are read: most are computed only then."""
+    after = tick(memory, 30.0)
+    for name in SCORES:
+        after.column(name)
+
+
+def graph(cells: int, edges: int, *, seed: int = 1) -> Memory:
+    """A memory of many claims by a thousand writers, and edges between cells chosen at random."""
+    draws = np.random.Generator(np.random.Philox(key=seed))
+    claims = pl.DataFrame(
+        {
+            "kind": ["obs"],
+            "verification": ["external"],
+        }
+    ).select(pl.all().repeat_by(cells).explode())
+    claims = claims.with_columns(
+        writer="w" + pl.Series(draws.integers(0, 1000, cells)).cast(pl.String),
+        title="claim " + pl.int_range(pl.len()).cast(pl.String),
+        confidence=pl.Series(draws.uniform(0.1, 1.0, cells)),
+    )
+    memory, _ = admit(Memory.empty(), claims)
+    source, target = draws.integers(0, cells, edges), draws.integers(0, cells, edges)
+    supports = draws.random(edges) < SUPPORTING
+    relation = pl.Series(np.where(supports, "supports", "contradicts"))
+    weight = np.where(supports, 1.0, -1.0) * draws.uniform(0.1, 1.0, edges)
+    frame = pl.DataFrame({"source": source, "relation": relation, "target": target, "weight": weight, "writer": "judge"})
+    frame = frame.filter(pl.col("source") != pl.col("target")).with_columns(t=pl.lit(0.0), mutual=pl.lit(value=False))
+    return connect_rows(memory, frame, Rules())
+
+
+def bare_tick(memory: Memory) -> Callable[[], object]:
+    """The same arithmetic on bare arrays: masses, records, factors, effective, currency, salience."""
+    cells, edges = memory.cells, memory.edges
+    count, writers = cells.height, memory.writers.height
+    source, target, weight = (edges[name].to_numpy() for name in ("source", "target", "weight"))
+    up, down = weight > 0, weight < 0
+    support = sparse.csr_array((weight[up], (target[up], source[up])), shape=(count, count))
+    challenge = sparse.csr_array((-weight[down], (target[down], source[down])), shape=(count, count))
+    accuser, accused = accusations(memory, "other_writer")
+    stated, worth, author = (cells[name].to_numpy() for name in ("stated", "effective", "author"))
+    active = np.ones(count, dtype=bool)
+    age, tau = 30.0 - cells["touched"].to_numpy(), np.array([3650.0, 30.0, 7.0])[cells["stability"].to_physical().to_numpy()]
+
+    def step() -> object:
+        wrong = np.zeros(count, dtype=bool)
+        wrong[accused[active[accuser]]] = True
+        claims = np.bincount(author, minlength=writers)
+        penalty = np.bincount(author, weights=np.where(wrong, stated, 0.0), minlength=writers)
+        factor = np.where(claims < 3, 1.0, np.maximum(0.5, 1.0 - penalty / np.maximum(claims, 1)))  # noqa: PLR2004
+        masses = support @ worth, challenge @ worth
+        raw = terms(stated, factor[author], *masses, support_ceiling=0.15, challenge_ceiling=0.6).total
+        currency = 0.1 + 0.9 * np.exp(-age / tau)
+        salience = 0.05 + 0.45 * np.exp(-age / 30.0)
+        return np.clip(raw, 0.0, 1.0), currency, salience
+
+    return step
+
+
+def _gate() -> Ratio:
+    """Proposals as ready columns, screened, beside one search of the same texts for all formats joined."""
+    draws = np.random.Generator(np.random.Philox(key=2))
+    vocabulary = np.array([f"word{i}" for i in range(5000)])
+    bodies = [" ".join(part) for part in vocabulary[draws.integers(0, 5000, (PROPOSALS, WORDS))]]
+    claims = as_claims(
+        pl.DataFrame(
+            {
+                "kind": "obs",
+                "writer": [f"w{i % 97}" for i in range(PROPOSALS)],
+                "title": [f"claim number {i}" for i in range(PROPOSALS)],
+                "body": bodies,
+                "confidence": draws.uniform(0.1, 1.0, PROPOSALS),
+            }
+        )
+    )
+    memory = graph(1_000, 5_000)
+    joined = joined_formats(Rules())
+    texts = claims.select("title", "body", "writer")
+    name = f"gate, {PROPOSALS:,} proposals of {WORDS} words, screened, beside one str.contains of all formats"
+    return compare(
+        name, lambda: admit(memory, claims), lambda: texts.select(pl.all().str.contains(joined).any()), limit=15, repeats=7
+    )
+
+
+def _small_tick() -> Ratio:
+    """A turn of a small run: a few claims through the gate, the tick, and the record of it."""
+    from malsim.memory.graph_plant import Graph
+    from malsim.memory.port import Claims, Vocabulary
+    from malsim.sim.agent.cell_index import Catalogue
+    from malsim.sim.agent.context import Scene
+    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.record.recorder import Recorder
+    from malsim.sim.settings.scenario import Scenario
+
+    memory = tick(graph(100, 300), 1.0)
+    handles = memory.cells["handle"].to_list()
+    few = as_claims(
+        [
+            {"kind": "obs", "t": 1.5, "writer": f"w{i}", "title": f"new {i}", "body": "", "confidence": 0.6,
+             "edges": [{"relation": "supports", "target": handles[i]}]}
+            for i in range(4)
+        ]
+    )  # fmt: skip
+    frame, scenario = pl.DataFrame({"x": np.arange(100.0)}), Scenario()
+    plant, none = Graph(rules=scenario.rules), np.full(4, NONE)
+    begun = plant.with_graph(plant.init([0], Vocabulary([], [], [])), memory)
+    catalogue = Catalogue(
+        (), 1, pl.DataFrame(schema={"object": pl.String, "title": pl.String, "topics": pl.List(pl.String)})
+    )
+    claims = Claims(
+        rep=np.zeros(4, dtype=np.int64), t=np.full(4, 1.5), writer=none, sequence=np.arange(4), object=none, value=none,
+        stated=np.full(4, 0.6), words=lambda: few,
+    )  # fmt: skip
+
+    def turn() -> None:
+        recorder = Recorder(scenario)
+        state, verdicts = plant.admit(begun, claims)
+        recorder.admitted(verdicts, claims.rep, plant.view(state, 2.0))
+        state = plant.tick(state, 2.0)
+        stand = Stand(plant.view(state, 2.0), catalogue)
+        recorder.tick(2.0, last=False, scene=Scene(stand, np.zeros((0, 1), dtype=np.int64), None, None))
+
+    name = "one recorded turn of 100 cells and 4 claims, beside one polars with_columns"
+    return compare(name, turn, lambda: frame.with_columns(y=pl.col("x") * 2 + 1), limit=150, repeats=200)
+
+
+def _imports() -> Iterator[Ratio]:
+    """Whole processes: the help beside two imports, the demo with its figures beside three."""
+    python = sys.executable
+
+    def process(*arguments: str) -> Callable[[], object]:
+        return lambda: subprocess.run([python, *arguments], check=True, capture_output=True)  # noqa: S603  # our own words
+
+    yield compare("malsim --help, beside importing numpy and polars", process("-m", "malsim", "--help"),
+                  process("-c", "import numpy, polars"), limit=1.0, repeats=9)  # fmt: skip
+    if DEMO.is_file():
+        with tempfile.TemporaryDirectory() as folder:
+            demo = process("-m", "malsim", "run", str(DEMO), "-o", folder)
+            bare = process("-c", "import polars, scipy.sparse, matplotlib.pyplot")
+            yield compare(
+                "the demo with figures, beside importing polars, scipy.sparse and pyplot", demo, bare, limit=4.0, repeats=5
+            )

@@ -1,0 +1,117 @@
+"""A net of twenty ops against bare frame expressions and against itself on many rows; ten times the lines of a text."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.lab.benchmarks.ratios import compare
+from malsim.memory import Memory
+from malsim.netlist import lint, load, parse
+from malsim.netlist.engine import Engine
+from malsim.netlist.wiring import link
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from malsim.lab.benchmarks.ratios import Ratio
+
+__all__ = ["rows"]
+
+# A pid chases a smoothed signal through a slew; watches on the way set a latch, and what is calm resets it.
+TWENTY = """\
+loadrt smooth names=soft,softer,softest
+loadrt watch names=high,higher,highest
+loadrt or2 names=either,any
+loadrt latch names=alarm
+loadrt sum2 names=sum,gap,mix
+loadrt clamp names=bound,cap
+loadrt pid
+loadrt slew2
+loadrt lag names=slow
+loadrt not names=calm
+loadrt ladder names=bar outputs=3
+loadrt oneshot names=once
+net x clock.days > soft.in
+net soft soft.out > high.in sum.in-0
+net sum sum.out > softer.in bound.in pid.command
+net softer softer.out > higher.in gap.in-0
+net bound bound.out > gap.in-1 pid.feedback
+net drive pid.output > slew2.in mix.in-0
+net moved slew2.out > mix.in-1 slow.in
+net slow slow.out > highest.in softest.in
+net softest softest.out > cap.in
+net is-high high.above > either.in-0
+net is-higher higher.above > either.in-1
+net is-either either.out > any.in-0
+net is-highest highest.above > any.in-1
+net any any.out > alarm.set calm.in once.in
+net calm calm.out > alarm.reset
+net alarm alarm.out > bar.bit-0
+setp pid.enable 1
+setp pid.Pgain 2
+"""
+ORDER = (
+    "soft", "high", "sum", "softer", "bound", "pid", "slew2", "higher", "gap", "mix", "slow", "highest", "softest", "cap",
+    "either", "any", "calm", "once", "alarm", "bar",
+)  # fmt: skip
+ROWS, FRAMES = 10_000, 8
+LINES = 10_000
+
+
+def rows() -> Iterator[Ratio]:
+    """One tick on one run and on many, and the cost of lines."""
+    text = TWENTY + "".join(f"addf {name} tick\n" for name in ORDER)
+    one, many = _ticker(text, 1), _ticker(text, ROWS)
+    frame = pl.DataFrame({"x": [1.0]})
+
+    def bare() -> None:
+        for _ in range(FRAMES):
+            frame.with_columns((pl.col("x") * 0.3).alias("y"))
+
+    yield compare("a tick of 20 ops, 1 run / 8 bare with_columns of one row", one, bare, limit=1.5, repeats=201)
+    yield compare("a tick of 20 ops, 10,000 runs / 1 run", many, one, limit=30.0, repeats=21)
+    few, lots = _text(LINES), _text(10 * LINES)
+    yield compare(
+        "parse, load, lint 100,000 lines / 10,000 lines", partial(_read, lots), partial(_read, few), limit=16.0, repeats=3
+    )
+
+
+def _ticker(text: str, replications: int) -> Callable[[], None]:
+    """A call that scans once, on signals that differ from call to call."""
+    engine = Engine(link(parse(text)), replications=replications)
+    memory = Memory.empty()
+    signals = np.random.default_rng(3).normal(size=(64, replications))
+    held: list[Any] = [engine.start(memory), 0]
+
+    def tick() -> None:
+        held[1] += 1
+        held[0] = engine.scan(held[0], memory, {"clock.days": signals[held[1] % 64]}).state
+
+    return tick
+
+
+def _text(lines: int) -> str:
+    """Cells with edges and fields, and a watch on each."""
+    made = []
+    for place in range(lines // 8):
+        handle = f"obs_{place:05x}"
+        made += [
+            f'{handle} "claim {place}" conf(.7!) eff(.61) curr(.9) sal(.5)',
+            f"  supports> obs_{place - 1:05x}(.5)" if place else "# the first",
+            f"  prop writer w{place % 97}",
+            f"loadrt watch names=watch-{place}",
+            f"net eff-{place} watch-{place}.in < {handle}-scores-eff",
+            f"net low-{place} watch-{place}.below > {handle}-flags-requires_review",
+            f"setp watch-{place}.level 0.5",
+            f"addf watch-{place} tick",
+        ]
+    return "\n".join(made)
+
+
+def _read(text: str) -> None:
+    document = parse(text)
+    lint(document, net=load(document).net)

@@ -1,0 +1,27 @@
+"""The analysis of a large loop beside one tick of the same memory."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from malsim.lab.benchmarks.memory_rows import graph, ticked
+from malsim.lab.benchmarks.ratios import compare
+from malsim.lab.stability import stability
+from malsim.memory import tick
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from malsim.lab.benchmarks.ratios import Ratio
+
+__all__ = ["rows"]
+
+CELLS = 100_000
+
+
+def rows() -> Iterator[Ratio]:
+    """Standstill, spectral radius, critical ceiling and ringing cells' mode of 100,000 cells and 500,000 edges."""
+    memory = tick(graph(CELLS, 5 * CELLS), 1.0)
+    name = f"stability of {CELLS:,} cells / {5 * CELLS:,} edges, beside one tick"
+    yield compare(name, partial(stability, memory), partial(ticked, memory), limit=100, repeats=7)

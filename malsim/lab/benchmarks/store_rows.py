@@ -1,0 +1,96 @@
+"""A store beside bare SQLite: the same rows fetched, the same words searched, the same rows inserted."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.lab.benchmarks.memory_rows import WORDS, graph
+from malsim.lab.benchmarks.ratios import compare
+from malsim.memory import Memory
+from malsim.memory.push import POOL, push
+from malsim.memory.store import Store
+from malsim.memory.tables.rows import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from malsim.lab.benchmarks.ratios import Ratio
+
+__all__ = ["rows"]
+
+CELLS, EDGES = 100_000, 500_000
+VOCABULARY = 5_000
+QUERY = "word0007 word0123 word4711"
+
+
+def rows() -> Iterator[Ratio]:
+    """Opening, asking and saving a store of many cells."""
+    memory = _worded(graph(CELLS, EDGES))
+    size = f"{CELLS:,} cells / {EDGES:,} edges"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "memory.sqlite"
+        memory.save(path)
+        yield compare(
+            f"opening {size}, beside a bare fetchall",
+            partial(Memory.open, path),
+            partial(_fetch, path),
+            limit=4.0,
+            repeats=3,
+        )
+        with Store(path, write=False) as store:
+            bare = partial(_search, store.connection)
+            ours = partial(push, store.connection, QUERY)
+            yield compare(f"a push on {size}, beside the bare FTS5 query", ours, bare, limit=5.0, repeats=25)
+        tables = {"cells": plain(memory.cells.drop("content")), "edges": memory.edges, "writers": memory.writers}
+        ready = {name: (frame.columns, frame.rows()) for name, frame in tables.items()}
+        yield compare(
+            f"saving {size}, beside a bare executemany",
+            lambda: _save(memory, Path(folder) / "ours.sqlite"),
+            lambda: _insert(ready, Path(folder) / "bare.sqlite"),
+            limit=4.0,
+            repeats=3,
+        )
+
+
+def _worded(memory: Memory) -> Memory:
+    """The memory with bodies of random words."""
+    draws = np.random.Generator(np.random.Philox(key=7))
+    vocabulary = pl.Series([f"word{i:04d}" for i in range(VOCABULARY)])
+    words = vocabulary.gather(draws.integers(0, VOCABULARY, CELLS * WORDS)).reshape((CELLS, WORDS)).cast(pl.List(pl.String))
+    return memory.with_cells(memory.cells.with_columns(words.list.join(" ").alias("body")))
+
+
+def _fetch(path: Path) -> list[list[tuple[object, ...]]]:
+    connection = sqlite3.connect(path)
+    fetched = [connection.execute(f"SELECT * FROM {table}").fetchall() for table in ("cells", "edges", "writers")]  # noqa: S608
+    connection.close()
+    return fetched
+
+
+def _search(connection: sqlite3.Connection) -> list[tuple[int, float]]:
+    query = "SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?"
+    return connection.execute(query, (" OR ".join(QUERY.split()), POOL)).fetchall()
+
+
+def _save(memory: Memory, path: Path) -> None:
+    path.unlink(missing_ok=True)
+    memory.save(path)
+
+
+def _insert(tables: dict[str, tuple[list[str], list[tuple[object, ...]]]], path: Path) -> None:
+    path.unlink(missing_ok=True)
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN")
+    for name, (columns, values) in tables.items():
+        connection.execute(f"CREATE TABLE {name} ({', '.join(map(repr, columns))})")
+        connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", values)  # noqa: S608
+    connection.execute("COMMIT")
+    connection.close()

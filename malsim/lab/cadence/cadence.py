@@ -1,0 +1,251 @@
+"""The same scenario under other clocks: ticks often and seldom, late, missed, doubled; and what that changed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import UsageError
+from malsim.lab.cadence.invariants import HISTORY, LAWS, Invariant, reads_change_nothing, same_currency, second_tick, shared
+from malsim.lab.space.given import scenario_of
+from malsim.lab.studies.pool import executor_of, results
+from malsim.memory import settle, tick
+from malsim.sim import bench
+from malsim.sim.clock import DAY, span
+from malsim.sim.record.metrics import by_replication
+from malsim.sim.settings.timing import Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from malsim.lab.space.given import ScenarioOrPath
+    from malsim.memory import Memory
+    from malsim.plot.style import Sheet
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["PERIODS", "Cadence", "cadence"]
+
+PERIODS = ("1min", "10min", "1h", "6h", "1d", "1w")
+JITTERS: Mapping[str, Mapping[str, float]] = {"late": {"late": 0.5}, "missed": {"missed": 0.3}, "doubled": {"doubled": 0.3}}
+SHORTEST, LONGEST = 7.0, 14.0
+MOST_TICKS = 1_000_000
+KEPT = 200
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Cadence:
+    """What cadence() found.
+
+    `frame` has a row a clock: clock, period (days), ticks, waits (mean days from a claim to the tick that takes it in),
+    shared (cells that the reference has too), alike (active ones of the same history), currency (the largest difference of
+    these, read at one instant), effective (the largest difference of the shared, at the end), settles, accuracy (where there
+    is truth). `laws` has law, holds, worst, said. `paths` has clock, t, rep, cell, effective, currency as recorded.
+    """
+
+    reference: str
+    frame: pl.DataFrame
+    laws: pl.DataFrame
+    paths: pl.DataFrame
+
+    @property
+    def holds(self) -> bool:
+        """Whether no law is broken."""
+        return not (~self.laws["holds"].fill_null(value=True)).any()
+
+    def plot(self, title: str = "") -> Sheet:
+        """The cell the clocks disagree on most, and how far the ends differ."""
+        from malsim.plot.studies.clocks import clocks
+
+        return clocks(self.frame, self.paths, reference=self.reference, title=title)
+
+    def __repr__(self) -> str:
+        """A few lines a person reads."""
+        lines = [f"beside {self.reference}:"]
+        for row in self.frame.to_dicts():
+            rest = "settles" if row["settles"] else "rings"
+            changed = f"effective by up to {row['effective']:.3g}, currency by {row['currency']:.3g}"
+            head = f"  {row['clock']:<18} {row['ticks']:>6} ticks, a claim waits {row['waits']:.3g} d"
+            lines.append(f"{head}: {changed}; {rest}")
+        for law in self.laws.to_dicts():
+            word = {True: "holds", False: "BROKEN", None: "says nothing here"}[law["holds"]]
+            lines.append(f"  {law['law']}: {word} ({law['said']})")
+        return "\n".join(lines)
+
+
+def cadence(
+    scenario: ScenarioOrPath,
+    *,
+    periods: Sequence[str] = PERIODS,
+    days: float | None = None,
+    most_ticks: int = MOST_TICKS,
+    executor: Any = None,
+    progress: bool = True,
+) -> Cadence:
+    """Run a scenario at several tick periods, and at its own with late, missed and doubled ticks; say what changed.
+
+    The reference is the scenario's own period, on time. At that period half of the ticks come up to a turn late, three in
+    ten are missed, three in ten are made twice, each in a run of its own. Three laws are checked: currency is
+    cadence-invariant (active cells of one history, read at the same instant, have one currency under every clock; those
+    superseded, annexed or pinned keep what a tick left them, and are counted); a second tick at the same instant changes
+    nothing on a settled graph; reads change nothing.
+
+    Parameters
+    ----------
+    periods
+        Durations such as 10min, none longer than the run.
+    days
+        How long to run; the scenario's own length, but at least 7 and at most 14, if None.
+    most_ticks
+        Refuse more ticks × replications than this in any run.
+    executor
+        Any `concurrent.futures` executor or a Dask client; one run after the other here, if None.
+
+    Raises
+    ------
+    UsageError
+        For no period, one longer than the run, or too many ticks.
+    """
+    scenario = scenario_of(scenario)
+    length = min(max(scenario.days, SHORTEST), LONGEST) if days is None else days
+    shortened = scenario.replace(days=length, checks=(), episodes=())
+    jobs = _jobs(shortened, periods, most_ticks)
+    found: dict[int, _Seen] = dict(_each(jobs, executor, progress=progress))
+    seen = [found[number] for number in range(len(jobs))]
+    reference = seen[0]
+    rows = [_row(job, one, reference) for job, one in zip(jobs, seen, strict=True)]
+    laws = [_currency(shortened, reference, seen[1:]), *reference.laws]
+    paths = [one.paths.select(pl.lit(job.clock).alias("clock"), pl.all()) for job, one in zip(jobs, seen, strict=True)]
+    return Cadence(
+        reference=jobs[0].clock,
+        frame=pl.DataFrame(rows, schema_overrides={"accuracy": pl.Float64}),
+        laws=pl.DataFrame([asdict(law) for law in laws], schema=LAWS),
+        paths=pl.concat(paths),
+    )
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What is kept of one run."""
+
+    ticks: int
+    waits: float
+    cells: pl.DataFrame
+    settles: bool
+    accuracy: float | None
+    paths: pl.DataFrame
+    laws: tuple[Invariant, ...]
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One clock to run under."""
+
+    number: int
+    clock: str
+    scenario: Scenario
+    timing: Timing
+
+    def __call__(self) -> tuple[int, _Seen]:
+        scenario, end = self.scenario, self.scenario.days
+        every = max(1, len(self.timing.at) // KEPT)
+        run = bench.run(scenario.replace(record="all", record_every=every), self.timing)
+        memory, rules = run.memory, scenario.rules
+        accuracy = by_replication(run).get("accuracy")
+        return self.number, _Seen(
+            ticks=len(self.timing.at) + len(self.timing.doubled),
+            waits=_waits(memory, self.timing),
+            cells=_final(memory, tick(memory, end, rules)),
+            settles=settle(memory, end, rules).settled,
+            accuracy=None if accuracy is None or np.isnan(accuracy).all() else float(np.nanmean(accuracy)),
+            paths=run.cells.select("t", "rep", "cell", "effective", "currency"),
+            laws=(second_tick(memory, end, rules), reads_change_nothing(memory, end, rules)) if self.number == 0 else (),
+        )
+
+
+def _jobs(scenario: Scenario, periods: Sequence[str], most_ticks: int) -> list[_Job]:
+    """The reference first, then each period, then the jitters."""
+    if isinstance(periods, str) or not periods:
+        raise UsageError("no periods", where="cadence: periods", given=periods, hint='a list of durations: ["10min", "1d"]')
+    own = _said(scenario.turn_every)
+    clocks = [(own, scenario)]
+    for text in periods:
+        period = span(text, where="cadence: periods")
+        if period > scenario.days * DAY or period < 1:
+            allowed = f"at most the run's {scenario.days:g}d"
+            raise UsageError("a period longer than the run", where="cadence: periods", given=text, allowed=allowed)
+        if period != scenario.turn_every:
+            clocks.append((f"every {text}", replace(scenario, turn_every=period)))
+    for clock, made in clocks:
+        asked = made.turns * made.replications
+        if asked > most_ticks:
+            hint = "run fewer days or replications, leave the shortest periods out, or raise most_ticks"
+            where, allowed = f"cadence: {clock}", f"{most_ticks}"
+            raise UsageError("too many ticks × replications", where=where, given=asked, allowed=allowed, hint=hint)
+    timed = [(clock, made, Timing.regular(made)) for clock, made in clocks]
+    timed += [(f"{own}, {name}", scenario, Timing.jittered(scenario, **shares)) for name, shares in JITTERS.items()]
+    return [_Job(number, *one) for number, one in enumerate(timed)]
+
+
+def _each(jobs: Sequence[_Job], executor: Any, *, progress: bool) -> Iterable[tuple[int, _Seen]]:
+    from tqdm.auto import tqdm
+
+    with tqdm(total=len(jobs), desc="cadence", unit="clock", disable=not progress) as bar:
+        if executor is None:
+            for job in jobs:
+                yield job()
+                bar.update()
+            return
+        with executor_of(executor) as pool:
+            for found in results(pool, jobs):
+                yield found
+                bar.update()
+
+
+def _row(job: _Job, one: _Seen, reference: _Seen) -> dict[str, Any]:
+    found = shared(reference.cells, one.cells)
+    alike = found.filter("alike", "live")
+    return {
+        "clock": job.clock,
+        "period": job.scenario.turn_every / DAY,
+        "ticks": one.ticks,
+        "waits": one.waits,
+        "shared": found.height,
+        "alike": alike.height,
+        "currency": float(alike["currency_gap"].to_numpy().max(initial=0.0)),
+        "effective": float(found["effective_gap"].to_numpy().max(initial=0.0)),
+        "settles": one.settles,
+        "accuracy": one.accuracy,
+    }
+
+
+def _currency(scenario: Scenario, reference: _Seen, others: Sequence[_Seen]) -> Invariant:
+    """The first law; where nothing but the clock acts, the clock must not change a live cell's history either."""
+    found = pl.concat([shared(reference.cells, one.cells) for one in others])
+    live = found.filter("live")
+    alone = not (scenario.writers or scenario.reader or scenario.reviewers or scenario.netlist)
+    return same_currency(live, kept=found.height - live.height, alone=alone)
+
+
+def _final(memory: Memory, read: Memory) -> pl.DataFrame:
+    """The cells as a run left them, with their currency read anew at its end."""
+    kept = memory.cells.select("rep", pl.col("handle").alias("cell"), *HISTORY, "effective")
+    return kept.with_columns(read.cells["currency"])
+
+
+def _waits(memory: Memory, timing: Timing) -> float:
+    """Mean days from a cell's making to the tick that took it in: the first after it."""
+    made = np.rint(memory.cells["created"].to_numpy() * DAY).astype(np.int64)
+    at = np.array(timing.at, dtype=np.int64)
+    place = np.searchsorted(at, made, side="right")
+    inside = place < len(at)
+    return float(((at[place[inside]] - made[inside]) / DAY).mean()) if inside.any() else 0.0
+
+
+def _said(period: int) -> str:
+    """A period in words, in the largest unit it is a whole number of."""
+    units = (("w", 7 * DAY), ("d", DAY), ("h", DAY // 24), ("min", 60_000), ("s", 1_000), ("ms", 1))
+    unit, size = next((unit, size) for unit, size in units if period % size == 0)
+    return f"every {period // size}{unit}"

@@ -1,0 +1,67 @@
+"""Which law foretells best: each fitted on what was known, scored on the lives that began next, block by block."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.lab.decay.likelihood import Likelihood
+from malsim.lab.decay.scores import HORIZONS, Foretold, foretold, with_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.lab.decay.laws import Law
+    from malsim.lab.decay.log import Log
+    from malsim.memory.graph.arrays import Array
+
+__all__ = ["SCORES", "choose"]
+
+BLOCKS = 4
+_ENDED = ("log_loss", "rmse_bins", "more")
+SCORES = {
+    "law": pl.String,
+    **{f"{name}{end}": pl.Float64 for name in _ENDED for end in ("", "_low", "_high")},
+    "aic": pl.Float64,
+}
+
+
+def choose(laws: Sequence[Law], log: Log, *, share: float, floor: float | None, seed: int) -> pl.DataFrame:
+    """Scores of the laws: log_loss, rmse_bins and aic; `more` is how much more log loss than the least, paired by life.
+
+    The later part of the lives, in order of their beginnings, is cut into four blocks. For each block the laws are fitted on
+    all lives before it as they were known when it began. Where the interval of `more` holds 0 the two cannot be told apart.
+    NaN where there are no later lives, or nothing ended before them.
+    """
+    parts: dict[str, list[Foretold]] = {law.name: [] for law in laws}
+    cuts = np.linspace(share, 1.0, BLOCKS + 1)
+    for begin, end in pairwise(cuts):
+        early, late = log.split(float(begin), float(end))
+        if not (early.ended.any() and early.duration.sum() > 0.0 and len(late)):
+            continue
+        horizons = np.unique(np.quantile(early.duration[early.ended], np.linspace(0.1, 0.9, HORIZONS)))
+        for law in laws:
+            log_tau, second = Likelihood.of(law, early, floor).best()
+            said = np.exp(law.log_survival(horizons, float(log_tau), float(second)))
+            parts[law.name].append(foretold(said, late, horizons))
+    samples = {name: Foretold.joined(made).scores(seed) for name, made in parts.items() if made}
+    known = {name: found for name, found in samples.items() if found[0][0] > 0.0}
+    least = min((losses for losses, _ in known.values()), key=lambda losses: float(losses[0]), default=None)
+    rows = [(law.name, *_ends(known.get(law.name), least), _aic(law, log, floor)) for law in laws]
+    return pl.DataFrame(rows, schema=SCORES, orient="row")
+
+
+def _ends(found: tuple[Array, Array] | None, least: Array | None) -> tuple[float, ...]:
+    if found is None or least is None:
+        return (np.nan,) * (3 * len(_ENDED))
+    losses, errors = found
+    return (*with_ends(losses), *with_ends(errors), *with_ends(losses - least))
+
+
+def _aic(law: Law, log: Log, floor: float | None) -> float:
+    likelihood = Likelihood.of(law, log, floor)
+    free = 1 if likelihood.held is not None else 2
+    return 2.0 * free + 2.0 * likelihood.loss(likelihood.best())

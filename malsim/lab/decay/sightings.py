@@ -1,0 +1,104 @@
+"""Who said what about which object, and when: every claim a source shows, restated ones included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from malsim.errors import UsageError
+from malsim.memory.bootstrap import WRITER
+from malsim.memory.store import Store
+
+if TYPE_CHECKING:
+    from malsim.memory import Memory
+
+__all__ = ["ALONE", "sightings"]
+
+ALONE = "\0"  # no object is called so
+
+_ROW = pl.col("row")
+
+
+def sightings(source: Any) -> pl.DataFrame:
+    """One row a claim, by replication, object, time and row; `first` is the row of the cell that it made or restated.
+
+    Columns: rep, object, first, cell, stability, t (days), writer, said, verified, superseded, contradicted: whether it
+    superseded, or contradicts another writer's, earlier claim. Claims without an object are about the same thing where
+    they supersede or contradict each other. What a claim says is its value, or its title where it has none.
+
+    Raises `UsageError` for a source that shows no claims.
+    """
+    if isinstance(source, (str, Path)):
+        with Store(source, write=False) as store:
+            return sightings(store)
+    memory: Memory = getattr(source, "memory", source)
+    if not memory.height:
+        raise UsageError("a memory without cells has no history", where="histories", hint="admit claims first")
+    cells = _cells(memory)
+    rows = pl.concat([cells, _restated(source, cells)])
+    kept = rows.filter(pl.col("writer").fill_null("") != WRITER)  # the first ten cells are no claims about the world
+    return kept.sort("rep", "object", "t", "first", "restated", maintain_order=True).drop("restated")
+
+
+def _cells(memory: Memory) -> pl.DataFrame:
+    names = ("rep", "object", "handle", "stability", "created", "writer", "value", "title", "verification", "successor")
+    cells = memory.cells.select(names).with_row_index("row").with_columns(_ROW.cast(pl.Int64))
+    edges = memory.edges.filter(pl.col("relation") == "contradicts").select("source", "target")
+    named = pl.col("object").is_not_null() & (pl.col("object") != "")
+    alone = pl.lit(ALONE) + pl.col("handle").first().over(pl.Series("group", _groups(cells, edges)))
+    told = cells.with_columns(
+        said=pl.coalesce(pl.col("value").cast(pl.String), pl.col("title").str.to_lowercase().str.strip_chars()),
+        object=pl.when(named).then("object").otherwise(alone),
+    )
+    return told.select(
+        "rep", "object", pl.col("row").alias("first"), pl.col("handle").alias("cell"), "stability",
+        pl.col("created").alias("t"), "writer", "said",
+        verified=pl.col("verification") != "unverified",
+        superseded=_ROW.is_in(_superseding(told).implode()),
+        contradicted=_ROW.is_in(_contradicting(told, edges).implode()),
+        restated=pl.lit(value=False),
+    )  # fmt: skip
+
+
+def _groups(cells: pl.DataFrame, edges: pl.DataFrame) -> np.ndarray[Any, Any]:
+    """For each cell a number that it shares with all it supersedes or contradicts, one after the other."""
+    old = cells.filter(pl.col("successor") >= 0)
+    ends = [
+        np.concatenate([old[a].to_numpy(), edges[b].to_numpy()]) for a, b in (("row", "source"), ("successor", "target"))
+    ]
+    graph = coo_array((np.ones(len(ends[0])), tuple(ends)), shape=(cells.height, cells.height))
+    return np.asarray(connected_components(graph, directed=False)[1])
+
+
+def _superseding(cells: pl.DataFrame) -> pl.Series:
+    """The rows of cells that took the place of one that said otherwise."""
+    old = cells.filter(pl.col("successor") >= 0)
+    return old.filter(pl.col("said") != cells["said"].gather(old["successor"]))["successor"]
+
+
+def _contradicting(cells: pl.DataFrame, edges: pl.DataFrame) -> pl.Series:
+    """The rows of cells that contradict an earlier one of another writer."""
+    source, target = (cells[edges[end].to_list()] for end in ("source", "target"))
+    return source.filter((source["created"] > target["created"]) & (source["writer"] != target["writer"]))["row"]
+
+
+def _restated(source: Any, cells: pl.DataFrame) -> pl.DataFrame:
+    """The claims that the gate took for restatements: a store logs their verdicts, a run its events."""
+    writer, cell = pl.col("writer"), pl.col("cell")
+    if isinstance(source, Store):
+        told = source.verdicts.filter(pl.col("verdict") == "deduplicated").select("rep", "t", "writer", first=cell)
+        again = told.join(cells.drop("t", "writer", "rep"), on="first")
+    else:
+        events: pl.DataFrame = getattr(source, "events", pl.DataFrame())
+        if "subject" not in events.columns:
+            return cells.clear()
+        told = events.filter(pl.col("kind") == "deduplicated").select(
+            "rep", "t", writer=pl.col("detail").str.strip_prefix("by "), cell="subject"
+        )
+        again = told.join(cells.drop("t", "writer"), on=["rep", "cell"])
+    return again.with_columns(writer, restated=pl.lit(value=True)).select(cells.columns)

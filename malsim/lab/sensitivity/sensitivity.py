@@ -1,0 +1,192 @@
+"""What a metric depends on: single moves, Sobol indices over a space, what is flat, and what is one and the same."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import UsageError
+from malsim.lab.sensitivity.one_at_a_time import alike, moves, nudges, of_rules, swings
+from malsim.lab.sensitivity.sensitivity_figures import SensitivityFigures
+from malsim.lab.sensitivity.sobol import sobol
+from malsim.lab.space.given import scenario_of
+from malsim.lab.space.settings import changed
+from malsim.lab.space.space import Space
+from malsim.lab.studies.measure import measured_by_running, name_of
+from malsim.lab.studies.pool import executor_of, must_travel, results
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from malsim.lab.space.given import ScenarioOrPath
+    from malsim.lab.studies.measure import Array, Measure
+    from malsim.sim.settings.scenario import Scenario
+
+    Runner = Callable[[Sequence[Mapping[str, Any]]], list[Array]]
+
+__all__ = ["Sensitivity", "sensitivity"]
+
+STEP = 0.2
+MOST_NAMED = 6
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Sensitivity:
+    """What sensitivity() found.
+
+    `base` is the metric's mean as the scenario stands; `tornado` what single moves do to it (see `one_at_a_time.swings`);
+    `frame` the Sobol indices (see `sobol.sobol`), None where no space was given; `pairs` the settings that cannot be told
+    apart (see `one_at_a_time.alike`).
+    """
+
+    metric: str
+    base: float
+    replications: int
+    tornado: pl.DataFrame
+    frame: pl.DataFrame | None
+    pairs: pl.DataFrame
+
+    @property
+    def flat(self) -> list[str]:
+        """Settings on which the metric does not depend: a total index below 0.01, or no single move that changes a run."""
+        if self.frame is not None:
+            return self.frame.filter("flat")["setting"].to_list()
+        return self.tornado.filter("flat")["setting"].unique(maintain_order=True).to_list()
+
+    @property
+    def plot(self) -> SensitivityFigures:
+        """The figures of this study."""
+        return SensitivityFigures(self.metric, self.base, self.tornado, self.frame)
+
+    def __repr__(self) -> str:
+        """A few lines a person reads."""
+        lines = [f"{self.metric}: {self.base:.4g} as it stands, over {self.replications} replications"]
+        if self.frame is not None:
+            for row in self.frame.sort("total", descending=True).to_dicts()[:MOST_NAMED]:
+                first, total = (f"{row[k]:.3f} [{row[k + '_low']:.3f}, {row[k + '_high']:.3f}]" for k in ("first", "total"))
+                lines.append(f"  {row['setting']}: first {first}, total {total}")
+        else:
+            widest = self.tornado.filter(~pl.col("flat")).unique("setting", keep="first", maintain_order=True)
+            lines += [f"  {row['setting']} swings it by {row['swing']:.4g}" for row in widest.to_dicts()[:MOST_NAMED]]
+        if self.flat:
+            more = f" and {len(self.flat) - MOST_NAMED} more" if len(self.flat) > MOST_NAMED else ""
+            lines.append(f"  flat: {', '.join(self.flat[:MOST_NAMED])}{more}")
+        for row in self.pairs.to_dicts()[:MOST_NAMED]:
+            lines.append(f"  not to be told apart: {row['one']} and {row['other']} ({row['together']} direction)")
+        return "\n".join(lines)
+
+
+def sensitivity(
+    scenario: ScenarioOrPath,
+    space: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    metric: Measure = "brier",
+    points: int = 64,
+    step: float = STEP,
+    executor: Any = None,
+    workers: int | None = None,
+    progress: bool = True,
+) -> Sensitivity:
+    """Say which settings a metric or margin depends on.
+
+    Each setting is moved alone to both ends of its range (or to its other choices), on the same random numbers. With a
+    space, Sobol indices are estimated over it too, which see settings that matter only together.
+
+    Parameters
+    ----------
+    space
+        Setting names to (low, high), or to choices. If None, every rule, a `step` of its present value down and up.
+    metric
+        One measure; see `measure.measured`. The mean over `scenario.replications` is studied.
+    points
+        Of the Sobol sequence, a power of two; the scenario is run points · (settings + 2) times, and four times a setting.
+    executor
+        Any `concurrent.futures` executor or a Dask client, or `workers` new processes; one by one here, if neither. Who
+        computes changes nothing.
+
+    Raises
+    ------
+    UsageError
+        For a bad space or metric, one replication of a scenario with chance in it, and a metric that nothing changes.
+    """
+    scenario = scenario_of(scenario)
+    if scenario.replications < 2 and _by_chance(scenario):  # noqa: PLR2004  # one life has no spread
+        hint = "scenario.replace(replications=32)"
+        raise UsageError("an interval needs two replications or more", where="sensitivity", given=1, hint=hint)
+    searched = of_rules(scenario, step) if space is None else Space.of(space, scenario)
+    moved = moves(searched)
+    with _runner(scenario, metric, executor, workers, progress=progress) as run:
+        base, *each = run([{}, *({one.setting: one.to} for one in moved)])
+        tornado = swings(moved, base, each)
+        nudged = nudges(searched, tornado.filter("flat")["setting"].unique())
+        pairs = alike(nudged, run([{one.setting: one.to} for one in nudged]))
+        frame = None
+        if space is not None:
+            frame = sobol(
+                lambda shares: _means(run([searched.values(row) for row in shares])),
+                searched.names,
+                points=points,
+                seed=scenario.seed,
+            )
+    if space is None and tornado["flat"].all():
+        hint = "no single rule matters to it; take another metric, or a longer run"
+        raise UsageError(
+            "the metric is the same whatever is moved", where="sensitivity", given=float(np.nanmean(base)), hint=hint
+        )
+    return Sensitivity(
+        metric=name_of(metric),
+        base=float(np.nanmean(base)),
+        replications=scenario.replications,
+        tornado=tornado,
+        frame=frame,
+        pairs=pairs,
+    )
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One run under some settings, numbered, so that answers can come in any order."""
+
+    number: int
+    scenario: Scenario
+    settings: Mapping[str, Any]
+    metric: Measure
+
+    def __call__(self) -> tuple[int, Array]:
+        made = changed(self.scenario, self.settings, where="sensitivity")
+        return self.number, measured_by_running(made, [self.metric])[0]
+
+
+@contextlib.contextmanager
+def _runner(scenario: Scenario, metric: Measure, executor: Any, workers: int | None, *, progress: bool) -> Iterator[Runner]:
+    """A function from settings to the metric of each replication under each."""
+    from tqdm.auto import tqdm
+
+    alone = executor is None and workers is None
+    if executor is None and not alone:
+        must_travel(*filter(callable, (metric, scenario.rules.effective)))
+    with contextlib.nullcontext() if alone else executor_of(executor, workers=workers) as pool:
+
+        def run(settings: Sequence[Mapping[str, Any]]) -> list[Array]:
+            jobs = [_Job(number, scenario, one, metric) for number, one in enumerate(settings)]
+            found: list[Array] = [np.empty(0)] * len(jobs)
+            done = (job() for job in jobs) if pool is None else results(pool, jobs)
+            for number, each in tqdm(done, total=len(jobs), desc=f"sensitivity of {scenario.name}", disable=not progress):
+                found[number] = each
+            return found
+
+        yield run
+
+
+def _means(each: Sequence[Array]) -> Array:
+    """The mean over replications at each point; NaN where none has a value."""
+    return np.array([values[~np.isnan(values)].mean() if (~np.isnan(values)).any() else np.nan for values in each])
+
+
+def _by_chance(scenario: Scenario) -> bool:
+    """Whether anything in a scenario is drawn."""
+    return bool(scenario.writers or scenario.reader or scenario.reviewers or any(fact.hazard for fact in scenario.facts))

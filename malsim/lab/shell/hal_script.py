@@ -1,0 +1,247 @@
+"""A `.hal` script run as halrun would: wired as it says, then ticked for as long as its halsampler waits."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.errors import DataError, UsageError
+from malsim.lab.shell import edits
+from malsim.lab.shell.session import Session
+from malsim.lab.shell.session import linked as pins_on_signals
+from malsim.netlist.engine.engine import DAY
+from malsim.netlist.hal import read_hal
+from malsim.netlist.language.faults import NetlistError
+from malsim.netlist.language.values import bit, number
+from malsim.netlist.wiring import linked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from malsim.netlist.hal import Translated
+    from malsim.netlist.hal.parts import OpPart
+
+__all__ = ["HalScript", "open_script"]
+
+MOST_TICKS = 1_000_000
+_HEREDOC = re.compile(r"halstreamer([^\n<]*)<<\s*(\w+)\n(.*?)^\2$", re.DOTALL | re.MULTILINE)
+_PROGRAM_FLAGS = {"-w", "-W", "-i"}
+_SHELLS = {"sh", "bash"}
+
+
+@dataclass
+class HalScript:
+    """The session, rows that halstreamer still holds by channel, whether threads run, how many sentences are done."""
+
+    session: Session
+    told: Translated
+    folder: Path
+    say: Callable[[object], None]
+    waiting: dict[int, list[list[str]]] = field(default_factory=lambda: defaultdict(list))
+    runs: bool = False
+    done: int = 0
+
+    def wire(self, end: int | None = None) -> None:
+        """Do the sentences up to this one, or all."""
+        new = self.told.said[self.done : end]
+        self.done += len(new)
+        if new:
+            self.session = self.session.told(new)
+
+    def act(self, words: tuple[str, ...]) -> bool:
+        """Do an action of a script's own; False for one that the shell's own command does."""
+        name, *rest = words
+        if name in {"start", "stop"}:
+            self.runs = name == "start"
+        elif name == "loadusr":
+            _program(self, rest)
+        elif name in _EDITS:
+            self.session = _EDITS[name](self.session, rest)
+        else:
+            return name == "waitusr"
+        return True
+
+    def tick(self) -> None:
+        """Fill the streamers, then run the threads once."""
+        for channel, rows in self.waiting.items():
+            self._fill(channel, rows)
+        now = self.session.day + self.session.tick / DAY
+        scan = self.session.engine.scan(self.session.state, self.session.memory, self.session.held, now=now)
+        self.session = replace(self.session, memory=scan.memory, state=scan.state, day=now)
+
+    def parts(self, component: str, channel: int) -> tuple[OpPart, ...]:
+        """The rings of a sampler or streamer."""
+        name = f"{component}.{channel}"
+        if name not in self.told.instances:
+            raise UsageError(f"no {component} has this channel", given=channel, hint=f"loadrt {component} first")
+        return self.told.instances[name].parts
+
+    def _fill(self, channel: int, rows: list[list[str]]) -> None:
+        parts = self.parts("streamer", channel)
+        state = {**self.session.state.ops}
+        first = state[parts[0].name]
+        room = len(first["kept"]) - int(first["held"][0])
+        taken, rows[:] = rows[:room], rows[room:]
+        for place, part in enumerate(parts):
+            own = dict(state[part.name])
+            kept, held = own["kept"].copy(), int(own["held"][0])
+            for row, words in enumerate(taken):
+                kept[(int(own["first"][0]) + held + row) % len(kept), 0] = _value(words[place], part.type)
+            state[part.name] = {**own, "kept": kept, "held": own["held"] + len(taken)}
+        self.session = replace(self.session, state=replace(self.session.state, ops=state))
+
+    def drain(self, channel: int, *, tagged: bool) -> list[str]:
+        """What a sampler holds, a line a row as halsampler prints it; it is empty afterwards."""
+        parts = self.parts("sampler", channel)
+        state = {**self.session.state.ops}
+        first = state[parts[0].name]
+        held, begin, accepted = (int(first[key][0]) for key in ("held", "first", "accepted"))
+        lines = []
+        for row in range(held):
+            tag = [f"{accepted - held + row} "] if tagged else []
+            slot = (begin + row) % len(first["kept"])
+            lines.append("".join([*tag, *(_shown(state[part.name]["kept"][slot, 0]) for part in parts)]))
+        for part in parts:
+            own = state[part.name]
+            state[part.name] = {**own, "held": own["held"] * 0, "first": (own["first"] + held) % len(own["kept"])}
+        self.session = replace(self.session, state=replace(self.session.state, ops=state))
+        return lines
+
+
+def open_script(source: bytes, file: str, session: Session, *, folder: Path, say: Callable[[object], None]) -> HalScript:
+    """A script about to be run on a session; what it wires is looked over before any of it is done.
+
+    Parameters
+    ----------
+    session
+        What it begins on; its cells stay, its tick becomes the script's base period.
+    folder
+        Where the files it names stand.
+    say
+        Where halsampler's rows go.
+
+    Raises
+    ------
+    NetlistError
+        With every line that has no counterpart, and everything that cannot be wired.
+    """
+    told = read_hal(source, file=file, folder=folder, variables=os.environ)
+    _, faults = linked(told.document)
+    if faults:
+        raise NetlistError(faults)
+    tick = told.tick or session.tick
+    held = Session.over(session.memory, rules=session.rules, day=session.day, tick=tick)
+    return HalScript(held, told, folder, say)
+
+
+def _program(bench: HalScript, words: list[str]) -> None:
+    """halstreamer, halsampler and sleep; a shell script only for the here-documents it gives halstreamer."""
+    words = [word for word in words if word not in _PROGRAM_FLAGS]
+    name, *rest = words or [""]
+    if name in _SHELLS and len(rest) == 1:
+        for flags, rows in _scripted(bench.folder / rest[0], rest[0]):
+            _stream(bench, flags, rows)
+    elif name == "halstreamer":
+        files = [word for place, word in enumerate(rest) if not word.startswith("-") and rest[place - 1 : place] != ["-c"]]
+        for file in files:
+            _stream(bench, rest, _text(bench.folder / file, file))
+    elif name == "halsampler":
+        _sample(bench, rest)
+    elif name == "sleep" and len(rest) == 1:
+        seconds = number(rest[0]) or 0.0
+        for _ in range(min(int(seconds / (bench.told.period or 1.0)), MOST_TICKS) if bench.runs else 0):
+            bench.tick()
+    else:
+        allowed = "halstreamer [-c N] FILE, halsampler [-c N] [-t] -n N, sleep SECONDS, sh FILE of halstreamer << EOF"
+        raise UsageError("this program is not run here", given=" ".join(words), allowed=allowed)
+
+
+def _sample(bench: HalScript, words: list[str]) -> None:
+    count, channel = _flag(words, "-n"), _flag(words, "-c") or 0
+    if count is None or not bench.runs:
+        hint = "write -n and how many rows" if count is None else "start comes first: nothing is sampled while nothing runs"
+        raise UsageError("this would wait for ever", given=" ".join(["halsampler", *words]), hint=hint)
+    lines: list[str] = []
+    for _ in range(MOST_TICKS):
+        lines += bench.drain(channel, tagged="-t" in words)
+        if len(lines) >= count:
+            break
+        bench.tick()
+    for line in lines[:count]:
+        bench.say(line)
+
+
+def _flag(words: list[str], flag: str) -> int | None:
+    for place, word in enumerate(words[:-1]):
+        if word == flag and words[place + 1].isdecimal():
+            return int(words[place + 1])
+    return None
+
+
+def _scripted(path: Path, shown: str) -> list[tuple[list[str], str]]:
+    """The here-documents of a shell script that does nothing else."""
+    text = _text(path, shown)
+    rest = [line for line in _HEREDOC.sub("", text).splitlines() if line.strip() and not line.startswith("#")]
+    if rest:
+        raise UsageError("a shell script is read only for halstreamer's rows", given=rest[0])
+    return [(found[1].split(), found[3]) for found in _HEREDOC.finditer(text)]
+
+
+def _text(path: Path, shown: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError("this file cannot be read", given=shown, hint=error.strerror) from error
+
+
+def _stream(bench: HalScript, flags: list[str], text: str) -> None:
+    channel = _flag(flags, "-c") or 0
+    pins = len(bench.parts("streamer", channel))
+    whole = text[: text.rfind("\n") + 1]  # halstreamer passes over a last line that does not end
+    rows = [line.split("#")[0].split() for line in whole.splitlines() if line.strip() and not line.startswith("#")]
+    wrong = [row for row in rows if len(row) != pins or any(number(word) is None for word in row)]
+    if wrong:
+        raise DataError("this is no row of the streamer", given=" ".join(wrong[0]), allowed=f"{pins} numbers")
+    bench.waiting[channel] += rows
+
+
+def _value(word: str, kind: str) -> Any:
+    known = number(word) or 0.0
+    return bool(bit(word)) if kind == "bit" and bit(word) is not None else known
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "1 " if value else "0 "
+    return f"{value:d} " if isinstance(value, (int, np.integer)) else f"{value:f} "
+
+
+def _unlink(session: Session, pins: list[str]) -> Session:
+    on = pins_on_signals(session.net)
+    return edits.unlinkp(session, *(pin for pin in pins if pin in on))
+
+
+def _delsig(session: Session, signals: list[str]) -> Session:
+    known = [signal for signal in signals if signal == "all" or signal in session.net.signals]
+    return reduce(edits.delsig, known, session)
+
+
+def _delf(session: Session, functions: list[str]) -> Session:
+    on = {name: thread.name for thread in session.net.threads for name in thread.functions}
+    return reduce(lambda held, name: edits.delf(held, name, on[name]), functions, session)
+
+
+def _unload(session: Session, names: list[str]) -> Session:
+    return reduce(edits.unload, names, session)
+
+
+_EDITS: dict[str, Callable[[Session, list[str]], Session]] = {
+    "unlinkp": _unlink, "delsig": _delsig, "delf": _delf, "unload": _unload,
+}  # fmt: skip

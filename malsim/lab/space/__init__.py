@@ -1,0 +1,1 @@
+"""Settings by dotted name, the spaces they span, and designs over them."""

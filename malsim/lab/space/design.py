@@ -1,0 +1,132 @@
+"""Which points are run: a grid of settings, a table of points, or points spread evenly over a space."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import UsageError
+from malsim.lab.space.settings import setting
+from malsim.lab.space.space import Space
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["Design", "Given", "design", "designed"]
+
+Given: TypeAlias = "Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | pl.DataFrame"
+
+
+@dataclass(frozen=True)
+class Design:
+    """Points as settings by name: all combinations of `axes`, or else the rows of a `table`; made one at a time."""
+
+    axes: dict[str, tuple[Any, ...]]
+    table: pl.DataFrame | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The settings' names."""
+        return tuple(self.axes if self.table is None else self.table.columns)
+
+    def __len__(self) -> int:
+        return math.prod(map(len, self.axes.values())) if self.table is None else self.table.height
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        if self.table is not None:
+            for part in self.table.iter_slices(1000):
+                yield from part.to_dicts()
+        else:
+            for values in itertools.product(*self.axes.values()):
+                yield dict(zip(self.axes, values, strict=True))
+
+
+def designed(given: Given, scenario: Scenario) -> Design:
+    """A design from a grid (names to values, all combinations), a list of points, or a frame with a row a point.
+
+    Every name and value is checked here, before anything is run; a point given twice is one.
+
+    Raises
+    ------
+    UsageError
+        For no point, an unknown setting, a value of the wrong kind or beyond its bounds, or points that do not all set the
+        same settings.
+    """
+    if isinstance(given, pl.DataFrame):
+        table = given
+    elif hasattr(given, "keys"):
+        axes = {name: _checked(name, _listed(name, values), scenario) for name, values in dict(given).items()}
+        return _some(Design({name: tuple(dict.fromkeys(values)) for name, values in axes.items()}))
+    else:
+        rows = [dict(point) for point in given]
+        for row in rows:
+            if set(row) != set(rows[0]):
+                hint = f"the first sets {', '.join(rows[0])}"
+                raise UsageError("points that do not set the same settings", where="design", given=list(row), hint=hint)
+        table = pl.DataFrame(rows, infer_schema_length=None, strict=False) if rows else pl.DataFrame()
+    columns = [pl.Series(name, _checked(name, table[name].to_list(), scenario)) for name in table.columns]
+    return _some(Design({}, pl.DataFrame(columns).unique(maintain_order=True)))
+
+
+def design(
+    space: Mapping[str, Sequence[Any]],
+    points: int,
+    *,
+    scenario: Scenario | None = None,
+    method: Literal["sobol", "latin"] = "sobol",
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Points spread evenly over a space, a row each: the start of a scrambled Sobol sequence, or a Latin hypercube.
+
+    Parameters
+    ----------
+    space
+        Names to (low, high), or to choices; see `space.Space.of`.
+    points
+        How many; of a Sobol sequence best a power of two.
+    scenario
+        Whose settings the names are; the rules' alone, if None.
+
+    Source: Owen, Scrambled net variance for integrals of smooth functions, 1997; McKay, Beckman and Conover, 1979.
+
+    >>> design({"rules.support_ceiling": (0, 1)}, 4)["rules.support_ceiling"].sort().round(0).to_list()
+    [0.0, 0.0, 1.0, 1.0]
+    """
+    from scipy.stats import qmc
+
+    if points < 1:
+        raise UsageError("a design without a point", where="design: points", given=points, allowed="1 or more")
+    searched = Space.of(space, *([scenario] if scenario else []))
+    dimensions = len(searched.dimensions)
+    draws = np.random.Generator(np.random.Philox(seed))
+    if method == "sobol":
+        shares = qmc.Sobol(dimensions, rng=draws).random_base2(max(points - 1, 0).bit_length())[:points]
+    elif method == "latin":
+        shares = qmc.LatinHypercube(dimensions, rng=draws).random(points)
+    else:
+        raise UsageError("unknown method", where="design: method", given=method, allowed="sobol, latin")
+    return pl.DataFrame([searched.values(share) for share in shares], infer_schema_length=None)
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise UsageError("not a list of values", where=f"design: {name}", given=values, hint=f"write [{values!r}]")
+    return list(values)
+
+
+def _checked(name: str, values: list[Any], scenario: Scenario) -> list[Any]:
+    held = setting(name, scenario, where="design")
+    return [held.checked(value, where="design") for value in values]
+
+
+def _some(made: Design) -> Design:
+    if not made.names or not len(made):
+        raise UsageError("a design without a point", where="design", hint='such as {"rules.challenge_ceiling": [0.3, 0.6]}')
+    return made

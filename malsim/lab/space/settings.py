@@ -1,0 +1,188 @@
+"""Every number and choice of a scenario by its dotted name: what it is now, within what bounds, and how to change it."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+from malsim.errors import UsageError
+from malsim.lab.space.op_settings import op_settings, with_op_settings
+from malsim.lab.space.setting import Setting
+from malsim.laws import find_law
+from malsim.memory import Rules
+from malsim.memory.gate.checks import LAST_REPLICATION
+from malsim.sim.agent.reviewer_pool import MOST as MOST_REVIEWERS
+from malsim.sim.clock import DAY, milliseconds
+from malsim.sim.engine.delivery import BAD, NOISE
+from malsim.sim.settings.population import HABITS, MOST_MEMBERS
+from malsim.sim.settings.reader import PARAMS, TEMPERS, Trust
+from malsim.sim.settings.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from malsim.parameters import Param
+
+__all__ = ["Setting", "changed", "setting", "settings_of"]
+
+Subject = TypeVar("Subject", Rules, Scenario)
+MOST_LISTED = 8
+
+
+def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
+    """The settings of rules, or of a scenario, by name.
+
+    `rules.NAME` (the push's weights are `rules.rank_…`); of a scenario also `law.PARAMETER`, `seed`, `run.days`,
+    `run.turn_every` (days), `run.replications`, `run.first`, `facts.NAME.hazard` and `.popularity`,
+    `writers.NAME.PARAMETER` with `count`,
+    `reader.PARAMETER`, `reviewers.count`, `.each` (days) and `.accuracy`, `faults.POPULATION.noise.KIND` and `.bad.KIND`
+    (the nth fault on a population is POPULATION-n), `netlist.INSTANCE.PARAMETER` of its ops.
+
+    >>> settings_of(Rules())["rules.challenge_ceiling"].allowed
+    '0 to 1'
+    """
+    if isinstance(subject, Rules):
+        return {one.name: one for one in _rules(subject)}
+    ops = op_settings(subject.netlist) if subject.netlist else ()
+    parts = (_rules(subject.rules), _law(subject), _run(subject), _world(subject), _people(subject), _faults(subject), ops)
+    return {one.name: one for part in parts for one in part}
+
+
+def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") -> Setting:
+    """The setting of a name. Raises `UsageError` with the nearest names for one that is not there."""
+    known = settings_of(subject)
+    if name not in known:
+        near = [full for full in known if full.endswith(f".{name}")][:MOST_LISTED] or get_close_matches(name, known, n=2)
+        hint = f"try {' or '.join(near)}" if near else "rules.NAME, writers.NAME.PARAMETER and so on"
+        raise UsageError("no such setting", where=where, given=name, hint=hint)
+    return known[name]
+
+
+def changed(subject: Subject, values: Mapping[str, object], *, where: str = "settings") -> Subject:
+    """The same rules or scenario but for these values, by name.
+
+    Raises `UsageError` for an unknown name, a value of the wrong kind, or one beyond its bounds.
+
+    >>> changed(Rules(), {"rules.damping": 0.5}).damping
+    0.5
+    """
+    held = {name: setting(name, subject, where=where).checked(value, where=where) for name, value in values.items()}
+    tables: dict[str, dict[str, Any]] = {}
+    for name, value in held.items():
+        table, _, rest = name.rpartition(".")
+        tables.setdefault(table, {})[rest] = value
+    rules = tables.pop("rules", {})
+    if isinstance(subject, Rules):
+        return subject.replace(where=where, **rules)
+    made = tables.pop("", {}) | tables.pop("run", {})
+    made = {key: milliseconds(value) if key == "turn_every" else value for key, value in made.items()}
+    return subject.replace(rules=subject.rules.replace(where=where, **rules), **made, **_parts(subject, tables))
+
+
+def _parts(scenario: Scenario, tables: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """The parts of a scenario that are other parts now."""
+    made: dict[str, Any] = {}
+    if "law" in tables:
+        made["law_settings"] = dict(scenario.law_settings) | tables["law"]
+    if any(table.startswith("facts.") for table in tables):
+        made["facts"] = tuple(replace(one, **tables.get(f"facts.{one.name}", {})) for one in scenario.facts)
+    if any(table.startswith("writers.") for table in tables):
+        made["writers"] = tuple(_population(one, tables.get(f"writers.{one.name}", {})) for one in scenario.writers)
+    if any(table.startswith("faults.") for table in tables):
+        made["faults"] = tuple(_fault(label, one, tables) for label, one in _labelled(scenario))
+    ops = {table.removeprefix("netlist."): values for table, values in tables.items() if table.startswith("netlist.")}
+    if ops and scenario.netlist:
+        made["netlist"] = with_op_settings(scenario.netlist, ops)
+    if scenario.reader and "reader" in tables:
+        made["reader"] = replace(scenario.reader, **tables["reader"])
+    if scenario.reviewers and "reviewers" in tables:
+        table = tables["reviewers"]
+        spans = {"each": max(1, milliseconds(table["each"]))} if "each" in table else {}
+        made["reviewers"] = replace(scenario.reviewers, **table | spans)
+    return made
+
+
+def _population(one: Any, values: Mapping[str, Any]) -> Any:
+    own = {key: value for key, value in values.items() if key in HABITS or key == "count"}
+    rest = {key: value for key, value in values.items() if key not in own}
+    return replace(one, settings=dict(one.settings) | rest, **own)
+
+
+def _fault(label: str, one: Any, tables: Mapping[str, dict[str, Any]]) -> Any:
+    return replace(
+        one,
+        noise=dict(one.noise) | tables.get(f"faults.{label}.noise", {}),
+        bad=dict(one.bad) | tables.get(f"faults.{label}.bad", {}),
+    )
+
+
+def _rules(rules: Rules) -> Iterator[Setting]:
+    for rule in fields(rules):
+        value, meta = getattr(rules, rule.name), rule.metadata
+        name = f"rules.{rule.name}"
+        if "choices" in meta:
+            yield Setting(name=name, value=value, choices=meta["choices"])
+        elif "unit" in meta:
+            bounds = {key: meta[key] for key in ("unit", "low", "high", "above")}
+            yield Setting(name=name, value=value, whole=isinstance(rule.default, int), **bounds)
+
+
+def _law(scenario: Scenario) -> Iterator[Setting]:
+    if scenario.law_settings:
+        yield from _declared("law", find_law(scenario.law).params, scenario.law_settings)
+
+
+def _run(scenario: Scenario) -> Iterator[Setting]:
+    yield Setting(name="seed", value=scenario.seed, low=0, high=2**63 - 1, whole=True)
+    yield Setting(name="run.days", value=scenario.days, unit="d", low=0, above=True)
+    yield Setting(name="run.turn_every", value=scenario.turn_every / DAY, unit="d", low=0, above=True)
+    yield Setting(name="run.replications", value=scenario.replications, low=1, high=LAST_REPLICATION, whole=True)
+    yield Setting(name="run.first", value=scenario.first, low=0, high=LAST_REPLICATION, whole=True)
+
+
+def _world(scenario: Scenario) -> Iterator[Setting]:
+    for fact in scenario.facts:
+        if not fact.changes:
+            yield Setting(name=f"facts.{fact.name}.hazard", value=fact.hazard, unit="1/d", low=0, high=DAY)
+        yield Setting(name=f"facts.{fact.name}.popularity", value=fact.popularity, low=0, above=True)
+
+
+def _people(scenario: Scenario) -> Iterator[Setting]:
+    for one in scenario.writers:
+        name = f"writers.{one.name}"
+        yield Setting(name=f"{name}.count", value=one.count, unit="writers", low=1, high=MOST_MEMBERS, whole=True)
+        yield from _declared(name, HABITS, {habit: getattr(one, habit) for habit in HABITS})
+        yield from _declared(name, one.kind_of.params, one.settings)
+    if scenario.reader:
+        reader = scenario.reader
+        yield from _declared("reader", PARAMS, {param: getattr(reader, param) for param in PARAMS})
+        yield Setting(name="reader.behaviour", value=reader.behaviour, choices=tuple(TEMPERS))
+        yield Setting(name="reader.trust", value=reader.trust, choices=get_args(Trust))
+    if scenario.reviewers:
+        desk = scenario.reviewers
+        yield Setting(name="reviewers.count", value=desk.count, unit="people", low=1, high=MOST_REVIEWERS, whole=True)
+        yield Setting(name="reviewers.each", value=desk.each / DAY, unit="d", low=0, above=True)
+        yield Setting(name="reviewers.accuracy", value=desk.accuracy, low=0, high=1)
+
+
+def _faults(scenario: Scenario) -> Iterator[Setting]:
+    for label, one in _labelled(scenario):
+        yield from _declared(f"faults.{label}.noise", NOISE, one.noise)
+        yield from _declared(f"faults.{label}.bad", BAD, one.bad)
+
+
+def _labelled(scenario: Scenario) -> Iterator[tuple[str, Any]]:
+    """Each fault with its label: its population, numbered from the second on."""
+    seen: dict[str, int] = {}
+    for one in scenario.faults:
+        seen[one.population] = seen.get(one.population, 0) + 1
+        yield (one.population if seen[one.population] == 1 else f"{one.population}-{seen[one.population]}"), one
+
+
+def _declared(table: str, params: Mapping[str, Param], values: Mapping[str, Any]) -> Iterator[Setting]:
+    """What a behaviour declares of itself; a parameter that names a file is no setting."""
+    for name, param in params.items():
+        if not isinstance(param.default, str):
+            bounds: dict[str, Any] = {"unit": param.unit, "low": param.low, "high": param.high}
+            yield Setting(name=f"{table}.{name}", value=values[name], **bounds)

@@ -1,0 +1,138 @@
+"""What is searched: settings by their dotted names, each with a range or with choices, inside the documented bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.errors import UsageError
+from malsim.lab.space.settings import setting
+from malsim.memory import Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from malsim.lab.space.settings import Setting
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["Dimension", "Space"]
+
+WIDE = 100.0
+BOTH_ENDS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dimension:
+    """One setting with the range (low, high) it is searched in, or with choices; `value` is what it is now.
+
+    A range wider than a factor of 100 is searched by its logarithm, whole numbers each with the same share.
+    """
+
+    name: str
+    value: Any = None
+    low: float = 0.0
+    high: float = 1.0
+    whole: bool = False
+    choices: tuple[Any, ...] = ()
+    unit: str = "1"
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether equal steps are equal factors."""
+        return not self.choices and not self.whole and self.low > 0.0 and self.high / self.low > WIDE
+
+    def at(self, share: float) -> Any:
+        """The value at a share of the way, 0 to 1.
+
+        >>> Dimension(name="rules.tau_volatile", low=0.1, high=1000.0).at(0.5)
+        10.0
+        """
+        if self.choices:
+            return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
+        if self.whole:
+            return int(min(self.low + np.floor(share * (self.high - self.low + 1.0)), self.high))
+        way = self.low * (self.high / self.low) ** share if self.logarithmic else self.low + share * (self.high - self.low)
+        return float(np.clip(way, self.low, self.high))
+
+    def share(self, value: Any) -> float:
+        """The share of the way at which a value stands, those outside the range at its nearer end; the inverse of `at`."""
+        if self.choices:
+            return (self.choices.index(value) + 0.5) / len(self.choices) if value in self.choices else 0.5
+        inside = float(np.clip(value, self.low, self.high))
+        if self.whole:
+            return (inside - self.low + 0.5) / (self.high - self.low + 1.0)
+        if self.logarithmic:
+            return float(np.log(inside / self.low) / np.log(self.high / self.low))
+        return (inside - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Space:
+    """Dimensions in the order given; a point is an array of shares in [0, 1], one a dimension.
+
+    >>> Space.of({"rules.support_ceiling": (0, 0.9)}).values(np.array([0.5]))
+    {'rules.support_ceiling': 0.45}
+    """
+
+    dimensions: tuple[Dimension, ...]
+
+    @classmethod
+    def of(cls, table: Mapping[str, Sequence[Any]], *subjects: Rules | Scenario) -> Space:
+        """A space from names to (low, high), or of a setting that is a choice to a list of choices.
+
+        Each name must be a setting of every subject (of `Rules()` if none is given); see `settings.settings_of`.
+
+        Raises
+        ------
+        UsageError
+            For no dimension, an unknown name (with the nearest), an empty range, bounds beyond the documented ones, or
+            unknown choices.
+        """
+        if not table:
+            raise UsageError("an empty space", where="space", hint='give such as {"rules.support_ceiling": (0, 0.9)}')
+        known = subjects or (Rules(),)
+        every = [
+            [_dimension(name, given, setting(name, one, where="space")) for one in known] for name, given in table.items()
+        ]
+        return cls(tuple(alike[0] for alike in every))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The dimensions' names."""
+        return tuple(one.name for one in self.dimensions)
+
+    def values(self, point: NDArray[np.float64]) -> dict[str, Any]:
+        """The value of each dimension at a point."""
+        return {one.name: one.at(float(share)) for one, share in zip(self.dimensions, point, strict=True)}
+
+    def point(self, values: Mapping[str, Any]) -> NDArray[np.float64]:
+        """The point at which the dimensions have these values; a dimension that is not named stands where it is now."""
+        return np.array([one.share(values.get(one.name, one.value)) for one in self.dimensions])
+
+
+def _dimension(name: str, given: Sequence[Any], held: Setting) -> Dimension:
+    where = f"space: {name}"
+    if held.choices:
+        listed = () if isinstance(given, str) else tuple(given)
+        if len(set(listed)) < BOTH_ENDS or not set(listed) <= set(held.choices):
+            allowed = f"two or more of {held.allowed}"
+            raise UsageError("not choices of this setting", where=where, given=given, allowed=allowed)
+        return Dimension(name=name, value=held.value, choices=tuple(dict.fromkeys(listed)))
+    if isinstance(given, str) or len(given) != BOTH_ENDS or not all(_is_number(end) for end in given):
+        raise UsageError("not a range", where=where, given=given, allowed="(low, high)")
+    low, high = (float(end) for end in given)
+    if not low < high or not np.isfinite([low, high]).all():
+        raise UsageError("an empty range", where=where, given=given, allowed="low below high, both finite")
+    if not (held.holds(low) and held.holds(high)):
+        raise UsageError("beyond the documented bounds", where=where, given=given, allowed=held.allowed)
+    if held.whole and not (low.is_integer() and high.is_integer()):
+        raise UsageError("not whole numbers", where=where, given=given, allowed=held.allowed)
+    return Dimension(name=name, value=held.value, low=low, high=high, whole=held.whole, unit=held.unit)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

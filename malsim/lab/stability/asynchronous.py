@@ -1,0 +1,98 @@
+"""One cell after another instead of all at once: a tick of the loop with no snapshot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from malsim.lab.stability.loop import TickLoop
+from malsim.memory.graph.handles import scattered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from malsim.lab.stability.loop import Array
+    from malsim.memory import Memory, Rules
+
+__all__ = ["asynchronous", "levels", "settle_one_by_one"]
+
+
+def asynchronous(loop: TickLoop) -> Callable[[Array], Array]:
+    """A tick in which each cell hears what those before it in this tick have become (Gauss and Seidel).
+
+    The order is a fixed scatter of the cells; those whose turn does not wait for one another are stepped together.
+    """
+    if not isinstance(loop.challenge_ceiling, float | int) or not isinstance(loop.support_ceiling, float | int):
+        raise TypeError("one loop at a time")
+    of_level = levels(sparse.csr_array(loop.support + loop.challenge))
+    parts = [_Part(loop, np.flatnonzero(of_level == level)) for level in range(int(of_level.max(initial=-1)) + 1)]
+
+    def tick(worth: Array) -> Array:
+        heard = worth.copy()
+        for part in parts:
+            heard[part.rows] = part.fresh(heard)
+        return heard
+
+    return tick
+
+
+class _Part:
+    """Some cells of a loop that do not hear each other."""
+
+    def __init__(self, loop: TickLoop, rows: NDArray[np.int64]) -> None:
+        self.rows, self.heard = rows, loop.stated if loop.from_stated else None
+        self.loop = replace(
+            loop,
+            stated=loop.stated[rows],
+            factor=loop.factor[rows],
+            active=loop.active[rows],
+            start=loop.start[rows],
+            support=sparse.csr_array(loop.support[rows]),
+            challenge=sparse.csr_array(loop.challenge[rows]),
+        )
+
+    def fresh(self, worth: Array) -> Array:
+        """What these cells become, given what all are worth now."""
+        heard = worth if self.heard is None else self.heard
+        here = worth[self.rows]
+        made = np.where(self.loop.active, self.loop.worth(self.loop.support @ heard, self.loop.challenge @ heard), here)
+        return here + self.loop.damping * (made - here)
+
+
+def settle_one_by_one(memory: Memory, rules: Rules) -> Memory:
+    """The memory with what its cells come to when they are stepped one after another from stated × calibration."""
+    loop = TickLoop.of(memory, rules)
+    step, worth = asynchronous(loop), loop.start
+    for _ in range(rules.settle_ticks):
+        worth, last = step(worth), worth
+        if np.abs(worth - last).max(initial=0.0) <= rules.settle_tolerance:
+            break
+    return memory.with_cells(memory.cells.with_columns(pl.Series("effective", worth)))
+
+
+def levels(graph: sparse.csr_array) -> NDArray[np.int64]:
+    """When each cell's turn comes: after all those it is joined with that stand before it in a fixed scatter of the rows.
+
+    >>> levels(sparse.csr_array(np.array([[0, 1], [1, 0]]))).tolist()
+    [0, 1]
+    """
+    count = graph.shape[0]
+    ends = (graph + graph.T).tocoo()
+    apart = ends.row != ends.col
+    one, other = ends.row[apart], ends.col[apart]
+    rank = np.empty(count, dtype=np.int64)
+    rank[np.argsort(scattered(np.arange(count, dtype=np.uint64)), kind="stable")] = np.arange(count)
+    found, level = np.full(count, -1, dtype=np.int64), 0
+    while (found < 0).any():
+        open_ = found < 0
+        beaten = np.zeros(count, dtype=bool)
+        beaten[one[open_[one] & open_[other] & (rank[other] < rank[one])]] = True
+        found[open_ & ~beaten] = level
+        level += 1
+    return found

@@ -1,0 +1,93 @@
+"""How trajectories end: settled, period-2, longer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.lab.stability.loop import LARGE
+from malsim.sim.replay.endings import endings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from malsim.lab.stability.loop import Array, TickLoop
+    from malsim.memory import Memory
+
+__all__ = ["of_record", "of_trail", "word"]
+
+LONGEST, QUARTER = 32, 256
+TICKS, MORE = 1_000, 20
+STILL = 1e-6
+FADED = 0.99
+
+
+def of_record(cells: pl.DataFrame) -> pl.DataFrame:
+    """How each recorded cell ends: rep, cell, final, period, amplitude; see `sim.steady.endings`."""
+    return endings(cells)
+
+
+def of_trail(loop: TickLoop, memory: Memory, tick: Callable[[Array], Array] | None = None) -> pl.DataFrame:
+    """How each cell ends when the loop is ticked from its start: rep, cell, final, period, amplitude.
+
+    The tick is the loop's own, if None. 1,000 ticks, or until all is still; where cells then have no period, up to 20,000
+    more (on up to 10,000 cells), until what is left either rests or no longer fades. Period 1 is at rest or fading towards
+    it, −1 moves for ever without one.
+    """
+    step, worth = tick or loop.tick, loop.start
+    before, kept = 0.0, [worth]
+    for number in range(1 + (MORE if len(worth) <= LARGE else 0)):
+        kept = _ticked(step, kept[-1], TICKS)
+        period = _periods(np.stack(kept[-2 * LONGEST :]))
+        peak = float(np.abs(np.diff(np.stack(kept[-QUARTER:]), axis=0)).max(initial=0.0))
+        if (period > 0).all() or (number and peak >= FADED * before):
+            break
+        before = peak
+    rows = np.stack(kept[-QUARTER:])
+    moves = np.abs(np.diff(rows, axis=0))
+    half = len(moves) // 2
+    fading = moves[half:].max(axis=0, initial=0.0) < FADED * moves[:half].max(axis=0, initial=0.0)
+    period = np.where(period > 0, period, np.where(fading, 1, -1))
+    amplitude = np.where(period == 1, 0.0, np.ptp(rows[-LONGEST:] if (period > 0).all() else rows, axis=0))
+    return memory.cells.select("rep", pl.col("handle").alias("cell")).with_columns(
+        pl.Series("final", rows[-1]), pl.Series("period", period), pl.Series("amplitude", amplitude)
+    )
+
+
+def _ticked(step: Callable[[Array], Array], worth: Array, ticks: int) -> list[Array]:
+    """The last of some ticks, as many as are looked at; fewer where all comes to rest."""
+    kept = [worth]
+    for _ in range(ticks):
+        worth = step(worth)
+        kept = [*kept[1 - QUARTER :], worth]
+        if np.abs(worth - kept[-2]).max(initial=0.0) <= STILL / 1e3:
+            break
+    return kept
+
+
+def _periods(rows: Array) -> NDArray[np.int64]:
+    """The least period that each column shows twice over; 0 where it shows none."""
+    period = np.zeros(rows.shape[1], dtype=np.int64)
+    for length in range(min(LONGEST, len(rows) // 2), 0, -1):
+        again = np.abs(rows[-length:] - rows[-2 * length : -length]).max(axis=0) <= STILL
+        period[again] = length
+    period[np.abs(rows[-1] - rows[-2]) <= STILL] = 1
+    return period
+
+
+def word(ends: pl.DataFrame) -> str:
+    """One word for all cells: the longest period any of them shows; one that never repeats is "longer".
+
+    >>> word(pl.DataFrame({"period": [1, 2, 1]}))
+    'period-2'
+    """
+    periods = set(ends["period"].unique().to_list())
+    if any(period > 2 or period < 0 for period in periods):  # noqa: PLR2004  # the word for two is period-2
+        return "longer"
+    if 2 in periods:  # noqa: PLR2004
+        return "period-2"
+    return "moving" if 0 in periods else "settled"

@@ -1,0 +1,1 @@
+"""Studies over many runs: replications, comparisons, sweeps, mutants, real claims."""

@@ -1,0 +1,149 @@
+"""Two scenarios compared on the same random numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.lab.space.given import scenario_of
+from malsim.lab.studies.measure import estimate, label_of, measured_by_running, name_of
+from malsim.lab.studies.replications import FIRST, MOST, half_widths, sequential
+
+if TYPE_CHECKING:
+    from malsim.lab.space.given import ScenarioOrPath
+    from malsim.lab.studies.measure import Array, Estimate, Measure
+    from malsim.plot.style import Sheet
+
+__all__ = ["PairedComparison", "compare"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PairedComparison:
+    """What b has over a: `difference` (mean of b − a over pairs, 95 %), each side's own mean, and what pairing saves.
+
+    `each` has a row a replication: rep, a, b, difference. `unpaired` is the interval that as many runs on separate random
+    numbers would have given (Welch's).
+    """
+
+    metric: str
+    difference: Estimate
+    a: Estimate | None
+    b: Estimate | None
+    unpaired: tuple[float, float]
+    each: pl.DataFrame
+
+    @property
+    def differs(self) -> bool:
+        """Whether the interval leaves 0 out."""
+        return self.difference.low > 0.0 or self.difference.high < 0.0
+
+    @property
+    def saved(self) -> float:
+        """How many times the replications unpaired runs would need for an interval as narrow: (s²a + s²b) / s²(b − a)."""
+        held = self.each.drop_nulls()
+        spread = [float(np.var(held[name].to_numpy(), ddof=1)) for name in ("a", "b", "difference")]
+        return (spread[0] + spread[1]) / spread[2]
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row each for a, b, their difference as paired, and as it would be unpaired: what, value, low, high."""
+        means = [
+            (name, float(self.each[name].drop_nulls().to_numpy().mean()), one)
+            for name, one in (("a", self.a), ("b", self.b))
+        ]
+        rows = [(name, mean, one.low if one else None, one.high if one else None) for name, mean, one in means]
+        found = self.difference
+        rows += [("b − a, paired", found.value, found.low, found.high), ("b − a, unpaired", found.value, *self.unpaired)]
+        return pl.DataFrame(rows, orient="row", schema=["what", "value", "low", "high"])
+
+    def plot(self, title: str = "") -> Sheet:
+        """The two life by life, and the difference paired and unpaired."""
+        from malsim.plot.studies.narrowing import paired
+
+        return paired(self.each, self.frame, label=label_of(self.metric), title=title)
+
+    def __repr__(self) -> str:
+        """A line a person reads, and one on the pairing."""
+        found = self.difference
+        verdict = "they differ" if self.differs else "no difference shown"
+        said = f"{self.metric}: b − a = {found.value:+.4g} [{found.low:+.4g}, {found.high:+.4g}], {verdict}"
+        return f"{said}\n  over {found.replications} pairs; unpaired it would take {self.saved:.3g} times as many"
+
+
+def compare(
+    a: ScenarioOrPath,
+    b: ScenarioOrPath,
+    *,
+    metric: Measure = "accuracy",
+    replications: int = 100,
+    half_width: float | None = None,
+    most: int = MOST,
+) -> PairedComparison:
+    """Compare two scenarios on common random numbers: the same replications, so that chance does to b what it does to a.
+
+    Every draw has an address (seed, replication, population, member, turn, purpose), so what both scenarios hold is drawn
+    alike; b runs under a's seed and replication numbers. The interval is Student's t of the paired differences.
+
+    Parameters
+    ----------
+    a, b
+        Two scenarios; often `b = a.replace(rules={…})`.
+    metric
+        One measure; see `measure.measured`.
+    replications
+        Pairs to run, 2 or more.
+    half_width
+        If given, pairs are added as in `replicate` until the difference is known so well, or there are `most`.
+
+    Raises
+    ------
+    UsageError
+        For fewer than two pairs that have a value on both sides, or when b − a is the same in each.
+    """
+    a, b = scenario_of(a), scenario_of(b)
+    name = name_of(metric)
+
+    def pairs(start: int, count: int) -> list[Array]:
+        same = {"first": start, "replications": count, "seed": a.seed}
+        left, right = (measured_by_running(one.replace(**same), [metric])[0] for one in (a, b))
+        sides.append(np.stack([left, right]))
+        return [right - left]
+
+    sides: list[Array] = []
+    asked = {f"{name}, b − a": np.inf if half_width is None else half_width}
+    if half_width is not None:
+        half_widths([name], half_width)
+    count = replications if half_width is None else min(FIRST, most)
+    found = sequential(pairs, asked, start=a.first, first=count, most=count if half_width is None else most)
+    left, right = np.concatenate(sides, axis=1)
+    each = pl.DataFrame({"rep": found.each["rep"], "a": left, "b": right, "difference": found.each.to_series(1)})
+    return PairedComparison(
+        metric=name,
+        difference=next(iter(found.estimates.values())),
+        a=_estimated(left, name),
+        b=_estimated(right, name),
+        unpaired=_welch(left, right),
+        each=each.with_columns(pl.col("a", "b").fill_nan(None)),
+    )
+
+
+def _estimated(each: Array, name: str) -> Estimate | None:
+    """A side's own mean with its interval; None where every replication is alike, and there is none."""
+    held = each[~np.isnan(each)]
+    return estimate(each, name) if len(np.unique(held)) > 1 else None
+
+
+def _welch(left: Array, right: Array) -> tuple[float, float]:
+    """Welch's 95 % interval of the difference of two means, as if the samples were independent."""
+    from scipy.special import stdtrit
+
+    both = ~np.isnan(left) & ~np.isnan(right)
+    count = int(both.sum())
+    parts = np.array([np.var(side[both], ddof=1) / count for side in (left, right)])
+    total = parts.sum()
+    mean = float((right - left)[both].mean())
+    half = float(stdtrit(total**2 * (count - 1) / (parts**2).sum(), 0.975) * np.sqrt(total)) if total else 0.0
+    return mean - half, mean + half

@@ -1,0 +1,140 @@
+"""Laws side by side on a file of real claims with truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.errors import UsageError
+from malsim.lab.studies.laws.questions import questions_of
+from malsim.lab.studies.laws.side_by_side import LawTable, law_rows
+from malsim.lab.studies.laws.stream import Stream, arrived, ask
+from malsim.laws import find_law, plant_of
+from malsim.sim.replay.claim_files import read_claims, read_truth
+from malsim.sim.replay.feed import replay
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.memory import Rules
+
+__all__ = ["compare_on_claims", "compare_with_echo", "file_of", "read_folder"]
+
+SUFFIXES = (".csv", ".csv.gz", ".parquet", ".ndjson", ".ndjson.gz", ".jsonl")
+
+
+def read_folder(folder: str | Path, *, on_bad_rows: str = "stop") -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Claims and truth of a folder that holds `claims.csv.gz` and `truth.csv.gz` (or another of the formats).
+
+    Raises `UsageError` where one is missing.
+    """
+    paths = [file_of(Path(folder), stem) for stem in ("claims", "truth")]
+    found = read_claims(paths[0], on_bad_rows=on_bad_rows)
+    return found.claims, read_truth(paths[1], epoch=found.epoch)
+
+
+def file_of(folder: Path, stem: str) -> Path:
+    """The file of a folder that holds the claims, or the truth; raises `UsageError` where there is none."""
+    for suffix in SUFFIXES:
+        if (path := folder / f"{stem}{suffix}").is_file():
+            return path
+    raise UsageError(f"no {stem} file", where=str(folder), allowed=f"{stem}.csv, .csv.gz, .parquet or .ndjson")
+
+
+def compare_on_claims(
+    claims: pl.DataFrame,
+    truth: pl.DataFrame,
+    laws: Sequence[str],
+    *,
+    ask_after: float = 0.0,
+    without: Sequence[str] = (),
+    data: str = "claims",
+    seed: int = 0,
+) -> LawTable:
+    """Ask every law the same questions of the same claims, and score its answers.
+
+    Metrics: `accuracy`, over all questions; `returned`, over those whose true value the object had before; `brier`, where
+    the law has a belief. A tie of k values is right by 1/k. A law of items has a memory an object, and no sweep runs in it:
+    what its score makes of age counts. A law that keeps records of writers has one memory for all and ticks before each
+    question; a graph of claims too, wired as `replay` wires it (`mutual`).
+
+    Parameters
+    ----------
+    claims, truth
+        As `read_claims` and `read_truth` give them.
+    laws
+        Names; the first is what the others are compared with.
+    ask_after
+        Days from a change of truth to the question.
+    without
+        Writers whose claims are left out.
+
+    Raises
+    ------
+    UsageError
+        For a writer that is not there, or a truth that leaves nothing to ask.
+    """
+    _known(without, claims)
+    kept = claims.filter(~pl.col("writer").is_in(list(without)))
+    stream, questions = arrived(kept), questions_of(truth, ask=ask_after)
+    questions = questions.filter(pl.col("object").is_in(stream["object"].unique().implode()))
+    if questions.is_empty():
+        raise UsageError("nothing to ask: no object of the truth has a claim", where=data)
+    answers = {law: _answers(law, stream, kept, questions) for law in laws}
+    return LawTable(frame=law_rows(answers, questions, data=data, seed=seed), title=_title(data, ask_after, without))
+
+
+def compare_with_echo(
+    claims: pl.DataFrame, truth: pl.DataFrame, laws: Sequence[str], *, echo: str, ask_after: float, data: str, seed: int = 0
+) -> LawTable:
+    """The same twice, without and with the claims of one writer, an echo; and one point a law of the two questions.
+
+    x is the share of returned truths that the law believes without the echo, y its accuracy with it.
+    """
+    without = compare_on_claims(claims, truth, laws, ask_after=ask_after, without=[echo], data=f"{data}, clean", seed=seed)
+    heard = compare_on_claims(claims, truth, laws, ask_after=ask_after, data=f"{data}, with {echo}", seed=seed)
+    x = without.frame.filter(pl.col("metric") == "returned").select("law", x="value")
+    y = heard.frame.filter(pl.col("metric") == "accuracy").select("law", y="value")
+    both = LawTable.joined([without, heard])
+    title = f"{data}: asked {ask_after:g} days after each change"
+    return LawTable(frame=both.frame, title=title, plane=x.join(y, on="law", maintain_order="left"))
+
+
+def _answers(name: str, stream: pl.DataFrame, claims: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
+    law = find_law(name)
+    if rules := _rules(name):
+        return _replayed(claims, questions, rules)
+    return ask(plant_of(law), Stream.of(stream, questions, alone=not law.pools), ticks=law.pools)
+
+
+def _rules(name: str) -> Rules | None:
+    """The rules of a law that is a graph of claims."""
+    from malsim.memory import Rules
+
+    return {"mal": Rules(), "recall_v5": Rules.recall_v5()}.get(name)
+
+
+def _replayed(claims: pl.DataFrame, questions: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    found = replay(claims, questions.select("object", "value", "asked"), rules=rules).answers
+    key = ["object"] if questions["asked"].null_count() == questions.height else ["object", "asked"]
+    both = questions.join(found, on=key, how="left", maintain_order="left")
+    return both.select(pl.col("right").fill_null(value=False).cast(pl.Float64), "probability")
+
+
+def _known(without: Sequence[str], claims: pl.DataFrame) -> None:
+    writers = claims["writer"].unique().to_list()
+    for writer in without:
+        if writer not in writers:
+            shown = ", ".join(sorted(writers)[:5])
+            raise UsageError("no claim is by this writer", where="--without", given=writer, hint=f"writers are {shown} …")
+
+
+def _title(data: str, ask_after: float, without: Sequence[str]) -> str:
+    parts = [
+        data,
+        f"asked {ask_after:g} days after each change" if ask_after else "",
+        f"without {', '.join(without)}" if without else "",
+    ]
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,107 @@
+"""A file of real claims under any law: its answers, their score, and what simpler laws make of the same questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.lab.studies.laws.stream import Stream, arrived, ask
+from malsim.laws import find_law, plant_of
+from malsim.laws.truth.gather import is_shared
+from malsim.sim.record.scoring import Score, score
+from malsim.sim.replay.feed import arranged, baselines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.memory.port import Plant
+
+__all__ = ["LawReplay", "dawid_skene", "replay_law"]
+
+UNDATED = pl.lit(None, pl.Float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LawReplay:
+    """What a law answers: object, asked (days, null for an undated truth), said and probability; with truth also right.
+
+    `score` is None without truth, and `baselines` empty.
+    """
+
+    law: str
+    answers: pl.DataFrame
+    score: Score | None
+    baselines: dict[str, Score]
+
+
+def replay_law(
+    claims: pl.DataFrame,
+    truth: pl.DataFrame | None = None,
+    *,
+    law: str,
+    params: Mapping[str, object] | None = None,
+    seed: int = 0,
+) -> LawReplay:
+    """Ask a law of items about claims (as `claim_files.read_claims` gives them), and score its answers.
+
+    Claims come by time, those of a file without times in its order. A law that learns of writers ticks once before each
+    question, and has one memory for all objects. The answer is the value of the highest rank, the earliest of equals; its
+    probability is the law's belief in it, null where the law has none. With a dated truth each row of it is asked with the
+    claims before it. Intervals are by bootstrap over questions, drawn from the seed.
+
+    Raises
+    ------
+    LawError
+        For an unknown law.
+    ScenarioError
+        For an unknown parameter of it.
+    """
+    found = find_law(law, where="--law")
+    memory = plant_of(found, params, where="law")
+    answers = _answered(memory, claims, _asked(claims, truth), pools=found.pools)
+    if truth is None:
+        return LawReplay(law=found.name, answers=answers.drop("value"), score=None, baselines={})
+    judged = answers.select(pl.exclude("value"), right=pl.col("said") == pl.col("value"))
+    return LawReplay(
+        law=found.name,
+        answers=judged,
+        score=_score(judged, seed),
+        baselines=baselines_of(arranged(claims, seed), _first(truth), seed) | dawid_skene(claims, truth, seed=seed),
+    )
+
+
+def dawid_skene(claims: pl.DataFrame, truth: pl.DataFrame, *, seed: int = 0) -> dict[str, Score]:
+    """The score of Dawid and Skene's law; of the vote by writer where objects have values of their own, beyond that law."""
+    closed = is_shared(Stream.of(arrived(claims), _asked(claims, None), alone=False).vocabulary)
+    memory = plant_of("dawid_skene" if closed else "majority")
+    answers = _answered(memory, claims, _asked(claims, truth), pools=closed)
+    return {"dawid_skene": _score(answers.with_columns(right=pl.col("said") == pl.col("value")), seed)}
+
+
+def _first(truth: pl.DataFrame) -> pl.DataFrame:
+    return truth.unique(["object", "asked"], keep="first", maintain_order=True)
+
+
+def _asked(claims: pl.DataFrame, truth: pl.DataFrame | None) -> pl.DataFrame:
+    """The questions (object, asked, value) about objects of the claims; without truth, each object once."""
+    if truth is None:
+        objects = claims.select("object").unique(maintain_order=True)
+        return objects.with_columns(asked=UNDATED, value=pl.lit(None, pl.String))
+    known = _first(truth).join(claims.select("object").unique(), on="object", how="semi", maintain_order="left")
+    return known.sort("asked", nulls_last=True, maintain_order=True).select("object", "asked", "value")
+
+
+def _answered(memory: Plant[Any], claims: pl.DataFrame, questions: pl.DataFrame, *, pools: bool) -> pl.DataFrame:
+    """The questions that something is known about, with what is said and how sure."""
+    stream = Stream.of(arrived(claims), questions, alone=not pools)
+    found = ask(memory, stream, ticks=pools).select("said", "probability")
+    both = pl.concat([questions.with_columns(stream.spoken(found["said"])), found.drop("said")], how="horizontal")
+    return both.filter(pl.col("said").is_not_null())
+
+
+def _score(judged: pl.DataFrame, seed: int) -> Score:
+    probability = judged["probability"]
+    held = None if probability.null_count() else probability.to_numpy()
+    return score(held, judged["right"].to_numpy(), seed=seed)

@@ -1,0 +1,152 @@
+"""The table that a comparison of laws comes to."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from malsim.memory.graph.arrays import Array
+    from malsim.plot.style import Sheet
+
+__all__ = ["LawTable", "law_rows"]
+
+RESAMPLES = 1_000
+TRUTH_MAY_RETURN = "truth may return: share of returned truths believed"
+ECHO_MUST_NOT_WIN = "an echo must not win: share right among gossip"
+SCHEMA = {
+    "data": pl.String, "law": pl.String, "metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+    "n": pl.Int64, "difference": pl.Float64, "difference_low": pl.Float64, "difference_high": pl.Float64,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LawTable:
+    """Laws side by side: `frame` has a row a data set, law and metric.
+
+    value with its 95 % interval (low, high) over n questions or replications; difference is from the first law on the same
+    questions or replications, paired. A law without belief has no brier.
+    """
+
+    frame: pl.DataFrame
+    title: str
+    left_out: tuple[str, ...] = ()
+    plane: pl.DataFrame | None = None
+
+    @classmethod
+    def joined(cls, parts: Sequence[LawTable]) -> LawTable:
+        """Several tables under one another."""
+        left_out = tuple(line for part in parts for line in part.left_out)
+        titles = dict.fromkeys(part.title for part in parts)
+        plane = next((part.plane for part in parts if part.plane is not None), None)
+        return cls(frame=pl.concat(part.frame for part in parts), title="; ".join(titles), left_out=left_out, plane=plane)
+
+    def figure(self) -> Sheet:
+        """A panel a metric, a row a law, with intervals; where an echo was named, the two questions against each other."""
+        from malsim.plot.studies.law_table import law_plane, law_table
+
+        if self.plane is None:
+            return law_table(self.frame, title=self.title)
+        return law_plane(
+            self.plane, x="truth may return (share of returns)", y="an echo must not win (share right)", title=self.title
+        )
+
+    def json(self) -> str:
+        """The rows as one JSON list; a number that is not there is null."""
+        rows = self.frame.select(pl.col(pl.Float64).fill_nan(None), pl.exclude(pl.Float64)).select(self.frame.columns)
+        return json.dumps(rows.to_dicts(), indent=1, allow_nan=False)
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write laws.parquet, laws.json, laws.png and laws.html; returns the paths."""
+        from malsim.report.law_page import law_page
+
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = [folder / f"laws.{ending}" for ending in ("parquet", "json", "png", "html")]
+        drawn = io.BytesIO()
+        self.figure().savefig(drawn, format="png", dpi=130)
+        self.frame.write_parquet(paths[0])
+        paths[1].write_text(self.json() + "\n", encoding="utf-8")
+        paths[2].write_bytes(drawn.getvalue())
+        page = law_page(self.frame, drawn.getvalue(), title=self.title, left_out=self.left_out)
+        paths[3].write_text(page, encoding="utf-8")
+        return paths
+
+    def __repr__(self) -> str:
+        """A table a person reads."""
+        lines = [self.title]
+        for (data,), part in self.frame.group_by("data", maintain_order=True):
+            lines.append(f"  {data}")
+            metrics = part["metric"].unique(maintain_order=True).to_list()
+            lines.append("    " + " " * 24 + "".join(f"{name:>26}" for name in metrics))
+            for (law,), own in part.group_by("law", maintain_order=True):
+                cells = {row["metric"]: _cell(row) for row in own.to_dicts()}
+                lines.append(f"    {law!s:<24}" + "".join(f"{cells.get(name, '-'):>26}" for name in metrics))
+        return "\n".join([*lines, *(f"  not asked: {line}" for line in self.left_out)])
+
+
+def _cell(row: Mapping[str, float | None]) -> str:
+    if row["value"] is None:
+        return "-"
+    if row["low"] is None:
+        return f"{row['value']:.3f}"
+    return f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+
+
+def law_rows(answers: Mapping[str, pl.DataFrame], questions: pl.DataFrame, *, data: str, seed: int) -> pl.DataFrame:
+    """Score answers (right, probability; one row a question) of each law; intervals by bootstrap over objects."""
+    resamples = Resamples(questions["object"], seed)
+    returned = questions["returned"].to_numpy()
+    rows: list[dict[str, object]] = []
+    first: dict[str, tuple[Array, Array]] = {}
+    for law, found in answers.items():
+        right, probability = found["right"].to_numpy(), found["probability"].cast(pl.Float64).to_numpy()
+        measures = {"accuracy": (right, np.ones(len(right), dtype=bool))}
+        if returned.any():
+            measures["returned"] = (right, returned)
+        if not np.isnan(probability).any() and len(probability):
+            measures["brier"] = ((probability - right) ** 2, np.ones(len(right), dtype=bool))
+        for metric, (values, of) in measures.items():
+            draws = resamples.means(values, of)
+            row = {"data": data, "law": law, "metric": metric, "value": float(values[of].mean()), "n": int(of.sum())}
+            row |= dict(zip(("low", "high"), _interval(draws), strict=True))
+            base = first.setdefault(metric, (values, draws))
+            if base[0] is not values:
+                row["difference"] = float(values[of].mean() - base[0][of].mean())
+                row |= dict(zip(("difference_low", "difference_high"), _interval(draws - base[1]), strict=True))
+            rows.append(row)
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+class Resamples:
+    """Objects drawn again and again: how often each question counts in each draw."""
+
+    def __init__(self, objects: pl.Series, seed: int) -> None:
+        self._object = objects.rank("dense").to_numpy().astype(np.int64) - 1
+        count = int(self._object.max(initial=-1)) + 1
+        draws = np.random.Generator(np.random.Philox(key=seed))
+        self._weight = draws.multinomial(count, np.full(count, 1.0 / max(count, 1)), size=RESAMPLES)
+
+    def means(self, values: Array, of: Array) -> Array:
+        """The mean of the marked values in each draw; NaN where a draw holds none."""
+        objects = self._weight.shape[1]
+        total, count = (
+            np.bincount(self._object[of], part[of], minlength=objects) for part in (values, np.ones(len(values)))
+        )
+        sums, counts = self._weight @ total, self._weight @ count
+        means: Array = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+        return means
+
+
+def _interval(draws: Array) -> tuple[float | None, float | None]:
+    if not np.isfinite(draws).any():
+        return None, None
+    low, high = np.nanquantile(draws, [0.025, 0.975])
+    return float(low), float(high)

@@ -1,0 +1,245 @@
+"""One number of a run for each replication, by a figure's name, a property's margin, a series' metric, or a function."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import CodeType
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malsim.errors import MalsimError, UsageError
+from malsim.lab.studies.warmup import steady_mean
+from malsim.scenario.judge.checks import value_of
+from malsim.scenario.judge.series_metrics import METRICS as SERIES
+from malsim.scenario.judge.series_metrics import measure
+from malsim.scenario.properties import Property
+from malsim.scenario.properties.frames import trace_of
+from malsim.scenario.properties.margins import Margins
+from malsim.sim import bench
+from malsim.sim.clock import DAY
+from malsim.sim.record.metrics import METRICS, by_replication, calibration_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from malsim.sim.run import Run
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = [
+    "Estimate",
+    "Measure",
+    "estimate",
+    "interval",
+    "is_better_high",
+    "label_of",
+    "measured",
+    "measured_by_running",
+    "name_of",
+]
+
+Array: TypeAlias = NDArray[np.float64]
+Measure: TypeAlias = "str | Callable[[Run], Array | float]"
+
+CONFIDENCE = 0.95
+HIGH = ("accuracy", "answered", "auc", "auc_stated", "acted_share", "lessons_written", "grounded_share")
+STEADY = "steady"
+UNITS = {
+    "expanded_per_turn": "cells/turn", "words_per_turn": "words/turn", "lessons_learned": "observations",
+    "lessons_written": "observations", "lessons_lost": "observations", "cells": "cells",
+    "rise_time": "d", "settling_time": "d", "peak_time": "d", "overshoot": "%", "undershoot": "%",
+}  # fmt: skip
+OF_SERIES = re.compile(rf"({'|'.join((*SERIES, STEADY))}) of (.+)")
+
+
+def measured(run: Run, wanted: Measure) -> Array:
+    """The measure of every replication of a run, shape (replications,); NaN where a replication has none.
+
+    `wanted` is one of
+
+    - the name of a figure: `brier`, `log_loss`, `ece`, `rmse_bins`, `auc`, `accuracy`, `false_acted` … (a calibration error
+      is that of each replication's own claims, which for few claims lies above that of all replications pooled);
+    - the text of a property, which gives its margin: `always (eff(obs_a1a1) >= 0.3)`;
+    - a metric of a series: `mean of right(pump)`, `overshoot of eff(obs_a1a1)`, or `steady of belief(pump)`, its mean after
+      the warm-up (MSER-5);
+    - a function from the run to an array of one number a replication (a plain number where there is one).
+
+    Raises
+    ------
+    UsageError
+        For what is none of these, for a figure this run has none of (no truth given, no reader), or a function that gives
+        anything but one number a replication.
+    """
+    count = run.scenario.replications
+    if callable(wanted):
+        values = np.atleast_1d(np.asarray(wanted(run), dtype=np.float64))
+        if values.shape != (count,):
+            given, allowed = f"shape {values.shape}", f"shape ({count},)"
+            raise UsageError("a measure gives one number a replication", where=name_of(wanted), given=given, allowed=allowed)
+        return values
+    if wanted in METRICS:
+        return _figure(run, wanted)
+    series = OF_SERIES.fullmatch(wanted.strip())
+    if series:
+        return _of_series(run, *series.groups())
+    return _property(wanted).margin(trace_of(run, metrics=by_replication(run))).each
+
+
+def measured_by_running(scenario: Scenario, wanted: Sequence[Measure]) -> list[Array]:
+    """Run a scenario and take measures of it; where figures are all that is asked, frames are not recorded.
+
+    Raises `UsageError` as `measured` does; what no run could give is refused before the scenario is run.
+    """
+    for one in wanted:
+        if isinstance(one, str) and one not in METRICS and not OF_SERIES.fullmatch(one.strip()):
+            _property(one)
+    figures = all(isinstance(one, str) and one in METRICS for one in wanted)
+    run = bench.run(scenario.replace(record="bands") if figures else scenario)
+    return [measured(run, one) for one in wanted]
+
+
+def is_better_high(wanted: Measure) -> bool:
+    """Whether more of a measure is better: of accuracy and the like and of margins; not of losses, series and functions."""
+    if callable(wanted):
+        return False
+    return wanted in HIGH or not (wanted in METRICS or OF_SERIES.fullmatch(wanted.strip()))
+
+
+def name_of(wanted: Measure) -> str:
+    """What a measure is called in frames and figures."""
+    return wanted if isinstance(wanted, str) else getattr(wanted, "__name__", "measure")
+
+
+def label_of(metric: str) -> str:
+    """A metric's name with its unit, for an axis.
+
+    >>> label_of("brier"), label_of("settling_time of eff(obs_a1a1)"), label_of("mean of belief(pump)")
+    ('brier (1)', 'settling_time of eff(obs_a1a1) (d)', "mean of belief(pump) (the value's unit)")
+    """
+    series = OF_SERIES.fullmatch(metric)
+    if metric in METRICS or (series and series[1] in UNITS):
+        return f"{metric} ({UNITS.get(series[1] if series else metric, '1')})"
+    if series or metric.isidentifier():
+        return f"{metric} (the value's unit)"
+    return f"margin of {metric} (units compared)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """The mean of a measure over replications, with the ends of its interval and how many replications have a value."""
+
+    metric: str
+    value: float
+    low: float
+    high: float
+    replications: int
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval's length."""
+        return (self.high - self.low) / 2.0
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.metric} {self.value:.4g} [{self.low:.4g}, {self.high:.4g}] over {self.replications} replications"
+
+
+def estimate(each: Array, metric: str, *, confidence: float = CONFIDENCE) -> Estimate:
+    """The mean of one number a replication, with Student's t interval.
+
+    Raises
+    ------
+    UsageError
+        If fewer than two replications have a value, or all have the same: then an interval would say nothing.
+
+    >>> print(estimate(np.array([1.0, 2.0, 3.0]), "delay"))
+    delay 2 [-0.4841, 4.484] over 3 replications
+    """
+    held = each[~np.isnan(each)]
+    if len(held) < 2:  # noqa: PLR2004  # one value has no spread
+        hint = "ask for more replications" if len(each) == len(held) else "run more days, or more replications"
+        given = f"{len(held)} of {len(each)}"
+        raise UsageError("an interval needs two replications with a value, or more", where=metric, given=given, hint=hint)
+    if (held == held[0]).all():
+        hint = "nothing it depends on is left to chance here, and one replication tells all"
+        raise UsageError("the metric is the same in every replication", where=metric, given=float(held[0]), hint=hint)
+    mean, low, high = interval(held, confidence=confidence)
+    return Estimate(metric=metric, value=mean, low=low, high=high, replications=len(held))
+
+
+def interval(values: Array, *, confidence: float = CONFIDENCE) -> tuple[float, float, float]:
+    """Mean and Student's t interval of independent values, NaN left out; with fewer than two the ends are NaN.
+
+    mean ± t(n − 1) · s / √n.
+
+    >>> [round(end, 3) for end in interval(np.array([1.0, 2.0, 3.0]))]
+    [2.0, -0.484, 4.484]
+    """
+    from scipy.special import stdtrit
+
+    held = values[~np.isnan(values)]
+    count = len(held)
+    mean = float(held.mean()) if count else np.nan
+    if count < 2:  # noqa: PLR2004  # one value has no spread
+        return mean, np.nan, np.nan
+    half = float(stdtrit(count - 1, (1.0 + confidence) / 2.0) * held.std(ddof=1) / np.sqrt(count))
+    return mean, mean - half, mean + half
+
+
+def _figure(run: Run, name: str) -> Array:
+    found = by_replication(run) | calibration_errors(run)
+    if name in found:
+        return found[name]
+    if not run.scenario.facts:
+        hint = "add [[facts]] and [[writers]]; scripted claims have no truth to be scored against"
+        raise UsageError("no truth given", where="metric", given=name, allowed=", ".join(found), hint=hint)
+    hint = "add a [reader]" if run.scenario.reader is None else "let someone write"
+    raise UsageError("this run has no such figure", where="metric", given=name, allowed=", ".join(found), hint=hint)
+
+
+def _of_series(run: Run, metric: str, text: str) -> Array:
+    trace = trace_of(run, metrics=by_replication(run))
+    values = Margins(trace).value(value_of(text))
+    if values.dtype == object:
+        raise UsageError("words cannot be measured", where="metric", given=text, hint="compare them in a property")
+    series = np.broadcast_to(values, (len(trace.times), len(trace.replications)))
+    return steady_mean(series) if metric == STEADY else measure(metric, trace.times / DAY, series)
+
+
+def _property(text: str) -> Property:
+    near = get_close_matches(text, METRICS, n=2) or list(METRICS)[:5]
+    hint = f"try {' or '.join(near)}, a property, or `mean of` a value"
+    if text.strip().isidentifier():  # as a property it would be a bit at the first tick, which nobody means
+        raise UsageError("no such figure", where="metric", given=text, hint=hint)
+    try:
+        return Property(text)
+    except MalsimError as error:
+        raise UsageError(
+            f"neither a figure nor a property: {error.problem}", where="metric", given=text, hint=hint
+        ) from error
+
+
+def code_of(measure: Callable[..., object]) -> str:
+    """A hash of what a function does: its code with that of functions inside it, its defaults and what it closes over.
+
+    What it calls is not looked into.
+    """
+    inner = measure.func if isinstance(measure, functools.partial) else measure
+    bound = (measure.args, measure.keywords) if isinstance(measure, functools.partial) else ()
+    function = inner if hasattr(inner, "__code__") else getattr(inner, "__func__", type(inner).__call__)
+    cells = [repr(cell.cell_contents) for cell in getattr(function, "__closure__", None) or ()]
+    defaults = getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None)
+    said = repr((_instructions(getattr(function, "__code__", None)), defaults, cells, bound))
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _instructions(code: CodeType | None) -> object:
+    if code is None:
+        return None
+    constants = [_instructions(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return code.co_code.hex(), code.co_names, constants

@@ -1,0 +1,132 @@
+"""The mutation score of a suite: of all that can be broken in it, the share that some check notices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from malsim.errors import MalsimError, UsageError
+from malsim.lab.studies.mutants import mutants, mutated
+from malsim.scenario.file.size import check_size
+from malsim.scenario.judge.judge import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from malsim.limits import Limits
+    from malsim.scenario.judge.judge import Judged
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["Fate", "MutationScore", "fate", "score", "suite_mutants"]
+
+Kind: TypeAlias = Literal["killed", "survived", "broke off", "impossible"]
+Change: TypeAlias = "Callable[[Scenario], Scenario]"
+SHARED = "rules."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fate:
+    """What became of a mutant: the check that noticed it, or the error that kept the checks from noticing anything."""
+
+    mutant: str
+    kind: Kind
+    where: str
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MutationScore:
+    """The fates of all mutants. One that breaks off with an error was noticed by no check, and does not count as killed."""
+
+    fates: tuple[Fate, ...]
+
+    def of(self, kind: Kind) -> tuple[Fate, ...]:
+        """The fates of one kind."""
+        return tuple(each for each in self.fates if each.kind == kind)
+
+    @property
+    def share(self) -> float:
+        """Killed, over all that could be made."""
+        made = len(self.fates) - len(self.of("impossible"))
+        return len(self.of("killed")) / made if made else 0.0
+
+    def __str__(self) -> str:
+        """The mutants that no check notices by name, and the score."""
+        left = [*self.of("survived"), *self.of("broke off")]
+        lines = [f"{each.where}: {each.kind}: {each.mutant}{each.said and f': {each.said}'}" for each in left]
+        killed, impossible = len(self.of("killed")), len(self.of("impossible"))
+        made = len(self.fates) - impossible
+        more = f"; {impossible} more cannot be made" if impossible else ""
+        return "\n".join([*lines, f"mutation score {self.share:.3g}: {killed} of {made} mutants noticed by a check{more}"])
+
+
+def suite_mutants(suite: Iterable[Judged]) -> list[tuple[str, list[tuple[Judged, Change]]]]:
+    """Each mutant by name, with the scenarios that may notice it: a rule is every scenario's, all else is one's own."""
+    found: dict[tuple[str, str], list[tuple[Judged, Change]]] = {}
+    for judged in suite:
+        for name in mutants(judged.scenario):
+            owner = "" if name.startswith(SHARED) else judged.scenario.path
+            found.setdefault((owner, name), []).append((judged, partial(mutated, name=name)))
+    return [(name, tried) for (_, name), tried in found.items()]
+
+
+def score(
+    suite: Sequence[Judged],
+    *,
+    limits: Limits | None = None,
+    made: Iterable[tuple[str, Sequence[tuple[Judged, Change]]]] | None = None,
+) -> MutationScore:
+    """The fates of the mutants of a suite that passes.
+
+    Parameters
+    ----------
+    suite
+        Scenarios as they were judged.
+    limits
+        What a mutant may ask of the machine.
+    made
+        Mutants by name, each as the scenarios that may notice it with the change to each; default `suite_mutants(suite)`.
+
+    Raises
+    ------
+    UsageError
+        If a check of the suite does not pass as it is, so that nothing could be told from its failing.
+    """
+    for judged in suite:
+        if judged.status != "pass":
+            raise UsageError(
+                "mutants tell nothing of a suite that does not pass", where=judged.scenario.path, hint="mend it first"
+            )
+    wanted = suite_mutants(suite) if made is None else made
+    return MutationScore(tuple(_first(name, tried, limits) for name, tried in wanted))
+
+
+def fate(judged: Judged, name: str, change: Change, *, limits: Limits | None = None) -> Fate:
+    """What becomes of one mutant of one scenario."""
+    where = judged.scenario.path or judged.scenario.name
+    try:
+        broken = change(judged.scenario)
+        if limits is not None:
+            check_size(broken, limits)
+    except MalsimError as problem:
+        return Fate(mutant=name, kind="impossible", where=where, said=str(problem))
+    found = judge(broken, limits=limits)
+    failed = next((outcome for outcome in found.outcomes if outcome.status == "fail"), None)
+    if failed is not None:
+        return Fate(mutant=name, kind="killed", where=f"{where}:{failed.check.line}", said=failed.check.name)
+    errors = [found.error, *(outcome.said for outcome in found.outcomes if outcome.status == "error")]
+    said = next((error.partition("\n")[0] for error in errors if error), "")
+    return Fate(mutant=name, kind="broke off" if said else "survived", where=where, said=said)
+
+
+def _first(name: str, tried: Sequence[tuple[Judged, Change]], limits: Limits | None) -> Fate:
+    """The fate of a mutant that several scenarios may notice: the first that kills it decides."""
+    found = []
+    for judged, change in tried:
+        found.append(fate(judged, name, change, limits=limits))
+        if found[-1].kind == "killed":
+            return found[-1]
+    order: tuple[Kind, ...] = ("survived", "broke off", "impossible")
+    kept = min(found, key=lambda each: order.index(each.kind))
+    return kept if len(found) == 1 else Fate(mutant=name, kind=kept.kind, where=f"{len(found)} scenarios", said=kept.said)

@@ -1,0 +1,80 @@
+"""One point of a sweep: a scenario, the settings that made it, what is measured, and the file that holds the answer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import MalsimError, UsageError
+from malsim.lab.space.settings import changed
+from malsim.lab.studies.measure import interval, measured_by_running, name_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from malsim.lab.studies.measure import Measure
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["COLUMNS", "SweepPoint", "place_of", "written_whole"]
+
+COLUMNS = {"metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "replications": pl.Int64}
+
+
+@dataclass(frozen=True)
+class SweepPoint:
+    """What one worker does: run a scenario under some settings, measure, and write the file."""
+
+    scenario: Scenario
+    settings: dict[str, Any]
+    metrics: tuple[Measure, ...]
+    path: Path
+
+    def __call__(self) -> str:
+        """Run, measure, write the file whole or not at all; returns its name.
+
+        The file has a row a metric: the settings, then metric, value, low, high (95 %, Student's t over replications; null
+        with one) and replications. Raises `UsageError` naming the settings where a run or a metric is refused.
+        """
+        try:
+            found = measured_by_running(changed(self.scenario, self.settings, where="sweep"), self.metrics)
+        except MalsimError as error:
+            named = ", ".join(f"{name}={value}" for name, value in self.settings.items())
+            raise UsageError(str(error), where=f"the point {named}") from error
+        rows = [
+            (name_of(metric), *interval(each), int((~np.isnan(each)).sum()))
+            for metric, each in zip(self.metrics, found, strict=True)
+        ]
+        frame = pl.DataFrame(rows, orient="row", schema=COLUMNS).with_columns(pl.col("value", "low", "high").fill_nan(None))
+        settings = [pl.Series(name, [value] * frame.height) for name, value in self.settings.items()]
+        written_whole(pl.DataFrame(settings).hstack(frame), self.path)
+        return self.path.name
+
+
+def place_of(settings: dict[str, Any]) -> str:
+    """The file of a point, under a folder of its own first letters so that no folder grows too long.
+
+    >>> place_of({"rules.damping": 0.5})
+    '90/90968b484518cd8c9a45.parquet'
+    """
+    text = json.dumps(settings, sort_keys=True)
+    name = hashlib.sha256(text.encode()).hexdigest()[:20]
+    return f"{name[:2]}/{name}.parquet"
+
+
+def written_whole(frame: pl.DataFrame, path: Path) -> None:
+    """Write a Parquet file so that at any moment, and after any kill, it is there whole or not there."""
+    path.parent.mkdir(exist_ok=True)
+    part = path.with_name(f".{path.stem}.{os.getpid()}.part")
+    with part.open("wb") as file:
+        frame.write_parquet(file)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+    for left in path.parent.glob(f".{path.stem}.*.part"):  # of one that was killed at this point before
+        left.unlink(missing_ok=True)

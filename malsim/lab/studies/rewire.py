@@ -1,0 +1,57 @@
+"""Netlists with one thing broken: a signal that nothing reads, an op that no thread calls, other words in the text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from malsim.netlist import parse
+from malsim.netlist.language.statements import Document, Schedule, Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from malsim.netlist.language.statements import Statement
+    from malsim.sim.settings.netlist_config import Wires
+
+__all__ = ["breaks", "rewired"]
+
+CUT, UNCALL, REWORD = "cut ", "uncall ", " → "
+
+
+def breaks(wires: Wires | None) -> Iterator[str]:
+    """The names of what `rewired` can cut or leave uncalled, and the world's inputs where it has any."""
+    for statement in wires.document.statements if wires else ():
+        if isinstance(statement, Wire) and statement.readers:
+            yield f"{CUT}{statement.signal}"
+        elif isinstance(statement, Schedule):
+            yield f"{UNCALL}{statement.op}"
+
+
+def rewired(wires: Wires, name: str) -> Wires | None:
+    """The wires with what `name` says: `cut SIGNAL`, `uncall OP`, or `OLD → NEW` in the canonical text; None if not there.
+
+    Raises `NetlistError` for what is no netlist any more.
+    """
+    if REWORD in name:
+        old, _, new = name.partition(REWORD)
+        document = parse(wires.text.replace(old, new)) if old in wires.text else wires.document
+    elif name.startswith(CUT):
+        document = _changed(wires.document, lambda statement: _unread(statement, name.removeprefix(CUT)))
+    else:
+        document = _changed(wires.document, lambda statement: _uncalled(statement, name.removeprefix(UNCALL)))
+    return None if document == wires.document else replace(wires, document=document)
+
+
+def _changed(document: Document, change: Callable[[Statement], Statement | None]) -> Document:
+    return replace(document, statements=tuple(made for each in document.statements if (made := change(each)) is not None))
+
+
+def _unread(statement: Statement, signal: str) -> Statement:
+    if isinstance(statement, Wire) and statement.signal == signal:
+        return replace(statement, ends=tuple(end for end in statement.ends if end.role == "writes"))
+    return statement
+
+
+def _uncalled(statement: Statement, op: str) -> Statement | None:
+    return None if isinstance(statement, Schedule) and statement.op == op else statement

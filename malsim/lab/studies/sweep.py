@@ -1,0 +1,206 @@
+"""One scenario over many settings, in many processes: a file a point, so that what is finished stays finished."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.errors import UsageError
+from malsim.lab.space.design import designed
+from malsim.lab.space.given import scenario_of
+from malsim.lab.space.settings import setting
+from malsim.lab.studies.measure import code_of, label_of, name_of
+from malsim.lab.studies.point_files import COLUMNS, SweepPoint, place_of
+from malsim.lab.studies.pool import executor_of, must_travel, results
+from malsim.sim.record.manifest import constants, versions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from malsim.lab.space.design import Design, Given
+    from malsim.lab.space.given import ScenarioOrPath
+    from malsim.lab.studies.measure import Measure
+    from malsim.plot.style import Sheet
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["Swept", "sweep"]
+
+SWEPT = ("brier", "accuracy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swept:
+    """A finished sweep: its folder, how many points it has, and how many of them this call computed.
+
+    `labels` has the settings swept, each with its unit; `metrics` the names of what was measured.
+    """
+
+    folder: Path
+    labels: dict[str, str]
+    metrics: tuple[str, ...]
+    points: int
+    computed: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The settings swept."""
+        return tuple(self.labels)
+
+    @property
+    def lazy(self) -> pl.LazyFrame:
+        """Every point, lazily: a column a setting, then metric, value, low, high, replications."""
+        return pl.scan_parquet(self.folder / "points" / "**" / "*.parquet", hive_partitioning=False)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """Every point, in the order of their settings."""
+        return self.lazy.sort(*self.names, maintain_order=True).collect()
+
+    def plot(self, metric: str | None = None, *, x: str | None = None, by: str | None = None, y: str | None = None) -> Sheet:
+        """A metric (the first, if None) over the settings, which must all be named or have one value.
+
+        Over one setting a line with its interval as a band; over two a line for each value of `by`, or shades over x and y.
+        """
+        from malsim.plot.studies.sweep_curves import curves, shades
+
+        metric = metric or self.metrics[0]
+        points = self.frame.filter(metric=metric)
+        if points.is_empty():
+            raise UsageError("the sweep has no such metric", where="plot", given=metric, allowed=", ".join(self.metrics))
+        varied = [name for name in self.names if points[name].n_unique() > 1] or list(self.names[:1])
+        x = x or varied[0]
+        others = [name for name in varied if name not in {x, y}]
+        by = by or (others[0] if others and y is None else None)
+        if not {x, y or x, by or x} <= set(self.names) or not set(varied) <= {x, y, by}:
+            hint = "name two, or filter found.frame and draw that"
+            raise UsageError(
+                "these settings cannot be drawn", where="plot", given=[x, y or by], allowed=", ".join(varied), hint=hint
+            )
+        given: dict[str, Any] = {"label": label_of(metric), "names": self.labels, "title": f"{points.height} points"}
+        return shades(points, x=x, y=y, **given) if y else curves(points, x=x, by=by, **given)
+
+
+def sweep(
+    scenario: ScenarioOrPath,
+    given: Given,
+    *,
+    folder: str | Path | None = None,
+    metric: Measure | Sequence[Measure] = SWEPT,
+    executor: Any = None,
+    workers: int | None = None,
+    progress: bool = True,
+) -> Swept:
+    """Run a scenario at every point of a design, each point's measures to a Parquet file of its own.
+
+    Parameters
+    ----------
+    scenario
+        What is run; its `replications` are run at every point, on the same random numbers.
+    given
+        A grid (setting names to values, all combinations), a list of points, or a frame with a row a point, such as
+        `design.design` makes; names as in `settings.settings_of`.
+    folder
+        Where points/*/*.parquet go, out/NAME/sweep if None; workers of a cluster must see it too. What it already holds of
+        this sweep is not computed again, so a sweep that was killed goes on.
+    metric
+        One measure or several; see `measure.measured`. Points of a function are kept under a hash of its code: a changed
+        body is another sweep, and wants another folder.
+    executor
+        Any `concurrent.futures` executor or a Dask client; if None, `workers` new processes (as many as there are cores, if
+        None), from a script as from a notebook; they must be able to import the functions you give.
+    progress
+        Show a bar.
+
+    At most 64 points are under way and only their names come back, so memory does not grow with their number; a point is the
+    same whoever computes it.
+
+    Raises
+    ------
+    UsageError
+        For a bad design (before anything is run), a folder that holds another sweep, a point that is refused, or a worker
+        that died; what is finished stays.
+    """
+    scenario = scenario_of(scenario)
+    from tqdm.auto import tqdm
+
+    measures: tuple[Measure, ...] = (metric,) if isinstance(metric, str) or callable(metric) else tuple(metric)
+    if not measures:
+        raise UsageError("no metric named", where="metric", hint='such as "brier"')
+    made = designed(given, scenario)
+    held = replace(scenario, path=str(Path(scenario.path).resolve())) if scenario.path else scenario
+    if executor is None:
+        must_travel(*filter(callable, (*measures, scenario.rules.effective)))
+    where = Path(folder or Path("out") / scenario.name / "sweep").resolve()
+    _opened(where, scenario, made, measures)
+    due = sum(1 for _ in _due(made, where))
+    with (
+        executor_of(executor, workers=workers) as pool,
+        tqdm(
+            total=len(made), initial=len(made) - due, desc=f"sweep of {scenario.name}", unit="point", disable=not progress
+        ) as bar,
+    ):
+        for _ in results(pool, (SweepPoint(held, settings, measures, path) for settings, path in _due(made, where))):
+            bar.update()
+    labels = {name: f"{name} ({setting(name, scenario).unit})" for name in made.names}
+    return Swept(folder=where, labels=labels, metrics=tuple(map(name_of, measures)), points=len(made), computed=due)
+
+
+def _due(made: Design, folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+    """The points whose file is not there."""
+    for settings in made:
+        path = folder / "points" / place_of(settings)
+        if not path.exists():
+            yield settings, path
+
+
+def _opened(folder: Path, scenario: Scenario, made: Design, metrics: Sequence[Measure]) -> None:
+    """Make the folder, or see that it holds points of the same scenario, settings, metrics and versions."""
+    about = {
+        "scenario": scenario.name,
+        "identity": _identity(scenario),
+        "settings": sorted(made.names),
+        "metrics": [name_of(one) for one in metrics],
+        "code": {name_of(one): code_of(one) for one in metrics if callable(one)},
+        "versions": versions(),
+    }
+    card = folder / "sweep.json"
+    clash = [name for name in made.names if name in COLUMNS]
+    if clash:
+        raise UsageError("a setting named as a column of the answer", where="design", given=clash[0])
+    if card.exists():
+        before = json.loads(card.read_text(encoding="utf-8"))
+        other = [key for key, value in about.items() if before.get(key, {}) != value]
+        if other:
+            hint = "give another folder, or remove this one"
+            raise UsageError(
+                "this folder holds another sweep", where=str(folder), given=f"other {', '.join(other)}", hint=hint
+            )
+        return
+    (folder / "points").mkdir(parents=True, exist_ok=True)
+    part = folder / f".sweep.{os.getpid()}.part"
+    part.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    part.replace(card)
+
+
+def _identity(scenario: Scenario) -> str:
+    """A hash of all that a scenario does; not of its checks, nor of where its file lies."""
+    told = {one.name: getattr(scenario, one.name) for one in fields(scenario)}
+    for name in ("claims", "rules", "checks", "text", "path", "why", "beginning", "netlist"):
+        told.pop(name)
+    parts = [repr(sorted(told.items())), repr(constants(scenario.rules)), scenario.claims.write_ndjson()]
+    if scenario.netlist:
+        parts.append(f"{scenario.netlist.text}{scenario.netlist.derive}{scenario.netlist.inputs}")
+    if scenario.beginning:
+        begun = scenario.beginning
+        parts.append(f"{begun.now}")
+        parts += [
+            memory.cells.write_ndjson() + memory.edges.write_ndjson() for memory in (begun.memory, begun.lender) if memory
+        ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -1,0 +1,161 @@
+"""How an alarm did against episodes of truth: run lengths, delay, missed, false alarms, chatter, standing, flood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import DataError
+from malsim.lab.tripwire.runs.intervals import Interval, blocks, median_length, rate, run_length, share
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.lab.tripwire.boolean.machine import Bools
+
+    Ints = NDArray[np.int64]
+    Runs = tuple[NDArray[np.float64], Bools]
+
+__all__ = ["MEANINGS", "Standards", "onsets", "scores", "spans", "waits"]
+
+MEANINGS = {
+    "arl0": ("ticks", "average run length to a false alarm, from the start of each quiet span"),
+    "arl1": ("ticks", "average run length to the alarm, the episode's first tick counted as 1"),
+    "delay": ("ticks", "median ticks from an episode's first to the alarm; 0 is at once"),
+    "missed": ("share", "episodes that ended without the alarm ever on"),
+    "false alarms": ("per 1,000 ticks", "alarms that came on in quiet ticks, for quiet ticks with the alarm off before"),
+    "chatter": ("share", "alarms that came on again within 3 ticks of going off"),
+    "standing": ("share", "quiet ticks in which the alarm is on"),
+    "flood": ("share", "ticks that end a window of 10 with more than 3 alarms"),
+}
+
+
+@dataclass(frozen=True)
+class Standards:
+    """What counts as chatter and as a flood, in ticks (EEMUA 191 counts 10 alarms in 10 minutes for one operator)."""
+
+    chatter_within: int = 3
+    flood_window: int = 10
+    flood_alarms: int = 3
+
+
+def scores(alarm: Bools, truth: Bools, *, standards: Standards = Standards()) -> pl.DataFrame:
+    """Score an alarm against truth.
+
+    Parameters
+    ----------
+    alarm, truth
+        Ticks × replications: whether the alarm is on, and whether an episode is.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a figure: metric, value, low and high (95 %), count, unit, how the interval was made, meaning. An episode
+        that begins under an alarm already on is neither detected nor missed. What ends without an alarm is censored, never
+        counted as if it had come.
+
+    Raises
+    ------
+    DataError
+        Where the two have not one shape of ticks × replications.
+    """
+    if alarm.shape != truth.shape or alarm.ndim != 2 or not alarm.size:  # noqa: PLR2004
+        raise DataError("alarm and truth are ticks × replications of one shape", given=f"{alarm.shape}, {truth.shape}")
+    on = onsets(alarm)
+    quiet_runs, (length, ended) = waits(alarm, ~truth, skip=True), waits(alarm, truth, skip=False)
+    off_before = ~np.vstack([np.zeros_like(alarm[:1]), alarm[:-1]])
+    episodes = _episode_blocks(alarm, truth)
+    made: dict[str, Interval] = {
+        "arl0": run_length(*quiet_runs),
+        "arl1": run_length(length, ended),
+        "delay": _less_one(median_length(length, ended)),
+        "missed": share(*episodes),
+        "false alarms": rate(blocks(on & ~truth), blocks(~truth & off_before), per=1000.0),
+        "chatter": share(blocks(on & _soon(alarm, standards.chatter_within)), blocks(on)),
+        "standing": share(blocks(alarm & ~truth), blocks(~truth)),
+        "flood": share(blocks(_flooded(on, standards)), blocks(np.ones_like(on))),
+    }
+    rows = [
+        (name, one.value, one.low, one.high, one.count, MEANINGS[name][0], one.how, MEANINGS[name][1])
+        for name, one in made.items()
+    ]
+    columns = ["metric", "value", "low", "high", "count", "unit", "how", "meaning"]
+    return pl.DataFrame(rows, schema=columns, orient="row").with_columns(pl.col("value", "low", "high").fill_nan(None))
+
+
+def onsets(alarm: Bools) -> Bools:
+    """The ticks at which an alarm comes on."""
+    return np.asarray(alarm & ~np.vstack([np.zeros_like(alarm[:1]), alarm[:-1]]))
+
+
+def waits(alarm: Bools, span: Bools, *, skip: bool) -> Runs:
+    """How long each unbroken span waited for the alarm, in ticks, its first as 1, and whether the alarm came in it.
+
+    Parameters
+    ----------
+    skip
+        Count from the first tick with the alarm off; else leave out spans that begin with the alarm already on before.
+    """
+    rep, start, stop = spans(span)
+    ticks = len(alarm)
+    if skip:
+        start = np.minimum(_next(~alarm)[start, rep], stop)
+    else:
+        fresh = (start == 0) | ~alarm[np.maximum(start - 1, 0), rep]
+        rep, start, stop = rep[fresh], start[fresh], stop[fresh]
+    kept = start < stop
+    rep, start, stop = rep[kept], start[kept], stop[kept]
+    came = _next(alarm)[np.minimum(start, ticks), rep]
+    ended = came < stop
+    return np.where(ended, came - start + 1, stop - start).astype(np.float64), ended
+
+
+def spans(span: Bools) -> tuple[Ints, Ints, Ints]:
+    """(replication, first tick, tick after the last) of each unbroken span."""
+    edge = np.zeros((1, span.shape[1]), dtype=np.int8)
+    change = np.diff(np.vstack([edge, span.astype(np.int8), edge]), axis=0)
+    rep, start = np.nonzero(change.T == 1)
+    return rep, start, np.nonzero(change.T == -1)[1]
+
+
+def _next(bits: Bools) -> Ints:
+    """For each tick and one past the last: the next tick, itself included, at which a bit is on; else how many there are."""
+    ticks = len(bits)
+    at = np.where(bits, np.arange(ticks)[:, None], ticks)
+    made = np.minimum.accumulate(at[::-1], axis=0)[::-1]
+    return np.vstack([made, np.full((1, bits.shape[1]), ticks)])
+
+
+def _episode_blocks(alarm: Bools, truth: Bools) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of each replication: episodes missed, and episodes that began with the alarm off."""
+    rep, start, stop = spans(truth)
+    fresh = (start == 0) | ~alarm[np.maximum(start - 1, 0), rep]
+    missed = fresh & (_next(alarm)[start, rep] >= stop)
+    count = alarm.shape[1]
+    if count == 1:
+        return missed.astype(np.float64), fresh.astype(np.float64)
+    part, whole = (np.bincount(rep, weights=weight, minlength=count).astype(np.float64) for weight in (missed, fresh))
+    return part, whole
+
+
+def _less_one(found: Interval) -> Interval:
+    return replace(found, value=found.value - 1, low=found.low - 1, high=found.high - 1)
+
+
+def _soon(alarm: Bools, within: int) -> Bools:
+    """Whether the alarm was on within so many ticks before."""
+    held = np.zeros_like(alarm)
+    for lag in range(2, within + 2):
+        held[lag:] |= alarm[:-lag]
+    return held
+
+
+def _flooded(on: Bools, standards: Standards) -> Bools:
+    """The ticks that end a window with more alarms than are borne."""
+    total = np.cumsum(on, axis=0, dtype=np.int64)
+    window = min(standards.flood_window, len(on))
+    before = np.vstack([np.zeros((window, on.shape[1]), dtype=np.int64), total[:-window]])
+    return np.asarray(total - before > standards.flood_alarms)

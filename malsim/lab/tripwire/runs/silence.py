@@ -1,0 +1,209 @@
+"""The silence receipt: how long a tripwire watched, whether what it watches still moved, when a test last tripped it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+import ops
+from malsim.lab.tripwire.boolean.statics import acknowledging
+from malsim.lab.tripwire.runs.intervals import Interval, blocks, share
+from malsim.lab.tripwire.runs.recorded_inputs import opened
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.lab.tripwire.boolean.machine import Bools
+    from malsim.netlist.wiring import Net
+    from ops.pin import Array
+
+__all__ = ["JOINTLY", "Receipt", "blind", "guarded", "inner_numbers", "receipt", "sensors"]
+
+JOINTLY = 10  # ticks in which nothing that is watched changes, after which a tripwire without a watchdog counts as blind
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a silence is worth.
+
+    Parameters
+    ----------
+    silent, tripped, blind
+        Shares of ticks and replications: quiet with fresh inputs, alarm on, quiet with inputs gone stale or absent.
+    ticks
+        How many were watched, in each of how many replications.
+    inputs
+        One row a watched signal: signal, fresh (share of ticks), longest (ticks unchanged), changed (the last day), stale.
+    tested
+        The last day on which a test had the alarm on, in the replication where that is earliest; None where some
+        replication was tripped by none.
+    tests
+        Names of the episodes that test it.
+    ends_blind
+        Whether some replication ends without fresh inputs.
+    """
+
+    ticks: tuple[int, int]
+    silent: Interval
+    tripped: Interval
+    blind: Interval
+    inputs: pl.DataFrame
+    tested: float | None
+    tests: tuple[str, ...]
+    ends_blind: bool
+
+    @property
+    def verdict(self) -> str:
+        """One sentence on what its silence says."""
+        if self.ends_blind:
+            stale = ", ".join(self.inputs.filter(pl.col("stale"))["signal"].to_list())
+            return f"blind: its inputs went stale ({stale}), so its silence says nothing"
+        if not self.tests:
+            return "untested: no episode trips it on purpose, so nobody knows that it is alive"
+        if self.tested is None:
+            return f"dead: it did not trip in every replication when tested ({', '.join(self.tests)})"
+        return (
+            f"alive: last tripped on purpose on day {self.tested:g}, inputs fresh to the end; its silence means all is good"
+        )
+
+    def __str__(self) -> str:
+        ticks, reps = self.ticks
+        shares = ", ".join(
+            f"{name} {one.value:.1%} [{one.low:.1%}, {one.high:.1%}]"
+            for name, one in (("silent", self.silent), ("tripped", self.tripped), ("blind", self.blind))
+        )
+        return f"{self.verdict}\n{ticks} ticks × {reps} replications watched: {shares}"
+
+
+def sensors(net: Net) -> list[str]:
+    """The signals that a net watches: its numbers of the run that come from outside, or where it has none its bits.
+
+    What the loop's clock and the acknowledging write is not watched.
+    """
+    alone, known = opened(net), set(acknowledging(net))
+    outside = [
+        name
+        for name, signal in alone.signals.items()
+        if signal.writer is None and name not in net.initial and name not in known and not _clock(net, name)
+    ]
+    numbers = [name for name in outside if net.signals[name].type != "bit"]
+    return numbers or outside
+
+
+def _clock(net: Net, name: str) -> bool:
+    writer = net.signals[name].writer
+    return writer is not None and str(writer.address).startswith("clock.")
+
+
+def guarded(net: Net, *, tick: float) -> dict[str, int]:
+    """The signals that a watchdog guards, and the ticks each allows."""
+    found = {}
+    for name, signal in net.signals.items():
+        for link in signal.readers:
+            one = net.instances.get(link.pin.instance) if link.pin else None
+            if link.pin and one and one.sheet.name == "watchdog" and link.pin.name.startswith("in-"):
+                timeouts = ops.start(one.sheet, 1, one.settings)["timeout"]
+                found[name] = int(timeouts[int(link.pin.name[3:]), 0] // tick)
+    return found
+
+
+def blind(watched: Mapping[str, Array], limits: Mapping[str, int], *, jointly: int = JOINTLY) -> dict[str, Bools]:
+    """For each watched signal, the ticks × replications at which it is stale or absent.
+
+    Parameters
+    ----------
+    watched
+        Ticks × replications of each; NaN is absent.
+    limits
+        Signal to the ticks it may stay the same; the rest are stale together, when none of them changed for `jointly` ticks.
+    """
+    since = {name: _unchanged(values) for name, values in watched.items()}
+    loose = [since[name] for name in watched if name not in limits]
+    together = np.min(loose, axis=0) > jointly if loose else None
+    made = {}
+    for name, values in watched.items():
+        stale = since[name] > limits[name] if name in limits else together
+        made[name] = np.asarray(np.isnan(values) | stale)
+    return made
+
+
+def _unchanged(values: Array) -> Array:
+    """For how many ticks a value has been the same."""
+    moved = np.ones(values.shape, dtype=bool)
+    same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
+    moved[1:] = ~same
+    ticks = np.arange(len(values))[:, None]
+    return ticks - np.maximum.accumulate(np.where(moved, ticks, 0), axis=0)
+
+
+def inner_numbers(net: Net) -> list[str]:
+    """The numbers of the run that a net's own ops write."""
+    alone = opened(net)
+    return [name for name, signal in alone.signals.items() if signal.writer is not None and signal.type == "float"]
+
+
+def receipt(
+    net: Net,
+    watched: dict[str, Array],
+    inner: Mapping[str, Array],
+    alarm: Bools,
+    tests: Mapping[str, Bools],
+    *,
+    days: Array,
+    tick: float,
+) -> Receipt:
+    """What the silence of a run is worth.
+
+    Parameters
+    ----------
+    watched
+        Ticks × replications of each of `sensors(net)`.
+    inner
+        Of the numbers that the net makes of them: where one is NaN, what is behind it sees nothing.
+    alarm
+        Ticks × replications.
+    tests
+        Name of each episode that tests it to its ticks × replications.
+    days
+        Of each tick.
+    tick
+        Milliseconds between two ticks.
+    """
+    stale = blind(watched, guarded(net, tick=tick)) | {name: np.isnan(values) for name, values in inner.items()}
+    any_stale = np.any(list(stale.values()), axis=0) if stale else np.zeros_like(alarm)
+    every = blocks(np.ones_like(alarm))
+    shares = [share(blocks(one), every) for one in (~alarm & ~any_stale, alarm, ~alarm & any_stale)]
+    rows = [
+        (name, 1.0 - float(stale[name].mean()), int(_unchanged(values).max()), _last_change(values, days),
+         bool(stale[name][-1].any()))
+        for name, values in (watched | {name: inner[name] for name in inner if stale[name].any()}).items()
+    ]  # fmt: skip
+    kinds = {"signal": pl.String, "fresh": pl.Float64, "longest": pl.Int64, "changed": pl.Float64, "stale": pl.Boolean}
+    return Receipt(
+        ticks=(alarm.shape[0], alarm.shape[1]),
+        silent=shares[0], tripped=shares[1], blind=shares[2],
+        inputs=pl.DataFrame(rows, schema=kinds, orient="row"),
+        tested=_tested(alarm, tests, days),
+        tests=tuple(tests),
+        ends_blind=bool((any_stale & ~alarm)[-1].any()),
+    )  # fmt: skip
+
+
+def _last_change(values: Array, days: Array) -> float:
+    """The day of the last change, in the replication where that is earliest."""
+    since = _unchanged(values)[-1].max()
+    return float(days[len(days) - 1 - int(since)])
+
+
+def _tested(alarm: Bools, tests: Mapping[str, Bools], days: Array) -> float | None:
+    """The last day on which a test had the alarm on, where every replication was tripped by one."""
+    if not tests:
+        return None
+    tripped = alarm & np.any(list(tests.values()), axis=0)
+    if not tripped.any(axis=0).all():
+        return None
+    last = len(alarm) - 1 - np.argmax(tripped[::-1], axis=0)
+    return float(days[int(last.min())])

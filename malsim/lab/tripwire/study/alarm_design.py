@@ -1,0 +1,234 @@
+"""A tripwire from the figures it must reach: level, hysteresis, hold and smoothing by simulation, shown on fresh seeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import UsageError
+from malsim.lab.tripwire.runs.episode_scores import scores
+from malsim.lab.tripwire.runs.noise import Noise
+from malsim.lab.tripwire.runs.recorded_inputs import opened, replay
+from malsim.lab.tripwire.study.structures import WARM, candidates, chosen, compared
+from malsim.netlist import parse
+from malsim.netlist.wiring import link
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.netlist.wiring import Net
+    from malsim.plot.style import Sheet
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["AlarmDesign", "design_tripwire"]
+
+BANDS = (0.0, 0.5, 1.0, 2.0)  # hystereses tried, in spreads of what is compared
+REPS = 400
+MOST_NUMBERS = 4_000_000
+
+_TEXT = """\
+# Trips when x has moved by {shift:g} from {mean:g}: ARL0 {arl0:g} ticks, ARL1 {arl1:.3g} ticks by simulation.
+loadrt scale names=moved
+loadrt smooth names=calm
+loadrt watch names=beyond
+loadrt ton names=standing
+loadrt latch names=alarm
+net x moved.in
+net away moved.out > calm.in
+net calmed calm.out > beyond.in
+net is-beyond beyond.above > standing.in
+net stands standing.out > alarm.set
+net ack reviewer.ack > alarm.reset
+net tripped alarm.out
+setp moved.gain {sign}
+setp moved.offset {offset:.6g}
+setp calm.gain {gain:g}
+setp beyond.level {level:.6g}
+setp beyond.hysteresis {band:.6g}
+setp standing.delay {hold:g}ms
+addf moved tick
+addf calm tick
+addf beyond tick
+addf standing tick
+addf alarm tick
+"""
+
+
+@dataclass(frozen=True)
+class AlarmDesign:
+    """A proposed tripwire; a notebook shows its figure, `print` its text.
+
+    Parameters
+    ----------
+    arl0, delay
+        The targets, in ticks.
+    noise, shift
+        What was designed for.
+    candidates
+        gain, hold (ticks), level, arl0, arl1, reached: each structure at the level that gives the target ARL0.
+    gain, hold, level, hysteresis
+        The proposal: share of the gap that the smoothing closes each tick, ticks a crossing must stand, where it crosses and
+        the width of the band, in the unit of what is watched, from its mean.
+    text
+        The netlist.
+    shown
+        The figures of that netlist on fresh seeds; see `episode_scores.scores`.
+    """
+
+    arl0: float
+    delay: float
+    noise: Noise
+    shift: float
+    candidates: pl.DataFrame
+    gain: float
+    hold: int
+    level: float
+    hysteresis: float
+    text: str
+    shown: pl.DataFrame
+
+    @property
+    def reached(self) -> bool:
+        """Whether on fresh seeds neither target lies outside its interval on the bad side."""
+        found = {row["metric"]: row for row in self.shown.to_dicts()}
+        return bool(found["arl0"]["high"] >= self.arl0 and found["arl1"]["low"] <= self.delay)
+
+    @property
+    def figure(self) -> Sheet:
+        """How fast each structure tried is at the target ARL0, and what was taken."""
+        from malsim.plot.wiring.structure_curves import design
+
+        title = f"ARL0 {self.arl0:g} ticks, shift of {self.shift:g}"
+        return design(self.candidates, gain=self.gain, hold=self.hold, delay=self.delay, title=title)
+
+    def _repr_png_(self) -> bytes:
+        return self.figure._repr_png_()
+
+    def __str__(self) -> str:
+        found = {row["metric"]: row for row in self.shown.to_dicts()}
+        told = [
+            f"  {name.upper()} {_range(found[name])}, asked {word} {target:g}"
+            for name, word, target in (("arl0", "at least", self.arl0), ("arl1", "at most", self.delay))
+        ]
+        smoothing = "no smoothing" if self.gain == 1 else f"smoothing {self.gain:g}"
+        head = f"{smoothing}, level {self.level:.4g} from the mean, hysteresis {self.hysteresis:.3g}, held {self.hold} ticks"
+        verdict = "reached on fresh seeds" if self.reached else "NOT reached: no structure tried is as fast at that ARL0"
+        return "\n".join([head, *told, f"  {verdict}"])
+
+
+def _range(row: dict[str, float]) -> str:
+    value = "–" if row["value"] is None else f"{row['value']:.4g}"
+    return f"{value} [{row['low']:.4g}, {row['high']:.4g}] ticks"
+
+
+def design_tripwire(
+    arl0: float,
+    delay: float,
+    *,
+    noise: Noise | None = None,
+    shift: float = 1.0,
+    tick: float = 8.64e7,
+    seed: int = 0,
+    chatter: float = 0.1,
+) -> AlarmDesign:
+    """Find a level, a hysteresis, a hold and a smoothing that ring falsely no oftener, and truly no later, than asked.
+
+    For every smoothing and hold the level is solved for the target ARL0 on one quiet stream; of those that are fast enough
+    the simplest is taken, else the fastest. The hysteresis is the narrowest of a few with no more chatter than asked.
+
+    Parameters
+    ----------
+    arl0, delay
+        Least average run length to a false alarm, and most to detect the shift (its first tick is 1), in ticks.
+    noise, shift
+        What the value does while all is well, and by how much it moves when it is not, in its unit; a shift below 0 is down.
+        By default one sigma of unit normal noise.
+    tick
+        Milliseconds between two ticks, for the hold.
+    chatter
+        Most share of alarms that come again within 3 ticks of going off.
+
+    Raises
+    ------
+    UsageError
+        For targets below 1, no shift, or an ARL0 beyond what is simulated (10,000 ticks).
+    """
+    for name, value, good in (("arl0", arl0, 1 < arl0 <= MOST_NUMBERS / REPS), ("delay", delay, delay >= 1)):
+        if not good:
+            allowed = f"above 1 and at most {MOST_NUMBERS // REPS}" if name == "arl0" else "1 or more"
+            raise UsageError("out of bounds", where=f"design.{name}", given=value, allowed=allowed)
+    if not shift:
+        raise UsageError("without a shift there is nothing to detect", where="design.shift", given=shift)
+    noise = noise or Noise()
+    quiet, shifted = _streams(noise, shift, arl0, delay, seed, "calibration")
+    tried = candidates(_away(quiet, noise, shift), _away(shifted, noise, shift), arl0, delay)
+    taken = chosen(tried)
+    plan = _Plan(noise, shift, tick, arl0, taken)
+    spread = float(compared(_away(quiet, noise, shift), taken["gain"], 1).std())
+    band = next(
+        (width * spread for width in BANDS if _chatter(plan.net(width * spread), quiet) <= chatter), BANDS[-1] * spread
+    )
+    net = plan.net(band)
+    shown = _shown(net, *_streams(noise, shift, arl0, delay, seed, "fresh"))
+    level, hold = float(taken["level"]), int(taken["hold"])
+    return AlarmDesign(arl0, delay, noise, shift, tried, float(taken["gain"]), hold, level, band, plan.text(band), shown)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A chosen structure, to be written out with a hysteresis."""
+
+    noise: Noise
+    shift: float
+    tick: float
+    arl0: float
+    chosen: dict[str, float]
+
+    def text(self, band: float) -> str:
+        """The netlist; the level is put where the upper edge of the band is what was solved for."""
+        sign = 1 if self.shift > 0 else -1
+        one = self.chosen
+        return _TEXT.format(
+            shift=self.shift, mean=self.noise.mean, arl0=self.arl0, arl1=one["arl1"], sign=sign,
+            offset=-sign * self.noise.mean + 0.0, gain=one["gain"], level=one["level"] - band / 2, band=band,
+            hold=(one["hold"] - 1) * self.tick,
+        )  # fmt: skip
+
+    def net(self, band: float) -> Net:
+        return opened(link(parse(self.text(band))))
+
+
+def _streams(noise: Noise, shift: float, arl0: float, delay: float, seed: int, name: str) -> tuple[Floats, Floats]:
+    """A quiet stream, and one that shifts after 60 ticks."""
+    ticks = int(min(max(1.5 * arl0, 200), MOST_NUMBERS / REPS))
+    quiet = noise.drawn(seed, f"{name}, quiet", ticks, REPS)
+    shifted = noise.drawn(seed, f"{name}, shifted", WARM + int(20 * delay), REPS)
+    shifted[WARM:] += shift
+    return quiet, shifted
+
+
+def _away(values: Floats, noise: Noise, shift: float) -> Floats:
+    away: Floats = (values - noise.mean) * np.sign(shift)
+    return away
+
+
+def _chatter(net: Net, quiet: Floats) -> float:
+    """The share of alarms on a quiet stream that come again within 3 ticks."""
+    alarm = replay(net, {"x": quiet[: len(quiet) // 2]}, ["stands"])["stands"]
+    found = scores(alarm, np.zeros_like(alarm)).row(5, named=True)
+    return float(found["value"] or 0.0)
+
+
+def _shown(net: Net, quiet: Floats, shifted: Floats) -> pl.DataFrame:
+    """The figures on a quiet stream, and those of detection on a shifted one."""
+    calm, moved = (replay(net, {"x": values}, ["stands"])["stands"] for values in (quiet, shifted))
+    truth = np.zeros_like(moved)
+    truth[WARM:] = True
+    detected = scores(moved, truth).filter(pl.col("metric").is_in(["arl1", "delay", "missed"]))
+    return pl.concat(
+        [scores(calm, np.zeros_like(calm)).filter(~pl.col("metric").is_in(["arl1", "delay", "missed"])), detected]
+    )

@@ -1,0 +1,69 @@
+"""Mutation: each wrong put into the netlist, the scenario run and judged again; what no check notices survives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.errors import MalsimError
+from malsim.lab.tripwire.runs.observation import wired
+from malsim.lab.tripwire.study.netlist_mutants import mutants
+from malsim.scenario.judge.judge import judge
+
+if TYPE_CHECKING:
+    from malsim.lab.tripwire.runs.observation import Observation
+    from malsim.lab.tripwire.study.netlist_mutants import Mutant
+    from malsim.sim.run import Run
+    from malsim.sim.settings.netlist_config import Wires
+
+__all__ = ["mutation_results"]
+
+KINDS = {
+    "kind": pl.String, "what": pl.String, "line": pl.Int64, "verdict": pl.String, "by": pl.String, "shows": pl.Boolean,
+}  # fmt: skip
+
+
+def mutation_results(base: Observation) -> pl.DataFrame:
+    """Judge every mutant of the scenario's netlist by the scenario's own checks.
+
+    Returns
+    -------
+    pl.DataFrame
+        kind, what, line, verdict, by, shows. `killed` by the first check that passes without the wrong and fails with it;
+        `survived` if every check that passed still does; `crashed` where the run or a check could not be made, which kills
+        nothing. `shows` says whether the alarm was any different.
+    """
+    scenario = base.scenario
+    passed = {one.check.name for one in judge(scenario).outcomes if one.status == "pass"}
+    wires = wired(scenario)
+    rows = [_row(one, wires, passed, base) for one in mutants(wires.document, wires.net)]
+    return pl.DataFrame(rows, schema=KINDS, orient="row")
+
+
+def _row(one: Mutant, wires: Wires, passed: set[str], base: Observation) -> tuple[object, ...]:
+    said = (one.kind, one.what, one.line)
+    try:
+        mutated = base.scenario.replace(netlist=replace(wires, document=one.document))
+    except MalsimError as problem:
+        return (*said, "crashed", str(problem), None)
+    judged = judge(mutated)
+    failed = [each.check.name for each in judged.outcomes if each.status == "fail" and each.check.name in passed]
+    if failed:
+        verdict, by = "killed", failed[0]
+    elif judged.status == "error":
+        verdict, by = "crashed", judged.error or next(each.said for each in judged.outcomes if each.status == "error")
+    else:
+        verdict, by = "survived", ""
+    return (*said, verdict, by, _shows(judged.run, base))
+
+
+def _shows(run: Run | None, base: Observation) -> bool | None:
+    """Whether the alarm's signal came out otherwise; None where there was no run."""
+    if run is None:
+        return None
+    mine, other = (
+        frame.filter(pl.col("signal") == base.name).select("t", "rep", "value") for frame in (base.run.signals, run.signals)
+    )
+    return not mine.equals(other)

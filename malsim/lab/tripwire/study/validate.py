@@ -1,0 +1,183 @@
+"""Everything about a tripwire in a scenario, and several side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import MalsimError, UsageError
+from malsim.lab.space.given import scenario_of
+from malsim.lab.tripwire.boolean.card import card
+from malsim.lab.tripwire.boolean.coverage import KINDS as OF_COVERAGE
+from malsim.lab.tripwire.boolean.coverage import coverage
+from malsim.lab.tripwire.boolean.explore import explore
+from malsim.lab.tripwire.boolean.part import part_of
+from malsim.lab.tripwire.boolean.statics import Finding, statics
+from malsim.lab.tripwire.runs.episode_scores import scores
+from malsim.lab.tripwire.runs.observation import Observation, observe, wired
+from malsim.lab.tripwire.runs.reference_charts import Charts
+from malsim.lab.tripwire.runs.silence import blind, guarded, inner_numbers, receipt, sensors
+from malsim.lab.tripwire.study.fault_matrix import KINDS as OF_FAULTS
+from malsim.lab.tripwire.study.fault_matrix import matrix
+from malsim.lab.tripwire.study.mutation_results import KINDS as OF_MUTANTS
+from malsim.lab.tripwire.study.mutation_results import mutation_results
+from malsim.lab.tripwire.study.scorecard import Scorecard
+from malsim.netlist import Document, parse, read
+from malsim.netlist.lint import lint
+from malsim.scenario.judge.checks import Goal
+from malsim.scenario.properties import Property
+from malsim.sim.settings.netlist_config import Wires
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from malsim.lab.space.given import ScenarioOrPath
+    from malsim.lab.tripwire.boolean.card import Card
+    from malsim.lab.tripwire.boolean.machine import Bools
+    from malsim.lab.tripwire.boolean.part import Part
+    from malsim.sim.settings.scenario import Scenario
+    from ops.pin import Array
+
+__all__ = ["compare_tripwires", "validate"]
+
+
+def validate(
+    netlist: Document | str | Path | None,
+    scenario: ScenarioOrPath,
+    *,
+    alarm: str | None = None,
+    mutate: bool = True,
+    faults: bool = True,
+) -> Scorecard:
+    """Everything about a tripwire in a scenario.
+
+    Parameters
+    ----------
+    netlist
+        A netlist, its text, or the path of its file, instead of the scenario's own; None takes that.
+    scenario
+        One, or the path of its file.
+    alarm
+        The signal that is the alarm; by default what its one latch writes.
+    mutate, faults
+        Whether to run the scenario once a mutant and once a fault, too.
+
+    Raises
+    ------
+    UsageError
+        Where there is no netlist, or no one alarm.
+    NetlistError
+        Where the netlist does not link.
+    """
+    scenario = _with(scenario_of(scenario), _document(netlist))
+    net, document = wired(scenario).net, wired(scenario).document
+    tick = float(scenario.turn_every)
+    seen = observe(scenario, alarm)
+    part = part_of(net)
+    told, untold, findings = _states(document, part, tick)
+    name, charts = Path(document.name).name, Charts.of(seen)
+    watched = {one: seen.signal(one) for one in sensors(net)}
+    inner = {one: seen.signal(one) for one in inner_numbers(net)}
+    bits = {one: seen.bit(one) for one in part.inputs}
+    return Scorecard(
+        name=name, alarm=seen.name, scenario=scenario, findings=tuple(findings), card=told, untold=untold,
+        scores=_scored({name: seen.alarm, **charts.alarms(seen)}, seen.truth),
+        coverage=pl.concat([coverage(part, bits, tick=tick), _goals(seen)]),
+        mutants=mutation_results(seen) if mutate else pl.DataFrame(schema=OF_MUTANTS),
+        faults=matrix(seen, charts) if faults else pl.DataFrame(schema=OF_FAULTS),
+        receipt=receipt(net, watched, inner, seen.alarm, seen.tests, days=seen.days, tick=tick),
+        timeline=_timeline(seen, watched, inner, guarded(net, tick=tick)), watched=_bands(seen, watched),
+    )  # fmt: skip
+
+
+def _goals(seen: Observation) -> pl.DataFrame:
+    """What the scenario's `sometimes` goals ask, as rows of the coverage; one that cannot be judged is not met."""
+    rows = []
+    for goal in seen.scenario.checks:
+        if isinstance(goal, Goal):
+            try:
+                met = bool(Property(goal.property).margin(seen.trace).holds.any())
+            except MalsimError:
+                met = False
+            rows.append(("goal", goal.name, met, goal.property, goal.line))
+    return pl.DataFrame(rows, schema=OF_COVERAGE, orient="row")
+
+
+def compare_tripwires(netlists: Sequence[str | Path], scenario: ScenarioOrPath, *, alarm: str | None = None) -> pl.DataFrame:
+    """Tripwires side by side in one scenario, on common random numbers, with CUSUM and EWMA of what the first watches.
+
+    Parameters
+    ----------
+    netlists
+        The paths of their files.
+    scenario
+        One, or the path of its file.
+
+    Returns
+    -------
+    pl.DataFrame
+        As `episode_scores.scores`, with a column `tripwire` before it.
+    """
+    if not netlists:
+        raise UsageError("nothing to compare", hint="name two netlists")
+    base = scenario_of(scenario)
+    seen = {Path(one).name: observe(_with(base, read(one)), alarm) for one in netlists}
+    first = next(iter(seen.values()))
+    charts = Charts.of(first).alarms(first)
+    own = pl.concat([_scored({name: one.alarm}, one.truth) for name, one in seen.items()])
+    return pl.concat([own, _scored(charts, first.truth)]) if charts else own
+
+
+def _document(netlist: Document | str | Path | None) -> Document | None:
+    if netlist is None or isinstance(netlist, Document):
+        return netlist
+    if isinstance(netlist, str) and ("\n" in netlist or " " in netlist.strip()):
+        return parse(netlist)
+    return read(netlist)
+
+
+def _states(document: Document, part: Part, tick: float) -> tuple[Card | None, str, list[Finding]]:
+    """The card and the findings, or why the Boolean part is too large for them; then what lint says alone."""
+    try:
+        return card(explore(part, tick=tick)) if part.net.instances else None, "", statics(document, tick=tick)
+    except UsageError as problem:
+        return None, str(problem), [Finding("wiring", note.words, note) for note in lint(document)]
+
+
+def _with(scenario: Scenario, netlist: Document | None) -> Scenario:
+    if netlist is None:
+        return scenario
+    old = scenario.netlist
+    wires = replace(old, document=netlist) if old else Wires(document=netlist)
+    return scenario.replace(netlist=wires)
+
+
+def _scored(alarms: Mapping[str, Bools], truth: Bools) -> pl.DataFrame:
+    return pl.concat(
+        [scores(alarm, truth).select(pl.lit(name).alias("tripwire"), pl.all()) for name, alarm in alarms.items()]
+    )
+
+
+def _timeline(
+    seen: Observation, watched: Mapping[str, Array], inner: Mapping[str, Array], limits: Mapping[str, int]
+) -> pl.DataFrame:
+    stale = blind(watched, limits) | {name: np.isnan(values) for name, values in inner.items()}
+    blinded = np.any(list(stale.values()), axis=0) if stale else np.zeros_like(seen.alarm)
+    shares = {"alarm": seen.alarm, "truth": seen.truth, "blind": blinded & ~seen.alarm}
+    return pl.DataFrame({"t": seen.days, **{name: bits.mean(axis=1) for name, bits in shares.items()}})
+
+
+def _bands(seen: Observation, watched: Mapping[str, Array]) -> pl.DataFrame:
+    frames = []
+    for name, values in watched.items():
+        held = np.where(np.isnan(values).all(axis=1, keepdims=True), 0.0, values)
+        low, middle, high = np.nanquantile(held, [0.05, 0.5, 0.95], axis=1)
+        frame = pl.DataFrame({"t": seen.days, "low": low, "middle": middle, "high": high})
+        there = pl.Series(~np.isnan(values).all(axis=1))
+        frames.append(frame.filter(there).select(pl.lit(name).alias("signal"), pl.all()))
+    kinds = {"signal": pl.String, "t": pl.Float64, "low": pl.Float64, "middle": pl.Float64, "high": pl.Float64}
+    return pl.concat([pl.DataFrame(schema=kinds), *frames])

@@ -1,0 +1,130 @@
+"""Which point is best, within what interval, and whether the difference may be chance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import UsageError
+from malsim.lab.studies.measure import name_of
+from malsim.lab.tuning.surrogate import lowest
+from malsim.lab.tuning.trials import bootstrapped, loss_of, triple
+from malsim.lab.tuning.tuned import Tuned
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.lab.space.space import Space
+    from malsim.lab.studies.measure import Array, Measure
+    from malsim.lab.tuning.trials import Job, Triple
+
+__all__ = ["fronted", "judged"]
+
+SHARE = 0.95
+EQUAL = 1e-12
+
+Tries = list[list[list["Array"]]]
+
+
+def judged(space: Space, values: list[dict[str, Any]], tries: Tries, held: Job, *, worst: bool) -> Tuned:
+    """Choose the best of the tries (the first is as it was), resample for the intervals, and see what was held out."""
+    losses = np.stack([loss_of(units, worst=worst) for units in tries])
+    if np.isnan(losses).all(axis=0).any():
+        raise UsageError("no point has a value", where="tune", hint="is there truth to score against?")
+    spread = bootstrapped(tries, worst=worst)
+    total, spreads = _summed(losses), _summed(spread)
+    chosen = int(np.nanargmin(total))
+    before, after = held(values[0]), held(values[chosen])
+    kept = np.stack([loss_of(units, worst=worst) for units in (before, after)])
+    kept_spread = _summed(bootstrapped([before, after], worst=worst, seed=1))
+    held_gain = triple(float(_summed(kept)[0] - _summed(kept)[1]), kept_spread[:, 0] - kept_spread[:, 1])
+    flat = _flat(total, spreads, chosen)
+    recommended = not flat and held_gain[1] > 0.0 and losses.shape[1] == 1
+    names = _names(held.measures, losses.shape[1])
+    return Tuned(
+        objectives=names,
+        candidates=_candidates(values, losses, names),
+        best=values[chosen],
+        interval=_intervals(space, values, spreads, chosen),
+        loss=triple(float(total[chosen]), spreads[:, chosen]),
+        gain=triple(float(total[0] - total[chosen]), spreads[:, 0] - spreads[:, chosen]),
+        held_out=triple(float(_summed(kept)[1]), kept_spread[:, 1]),
+        held_gain=held_gain,
+        recommended=recommended,
+        reason=_reason(flat=flat, held_gain=held_gain, objectives=losses.shape[1]),
+        units={one.name: one.unit for one in space.dimensions},
+    )
+
+
+def fronted(losses: Array) -> NDArray[np.bool_]:
+    """Which points no other beats: as good in every objective and better in one. Losses of shape (points, objectives).
+
+    >>> fronted(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])).tolist()
+    [True, True, False]
+    """
+    as_good = np.all(losses[None, :, :] <= losses[:, None, :], axis=2)
+    better = np.any(losses[None, :, :] < losses[:, None, :], axis=2)
+    beaten: NDArray[np.bool_] = np.any(as_good & better, axis=1) | np.any(np.isnan(losses), axis=1)
+    return ~beaten
+
+
+def _summed(losses: Array) -> Array:
+    """The objectives' mean, over the last axis."""
+    total: Array = losses.mean(axis=-1)
+    return total
+
+
+def _names(measures: tuple[Measure, ...], count: int) -> tuple[str, ...]:
+    names = tuple(name_of(one) for one in measures)
+    return names if count == len(names) else (f"worst of {', '.join(names)}",)
+
+
+def _candidates(values: list[dict[str, Any]], losses: Array, names: tuple[str, ...]) -> pl.DataFrame:
+    found = pl.DataFrame(values, infer_schema_length=None).with_row_index("number")
+    scored = [
+        pl.Series(f"loss of {name}" if len(names) > 1 else "loss", losses[:, place]) for place, name in enumerate(names)
+    ]
+    return found.with_columns(*scored, pl.Series("front", fronted(losses)))
+
+
+def _flat(total: Array, spreads: Array, chosen: int) -> bool:
+    """Whether even the worst point tried may be no worse than the best."""
+    poorest = int(np.nanargmax(total))
+    apart = spreads[:, poorest] - spreads[:, chosen]
+    return bool(np.quantile(apart, 0.025) <= EQUAL)
+
+
+def _reason(*, flat: bool, held_gain: Triple, objectives: int) -> str:
+    said = f"{held_gain[0]:.4g} [{held_gain[1]:.4g}, {held_gain[2]:.4g}]"
+    if flat:
+        return "the objective is flat: no point of the space does better than another by more than chance"
+    if objectives > 1:
+        return "of several objectives one chooses from the front"
+    if held_gain[1] <= 0.0:
+        return f"on what was held out the gain {said} may be nothing"
+    return f"on what was held out it gains {said}"
+
+
+def _intervals(space: Space, values: list[dict[str, Any]], spreads: Array, chosen: int) -> dict[str, tuple[Any, Any]]:
+    """Of each setting, the range over the points that cannot be told from the best, and where resamples put the least.
+
+    A point can be told from the best where the 95 % interval of the paired difference leaves 0 out. What lies between the
+    points tried is seen by a quadratic through those of the same choices, whose least is found anew in each resample.
+    """
+    apart = spreads - spreads[:, chosen : chosen + 1]
+    alike = np.flatnonzero(~(np.quantile(apart, (1.0 - SHARE) / 2.0, axis=0) > EQUAL))
+    numbers = [place for place, one in enumerate(space.dimensions) if not one.choices]
+    chose = [one.name for one in space.dimensions if one.choices]
+    same = [row for row, one in enumerate(values) if all(one[name] == values[chosen][name] for name in chose)]
+    points = np.array([space.point(values[row]) for row in same])[:, numbers]
+    least = lowest(points, spreads[:, same]) if numbers else None
+    found = {}
+    for place, one in enumerate(space.dimensions):
+        met = [values[row][one.name] for row in alike]
+        if least is not None and place in numbers:
+            ends = np.quantile(least[:, numbers.index(place)], [(1.0 - SHARE) / 2.0, (1.0 + SHARE) / 2.0])
+            met += [one.at(float(end)) for end in ends]
+        found[one.name] = min(met), max(met)
+    return found

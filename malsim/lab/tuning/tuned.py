@@ -1,0 +1,138 @@
+"""What tuning found, how sure that is, and whether it may be recommended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import UsageError
+from malsim.lab.studies.measure import label_of
+from malsim.outputs import save_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from malsim.lab.tuning.trials import Triple
+    from malsim.plot.style import Sheet
+
+__all__ = ["Tuned"]
+
+PREFIX = "rules."
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Tuned:
+    """What tuning found.
+
+    Triples are (value, low, high) with 95 % bootstrap intervals over units (replications, questions). Losses are such that
+    lower is better: accuracy, margins and the like have their sign turned.
+
+    candidates
+        A row a point tried: number (0: as it was), a column a setting, a loss column an objective, `front` (no other point
+        is better in every objective).
+    best, interval
+        The settings of least loss, and the 95 % interval of each: the points that cannot be told from the best, and where
+        a quadratic through the points has its least in resamples of the units.
+    loss, gain
+        On what was tuned on: the loss of the best, and how much less it is than before.
+    held_out, held_gain
+        The same on what was held out; `gap` is held_out − loss.
+    recommended
+        Whether to change; `reason` says why or why not.
+    """
+
+    objectives: tuple[str, ...]
+    candidates: pl.DataFrame
+    best: dict[str, Any]
+    interval: dict[str, tuple[Any, Any]]
+    loss: Triple
+    gain: Triple
+    held_out: Triple
+    held_gain: Triple
+    recommended: bool
+    reason: str
+    units: dict[str, str]
+
+    @property
+    def gap(self) -> float:
+        """How much worse the best point does on what was held out."""
+        return self.held_out[0] - self.loss[0]
+
+    @property
+    def front(self) -> pl.DataFrame:
+        """The points that no other beats in every objective."""
+        return self.candidates.filter("front")
+
+    def toml(self) -> str:
+        """The rules as a file that run, test, replay and tune accept, each with its interval.
+
+        Raises `UsageError` where nothing is recommended, or a setting is none of the rules.
+        """
+        if not self.recommended:
+            raise UsageError("nothing to recommend", where="tune", hint=self.reason)
+        others = [name for name in self.best if not name.startswith(PREFIX)]
+        if others:
+            raise UsageError("not settings of the rules", where="tune: toml", given=others, hint="write them in a scenario")
+        lines = [
+            f"# {' and '.join(self.objectives)}: loss {_triple(self.loss)}",
+            f"# held out {_triple(self.held_out)}, gap {self.gap:+.4g}",
+            f"# less than before by {_triple(self.held_gain)} on what was held out; 95 % intervals",
+            "[rules]",
+        ]
+        lines += [
+            f"{name.removeprefix(PREFIX)} = {_literal(value)}  # {self._between(name)}" for name, value in self.best.items()
+        ]
+        return "\n".join(lines) + "\n"
+
+    def write(self, path: Path) -> None:
+        """Write `toml()`."""
+        save_text(path, self.toml())
+
+    def figure(self, *, title: str = "") -> Sheet:
+        """The loss over each setting, with the best and its interval; of two objectives the front."""
+        from malsim.plot.studies.tuning import slices
+
+        if len(self.objectives) > 1:
+            return self.pareto(title=title)
+        name = self.objectives[0]
+        unit = label_of(name) if name.isidentifier() else f"margin of {name}, sign turned (units compared)"
+        verdict = "recommended" if self.recommended else "nothing recommended"
+        title = title or f"{self.candidates.height} points tried: {verdict}"
+        return slices(self.candidates, self.best, self.interval, units=self.units, loss=f"loss: {unit}", title=title)
+
+    def pareto(self, *, title: str = "") -> Sheet:
+        """The two losses of every point tried, and the front."""
+        from malsim.plot.studies.tuning import pareto
+
+        if len(self.objectives) < 2:  # noqa: PLR2004  # a front has two sides
+            raise UsageError("one objective has no front", where="pareto", given=self.objectives, hint="tune with two")
+        one, other = self.objectives[:2]
+        labels = (f"loss: {label_of(one)}", f"loss: {label_of(other)}")
+        return pareto(self.candidates, x=f"loss of {one}", y=f"loss of {other}", labels=labels, title=title)
+
+    def __repr__(self) -> str:
+        """A few lines a person reads."""
+        lines = [
+            f"{' and '.join(self.objectives)}: {self.candidates.height} points tried; best loss {_triple(self.loss)}",
+            f"  held out {_triple(self.held_out)} (gap {self.gap:+.4g}), less than before by {_triple(self.held_gain)}",
+            *(f"  {name} = {_literal(value)}  [{self._between(name)}]" for name, value in self.best.items()),
+        ]
+        return "\n".join([*lines, f"  {'recommended' if self.recommended else 'nothing recommended'}: {self.reason}"])
+
+    def _between(self, name: str) -> str:
+        low, high = self.interval[name]
+        if isinstance(low, str):
+            return low if low == high else f"{low} or {high}"
+        return f"{low:.4g} to {high:.4g}"
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    return repr(round(value, 6)) if isinstance(value, float) else str(value)
+
+
+def _triple(found: Triple) -> str:
+    return f"{found[0]:.4g} [{found[1]:.4g}, {found[2]:.4g}]"

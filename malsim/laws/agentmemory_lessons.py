@@ -1,0 +1,57 @@
+"""Reinforce a lesson that is said again, and take five hundredths a week from all others.
+
+    write:  same → p ← min(1, p + gain (1 − p)), n += 1, clock = t;  else p = c, n = 0, clock = t, swept = ∅
+    tick:   w = weeks since swept (∅: clock);  w ≥ 1:  p' = max(.05, p − loss · w);
+            if p' ≠ p:  p ← round(p', 3), swept = now;  dies if p ≤ .1 and n = 0
+    score = 0 if p < .1 else p / (1 + .01 (now − clock));  belief = p
+
+Source: rohitg00/agentmemory 038b573e: lessons.
+Left out: who decides that two lessons are one, and search.
+
+>>> from malsim.laws import play
+>>> play("agentmemory_lessons", "0 A", "1 A", "15 tick")
+[('A', 0.552632)]
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, first, none
+from malsim.laws.engine.rounding import rounded
+from malsim.memory.graph.arrays import Array
+from malsim.parameters import Param
+
+p = ItemField("stated", "1", "confidence")
+n = ItemField(0.0, "1", "times it was said again")
+clock = ItemField("time", "d", "when it was last said")
+swept = ItemField(np.nan, "d", "when a sweep last lowered it; NaN if none did")
+gain = Param(0.1, "1", "share of the doubt that a repetition takes away", 0.0, 1.0)
+loss = Param(0.05, "1/week", "confidence lost a week", 0.0, 1.0)
+
+
+def write(items: Items, claim: Claim, *, gain: float) -> Change:
+    again = first(claim.same)
+    raised = np.minimum(1.0, items["p"] + gain * (1.0 - items["p"]))
+    changed = {"p": np.where(again, raised, items["p"]), "n": items["n"] + again}
+    changed["clock"] = np.where(again, claim.time, items["clock"])
+    return Change(makes=none(again), taken=again, items=changed)
+
+
+def tick(items: Items, now: float, *, loss: float) -> Columns:
+    weeks = np.maximum(now - np.where(np.isnan(items["swept"]), items["clock"], items["swept"]), 0.0) / 7.0
+    lowered = np.maximum(0.05, items["p"] - loss * weeks)
+    due = (weeks >= 1.0) & (lowered != items["p"])
+    left = items["p"].copy()
+    left[due] = rounded(lowered[due], 3)
+    return {
+        "p": left,
+        "swept": np.where(due, now, items["swept"]),
+        "alive": ~(due & (left <= 0.1) & (items["n"] == 0.0)),
+    }
+
+
+def rank(items: Items, now: float) -> Array:
+    return np.where(items["p"] < 0.1, 0.0, items["p"] / (1.0 + 0.01 * items.age(now, "clock")))
+
+
+def belief(items: Items, _: float) -> Array:
+    return items["p"]

@@ -1,0 +1,37 @@
+"""Average what was stated for each value, so that the latest claims count most.
+
+    write:  for each item about o:  b ← b + gain (c [v_i = v] − b);
+            a value that is new starts from c alone, else from gain · c
+    score = belief = b
+
+Source: an exponential moving average, the usual one-parameter filter.
+Left out: who said it, and when.
+
+>>> from malsim.laws import play
+>>> play("average", "0 A", "1 B", "2 B", "3 B")
+[('A', 0.3584), ('B', 0.3416)]
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, none
+from malsim.memory.graph.arrays import Array
+from malsim.parameters import Param
+
+ordered = True
+b = ItemField(0.0, "1", "average of what was stated for the value")
+gain = Param(0.2, "1", "share of the gap closed at each claim", 0.0, 1.0)
+
+
+def write(items: Items, claim: Claim, *, gain: float) -> Change:
+    told = np.where(claim.same, claim.stated, 0.0)
+    start = np.where(none(items.alive), claim.stated, gain * claim.stated)
+    moved: Columns = {"b": items["b"] + gain * (told - items["b"])}
+    return Change(makes=none(claim.same), taken=claim.same, new={"b": start}, items=moved)
+
+
+def rank(items: Items, _: float) -> Array:
+    return items["b"]
+
+
+belief = rank

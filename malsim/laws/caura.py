@@ -1,0 +1,41 @@
+"""Mark what a claim contradicts unless it is dated later, and let reads lift what fades.
+
+    write:  same → nothing;  else rivals with t ≤ the new t are marked, and an item
+    read:   n += 1, recalled = now
+    score = .925 · max(.7, 1 − .3 age / fresh) · (1 + .1 max(0, 1 − (now − recalled) / 14) n / (n + 10)) · (½ if marked)
+
+Source: caura-ai/caura b65ecbe.
+Left out: embeddings, entity boosts, and the model that finds contradictions.
+
+>>> from malsim.laws import play
+>>> play("caura", "0 A", "1 B", "2 A")
+[('A', 0.459417), ('B', 0.921917)]
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Query, none
+from malsim.memory.graph.arrays import Array
+from malsim.parameters import Param
+
+ordered = True
+marked = ItemField(0.0, "1", "1 once a later claim contradicted it")
+n = ItemField(0.0, "1", "times it was read")
+recalled = ItemField("time", "d", "when it was last read; its own time until then")
+fresh = Param(90.0, "d", "time over which freshness falls by .3", 0.001, 100_000.0)
+
+
+def write(items: Items, claim: Claim) -> Change:
+    makes = none(claim.same)
+    beaten = makes & claim.rival & (items.time <= claim.time)
+    return Change(makes=makes, taken=claim.same, items={"marked": np.where(beaten, 1.0, items["marked"])})
+
+
+def read(items: Items, query: Query) -> Columns:
+    return {"n": items["n"] + query.used, "recalled": np.where(query.used, query.now, items["recalled"])}
+
+
+def rank(items: Items, now: float, *, fresh: float) -> Array:
+    freshness = np.maximum(0.7, 1.0 - 0.3 * items.age(now) / fresh)
+    recall = np.maximum(0.0, 1.0 - items.age(now, "recalled") / 14.0) * items["n"] / (items["n"] + 10.0)
+    return 0.925 * freshness * (1.0 + 0.1 * recall) * np.where(items["marked"] == 1.0, 0.5, 1.0)

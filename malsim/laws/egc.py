@@ -1,0 +1,44 @@
+"""Lower, at every sweep and again over the whole age, what was not recalled for a month.
+
+    write:  an item always, p = c
+    tick:   e = days since recalled (∅: t);  e > 30:  p ← max(0, p − loss · ⌊(e − 30) / 7⌋), from the decayed p;
+            p < least dies
+    read:   recalled = now
+    score = belief = p
+
+Source: Fmarzochi/EGC cf16e7b7.
+Left out: extraction and search; two equal claims are two items.
+
+>>> from malsim.laws import play
+>>> play("egc", "0 A", "45 tick"), play("egc", "0 A", "44 tick", "45 tick")
+([('A', 0.6)], [('A', 0.5)])
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Columns, ItemField, Items, Query
+from malsim.memory.graph.arrays import Array
+from malsim.parameters import Param
+
+p = ItemField("stated", "1", "confidence")
+recalled = ItemField("time", "d", "when it was last read; its own time until then")
+loss = Param(0.05, "1/week", "confidence lost a week after the first month", 0.0, 1.0)
+least = Param(0.2, "1", "confidence below which a sweep deletes it", 0.0, 1.0)
+
+
+def tick(items: Items, now: float, *, loss: float, least: float) -> Columns:
+    idle = items.age(now, "recalled")
+    lowered = np.maximum(0.0, items["p"] - loss * np.floor((idle - 30.0) / 7.0))
+    left = np.where(idle > 30.0, lowered, items["p"])
+    return {"p": left, "alive": left >= least}
+
+
+def read(items: Items, query: Query) -> Columns:
+    return {"recalled": np.where(query.used, query.now, items["recalled"])}
+
+
+def rank(items: Items, _: float) -> Array:
+    return items["p"]
+
+
+belief = rank

@@ -1,0 +1,124 @@
+"""The columns of a state: appended to in shared room, copied where an old row changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from malsim.memory.graph.arrays import Ints
+
+__all__ = ["Buffer", "Draft"]
+
+LEAST = 64
+
+
+class _Room:
+    """An array with room at its end, and how much of it any column fills."""
+
+    def __init__(self, array: NDArray[Any], filled: int) -> None:
+        self.array, self.filled = array, filled
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """The first `height` rows of a room; later rows belong to columns that grew from this one."""
+
+    room: _Room
+    height: int
+
+    @classmethod
+    def of(cls, values: NDArray[Any]) -> Buffer:
+        """A column of these values."""
+        return cls(_Room(values, len(values)), len(values))
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """Its values, read-only."""
+        shown = self.room.array[: self.height]
+        shown.flags.writeable = False
+        return shown
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle its values, not the room behind them."""
+        return Buffer.of, (self.values.copy(),)
+
+
+class Draft:
+    """Columns that are being changed; the columns they come from stay as they were.
+
+    `arrays` holds each column with its new rows; `put` is the only way to change a row.
+    """
+
+    def __init__(self, columns: Mapping[str, Buffer], more: int = 0) -> None:
+        self._columns, self._rooms, self._owned = columns, {}, set[str]()
+        self.height = next(iter(columns.values())).height
+        self.arrays: dict[str, NDArray[Any]] = {}
+        for name, column in columns.items():
+            room, size = column.room, self.height + more
+            if size > len(room.array) or (more and room.filled != self.height):
+                room = _Room(_roomy(column.values, max(size, 2 * len(room.array), LEAST)), self.height)
+                self._owned.add(name)
+            self._rooms[name] = room
+            self.arrays[name] = room.array[:size]
+
+    def start(self, name: str, values: NDArray[Any] | float) -> None:
+        """Fill the new rows of a column."""
+        fresh = self.arrays[name][self.height :]
+        if fresh.ndim > 1:
+            fresh[:] = np.nan
+            fresh[:, 0] = values
+        else:
+            fresh[:] = values
+
+    def put(self, name: str, rows: Ints, values: NDArray[Any]) -> None:
+        """Change rows of a column; a list that has become longer makes room for itself."""
+        if values.ndim > 1 and values.shape[-1] > self.arrays[name].shape[-1]:
+            self._widen(name, max(values.shape[-1], 2 * self.arrays[name].shape[-1]))
+        elif name not in self._owned and rows.min(initial=self.height) < self.height:
+            self._own(name, self._rooms[name].array.copy())
+        target = self.arrays[name]
+        if values.ndim > 1:
+            target[rows, : values.shape[-1]] = values
+            target[rows, values.shape[-1] :] = np.nan
+        else:
+            target[rows] = values
+
+    def columns(self, kept: NDArray[np.bool_] | None = None) -> dict[str, Buffer]:
+        """The columns as they are now; of the new rows those that are kept, all if None."""
+        end = len(self.arrays["rep"])
+        found = {}
+        for name, array in self.arrays.items():
+            if kept is not None:
+                end = self.height + int(np.count_nonzero(kept))
+                array[self.height : end] = array[self.height :][kept]
+            room = self._rooms[name]
+            if end > self.height or name in self._owned:
+                room.filled = end
+                found[name] = Buffer(room, end)
+            else:
+                found[name] = self._columns[name]
+        return found
+
+    def _own(self, name: str, array: NDArray[Any]) -> None:
+        self._rooms[name] = _Room(array, self.height)
+        self.arrays[name] = array[: len(self.arrays[name])]
+        self._owned.add(name)
+
+    def _widen(self, name: str, width: int) -> None:
+        old = self._rooms[name].array
+        wide = np.full((len(old), width), np.nan)
+        wide[:, : old.shape[1]] = old
+        self._own(name, wide)
+
+
+def _roomy(values: NDArray[Any], size: int) -> NDArray[Any]:
+    room = np.zeros((size, *values.shape[1:]), dtype=values.dtype)
+    room[: len(values)] = values
+    return room

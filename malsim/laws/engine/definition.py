@@ -1,0 +1,187 @@
+"""A law as its file declares it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import LawError
+from malsim.laws.engine.items import COMMON, ItemField
+from malsim.parameters import Param
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from malsim.memory.port import Plant
+
+__all__ = ["Law", "load_law"]
+
+FUNCTIONS = {"write": 2, "tick": 2, "read": 2, "rank": 2, "belief": 2}  # name, and how many arguments are no parameters
+SCOPES = ("object", "replication")
+
+
+@dataclass(frozen=True)
+class Law:
+    """A registered law: its name, its module, and what the module declares."""
+
+    name: str
+    module: ModuleType
+
+    @property
+    def path(self) -> str:
+        """Its file."""
+        return self.module.__file__ or self.name
+
+    @cached_property
+    def _parts(self) -> list[str]:
+        return [
+            part
+            for part in re.split(r"\n\s*\n|\n(?=Source:|Left out:|>>>)", inspect.cleandoc(self.module.__doc__ or ""))
+            if part.strip()
+        ]
+
+    @property
+    def sentence(self) -> str:
+        """What it does, in one sentence."""
+        return " ".join(self._parts[0].split()) if self._parts else ""
+
+    @property
+    def equation(self) -> str:
+        """The equations of its docstring."""
+        found = [part for part in self._parts[1:] if part.startswith("    ")]
+        return "\n".join(inspect.cleandoc("\n" + part) for part in found)
+
+    @property
+    def source(self) -> str:
+        """Repository, commit and file, or the work it is from."""
+        return self._paragraph("Source:")
+
+    @property
+    def left_out(self) -> str:
+        """What the minimal model leaves out."""
+        return self._paragraph("Left out:")
+
+    def _paragraph(self, head: str) -> str:
+        found = next((part for part in self._parts[1:] if part.startswith(head)), "")
+        return " ".join(found.removeprefix(head).split())
+
+    @property
+    def notes(self) -> str:
+        """What else its docstring says."""
+        told = ("    ", "Source:", "Left out:", ">>>")
+        return "\n".join(" ".join(part.split()) for part in self._parts[1:] if not part.startswith(told))
+
+    @cached_property
+    def params(self) -> dict[str, Param]:
+        """Its parameters."""
+        return {name: value for name, value in vars(self.module).items() if isinstance(value, Param)}
+
+    @cached_property
+    def state(self) -> dict[str, ItemField]:
+        """The columns of an item's state."""
+        return {name: value for name, value in vars(self.module).items() if isinstance(value, ItemField)}
+
+    @cached_property
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """Its functions by name: those of `FUNCTIONS` that the file has."""
+        return {name: vars(self.module)[name] for name in FUNCTIONS if name in vars(self.module)}
+
+    @property
+    def write(self) -> bool:
+        """Whether a claim does more than make an item."""
+        return "write" in self.functions
+
+    @property
+    def tick(self) -> bool:
+        """Whether time does anything."""
+        return "tick" in self.functions
+
+    @property
+    def read(self) -> bool:
+        """Whether a use does anything."""
+        return "read" in self.functions
+
+    @property
+    def belief(self) -> bool:
+        """Whether it has a number that is meant as a probability."""
+        return "belief" in self.functions or bool(getattr(self.module, "believes", False))
+
+    @property
+    def scope(self) -> str:
+        """What a claim or a use looks at: the items about its object, or all of its replication."""
+        return str(getattr(self.module, "scope", "object"))
+
+    @property
+    def uses(self) -> int:
+        """How many items a read uses."""
+        return int(getattr(self.module, "uses", 5))
+
+    @property
+    def ordered(self) -> bool:
+        """Whether it matters in which order the claims of one instant come."""
+        return bool(getattr(self.module, "ordered", False))
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Other names it answers to."""
+        return tuple(getattr(self.module, "aliases", ()))
+
+    @property
+    def pools(self) -> bool:
+        """Whether what is known of one object weighs on another: the law keeps records of writers."""
+        return bool(getattr(self.module, "pools", self.factory is not None))
+
+    @property
+    def factory(self) -> Callable[..., Plant[Any]] | None:
+        """What makes its memory from its parameters, where that is no plant of items."""
+        return getattr(self.module, "plant", None)
+
+    def asks(self, function: str) -> list[str]:
+        """The parameters that a function takes."""
+        return list(inspect.signature(self.functions[function]).parameters)[FUNCTIONS[function] :]
+
+
+def load_law(name: str, module: ModuleType) -> Law:
+    """A module as a law; raises `LawError` with file and line where it is none."""
+    law = Law(name, module)
+    if not law.sentence or not law.equation:
+        raise LawError(
+            "a law without an equation", where=f"{law.path}:1",
+            hint="the docstring says a sentence, then the equation, indented by four",
+        )  # fmt: skip
+    if law.factory:
+        return law
+    if not law.functions:
+        raise LawError("a law without a function", where=f"{law.path}:1", allowed=", ".join(FUNCTIONS))
+    if law.scope not in SCOPES:
+        raise LawError(
+            "unknown scope", where=f"{law.path}:{_line(law, 'scope')}", given=law.scope, allowed=", ".join(SCOPES)
+        )
+    for column, state in law.state.items():
+        if column in (*COMMON, "alive", "number") or (
+            isinstance(state.start, str) and state.start not in ("time", "stated")
+        ):
+            raise LawError(
+                "not a column of state", where=f"{law.path}:{_line(law, column)}", given=column,
+                allowed="a name of its own, that starts from a number, time or stated",
+            )  # fmt: skip
+    for function, code in law.functions.items():
+        for param in law.asks(function):
+            if param not in law.params:
+                line = inspect.getsourcelines(code)[1]
+                raise LawError(
+                    "a function asks for a parameter that is not declared", where=f"{law.path}:{line}", given=param,
+                    allowed=", ".join(law.params) or "none",
+                    hint=f"write {param} = Param(default, unit, meaning, low, high)",
+                )  # fmt: skip
+    return law
+
+
+def _line(law: Law, name: str) -> int:
+    """The line where a module gives a name its value."""
+    lines = inspect.getsource(law.module).splitlines()
+    return next((number for number, line in enumerate(lines, 1) if re.match(rf"{name}\s*[:=]", line)), 1)

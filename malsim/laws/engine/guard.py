@@ -1,0 +1,96 @@
+"""Calls of a law's functions: what they return is looked at, and what goes wrong is said with the law's file and line."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from malsim.errors import LawError
+from malsim.laws.engine.items import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from malsim.laws.engine.definition import Law
+    from malsim.laws.engine.items import Claim, Items, Query
+    from malsim.memory.graph.arrays import Array
+
+__all__ = ["Guard"]
+
+CHANGED = ("alive", "value", "time")  # what a law may change beside its own state
+
+
+class Guard:
+    """A law's functions with their parameters, and the checks of what they return."""
+
+    def __init__(self, law: Law, params: Mapping[str, float | str]) -> None:
+        self.law, self._params = law, params
+
+    @cached_property
+    def _calls(self) -> dict[str, Callable[..., Any]]:
+        return {
+            name: partial(function, **{key: self._params[key] for key in self.law.asks(name)})
+            for name, function in self.law.functions.items()
+        }
+
+    def write(self, items: Items, claim: Claim) -> Change:
+        """What claims change."""
+        change = self._call("write", items, claim)
+        if not isinstance(change, Change):
+            self.refuse("write", "write returns a Change", given=type(change).__name__)
+        self._declared("write", change.items, CHANGED)
+        self._declared("write", change.new, ())
+        return change
+
+    def tick(self, items: Items, now: float) -> dict[str, NDArray[Any]]:
+        """What time changes."""
+        return self._columns("tick", items, now)
+
+    def read(self, items: Items, query: Query) -> dict[str, NDArray[Any]]:
+        """What a use changes."""
+        return self._columns("read", items, query)
+
+    def rank(self, items: Items, now: float) -> Array:
+        """The score that orders items; 1 where the law has none."""
+        if "rank" not in self._calls:
+            return np.ones(items.alive.shape)
+        return np.broadcast_to(self._call("rank", items, now), items.alive.shape)
+
+    def belief(self, items: Items, now: float) -> Array:
+        """What is meant as a probability."""
+        return np.broadcast_to(self._call("belief", items, now), items.alive.shape)
+
+    def _columns(self, name: str, *args: Any) -> dict[str, NDArray[Any]]:
+        changed = self._call(name, *args)
+        if not isinstance(changed, dict):
+            self.refuse(name, f"{name} returns a dict of changed columns", given=type(changed).__name__)
+        self._declared(name, changed, CHANGED)
+        return changed
+
+    def _declared(self, name: str, changed: Mapping[str, Any], common: tuple[str, ...]) -> None:
+        for column in changed:
+            if column not in self.law.state and column not in common:
+                allowed = ", ".join((*self.law.state, *common)) or "nothing: it declares no state"
+                self.refuse(name, "a column that is no declared state", given=column, allowed=allowed)
+
+    def _call(self, name: str, *args: Any) -> Any:
+        try:
+            return self._calls[name](*args)
+        except ValueError as error:
+            if "read-only" not in str(error):
+                raise
+            line = next(
+                (frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.law.path), 0
+            )
+            raise LawError("it writes into its inputs", where=f"{self.law.path}:{line}", hint="return new arrays") from error
+
+    def refuse(self, name: str, problem: str, **said: Any) -> NoReturn:
+        """Raise `LawError` at the line of one of its functions."""
+        line = inspect.getsourcelines(self.law.functions[name])[1]
+        raise LawError(problem, where=f"{self.law.path}:{line} (law {self.law.name})", **said)

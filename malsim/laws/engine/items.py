@@ -1,0 +1,217 @@
+"""What a law of items is written in: the items it looks at, the claim or the question, and what it changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.port import Vocabulary
+
+__all__ = [
+    "COMMON",
+    "UNSTATED",
+    "Change",
+    "Claim",
+    "Columns",
+    "ItemField",
+    "Items",
+    "Query",
+    "first",
+    "none",
+    "reviewers",
+    "some",
+]
+
+Columns: TypeAlias = "dict[str, NDArray[Any]]"
+REVIEWERS = ("reviewers", "reviewer")
+UNSTATED = 0.7  # the confidence of a claim that states none
+COMMON = ("rep", "object", "value", "writer", "time", "stated", "verified")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemField:
+    """A column of an item's state: what it starts from, its unit ("1" for a pure number, "d" for days), what it means.
+
+    It starts from a number or from a column of the claim that makes the item (`time` or `stated`). With `many` an item holds
+    any number of values, padded with NaN along a last axis.
+    """
+
+    start: float | str
+    unit: str
+    meaning: str
+    many: bool = False
+
+
+class Items:
+    """Items of one shape: all that live, one row each, or those a claim looks at, one row a claim, in order of creation.
+
+    `rep`, `object`, `value`, `writer` are places, `time` is the stated time in days, `stated` the confidence; a law's own
+    state is asked for by name, `items["p"]`; `vocabulary` has the names. Where rows are padded, `alive` is
+    False there. All arrays are read-only.
+    """
+
+    def __init__(self, columns: Mapping[str, NDArray[Any]], rows: Ints, alive: Bools, *, vocabulary: Vocabulary) -> None:
+        self._columns, self._rows, self.vocabulary = columns, rows, vocabulary
+        self._found: dict[str, NDArray[Any]] = {"alive": _locked(alive)}
+
+    def __getitem__(self, name: str) -> Array:
+        return self._column(name)
+
+    def _column(self, name: str) -> NDArray[Any]:
+        if name not in self._found:
+            self._found[name] = _locked(self._columns[name][self._rows])
+        return self._found[name]
+
+    @property
+    def rep(self) -> Ints:
+        """Places of replications."""
+        return self._column("rep")
+
+    @property
+    def object(self) -> Ints:
+        """Places of objects."""
+        return self._column("object")
+
+    @property
+    def value(self) -> Ints:
+        """Places of values."""
+        return self._column("value")
+
+    @property
+    def writer(self) -> Ints:
+        """Places of writers."""
+        return self._column("writer")
+
+    @property
+    def time(self) -> Array:
+        """The stated times, days."""
+        return self["time"]
+
+    @property
+    def stated(self) -> Array:
+        """Stated confidences; `UNSTATED` where the claim had none."""
+        return np.where(np.isnan(self.as_stated), UNSTATED, self.as_stated)
+
+    @property
+    def as_stated(self) -> Array:
+        """Stated confidences; NaN where the claim had none."""
+        return self._column("stated")
+
+    @property
+    def reviewed(self) -> Bools:
+        """Which were written by a reviewer: a writer of the name `reviewers` or `reviewer`."""
+        return reviewers(self.vocabulary)[self.writer]
+
+    @property
+    def verified(self) -> Bools:
+        """Which a reviewer wrote, or whose claim was verified from outside."""
+        return self.reviewed | (self["verified"] > 0.0)
+
+    @property
+    def alive(self) -> Bools:
+        """Which of them are there at all."""
+        return self._column("alive")
+
+    def age(self, now: float | Array, since: str = "time") -> Array:
+        """Days from a column of times until now; never below 0."""
+        return np.maximum(now - self[since], 0.0)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The claims of one round, one row each, in columns [claims, 1] beside `Items` of shape [claims, items].
+
+    `same` and `rival` mark the items about the claim's object with its value and with another; `reviewed` the claims that
+    a reviewer made.
+    """
+
+    object: Ints
+    value: Ints
+    writer: Ints
+    time: Array
+    stated: Array
+    same: Bools
+    rival: Bools
+    reviewed: Bools
+
+
+@dataclass(frozen=True)
+class Query:
+    """Questions of one round, one row each: the object [questions, 1], the time, and the items that are used.
+
+    `used` marks the best `uses` items (5 unless the law says otherwise) by rank, ties by order of creation; a law that looks
+    at whole replications finds what it uses itself.
+    """
+
+    object: Ints
+    now: float
+    used: Bools
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a claim does: whether it makes an item, what that starts with, and new columns of the items it looked at.
+
+    Parameters
+    ----------
+    makes
+        [claims, 1]; every claim makes an item if None.
+    new
+        Columns [claims, 1] of the items that are made, beside the declared starts.
+    taken
+        [claims, items]: marks the item that took a claim which makes none.
+    items
+        Columns [claims, items] that changed: declared state, or `alive`, `value`, `time`.
+    """
+
+    makes: Bools | None = None
+    new: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    taken: Bools | None = None
+    items: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+
+def reviewers(vocabulary: Vocabulary) -> Bools:
+    """Which writers are reviewers, by their names."""
+    return np.array([name in REVIEWERS for name in vocabulary.writers], dtype=bool)
+
+
+def first(marks: Bools) -> Bools:
+    """Only the first mark of each row.
+
+    >>> first(np.array([[False, True, True]])).tolist()
+    [[False, True, False]]
+    """
+    found: Bools = marks & (marks.cumsum(axis=1) == 1)
+    return found
+
+
+def some(marks: Bools) -> Bools:
+    """Which rows have a mark, as a column.
+
+    >>> some(np.array([[False, True], [False, False]])).tolist()
+    [[True], [False]]
+    """
+    found: Bools = np.logical_or.reduce(marks, axis=1, keepdims=True)
+    return found
+
+
+def none(marks: Bools) -> Bools:
+    """Which rows have no mark, as a column.
+
+    >>> none(np.array([[False, True], [False, False]])).tolist()
+    [[False], [True]]
+    """
+    return np.logical_not(some(marks))
+
+
+def _locked(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array

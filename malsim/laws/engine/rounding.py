@@ -1,0 +1,30 @@
+"""Rounding to decimals as Python does it, many numbers at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from malsim.memory.graph.arrays import Array
+
+__all__ = ["rounded"]
+
+NEAR = 1e-6  # how near to a half the product by a power of ten may mislead
+
+
+def rounded(values: Array, digits: int) -> Array:
+    """Each number to the nearest decimal of the exact binary number, as `round(value, digits)` gives.
+
+    `numpy.round` multiplies first, and so rounds 1.0005 · 1000 where the exact number is below the half.
+
+    >>> rounded(np.array([2.675, 1.005]), 2).tolist(), np.round(np.array([2.675, 1.005]), 2).tolist()
+    ([2.67, 1.0], [2.68, 1.0])
+    """
+    scale = 10.0**digits
+    scaled = values * scale
+    found: Array = np.rint(scaled) / scale
+    for place in np.flatnonzero(np.abs(np.abs(scaled - np.trunc(scaled)) - 0.5) < NEAR).tolist():
+        found[place] = round(float(values[place]), digits)
+    return found

@@ -1,0 +1,105 @@
+"""Claims or questions in rounds: the k-th of each group together, beside the lists of living items that each group holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from malsim.memory.graph.arrays import Bools, Ints
+
+__all__ = ["Lists", "places_within", "rounds", "table"]
+
+MOST_CELLS = 1 << 21  # of a round's matrices; beyond that its groups are parted by how many items they hold
+
+
+class Lists:
+    """For each group the rows of its living items in order of creation, with room for those to come.
+
+    Parameters
+    ----------
+    group
+        The group of each row, in order of creation.
+    rows
+        The rows.
+    more
+        How many may be added to each group.
+    """
+
+    def __init__(self, group: Ints, rows: Ints, more: Ints) -> None:
+        self.count = np.bincount(group, minlength=len(more))
+        room = self.count + more
+        self._start = np.cumsum(room) - room
+        self._rows = np.zeros(int(room.sum()), dtype=np.int64)
+        self._rows[self._start[group] + places_within(group)] = rows
+
+    def matrix(self, groups: Ints) -> tuple[Ints, Bools]:
+        """The rows of these groups, one group a line, and which of them are there."""
+        count = self.count[groups]
+        place = np.arange(count.max(initial=0))
+        there = place < count[:, None]
+        return self._rows[np.where(there, self._start[groups][:, None] + place, 0)], there
+
+    def add(self, groups: Ints, rows: Ints) -> None:
+        """A new row at the end of each of these groups; no group twice."""
+        self._rows[self._start[groups] + self.count[groups]] = rows
+        self.count[groups] += 1
+
+    def keep(self, groups: Ints, rows: Ints, kept: Bools) -> None:
+        """Leave only some rows of these groups' matrix."""
+        line, _ = np.nonzero(kept)
+        self._rows[self._start[groups][line] + places_within(line)] = rows[kept]
+        self.count[groups] = np.count_nonzero(kept, axis=1)
+
+
+def rounds(group: Ints, lists: Lists) -> Iterator[Ints]:
+    """The members of each round: no group twice in one, each group's own in their order.
+
+    >>> [round.tolist() for round in rounds(np.array([0, 0, 1]), Lists(*np.zeros((2, 0), dtype=int), np.array([2, 1])))]
+    [[0, 2], [1]]
+    """
+    turn = places_within(group)
+    order = np.argsort(turn, kind="stable")
+    ends = np.cumsum(np.bincount(turn))
+    for begin, end in zip([0, *ends.tolist()], ends.tolist(), strict=False):
+        yield from _parts(order[begin:end], group, lists)
+
+
+def _parts(members: Ints, group: Ints, lists: Lists) -> Iterator[Ints]:
+    """One round, in parts of which none is mostly padding."""
+    count = lists.count[group[members]]
+    if len(members) * count.max(initial=0) <= MOST_CELLS:
+        yield members
+        return
+    size = np.frexp(count)[1]
+    for exponent in np.unique(size).tolist():
+        yield members[size == exponent]
+
+
+def places_within(group: Ints) -> Ints:
+    """The place of each member among those of its group.
+
+    >>> places_within(np.array([3, 5, 3, 3])).tolist()
+    [0, 0, 1, 2]
+    """
+    order = np.argsort(group, kind="stable")
+    ordered = group[order]
+    begins = np.flatnonzero(np.diff(ordered, prepend=-1) != 0) if len(group) else order
+    place = np.empty(len(group), dtype=np.int64)
+    place[order] = np.arange(len(group)) - np.repeat(begins, np.diff(begins, append=len(group)))
+    return place
+
+
+def table(group: Ints) -> Ints:
+    """The members of each group side by side, one group a line in the order of their numbers, padded with -1.
+
+    >>> table(np.array([3, 5, 3, 3])).tolist()
+    [[0, 2, 3], [1, -1, -1]]
+    """
+    _, line = np.unique(group, return_inverse=True)
+    found = np.full((line.max(initial=-1) + 1, np.bincount(line).max(initial=0)), -1)
+    found[line, places_within(line)] = np.arange(len(group))
+    return found

@@ -1,0 +1,49 @@
+"""Lower at every sweep, and again over the whole time, what was not used for a month.
+
+    write:  same → nothing;  else an item, p = .5, used = t
+    tick:   a = now − used;  a ≥ 30:  q = max(.05, p (1 − loss · min((a − 30) / 30, 5))),
+            p ← round(q, 4) if that is less than round(p, 4)
+    read:   used = now
+    score = p
+
+Source: aiming-lab/SimpleMem db80b6a (EvolveMem).
+Left out: extraction, importance, and search.
+
+>>> from malsim.laws import play
+>>> play("evolvemem", "0 A", "60 tick"), play("evolvemem", "0 A", "59 tick", "60 tick")
+([('A', 0.475)], [('A', 0.452)])
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Query, none
+from malsim.laws.engine.rounding import rounded
+from malsim.memory.graph.arrays import Array
+from malsim.parameters import Param
+
+p = ItemField(0.5, "1", "importance")
+used = ItemField("time", "d", "when it was last read; its own time until then")
+loss = Param(0.05, "1/month", "share lost a month after the first, five months at most", 0.0, 0.2)
+
+
+def write(_: Items, claim: Claim) -> Change:
+    return Change(makes=none(claim.same), taken=claim.same)
+
+
+def tick(items: Items, now: float, *, loss: float) -> Columns:
+    idle = items.age(now, "used")
+    lowered = np.maximum(0.05, items["p"] * (1.0 - loss * np.minimum((idle - 30.0) / 30.0, 5.0)))
+    left = items["p"].copy()
+    due = np.flatnonzero(idle >= 30.0)
+    new = rounded(lowered[due], 4)
+    less = new < rounded(left[due], 4)
+    left[due[less]] = new[less]
+    return {"p": left}
+
+
+def read(items: Items, query: Query) -> Columns:
+    return {"used": np.where(query.used, query.now, items["used"])}
+
+
+def rank(items: Items, _: float) -> Array:
+    return items["p"]

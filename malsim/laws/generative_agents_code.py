@@ -1,0 +1,66 @@
+"""Retrieve by recency, relevance and importance as the published code does: recency is highest for the oldest.
+
+    write:  an item, clock = t
+    score, over all living items of the replication by clock ascending, i from 1:  recency = decay^i,
+            relevance is higher about the object asked,  importance = ½,  each min–max normalised (all equal: ½)
+            .5 recency + 3 relevance + 2 importance
+    read:   the best touched items of the replication by that score, ties: later first: clock = now
+
+It looks at the whole memory, and so costs the square of it.
+Source: joonspk-research/generative_agents 51072d42, reverie/backend_server/persona/cognitive_modules/retrieve.py.
+Left out: embeddings, and importance as a model grades it.
+
+>>> from malsim.laws import play
+>>> play("generative_agents_code", "0 A", "1 B", "2 tick")
+[('A', 3.0), ('B', 2.5)]
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Columns, ItemField, Items, Query, none
+from malsim.laws.engine.rounds import places_within
+from malsim.memory.graph.arrays import Array, Bools, Ints
+from malsim.parameters import Param
+
+ordered = True
+scope = "replication"
+clock = ItemField("time", "d", "when it was made or last retrieved")
+decay = Param(0.99, "1", "recency's factor from one place to the next", 0.001, 0.999999)
+touched = Param(30.0, "1", "how many a read touches", 0.0, 1_000_000.0)
+
+
+def rank(items: Items, _: float, *, decay: float) -> Array:
+    rep = items.rep.astype(np.int64)
+    alone = _objects(rep, items.object) == 1
+    return _score(rep, items["clock"], np.where(alone[rep], 0.5, 1.0), decay) if len(rep) else np.zeros(0)
+
+
+def read(items: Items, query: Query, *, decay: float, touched: float) -> Columns:
+    line, place = np.nonzero(items.alive)
+    about = items.object == query.object
+    relevance = np.where(_uniform(about, items.alive), 0.5, about)
+    score = np.full(items.alive.shape, -np.inf)
+    score[line, place] = _score(line, items["clock"][line, place], relevance[line, place], decay)
+    later = np.argsort(np.argsort(-score[:, ::-1], axis=1, kind="stable"), axis=1)[:, ::-1]
+    return {"clock": np.where(items.alive & (later < touched), query.now, items["clock"])}
+
+
+def _uniform(about: Bools, alive: Bools) -> Bools:
+    """Lines of which all living items are about the object, or none is."""
+    return none(about & alive) | none(~about & alive)
+
+
+def _objects(rep: Ints, object_: Ints) -> Ints:
+    """How many objects each replication knows."""
+    pairs = np.unique(np.stack([rep, object_]), axis=1)
+    return np.bincount(pairs[0], minlength=rep.max(initial=-1) + 1)
+
+
+def _score(rep: Ints, clock: Array, relevance: Array, decay: float) -> Array:
+    order = np.lexsort((clock, rep))
+    place = np.empty(len(rep), dtype=np.int64)
+    place[order] = places_within(rep[order]) + 1
+    last = np.bincount(rep)[rep]
+    high, low = decay, decay**last
+    recency = np.where(last == 1, 0.5, (decay**place - low) / np.where(last == 1, 1.0, high - low))
+    return 0.5 * recency + 3.0 * relevance + 2.0 * 0.5

@@ -1,0 +1,30 @@
+"""Rank by the recency of the paper: a power of the hours since a memory was last retrieved.
+
+    write:  an item, clock = t
+    read:   clock = now
+    score = decay^(hours since clock)
+
+Source: Park et al. 2023, Generative Agents, section 4.1.
+Left out: relevance and importance, which are equal among items about one object here.
+
+>>> from malsim.laws import play
+>>> play("generative_agents_paper", "0 A", "10 tick"), play("generative_agents_paper", "0 A", "10 read")
+([('A', 0.300289)], [('A', 1.0)])
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Columns, ItemField, Items, Query
+from malsim.memory.graph.arrays import Array
+from malsim.parameters import Param
+
+clock = ItemField("time", "d", "when it was made or last retrieved")
+decay = Param(0.995, "1", "recency left after an hour", 0.0, 1.0)
+
+
+def read(items: Items, query: Query) -> Columns:
+    return {"clock": np.where(query.used, query.now, items["clock"])}
+
+
+def rank(items: Items, now: float, *, decay: float) -> Array:
+    return decay ** (24.0 * items.age(now, "clock"))

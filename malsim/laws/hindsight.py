@@ -1,0 +1,33 @@
+"""Boost a fact by how new it is and by how often it was said.
+
+    write:  same → n += 1, t = the later of both;  else an item, n = 1
+    score = (1 + .2 (r − ½)) (1 + .1 (q − ½)),  r = clamp(1 − age / horizon, .1, 1),  q = clamp(½ + ln(n) / 10, 0, 1)
+
+Source: vectorize-io/hindsight da9a588c7: the recency and proof-count boosts.
+Left out: embeddings, graph and keyword search, reranking, and consolidation by a model.
+
+>>> from malsim.laws import play
+>>> play("hindsight", "0 A", "1 B", "2 A")
+[('A', 1.107625), ('B', 1.099452)]
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Change, Claim, ItemField, Items, first, none
+from malsim.memory.graph.arrays import Array
+from malsim.parameters import Param
+
+n = ItemField(1.0, "1", "times it was said")
+horizon = Param(365.0, "d", "age at which recency has fallen to its least", 0.001, 1_000_000.0)
+
+
+def write(items: Items, claim: Claim) -> Change:
+    again = first(claim.same)
+    changed = {"n": items["n"] + again, "time": np.where(again, np.maximum(items.time, claim.time), items.time)}
+    return Change(makes=none(again), taken=again, items=changed)
+
+
+def rank(items: Items, now: float, *, horizon: float) -> Array:
+    recency = np.clip(1.0 - items.age(now) / horizon, 0.1, 1.0)
+    proof = np.clip(0.5 + np.log(items["n"]) / 10.0, 0.0, 1.0)
+    return (1.0 + 0.2 * (recency - 0.5)) * (1.0 + 0.1 * (proof - 0.5))

@@ -1,0 +1,21 @@
+"""Keep what was written last about an object, and nothing else.
+
+    write:  every item about o is removed, whatever its time; the claim makes one
+    score = 1
+
+Source: letta-ai/letta ff19ffeaf, langchain-ai/langgraph f09cfe8ff, MemOS be68e2fb, topoteretes/cognee a8f9760bb:
+a block, a key or a node that is overwritten.
+Left out: whatever asks a model whether to overwrite.
+
+>>> from malsim.laws import play
+>>> play("last_write", "1 B", "0 A")
+[('A', 1.0)]
+"""
+
+from malsim.laws.engine.items import Change, Claim, Items
+
+ordered = True
+
+
+def write(items: Items, _: Claim) -> Change:
+    return Change(items={"alive": items.alive & False})

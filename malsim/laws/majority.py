@@ -1,0 +1,51 @@
+"""Count votes: one a writer and object, the writer's latest.
+
+    write:  a writer's earlier vote about o is taken back, unless it is dated later;  the claim is its vote
+    score = n, the votes for the value;  belief = n / all votes about o
+
+Source: the plurality vote, the baseline of truth discovery.
+Left out: who is right more often, and what is stated.
+
+>>> from malsim.laws import play
+>>> play("majority", "0 A by u", "1 A by v", "2 B by w", "3 B by v")
+[('A', 1.0), ('B', 2.0), ('B', 2.0)]
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Change, Claim, ItemField, Items, some
+from malsim.memory.graph.arrays import Array
+
+aliases = ("vote",)
+n = ItemField(1.0, "1", "votes for the value")
+votes = ItemField(1.0, "1", "votes about the object")
+
+
+def write(items: Items, claim: Claim) -> Change:
+    own = items.alive & (items.writer == claim.writer)
+    later = own & (items.time > claim.time)
+    counts = ~some(later)
+    back = own & ~later  # at most one a writer
+    former = np.where(back, items.value, -1).max(axis=1, keepdims=True, initial=-1)
+    added = np.where(items.value == claim.value, 1.0, 0.0) - np.where(items.value == former, 1.0, 0.0)
+    total = (items.alive & ~back).sum(axis=1, keepdims=True) + 1.0
+    same = (claim.same & ~back).sum(axis=1, keepdims=True) + 1.0
+    return Change(
+        makes=counts,
+        taken=later,
+        new={"n": same, "votes": total},
+        items={
+            "alive": items.alive & ~back,
+            "n": np.where(counts, items["n"] + added, items["n"]),
+            "votes": np.where(counts, total, items["votes"]),
+        },
+    )
+
+
+def rank(items: Items, _: float) -> Array:
+    return items["n"]
+
+
+def belief(items: Items, _: float) -> Array:
+    share: Array = items["n"] / items["votes"]
+    return share

@@ -1,0 +1,18 @@
+"""Add what is new, and never take anything back.
+
+    write:  same → nothing;  else an item
+    score = 1
+
+Source: mem0ai/mem0 8d5b7865b, mem0/memory/main.py: additive extraction.
+Left out: extraction, similarity search and entity links; order is left to the store.
+
+>>> from malsim.laws import play
+>>> play("mem0_additive", "0 A", "1 B", "2 A")
+[('A', 1.0), ('B', 1.0)]
+"""
+
+from malsim.laws.engine.items import Change, Claim, Items, none
+
+
+def write(_: Items, claim: Claim) -> Change:
+    return Change(makes=none(claim.same), taken=claim.same)

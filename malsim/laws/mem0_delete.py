@@ -1,0 +1,22 @@
+"""Delete what a claim contradicts, and add nothing in its place.
+
+    write:  same → nothing;  else rivals → they die and nothing is added;  else an item
+    score = 1
+
+Source: mem0ai/mem0 v1.0.11, mem0/memory/main.py and its update prompt: the verdict DELETE.
+Left out: extraction, similarity search and the model that gives the verdict.
+
+>>> from malsim.laws import play
+>>> play("mem0_delete", "0 A", "1 B")
+[]
+"""
+
+from malsim.laws.engine.items import Change, Claim, Items, none, some
+
+ordered = True
+
+
+def write(items: Items, claim: Claim) -> Change:
+    known = some(claim.same)
+    nothing = none(items.alive)
+    return Change(makes=nothing, taken=claim.same, items={"alive": items.alive & known})

@@ -1,0 +1,26 @@
+"""Write the new value over the first item that a claim contradicts.
+
+    write:  same → nothing;  else rivals → the first rival takes v;  else an item
+    score = 1
+
+Source: mem0ai/mem0 v1.0.11, mem0/memory/main.py and its update prompt: the verdict UPDATE.
+Left out: extraction, similarity search and the model that gives the verdict.
+
+>>> from malsim.laws import play
+>>> play("mem0_update", "0 A", "1 B")
+[('B', 1.0)]
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Change, Claim, Items, first, none, some
+
+ordered = True
+
+
+def write(items: Items, claim: Claim) -> Change:
+    known = some(claim.same)
+    over = first(claim.rival) & ~known
+    taken = np.where(known, claim.same, over)
+    makes = none(items.alive)
+    return Change(makes=makes, taken=taken, items={"value": np.where(over, claim.value, items.value)})

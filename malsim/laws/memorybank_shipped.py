@@ -1,0 +1,37 @@
+"""Forget as the published code does: what was read more fades faster, and a load starts from what the last one left.
+
+    write:  an item, S = 1, p = 1, clock = t
+    tick:   a load: p ← p · e^(−d S / 5), d = ⌊now − clock⌋ days, clock not moved
+    read:   S += 1, clock = now
+    score = p, the chance that it survived every load so far
+
+Source: zhongwanjun/MemoryBank-SiliconFriend cf61c41, forget_memory.py.
+Left out: the draw itself (p is its expectation), summaries, and search.
+
+>>> from malsim.laws import play
+>>> play("memorybank_shipped", "0 A", "2 tick"), play("memorybank_shipped", "0 A", "1 tick", "2 tick")
+([('A', 0.67032)], [('A', 0.548812)])
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Columns, ItemField, Items, Query
+from malsim.memory.graph.arrays import Array
+from malsim.parameters import Param
+
+s = ItemField(1.0, "1", "strength")
+p = ItemField(1.0, "1", "chance of survival")
+clock = ItemField("time", "d", "when it was made or last read")
+scale = Param(5.0, "d", "time constant of forgetting at strength 1", 0.001, 100_000.0)
+
+
+def tick(items: Items, now: float, *, scale: float) -> Columns:
+    return {"p": items["p"] * np.exp(-np.floor(items.age(now, "clock")) * items["s"] / scale)}
+
+
+def read(items: Items, query: Query) -> Columns:
+    return {"s": items["s"] + query.used, "clock": np.where(query.used, query.now, items["clock"])}
+
+
+def rank(items: Items, _: float) -> Array:
+    return items["p"]

@@ -1,0 +1,98 @@
+"""Weigh source, age and agreement with what is remembered nearby, where a contradiction counts as nearby.
+
+    write:  an item, k = .6
+    p = clamp01(.45 · source + .4 · 2^(−age / half_life) + .15 K),
+    K = Σ w² k / Σ w over the ≤ 10 other living items with the largest w, of all objects;
+    w: same 1, contradicts .9, unrelated .3
+    read:   all living items about o in order of creation, each with the k just written before it:  k ← p
+    score = belief = p, computed the same way on a copy
+
+Similarity counts as support, also that of a contradiction. It looks at the whole memory, and so costs the square of it.
+Source: AIGeeksGroup/MMA ad6a6e5.
+Left out: images, embeddings (the three similarities stand for them), and the model that abstains.
+
+>>> from malsim.laws import play
+>>> play("mma", "0 A"), play("mma", "0 A", "0 B")
+([('A', 0.67)], [('A', 0.751), ('B', 0.771385)])
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Columns, ItemField, Items, Query
+from malsim.laws.engine.rounds import places_within, table
+from malsim.memory.graph.arrays import Array, Bools, Ints
+from malsim.parameters import Param
+
+ordered = True
+scope = "replication"
+NEAREST = 10
+k = ItemField(0.6, "1", "confidence as last computed by a read")
+source = Param(0.6, "1", "trust in every source", 0.0, 1.0)
+half_life = Param(30.0, "d", "half-life of what time is worth", 0.001, 100_000.0)
+contradicts = Param(0.9, "1", "similarity of two claims that contradict each other", 0.0, 1.0)
+unrelated = Param(0.3, "1", "similarity of two claims about different objects", 0.0, 1.0)
+
+
+def read(items: Items, query: Query, *, source: float, half_life: float, contradicts: float, unrelated: float) -> Columns:
+    about = items.alive & (items.object == query.object)
+    beside = items.alive & ~about
+    near = about | (beside & (beside.cumsum(axis=1) <= NEAREST))
+    place = np.argsort(~near, axis=1, kind="stable")[:, : near.sum(axis=1).max(initial=0)]
+    part = {name: np.take_along_axis(array, place, axis=1) for name, array in
+            (("k", items["k"]), ("value", items.value), ("about", about), ("there", near))}  # fmt: skip
+    own = source * 0.45 + 0.4 * np.exp2(-np.take_along_axis(items.age(query.now), place, axis=1) / half_life)
+    after = items["k"].copy()
+    np.put_along_axis(after, place, _computed(**part, own=own, contradicts=contradicts, unrelated=unrelated), axis=1)
+    return {"k": after}
+
+
+def rank(items: Items, now: float, *, source: float, half_life: float, contradicts: float, unrelated: float) -> Array:
+    rows, about = _near(items.rep.astype(np.int64), items.object)
+    there = rows >= 0
+    own = source * 0.45 + 0.4 * np.exp2(-items.age(now)[rows] / half_life)
+    found = _computed(
+        items["k"][rows], items.value[rows], about, there, own=own, contradicts=contradicts, unrelated=unrelated
+    )
+    after = items["k"].copy()
+    after[rows[about]] = found[about]
+    return after
+
+
+belief = rank
+
+
+def _near(rep: Ints, object_: Ints) -> tuple[Ints, Bools]:
+    """For each object its items and the first few of other objects, in order of creation; which are its own."""
+    group = rep * (object_.max(initial=0) + 1) + object_
+    own = table(group)
+    few = np.flatnonzero(places_within(group) < NEAREST)  # more of one object are never among the first few
+    lines = table(rep[few])[:, : 2 * NEAREST]
+    first = own[:, 0] if len(own) else np.zeros(0, dtype=np.int64)
+    line = lines[np.unique(rep, return_inverse=True)[1][first]]
+    other = few[line]
+    beside = (line >= 0) & (object_[other] != object_[first][:, None])
+    rows = np.concatenate([own, np.where(beside & (beside.cumsum(axis=1) <= NEAREST), other, -1)], axis=1)
+    order = np.argsort(np.where(rows < 0, len(rep), rows), axis=1, kind="stable")
+    mine = np.arange(rows.shape[1]) < own.shape[1]
+    return np.take_along_axis(rows, order, axis=1), (mine & (rows >= 0))[np.arange(len(rows))[:, None], order]
+
+
+def _computed(
+    k: Array, value: Ints, about: Bools, there: Bools, *, own: Array, contradicts: float, unrelated: float
+) -> Array:
+    """The confidences k with those of the items `about` computed anew, one after the other."""
+    k, lines = k.copy(), np.arange(len(k))
+    turns = np.argsort(~about, axis=1, kind="stable")
+    for turn, asked in zip(turns.T, np.sort(about, axis=1)[:, ::-1].T, strict=True):
+        if not asked.any():
+            break
+        same = about & (value == value[lines, turn][:, None])
+        weight = np.where(same, 1.0, np.where(about, contradicts, unrelated))
+        weight[~there] = -1.0
+        weight[lines, turn] = -1.0
+        nearest = np.argsort(-weight, axis=1, kind="stable")[:, :NEAREST]
+        w = np.maximum(np.take_along_axis(weight, nearest, axis=1), 0.0)
+        total = w.sum(axis=1)
+        support = (w**2 * np.take_along_axis(k, nearest, axis=1)).sum(axis=1) / np.where(total == 0.0, 1.0, total)
+        k[lines, turn] = np.where(asked, np.clip(own[lines, turn] + 0.15 * support, 0.0, 1.0), k[lines, turn])
+    return k

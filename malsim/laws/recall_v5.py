@@ -1,0 +1,17 @@
+"""The published law as its reference memory, Recall v5, computes it.
+
+    effective_i, support_i, challenge_i as under mal;  factor_w from Brier penalties;  each score is recomputed at admission
+
+It is a graph of claims; its numbers are those of `Rules.recall_v5()`.
+Source: the reference memory, release 5.
+Left out: nothing that its recorded runs show.
+"""
+
+from malsim.memory.graph_plant import Graph
+from malsim.memory.rules import Rules
+
+believes = True
+
+
+def plant() -> Graph:
+    return Graph(rules=Rules.recall_v5())

@@ -1,0 +1,53 @@
+"""Decide one claim after the other: the first is accepted, and only its own writer or a reviewer may change it.
+
+    write:  nothing accepted about o → the claim is accepted
+            same as the accepted one → absorbed; by another writer: seconds += 1, locked at `quorum` seconds
+            another value, by the accepted one's writer while it is not locked, or by a reviewer → replaces it
+            else a proposal;  same as a proposal → absorbed by it
+    score = 0 proposed, 1 accepted, 2 locked
+
+Claims are judged in the order in which they arrive, so that order decides.
+Source: the decision lifecycle that readers of the published design keep: proposed, accepted, locked.
+Left out: votes on a proposal, and expiry.
+
+>>> from malsim.laws import play
+>>> play("sequential", "0 A by u", "1 B by v", "2 B by w"), play("sequential", "0 A by u", "1 B by u")
+([('A', 1.0), ('B', 0.0)], [('B', 1.0)])
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Change, Claim, ItemField, Items, first, none, some
+from malsim.memory.graph.arrays import Array
+from malsim.parameters import Param
+
+ordered = True
+PROPOSED, ACCEPTED, LOCKED = 0.0, 1.0, 2.0
+stage = ItemField(ACCEPTED, "1", "0 proposed, 1 accepted, 2 locked")
+seconds = ItemField(0.0, "1", "times another writer said the same")
+quorum = Param(2.0, "1", "seconds that lock what is accepted", 1.0, 1_000_000.0)
+
+
+def write(items: Items, claim: Claim, *, quorum: float) -> Change:
+    decided = items.alive & (items["stage"] >= ACCEPTED)
+    own = decided & (items["stage"] < LOCKED) & (items.writer == claim.writer)
+    changes = decided & claim.rival & (own | claim.reviewed)
+    replaced = some(changes)
+    absorbed = claim.same & ~replaced
+    seconded = first(absorbed) & decided & (items.writer != claim.writer)
+    seconds = items["seconds"] + seconded
+    locked = decided & (seconds >= quorum)
+    return Change(
+        makes=none(absorbed),
+        taken=absorbed,
+        new={"stage": np.where(replaced | none(decided), ACCEPTED, PROPOSED)},
+        items={
+            "alive": items.alive & ~changes & ~(claim.same & replaced),
+            "seconds": seconds,
+            "stage": np.where(locked, LOCKED, items["stage"]),
+        },
+    )
+
+
+def rank(items: Items, _: float) -> Array:
+    return items["stage"]

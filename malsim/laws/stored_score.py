@@ -1,0 +1,31 @@
+"""Keep the number that a claim came with, and never recompute it.
+
+    write:  the writer's earlier item about o dies unless it is later;  an item
+    score = belief = c
+
+It is what the published design argues against: nothing that is learnt afterwards moves a stored number.
+Source: the stored score of the reference memory, without its edges.
+Left out: edges and corrections at admission.
+
+>>> from malsim.laws import play
+>>> play("stored_score", "0 A .95", "1 B by v .7", "2 B by w .7")
+[('A', 0.95), ('B', 0.7), ('B', 0.7)]
+"""
+
+from malsim.laws.engine.items import Change, Claim, Items, some
+from malsim.memory.graph.arrays import Array
+
+aliases = ("stored",)
+
+
+def write(items: Items, claim: Claim) -> Change:
+    own = items.alive & (items.writer == claim.writer)
+    later = own & (items.time > claim.time)
+    return Change(makes=~some(later), taken=later, items={"alive": items.alive & (~own | later)})
+
+
+def rank(items: Items, _: float) -> Array:
+    return items.stated
+
+
+belief = rank

@@ -1,0 +1,153 @@
+"""The claims that `records` weighs, as numbers: one a writer and object, many replications side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+
+__all__ = ["BINS", "Constants", "Estimate", "Evidence", "latest", "stated_bins", "worth"]
+
+BINS = (0.5001, 0.6, 0.7, 0.8, 0.9, 0.95, 0.985)  # where bins of stated confidence end; a bin holds its upper end
+SURE = 1e-12  # how near to 0 and 1 a logit goes
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The constants of the law, claims where a count is meant: KW, KC, KP, KB, S, R_IN, D0, R_OUT, EPS of its equations."""
+
+    record: float = 4.0
+    confusion: float = 8.0
+    pool: float = 50.0
+    stated: float = 60.0
+    share_stated: float = 0.6
+    voices_in: float = 0.01
+    divisor: float = 3.0
+    voices_out: float = 0.2
+    floor: float = 0.05
+    sweeps: int = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """One row a claim: places of writer and object, the value, its weight e, and the bin of what it stated (-1: nothing).
+
+    A writer and an object belong to one replication each: `writer_rep`, `object_rep`, of `reps`. `pinned` holds an object's
+    verified value, -1 for none. In the closed form a value is a place among `values`; in the open form it is an item, and
+    `item_object` says of which object.
+    """
+
+    writer: Ints
+    object: Ints
+    value: Ints
+    weight: Array
+    bin: Ints
+    writer_rep: Ints
+    object_rep: Ints
+    reps: int
+    pinned: Ints
+    values: int = 0
+    item_object: Ints | None = None
+
+    @cached_property
+    def voices(self) -> Array:
+        """Claims about each object, n_o."""
+        return np.bincount(self.object, minlength=len(self.object_rep)).astype(np.float64)
+
+    @cached_property
+    def told(self) -> Ints:
+        """The claims that state a confidence."""
+        return np.flatnonzero(self.bin >= 0)
+
+    @cached_property
+    def bins(self) -> Ints:
+        """Of those, the bin within their replication."""
+        return self.object_rep[self.object[self.told]] * (len(BINS) + 1) + self.bin[self.told]
+
+    def scale(self, constants: Constants) -> Array:
+        """What a claim's log likelihood is multiplied by, e / (1 + R_IN (n_o − 1))."""
+        return self.weight / (1.0 + constants.voices_in * (self.voices - 1.0))[self.object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What the sweeps end with.
+
+    `posterior` is P and `effective` what is believed: [objects, values], or [items] in the open form. `record` is a_w of the
+    last sweep. `terms` are T, [claims, values] or [claims] of the own value; `prior` is what P starts from beside them.
+    """
+
+    posterior: Array
+    effective: Array
+    record: Array
+    terms: Array
+    prior: Array
+
+
+def latest(writer: Ints, object_: Ints, time: Array) -> Ints:
+    """The rows of each writer's latest claim about each object, in their order; of one time the last row.
+
+    >>> latest(np.array([0, 0, 1]), np.array([5, 5, 5]), np.array([2.0, 1.0, 0.0])).tolist()
+    [0, 2]
+    """
+    order = np.lexsort((time, object_, writer))
+    last = np.ones(len(order), dtype=bool)
+    ahead, after = order[:-1], order[1:]
+    last[:-1] = (writer[ahead] != writer[after]) | (object_[ahead] != object_[after])
+    return np.sort(order[last])
+
+
+def stated_bins(stated: Array) -> Ints:
+    """The bin of each stated confidence, -1 where none is stated.
+
+    >>> stated_bins(np.array([0.6, 0.61, np.nan])).tolist()
+    [1, 2, -1]
+    """
+    return np.where(np.isnan(stated), -1, np.searchsorted(BINS, stated, side="left"))
+
+
+def share(found: Array, group: Ints, groups: int) -> Array:
+    """Weights summed by group."""
+    summed: Array = np.bincount(group, weights=found, minlength=groups).astype(np.float64, copy=False)
+    return summed
+
+
+def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Array:
+    """c(i): how much more often what it stated is stated by claims that agree than by those that do not; a log ratio."""
+    width, told, bins = len(BINS) + 1, evidence.told, evidence.bins
+    weight = evidence.weight[told]
+    counts = [np.bincount(bins, weights=each, minlength=evidence.reps * width) for each in (agreed[told] * weight, weight)]
+    right, every = (count.reshape(-1, width) for count in counts)
+    total = every.sum(axis=1, keepdims=True)
+    common = every / np.where(total == 0.0, 1.0, total)
+    likely = [
+        (count + constants.stated * common) / (count.sum(axis=1, keepdims=True) + constants.stated)
+        for count in (right, every - right)
+    ]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.log(likely[0] / likely[1])
+    found = np.zeros(len(agreed))
+    found[told] = ratio.ravel()[bins]
+    return found
+
+
+def worth(posterior: Array, voices: Array, values: Array | int, constants: Constants) -> Array:
+    """The effective confidence: the posterior's logit over a divisor that grows with the voices, and a floor.
+
+    effective = (1 − EPS) · sigmoid(logit P / (D0 + R_OUT (n_o − 1))) + EPS / K
+    """
+    p = np.clip(posterior, SURE, 1.0 - SURE)
+    divided = np.log(p / (1.0 - p)) / (constants.divisor + constants.voices_out * (voices - 1.0))
+    found: Array = (1.0 - constants.floor) / (1.0 + np.exp(-divided)) + constants.floor / values
+    return found
+
+
+def known(evidence: Evidence) -> tuple[Array, Bools]:
+    """The weights of the pass that begins from the pinned facts, and which claims are about them."""
+    about = evidence.pinned[evidence.object] >= 0
+    return np.where(about, 1.0, 1e-3), about

@@ -1,0 +1,75 @@
+"""The living items of a law as evidence: writers and objects of each replication numbered, words of values found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.laws.truth.evidence import Evidence, stated_bins
+
+if TYPE_CHECKING:
+    from malsim.laws.engine.items import Items
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.port import Vocabulary
+
+__all__ = ["gather", "is_shared", "words_of"]
+
+MOST_SHARED = 20  # values that are taken for classes
+ABOUT = 2  # objects that a value must be about to be one
+
+
+def words_of(vocabulary: Vocabulary) -> tuple[Ints, int]:
+    """The number of each value's word, [objects, values], and how many words there are."""
+    words = sorted({str(word) for values in vocabulary.values for word in values})
+    place = {word: number for number, word in enumerate(words)}
+    found = np.zeros((len(vocabulary.values), max((len(values) for values in vocabulary.values), default=0)), dtype=np.int64)
+    for about, values in enumerate(vocabulary.values):
+        found[about, : len(values)] = [place[str(word)] for word in values]
+    return found, len(words)
+
+
+def is_shared(vocabulary: Vocabulary) -> bool:
+    """Whether values are classes: at most 20 in all, most of them about two objects or more.
+
+    >>> from malsim.memory.port import Vocabulary
+    >>> is_shared(Vocabulary("w", "xy", [["no", "yes"], ["no", "yes"]])), is_shared(Vocabulary("w", "xy", [["1"], ["2"]]))
+    (True, False)
+    """
+    counts: dict[str, int] = {}
+    for values in vocabulary.values:
+        for word in {str(word) for word in values}:
+            counts[word] = counts.get(word, 0) + 1
+    often = sum(count >= ABOUT for count in counts.values())
+    return 0 < len(counts) <= MOST_SHARED and 2 * often > len(counts)
+
+
+def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True) -> tuple[Evidence, Ints, Ints, Bools]:
+    """The evidence, with the object and the value (or item) that each living item is about, and which items are claims.
+
+    With `pins` verified items are no claims: they pin their value, the latest where there are several.
+    """
+    rep, vocabulary = items.rep.astype(np.int64), items.vocabulary
+    pairs, about = np.unique(rep * len(vocabulary.objects) + items.object, return_inverse=True)
+    object_rep = pairs // len(vocabulary.objects)
+    if shared:
+        words, count = words_of(vocabulary)
+        value, item_object = words[items.object, items.value], None
+        count = max(2, count)
+    else:
+        most = int(items.value.max(initial=0)) + 1
+        every, value = np.unique(about * most + items.value, return_inverse=True)
+        item_object, count = every // most, 0
+    pinned = np.full(len(pairs), -1)
+    reviewed = items.verified & pins
+    verdict = np.flatnonzero(reviewed)
+    verdict = verdict[np.argsort(items.time[verdict], kind="stable")]
+    pinned[about[verdict]] = value[verdict]
+    claim = ~reviewed
+    writers, writer = np.unique(rep[claim] * len(vocabulary.writers) + items.writer[claim], return_inverse=True)
+    evidence = Evidence(
+        writer=writer, object=about[claim], value=value[claim], weight=weight[claim],
+        bin=stated_bins(items.as_stated[claim]), writer_rep=writers // len(vocabulary.writers), object_rep=object_rep,
+        reps=int(rep.max(initial=0)) + 1, pinned=pinned, values=count, item_object=item_object,
+    )  # fmt: skip
+    return evidence, about, value, claim

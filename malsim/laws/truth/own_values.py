@@ -1,0 +1,80 @@
+"""`records` where each object has values of its own: one record a writer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.laws.truth.evidence import Constants, Estimate, known, share, stated_terms, worth
+
+if TYPE_CHECKING:
+    from malsim.laws.truth.evidence import Evidence
+    from malsim.memory.graph.arrays import Array, Ints
+
+__all__ = ["own_values"]
+
+
+def own_values(evidence: Evidence, constants: Constants = Constants()) -> Estimate:  # noqa: B008  # frozen
+    """Posterior and effective confidence of every item, an object's value that somebody claimed."""
+    items = _item_object(evidence)
+    seen = np.bincount(items, minlength=len(evidence.object_rep))
+    values = np.maximum(2, seen)  # K_o
+    p = _pinned(evidence, _start(evidence))
+    if (evidence.pinned >= 0).any():
+        record = _learn(replace(evidence, weight=known(evidence)[0]), p, constants)
+        p, _ = _believe(evidence, record, np.zeros(len(evidence.writer)), values - seen, constants)
+    record, terms = np.zeros(len(evidence.writer_rep)), np.zeros(len(evidence.writer))
+    for _ in range(constants.sweeps):
+        record = _learn(evidence, p, constants)
+        stated = stated_terms(evidence, p[evidence.value], constants)
+        p, terms = _believe(evidence, record, stated, values - seen, constants)
+    effective = worth(p, evidence.voices[items], values[items], constants)
+    return Estimate(posterior=p, effective=effective, record=record, terms=terms, prior=np.zeros(len(p)))
+
+
+def _item_object(evidence: Evidence) -> Ints:
+    if evidence.item_object is None:
+        raise TypeError("the open form needs the object of every item")
+    return evidence.item_object
+
+
+def _start(evidence: Evidence) -> Array:
+    items, objects = _item_object(evidence), len(evidence.object_rep)
+    weighted = share(evidence.weight, evidence.value, len(items))
+    plain = np.bincount(evidence.value, minlength=len(items)).astype(np.float64)
+    held = np.where(share(weighted, items, objects)[items] > 0.0, weighted, plain)
+    found: Array = held / share(held, items, objects)[items]
+    return found
+
+
+def _pinned(evidence: Evidence, p: Array) -> Array:
+    """P with the verified items at 1 and the others of their objects at 0."""
+    pin = evidence.pinned[_item_object(evidence)]
+    return np.where(pin >= 0, np.arange(len(p)) == pin, p)
+
+
+def _learn(evidence: Evidence, p: Array, constants: Constants) -> Array:
+    """A writer's record a_w, from what is believed now."""
+    writers, rep = len(evidence.writer_rep), evidence.writer_rep
+    agreed = share(evidence.weight * p[evidence.value], evidence.writer, writers)
+    total = share(evidence.weight, evidence.writer, writers)
+    pool = (share(agreed, rep, evidence.reps) + 0.7 * constants.pool) / (share(total, rep, evidence.reps) + constants.pool)
+    pool = np.clip(pool, 0.52, 0.98)
+    return np.clip((agreed + constants.record * pool[rep]) / (total + constants.record), 0.02, 0.98)
+
+
+def _believe(evidence: Evidence, record: Array, stated: Array, unseen: Ints, constants: Constants) -> tuple[Array, Array]:
+    """P of every item, with the term of each claim."""
+    items, objects = _item_object(evidence), len(evidence.object_rep)
+    values = unseen + np.bincount(items, minlength=objects)
+    said = record[evidence.writer]
+    likely = np.log(said * (values[evidence.object] - 1.0) / (1.0 - said)) + constants.share_stated * stated
+    terms = likely * evidence.scale(constants)
+    total = share(terms, evidence.value, len(items))
+    top = np.zeros(objects)  # an unseen value has a height of 0
+    np.maximum.at(top, items, total)
+    height = np.exp(total - top[items])
+    every = share(height, items, objects) + unseen * np.exp(-top)
+    return _pinned(evidence, height / every[items]), terms

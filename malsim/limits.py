@@ -1,0 +1,95 @@
+"""How much input from a stranger may ask of the machine before it is refused: one table; a flag raises each.
+
+Nothing heavy is imported here, so that `--help` and pytest can state the limits at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import ScenarioError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Limits"]
+
+
+def _limit(default: int, flag: str, unit: str, says: str) -> Any:
+    return field(default=default, metadata={"flag": flag, "unit": unit, "says": says})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What is run without being asked twice.
+
+    Parameters
+    ----------
+    replications
+        Lives of one scenario.
+    ticks
+        Ticks × replications of one scenario.
+    cells
+        Ticks × cells of all its replications together, with every claim it scripts or is expected to draw as a cell.
+    baseline
+        Bytes of a baseline's file, and values in it.
+    prefix
+        How the flags begin that raise these.
+    """
+
+    replications: int = _limit(100_000, "most-replications", "N", "replications of one scenario")
+    ticks: int = _limit(1_000_000, "most-ticks", "N", "ticks × replications")
+    cells: int = _limit(100_000_000, "most-cells", "N", "ticks × cells, of all replications together")
+    baseline: int = _limit(100 * 2**20, "largest-baseline", "BYTES", "bytes of a baseline, or values in it")
+    prefix: str = "--"
+
+    def check(self, asked: Mapping[str, int], *, where: str | None = None) -> None:
+        """Refuse what asks for more than one of the limits, by its name.
+
+        Raises
+        ------
+        ScenarioError
+            Saying what it asks for, what is allowed, and the flag.
+
+        >>> Limits().check({"replications": 200_000}, where="a.toml")
+        Traceback (most recent call last):
+            ...
+        malsim.errors.ScenarioError: a.toml: too many replications of one scenario; given: 200000; allowed: 100000; ask for \
+fewer days or replications, or allow it: --most-replications 200000
+        """
+        for limit in fields(self):
+            allowed, given = getattr(self, limit.name), asked.get(limit.name, 0)
+            if limit.name in asked and given > allowed:
+                hint = f"ask for fewer days or replications, or allow it: {self.prefix}{limit.metadata['flag']} {given}"
+                said = f"too many {limit.metadata['says']}"
+                raise ScenarioError(said, where=where, given=given, allowed=f"{allowed}", hint=hint)
+
+    @classmethod
+    def options(cls, add: Callable[..., object], *, prefix: str = "--") -> None:
+        """Declare a flag for each limit, with a parser's own function `add`."""
+        for limit in fields(cls):
+            if limit.metadata:
+                said = f"allow so many {limit.metadata['says']}; default {limit.default}"
+                add(f"{prefix}{limit.metadata['flag']}", type=int, metavar=limit.metadata["unit"], help=said)
+
+    @classmethod
+    def of(cls, given: argparse.Namespace, *, prefix: str = "--") -> Limits:
+        """The limits that flags declared by `options` ask for."""
+        asked = {
+            limit.name: getattr(given, f"{prefix}{limit.metadata['flag']}".strip("-").replace("-", "_"))
+            for limit in fields(cls)
+            if limit.metadata
+        }
+        return cls(prefix=prefix, **{name: number for name, number in asked.items() if number is not None})
+
+    @property
+    def flags(self) -> str:
+        """The flags that ask for these limits, as they stand at the end of a command line.
+
+        >>> Limits(ticks=2_000_000).flags
+        ' --most-ticks 2000000'
+        """
+        raised = [limit for limit in fields(self) if limit.metadata and getattr(self, limit.name) != limit.default]
+        return "".join(f" --{limit.metadata['flag']} {getattr(self, limit.name)}" for limit in raised)

@@ -1,0 +1,71 @@
+"""What the gate said of a batch, told as events: each verdict, each confidence that was lowered, each cell that gave way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.graph.frames import worded
+
+if TYPE_CHECKING:
+    from malsim.memory.gate.verdicts import Judgement
+    from malsim.memory.graph.arrays import Ints
+    from malsim.memory.graph.claim_graph import Memory
+
+__all__ = ["account"]
+
+EVENT = ("t", "rep", "kind", "subject", "detail", "cause")
+KINDS = dict(zip(schema.VERDICT, ("admitted", "deduplicated", "rejected"), strict=True))
+
+
+def account(said: Judgement) -> pl.DataFrame:
+    """One event a claim, then one each that was attenuated, then one a cell that was superseded."""
+    parts = [*_verdicts(said.verdicts), *_replacements(np.sort(said.superseded), said.memory)]
+    return pl.concat([part.select(EVENT) for part in parts])
+
+
+def _verdicts(verdicts: pl.DataFrame) -> list[pl.DataFrame]:
+    """One event a claim: admitted, deduplicated or rejected; and one more for each that was attenuated."""
+    said = (
+        pl.col("issues")
+        .list.eval(worded("{}: {}", pl.element().struct["path"], pl.element().struct["message"]))
+        .list.join("; ")
+    )
+    by = worded("by {}", pl.col("writer").fill_null("?"))
+    claim = worded("claim {} of {}", "sequence", pl.col("writer").fill_null("?"))
+    events = verdicts.select(
+        "t",
+        "rep",
+        pl.col("verdict").cast(pl.String).replace_strict(KINDS, return_dtype=pl.String).alias("kind"),
+        pl.col("handle").alias("subject"),
+        pl.when(pl.col("issues").list.len() > 0).then(said).otherwise(by).alias("detail"),
+        claim.alias("cause"),
+    )
+    noted = verdicts.filter((pl.col("notes").list.len() > 0) | (pl.col("calibration") < 1.0)).select(
+        "t",
+        "rep",
+        pl.lit("attenuated").alias("kind"),
+        pl.col("handle").alias("subject"),
+        pl.concat_list(
+            "notes", pl.when(pl.col("calibration") < 1.0).then(worded("calibration × {}", pl.col("calibration").round(3)))
+        ).list.drop_nulls().list.join("; ").alias("detail"),
+        claim.alias("cause"),
+    )  # fmt: skip
+    return [events, noted] if noted.height else [events]
+
+
+def _replacements(rows: Ints, after: Memory) -> list[pl.DataFrame]:
+    """One event a cell that a batch superseded."""
+    if not rows.size:
+        return []
+    cells = after.cells
+    gone = cells.select("rep", pl.col("handle").alias("subject"), "successor")[rows]
+    heir = cells.select(
+        pl.col("created").alias("t"),
+        worded("by {} of {}", "handle", "writer").alias("detail"),
+        pl.col("handle").alias("cause"),
+    )[gone["successor"]]
+    return [pl.concat([gone, heir], how="horizontal").with_columns(kind=pl.lit("superseded"))]

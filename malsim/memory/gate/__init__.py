@@ -1,0 +1,1 @@
+"""The gate: the only way into a memory, the same for every claim."""

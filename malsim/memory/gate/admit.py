@@ -1,0 +1,153 @@
+"""The gate: validate, screen, attenuate, resolve, dedup, build, supersede; a verdict for every claim."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.gate import screen
+from malsim.memory.gate.append import build
+from malsim.memory.gate.checks import validate
+from malsim.memory.gate.claims import Claims, Validated, as_claims
+from malsim.memory.gate.numbering import authors_of, number
+from malsim.memory.gate.order import first_doubt
+from malsim.memory.gate.resolve import replacements, resolve
+from malsim.memory.gate.verdicts import Judgement
+from malsim.memory.graph.frames import Deferred, worded
+from malsim.memory.rules import Rules
+from malsim.memory.scoring.sequential import moved
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.memory.graph.claim_graph import Memory
+
+__all__ = ["Admission", "admit", "judged", "screened"]
+
+
+_PUBLISHED = Rules()
+
+
+class Admission(NamedTuple):
+    """The memory after a batch, and one verdict a claim (columns of `schema.VERDICTS`), in the order of the gate."""
+
+    memory: Memory
+    verdicts: pl.DataFrame
+
+
+def admit(
+    memory: Memory, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None
+) -> Admission:
+    """Take claims through the gate, in the order of time, writer and sequence.
+
+    A batch equals its claims one by one. A claim is admitted, deduplicated (an active cell says the same) or refused with
+    every issue and its path; what was stored before stands whatever comes. Of a claim refused by the screen only writer,
+    time, field and kind of finding are kept.
+
+    Parameters
+    ----------
+    claims
+        A frame with columns of `schema.CLAIMS` (at least writer, title, confidence, and handle or kind), or mappings.
+    factors
+        Calibration factors in [0.5, 1] by writer that stand in for the writers' own records.
+    """
+    rules = rules or _PUBLISHED
+    said = judged(memory, screened(validate(as_claims(claims), rules), rules), rules, factors=factors)
+    return Admission(said.memory, said.verdicts)
+
+
+def judged(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> Judgement:
+    """Take claims that were validated and screened, and stand in the order of the gate, through the rest of it."""
+    factors = factors or {}
+    checked = _capped(checked, rules)
+    if factors:
+        checked = replace(checked, issues=pl.concat([checked.issues, _impossible(checked.told.frame(), factors)]))
+    said, cut = _judged(memory, checked, rules, factors)
+    parts = [said]
+    while cut is not None:
+        checked = checked.rows(np.arange(cut, checked.told.height))
+        said, cut = _judged(said.memory, checked, rules, factors)
+        parts.append(said)
+    return Judgement.joined(parts) if len(parts) > 1 else said
+
+
+def _judged(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[str, float]) -> tuple[Judgement, int | None]:
+    """Admit a batch up to the first claim that it cannot be sure of as a whole; the place of that claim, if there is one."""
+    if not checked.told.height:
+        return Judgement.between(memory, memory, pl.DataFrame(schema=schema.VERDICTS)), None
+    authors = authors_of(memory, checked.told, factors, rules)
+    sound = np.ones(checked.told.height, dtype=bool)
+    if checked.issues.height:
+        sound[checked.issues["claim"].to_numpy()] = False
+    batch = number(memory, checked, sound, authors, rules)
+    outcome = resolve(batch)
+    replaced = replacements(memory, checked, batch, outcome, rules)
+    cut = first_doubt(memory, checked, batch, outcome, replaced) if checked.told.height > 1 else None
+    if cut is not None:
+        said, sooner = _judged(memory, checked.rows(np.arange(cut)), rules, factors)
+        return said, cut if sooner is None else sooner
+    built = build(memory, checked, batch, outcome, replaced, rules)
+    if rules.recompute == "admit":
+        built = moved(built, outcome, factors, rules)
+    return Judgement.of(checked, batch, outcome, built), None
+
+
+def screened(checked: Validated, rules: Rules) -> Validated:
+    """Refuse claims that hold a credential, or personal data in a public write; or, under `flag`, mark them."""
+    secrets = screen.secrets(checked.told.frame(), checked.linked.frame(), rules)
+    personal = screen.personal(checked.told.frame(), rules)
+    if secrets.is_empty() and personal.is_empty():
+        return checked
+    if rules.screen == "flag":
+        return _flagged(checked, secrets, personal)
+    said = pl.concat(
+        found.select("claim", "path", worded(text, "finding").alias("message"))
+        for found, text in ((secrets, "screen: possible {}"), (personal, "screen: public write may expose {}"))
+    )
+    withheld = pl.col("claim").is_in(said["claim"].unique().implode())
+    blank = [pl.when(~withheld).then(pl.col(name)).alias(name) for name in ("handle", "key", "object", "title", "body")]
+    in_writer = said.filter(pl.col("path") == "writer")["claim"].implode()
+    writer = pl.when(~pl.col("claim").is_in(in_writer)).then(pl.col("writer")).alias("writer")
+    issues = pl.concat([checked.issues, said]).unique(["claim", "path"], keep="last", maintain_order=True)
+    return replace(checked, told=Deferred.of(checked.told.frame().with_columns(*blank, writer)), issues=issues)
+
+
+def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) -> Validated:
+    """The reference's newest gate: a finding lowers the sensitivity instead of refusing."""
+    secret = pl.col("claim").is_in(secrets["claim"].unique().implode())
+    exposed = pl.col("claim").is_in(personal["claim"].unique().implode()) & ~secret
+    notes = [
+        found.select("claim", worded("screen: possible {} in {}", "finding", "path").alias("note"))
+        for found in (secrets, personal)
+    ]
+    lowered = pl.when(secret).then(pl.lit("secret")).when(exposed).then(pl.lit("private")).otherwise("sensitivity")
+    word = lowered.cast(schema.CELLS["sensitivity"], strict=False)
+    claims = checked.told.frame().with_columns(lowered.alias("sensitivity"), word.alias("sensitivity_word"))
+    return replace(checked, told=Deferred.of(claims), notes=pl.concat([checked.notes, *notes]))
+
+
+def _capped(checked: Validated, rules: Rules) -> Validated:
+    """Cap high confidence that nothing supports; the writer's number stays as `confidence`, the capped one is `stated`."""
+    confidence, backed = checked.told.column("confidence"), checked.told.column("backed").copy()
+    code, weight = checked.linked.column("code"), checked.linked.column("weight")
+    evidence = (code == _DERIVED_FROM) | ((code == _SUPPORTS) & (weight > 0))
+    backed[checked.linked.column("claim")[evidence]] = True
+    capped = ~backed & (confidence > rules.confidence_cap)
+    return replace(checked, told=checked.told.with_column("stated", np.where(capped, rules.confidence_cap, confidence)))
+
+
+_SUPPORTS, _DERIVED_FROM = (schema.RELATIONS.index(name) for name in ("supports", "derived_from"))
+
+
+def _impossible(claims: pl.DataFrame, factors: Mapping[str, float]) -> pl.DataFrame:
+    """Issues of claims whose writer was given a factor outside [0.5, 1]."""
+    bad = [writer for writer, factor in factors.items() if not LEAST_FACTOR <= factor <= 1.0]
+    said = pl.lit(f"must be a finite number from {LEAST_FACTOR:g} to 1").alias("message")
+    return claims.filter(pl.col("writer").is_in(bad)).select("claim", pl.lit("calibration").alias("path"), said)
+
+
+LEAST_FACTOR = 0.5

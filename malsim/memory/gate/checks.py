@@ -1,0 +1,266 @@
+"""What may stand in each field of a claim and of an edge: the one table of checks that every claim passes.
+
+A check is a row of `CHECKS` or `EDGE_CHECKS`. Checks of numbers are made on every claim. Words that many claims share are
+checked once: whoever holds claims as numbers beside a table of words has the table checked when it is made, and asks
+`all_pass` about the rest of each claim.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.gate.claims import NO_NOTES, Validated
+from malsim.memory.graph.frames import Deferred, worded
+from malsim.memory.graph.handles import LONGEST, is_handle, is_immutable, kind_of
+from malsim.memory.graph.texts import content_of, folded
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from malsim.memory.rules import Rules
+
+__all__ = [
+    "CHECKS",
+    "EDGE_CHECKS",
+    "LAST_REPLICATION",
+    "NO_ISSUES",
+    "Check",
+    "all_pass",
+    "are_covered",
+    "edge_issues",
+    "faults",
+    "gather",
+    "validate",
+]
+
+NO_ISSUES = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "message": pl.String})
+
+
+def faults(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """What is wrong with numbered claims and with their edges, the first thing of each field: claim, path, message."""
+    found = _failures(claims, CHECKS)
+    if edges.height:
+        found += _failures(edges, _edge_checks(rules))
+    return pl.concat(found).unique(["claim", "path"], keep="first", maintain_order=True) if found else NO_ISSUES
+
+
+def edge_issues(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """What is wrong with edges written on their own: claim, path, message; paths have no `edges[i]` before them."""
+    found = pl.concat([NO_ISSUES, *_failures(edges, _edge_checks(rules))])
+    return found.with_columns(pl.col("path").str.replace(r"^edges\[\d+\]\.", ""))
+
+
+def all_pass(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> bool:
+    """Whether claims and edges, of which only some columns are given, pass every check that reads no other column."""
+    return not any(
+        frame.height and checks and any(frame.select(check.fails.alias(str(i)) for i, check in enumerate(checks)).row(0))
+        for frame, checks in (
+            (claims, [check for check in CHECKS if check.reads <= set(claims.columns)]),
+            (edges, [check for check in _edge_checks(rules) if check.reads <= set(edges.columns)]),
+        )
+    )
+
+
+def are_covered(tables: Sequence[Iterable[str]]) -> bool:
+    """Whether each check of a claim reads the columns of one of these tables alone."""
+    return all(any(check.reads <= set(table) for table in tables) for check in CHECKS)
+
+
+class Check(NamedTuple):
+    """A rule of one field: where it fails, the path it names, what it says, whether it fails anywhere, what it reads."""
+
+    wrong: pl.Expr
+    path: pl.Expr
+    message: str
+    fails: pl.Expr
+    reads: frozenset[str]
+
+    @classmethod
+    def of(cls, wrong: pl.Expr, path: str | pl.Expr, message: str) -> Check:
+        """A null means absent, so a check that yields null passes."""
+        named = pl.lit(path) if isinstance(path, str) else path
+        return cls(wrong, named, message, wrong.any(), frozenset(wrong.meta.root_names()))
+
+
+def _is_blank(name: str) -> pl.Expr:
+    return pl.col(name).str.strip_chars() == ""
+
+
+def _outside(name: str) -> pl.Expr:
+    return ~pl.col(name).is_between(0.0, 1.0)
+
+
+def _infinite(name: str) -> pl.Expr:
+    return ~pl.col(name).is_finite()
+
+
+NOT_BLANK = "must be text that is not blank"
+LAST_REPLICATION = 1_000_000
+
+
+def _claim_checks() -> list[Check]:
+    confidence = pl.col("confidence")
+    kind_is_known = pl.col("kind").is_in(schema.KINDS).fill_null(value=False)
+    blank_item = pl.element().is_null() | (pl.element().str.strip_chars() == "")
+    return [
+        Check.of(pl.col("issues").list.len() > 0, "issues", ""),
+        Check.of(~kind_is_known, "kind", f"must be one of {', '.join(schema.KINDS)}"),
+        Check.of(pl.col("title").is_null() | _is_blank("title"), "title", NOT_BLANK),
+        Check.of(pl.col("body").is_null(), "body", "must be text; it may be empty"),
+        Check.of(
+            confidence.is_null() | confidence.is_nan() | (confidence <= 0) | (confidence > 1),
+            "confidence",
+            "must be a number above 0 and at most 1",
+        ),
+        Check.of(pl.col("writer").is_null() | _is_blank("writer"), "writer", NOT_BLANK),
+        Check.of(~pl.col("rep").is_between(0, LAST_REPLICATION), "rep", f"must be from 0 to {LAST_REPLICATION}"),
+        Check.of(_infinite("t"), "t", "must be a finite number of days"),
+        Check.of(~is_handle(pl.col("handle")), "handle", f"must read like obs_a1b2, with at most {LONGEST} letters"),
+        Check.of(kind_of(pl.col("handle")) != pl.col("kind"), "handle", "must begin with the claim's kind"),
+        Check.of(_is_blank("key"), "key", NOT_BLANK),
+        *(Check.of(_outside(name), name, "must be a number from 0 to 1") for name in ("uncertainty", "concern")),
+        *(Check.of(_infinite(name), name, "must be a finite number") for name in ("value", "expires", "reverify")),
+        *(
+            Check.of(~pl.col(name).is_in(words), name, f"must be one of {', '.join(words)}")
+            for name, words in schema.WORDS.items()
+            if name != "kind"
+        ),
+        *(
+            Check.of(pl.col(name).list.eval(blank_item).list.any(), f"{name}[]", NOT_BLANK)
+            for name in ("topics", "entities", "source_refs")
+        ),
+    ]
+
+
+def _on_edge(wrong: pl.Expr, field: str, message: str) -> Check:
+    return Check.of(wrong, worded("edges[{}]", "place") + pl.lit(f".{field}"), message)
+
+
+def _weight_checks() -> list[Check]:
+    """Rules of one edge; the sign of a weight is checked only where the relation is known."""
+    weight, relation = pl.col("weight"), pl.col("relation")
+    default = relation.replace_strict(schema.WEIGHTS, default=None, return_dtype=pl.Float64)
+    known = relation.is_in(schema.RELATIONS)
+    signs = "must be above 0 for supports, below 0 for contradicts and concerns, 0 for the others"
+    return [
+        _on_edge(~known.fill_null(value=False), "relation", f"must be one of {', '.join(schema.RELATIONS)}"),
+        _on_edge(pl.col("target").is_null() | _is_blank("target"), "target", "must name a cell"),
+        _on_edge(known & weight.is_nan() | weight.is_infinite(), "weight", "must be a finite number"),
+        _on_edge(known & (weight.sign() != default.sign()), "weight", signs),
+    ]
+
+
+CHECKS = _claim_checks()
+EDGE_CHECKS = _weight_checks()
+
+
+def _edge_checks(rules: Rules) -> list[Check]:
+    return [*EDGE_CHECKS, _not_heavier(rules.edge_weight_max)]
+
+
+@cache
+def _not_heavier(most: float) -> Check:
+    return _on_edge(pl.col("weight").abs() > most, "weight", f"must be at most {most:g} in size")
+
+
+def _failures(frame: pl.DataFrame, checks: list[Check]) -> list[pl.DataFrame]:
+    """One frame of issues for each check that fails anywhere."""
+    if frame.is_empty():
+        return []
+    flags = frame.select(check.fails.alias(str(i)) for i, check in enumerate(checks)).row(0)
+    return [_issues(frame.filter(check.wrong), check) for check, failed in zip(checks, flags, strict=True) if failed]
+
+
+def _issues(failing: pl.DataFrame, check: Check) -> pl.DataFrame:
+    path = failing.select(check.path).item(0, 0)
+    if path == "issues":  # what claims.from_mappings could not read
+        return failing.select("claim", "issues").explode("issues").unnest("issues")
+    if path.endswith("[]"):
+        return _item_issues(failing.select("claim", path[:-2]), path[:-2])
+    return failing.select("claim", check.path.alias("path"), pl.lit(check.message).alias("message"))
+
+
+def _item_issues(held: pl.DataFrame, name: str) -> pl.DataFrame:
+    items = held.with_columns(pl.int_ranges(pl.col(name).list.len()).alias("place")).explode(name, "place")
+    wrong = pl.col(name).is_null() | _is_blank(name)
+    return items.filter(wrong).select(
+        "claim", worded(name + "[{}]", "place").alias("path"), pl.lit(NOT_BLANK).alias("message")
+    )
+
+
+_KIND = pl.col("kind").fill_null(kind_of(pl.col("handle")))
+
+
+def validate(claims: pl.DataFrame, rules: Rules) -> Validated:
+    """Check every field of every claim (columns of `schema.CLAIMS`) against its bounds and words."""
+    if claims["kind"].null_count():
+        claims = claims.with_columns(_KIND)
+    numbered = claims.with_row_index("claim")
+    edges = exploded(numbered, rules)
+    issues = faults(numbered, edges, rules)
+    held = [pl.col(name) for name in numbered.columns if name not in ("edges", "issues")]
+    told = numbered.select(*held, *_features())
+    return Validated(Deferred.of(told), Deferred.of(edges.drop("relation")), issues, NO_NOTES)
+
+
+_NO_EDGES = pl.DataFrame(
+    schema={
+        "claim": pl.UInt32, "place": pl.Int64, "relation": pl.String, "target": pl.String, "row": pl.Int64,
+        "weight": pl.Float64, "mutual": pl.Boolean, "code": pl.Int8,
+    }
+)  # fmt: skip
+
+
+@cache
+def _features() -> list[pl.Expr]:
+    title = folded(pl.col("title"))
+    content = content_of(pl.col("kind"), title)
+    marked = pl.col("locked") | is_immutable(pl.col("handle")).fill_null(value=False)
+    backed = (pl.col("source_refs").list.len().fill_null(0) > 0) | pl.col("verification").is_in(
+        ["checked", "tested", "external"]
+    )
+    words = [pl.col(name).cast(schema.CELLS[name], strict=False).alias(f"{name}_word") for name in schema.WORDS]
+    return [title.alias("folded"), content.alias("content"), marked.alias("marked"), backed.alias("backed"), *words]
+
+
+def exploded(numbered: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """The claims' edges, one row an edge, weights defaulted by relation."""
+    lists = numbered["edges"]
+    lengths = lists.list.len().fill_null(0).to_numpy()
+    if not lengths.any():
+        return _NO_EDGES
+    claim = np.repeat(np.arange(len(lists)), lengths)
+    place = np.arange(len(claim)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    flat = (lists if lengths.all() else lists.filter(pl.Series(lengths > 0))).explode().struct.unnest()
+    return flat.select(
+        pl.Series("claim", claim, dtype=pl.UInt32),
+        pl.Series("place", place, dtype=pl.Int64),
+        "relation",
+        "target",
+        pl.lit(NONE, pl.Int64).alias("row"),
+        *_edge_defaults(tuple(rules.weights().values())),
+    )
+
+
+@cache
+def _edge_defaults(weights: tuple[float, ...]) -> list[pl.Expr]:
+    relation = pl.col("relation")
+    by_relation = dict(zip(schema.RELATIONS, weights, strict=True))
+    default = relation.replace_strict(by_relation, default=None, return_dtype=pl.Float64)
+    codes = {name: code for code, name in enumerate(schema.RELATIONS)}
+    return [
+        pl.col("weight").fill_null(default),
+        pl.col("mutual").fill_null(value=False),
+        relation.replace_strict(codes, default=-1, return_dtype=pl.Int8).alias("code"),
+    ]
+
+
+def gather(issues: pl.DataFrame) -> pl.DataFrame:
+    """One row a claim that has issues: claim, and its issues as a list of (path, message)."""
+    return issues.group_by("claim", maintain_order=True).agg(pl.struct("path", "message").alias("issues"))

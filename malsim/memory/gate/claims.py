@@ -1,0 +1,280 @@
+"""Claims as they are handed to the gate: read from mappings or from a frame, one row a claim, nothing judged yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import DataError
+from malsim.memory import schema
+from malsim.memory.graph.frames import Deferred, with_columns
+from malsim.screen import holds_secret
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+__all__ = ["NO_NOTES", "Claims", "Validated", "as_claims", "from_mappings"]
+
+Claims = pl.DataFrame | Mapping[str, Any] | Sequence[Any]
+
+_DEFAULTS: dict[str, object] = {
+    "rep": 0,
+    "t": 0.0,
+    "body": "",
+    "stability": "stable",
+    "verification": "unverified",
+    "origin": "llm",
+    "sensitivity": "private",
+    **dict.fromkeys(schema.FLAGS, False),
+    "allow_background_use": True,
+}
+_FILLED = (*(name for name in _DEFAULTS if name != "body"), "sequence")
+
+
+def as_claims(claims: Claims) -> pl.DataFrame:
+    """Claims with every column of `schema.CLAIMS`, in the order the gate takes them: time, writer, sequence.
+
+    A column left out takes its default, and so does a null in `rep`, `t`, a flag or a word; a claim without a `kind` takes
+    its handle's. Raises `DataError` for a column that is unknown or of the wrong type.
+    """
+    frame = claims if isinstance(claims, pl.DataFrame) else from_mappings(claims)
+    for name in frame.columns:
+        if name not in schema.CLAIMS:
+            near = get_close_matches(name, list(schema.CLAIMS), n=2)
+            raise DataError("unknown column of claims", given=_shown(name), hint=f"try {' or '.join(near or schema.CLAIMS)}")
+    if frame.schema == schema.CLAIMS and not any(frame[name].null_count() for name in _FILLED):
+        typed = frame
+    else:
+        typed = frame.select([_column(frame, name, kind) for name, kind in schema.CLAIMS.items()])
+    if typed.height <= 1 or _in_order(typed):
+        return typed
+    return typed.sort("t", "writer", "sequence", nulls_last=True, maintain_order=True)
+
+
+def _in_order(claims: pl.DataFrame) -> bool:
+    """Whether a batch plainly is in order; a few claims are looked through faster than they are sorted."""
+    if (np.diff(claims["t"].to_numpy()) > 0.0).all():
+        return True
+    if claims.height > FEW or claims["writer"].null_count():
+        return False
+    keys = list(zip(*(claims[name].to_list() for name in ("t", "writer", "sequence")), strict=True))
+    return all(first <= second for first, second in pairwise(keys))
+
+
+FEW = 64
+
+
+def _column(frame: pl.DataFrame, name: str, kind: Any) -> pl.Series:
+    height = frame.height
+    if name == "sequence" and (name not in frame.columns or frame[name].null_count()):
+        return pl.int_range(height, eager=True, dtype=pl.Int64).alias(name)
+    default = _DEFAULTS.get(name)
+    if name not in frame.columns:
+        return pl.Series(name, [default], dtype=kind).new_from_index(0, height) if height else pl.Series(name, [], kind)
+    column = frame[name]
+    if column.dtype == pl.Null:
+        column = column.cast(kind)
+    if column.dtype != kind:
+        column = _cast(column, kind)
+    return column.fill_null(default) if default is not None and name != "body" else column
+
+
+def _cast(column: pl.Series, kind: Any) -> pl.Series:
+    numbers = kind in (pl.Float64, pl.Int32, pl.Int64) and not column.dtype.is_numeric()
+    words = kind == pl.String and not isinstance(column.dtype, (pl.Enum, pl.Categorical))
+    if numbers or words or column.dtype == pl.Object:
+        raise DataError(
+            "column of the wrong type", where=f"claims.{column.name}", given=str(column.dtype), allowed=str(kind)
+        )
+    try:
+        if column.dtype.is_nested() and isinstance(kind, pl.List) and isinstance(kind.inner, pl.Struct):
+            return _cast_edges(column, kind)
+        return column.cast(kind)
+    except pl.exceptions.PolarsError as error:
+        raise DataError(
+            "column of the wrong type", where=f"claims.{column.name}", given=str(column.dtype), allowed=str(kind)
+        ) from error
+
+
+def _cast_edges(column: pl.Series, kind: pl.List) -> pl.Series:
+    """Edges whose structs may leave out weight and mutual."""
+    wanted = {part.name: part.dtype for part in kind.inner.fields}  # type: ignore[union-attr]
+    inner = column.dtype.inner  # type: ignore[attr-defined]
+    if not isinstance(inner, (pl.Struct, pl.Null)):
+        raise DataError("column of the wrong type", where="claims.edges", given=str(column.dtype), allowed=str(kind))
+    held = [part.name for part in inner.fields] if isinstance(inner, pl.Struct) else []
+    if unknown := set(held) - set(wanted):
+        raise DataError("unknown field of an edge", given=min(unknown), allowed=", ".join(wanted))
+    parts = [
+        (pl.element().struct.field(name) if name in held else pl.lit(None)).cast(dtype).alias(name)
+        for name, dtype in wanted.items()
+    ]
+    return column.list.eval(pl.struct(parts)).cast(kind)
+
+
+def _shown(name: object) -> str:
+    """A field's name, if it reads like one; what else was typed there is not repeated."""
+    is_name = isinstance(name, str) and len(name) <= LONGEST_NAME and name.replace(".", "_").isidentifier()
+    return name if isinstance(name, str) and is_name and not holds_secret(name) else "(not a field's name)"
+
+
+LONGEST_NAME = 40
+
+
+def from_mappings(rows: Mapping[str, Any] | Sequence[Any], *, null_is_absent: bool = True) -> pl.DataFrame:
+    """Claims from mappings as they stand in JSON or TOML; what has the wrong type becomes null and an issue.
+
+    A row that is not a mapping counts as an empty one. Flags may stand under `flags`. A null is a field left out, or, where
+    it is not, a value of the wrong type.
+
+    >>> from_mappings([{"title": 3, "writer": "ann"}])["issues"].to_list()
+    [[{'path': 'title', 'message': 'must be text'}]]
+    """
+    listed = [rows] if isinstance(rows, Mapping) else list(rows)
+    read = [_row(row if isinstance(row, Mapping) else {}, null_is_absent=null_is_absent) for row in listed]
+    used = {name for row in read for name in row} | {"issues"}
+    frame_schema = {name: kind for name, kind in schema.CLAIMS.items() if name in used}
+    return pl.DataFrame([{name: row.get(name) for name in frame_schema} for row in read], schema=frame_schema)
+
+
+def _row(given: Mapping[str, Any], *, null_is_absent: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    issues: list[dict[str, str]] = []
+    flat = {key: value for key, value in given.items() if key != "flags" and not (null_is_absent and value is None)}
+    flags = given.get("flags", {})
+    if isinstance(flags, Mapping):
+        flat |= {f"flags.{name}": value for name, value in flags.items() if name in schema.FLAGS}
+    else:
+        issues.append({"path": "flags", "message": "must be a table of flags"})
+    for path, value in flat.items():
+        name = str(path).removeprefix("flags.")
+        if name not in schema.CLAIMS or name == "issues":
+            near = " or ".join(get_close_matches(name, list(schema.CLAIMS), n=2) or ["malsim schema"])
+            issues.append({"path": _shown(name), "message": f"unknown field; try {near}"})
+        else:
+            row[name] = _value(path, value, schema.CLAIMS[name], issues)
+    return {"body": ""} | row | {"issues": issues}
+
+
+def _value(path: str, value: Any, kind: Any, issues: list[dict[str, str]]) -> Any:
+    if kind == schema.CLAIMS["edges"]:
+        return _edges(path, value, issues)
+    if kind == schema.CLAIMS["topics"]:
+        if not isinstance(value, (list, tuple)):
+            issues.append({"path": path, "message": "must be a list of texts"})
+            return None
+        return [_value(f"{path}[{i}]", item, pl.String, issues) for i, item in enumerate(value)]
+    allowed, said = _PYTHON[kind]
+    if isinstance(value, allowed) and isinstance(value, bool) == (kind == pl.Boolean):
+        try:
+            return _LOSSLESS.get(kind, _same)(value)
+        except (OverflowError, UnicodeEncodeError):
+            said = f"{said} that a column can hold"
+    if not (value is None and path in ("expires", "reverify")):
+        issues.append({"path": path, "message": f"must be {said}"})
+    return None
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _encodable(text: str) -> str:
+    text.encode()
+    return text
+
+
+_LOSSLESS: dict[Any, Callable[[Any], Any]] = {
+    pl.String: _encodable,
+    pl.Float64: float,
+    pl.Int32: lambda number: int(np.int32(number)),
+    pl.Int64: lambda number: int(np.int64(number)),
+}
+_PYTHON: dict[Any, tuple[tuple[type, ...], str]] = {
+    pl.String: ((str,), "text"),
+    pl.Float64: ((int, float), "a number"),
+    pl.Int32: ((int,), "a whole number"),
+    pl.Int64: ((int,), "a whole number"),
+    pl.Boolean: ((bool,), "true or false"),
+}
+_EDGE_FIELDS = {"relation": pl.String, "target": pl.String, "weight": pl.Float64, "mutual": pl.Boolean}
+
+
+def _edges(path: str, value: Any, issues: list[dict[str, str]]) -> list[dict[str, Any]] | None:
+    if not isinstance(value, (list, tuple)):
+        issues.append({"path": path, "message": "must be a list of edges"})
+        return None
+    read = []
+    for i, item in enumerate(value):
+        held = item if isinstance(item, Mapping) else {}
+        issues += [
+            {"path": f"{path}[{i}].{_shown(key)}", "message": f"unknown field; allowed: {', '.join(_EDGE_FIELDS)}"}
+            for key in held
+            if key not in _EDGE_FIELDS
+        ]
+        read.append(
+            {
+                key: _value(f"{path}[{i}].{key}", held[key], kind, issues) if key in held else None
+                for key, kind in _EDGE_FIELDS.items()
+            }
+        )
+    return read
+
+
+NO_NOTES = pl.DataFrame(schema={"claim": pl.UInt32, "note": pl.String})
+
+
+@dataclass(frozen=True)
+class Validated:
+    """Claims with their features, their edges as a frame of their own, what is wrong and what is noted.
+
+    `claims` (in numbers: `told`) has the columns of `schema.CLAIMS` but edges and issues, its own number (claim), and its
+    features: folded (title), content (hash), marked (locked or immutable), backed (a source or a verification), and its
+    words as enums. `edges` (in numbers: `linked`) has claim (row of claims), place (index within the claim), target, row
+    (the cell it means; NONE where the name has to be looked up), weight, mutual, code (the relation's number, -1 unknown);
+    `issues` has claim, path, message; `notes` has claim, note. The numbers may bring `author`, the rows that claims' writers
+    are known to have (NONE where that is not known). Of `new` claims it is known that each says what no other of them and no
+    cell does, and their contents are not looked at.
+    """
+
+    told: Deferred
+    linked: Deferred
+    issues: pl.DataFrame
+    notes: pl.DataFrame
+    new: bool = False
+
+    @classmethod
+    def joined(cls, first: Validated, second: Validated) -> tuple[Validated, NDArray[np.integer[Any]]]:
+        """Two batches as one, in the order in which the gate takes claims (time, writer, sequence); and that order."""
+        names = first.told.frame().columns
+        edges, issues, notes = (
+            pl.concat([one, other.with_columns(pl.col("claim") + first.told.height).select(one.columns)])
+            for one, other in zip(first.of_claims(), second.of_claims(), strict=True)
+        )
+        claims = pl.concat([first.told.frame(), second.told.frame().select(names)])
+        both = cls(Deferred.of(claims), Deferred.of(edges), issues, notes)
+        sorted_by = pl.arg_sort_by("t", "writer", "sequence", nulls_last=True, maintain_order=True)
+        order = both.told.frame().select(sorted_by).to_series().to_numpy().astype(np.int64)
+        return both.rows(order), order
+
+    def rows(self, order: NDArray[np.integer[Any]]) -> Validated:
+        """The claims of these rows, in this order, each with its edges, issues and notes."""
+        numbered = np.arange(len(order), dtype=np.uint32)
+        claims = with_columns(self.told.frame()[order], {"claim": numbered})
+        now = pl.DataFrame([pl.Series("claim", order, dtype=pl.UInt32), pl.Series("now", numbered)])
+        edges, issues, notes = (
+            now.join(held, on="claim", maintain_order="left_right").drop("claim").rename({"now": "claim"})
+            for held in self.of_claims()
+        )
+        return Validated(Deferred.of(claims), Deferred.of(edges), issues, notes)
+
+    def of_claims(self) -> tuple[pl.DataFrame, ...]:
+        """The frames whose rows name claims: edges, issues, notes."""
+        return self.linked.frame(), self.issues, self.notes

@@ -1,0 +1,225 @@
+"""Changes to what stands: edges written on their own, flags, fields rewritten on the record's own terms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import DataError, UsageError
+from malsim.finite import finite
+from malsim.memory import schema
+from malsim.memory.gate.append import new_edges, refreshed, supported
+from malsim.memory.gate.checks import edge_issues, gather
+from malsim.memory.gate.numbering import look_up
+from malsim.memory.gate.screen import in_texts
+from malsim.memory.graph.frames import Deferred, joined
+from malsim.memory.graph.texts import content_of, folded
+from malsim.memory.rules import Rules
+from malsim.memory.schema import NONE
+from malsim.memory.scores import bumped_salience
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from malsim.memory.gate.numbering import Bools, Ints
+    from malsim.memory.graph.claim_graph import Memory
+
+__all__ = ["Connection", "annex", "connect", "connect_rows", "expanded", "reinstate", "set_flag", "update"]
+
+_COLUMNS: dict[str, tuple[pl.DataType | type[pl.DataType], object]] = {
+    "rep": (pl.Int32, 0),
+    "t": (pl.Float64, 0.0),
+    "writer": (pl.String, None),
+    "source": (pl.String, None),
+    "relation": (pl.String, None),
+    "target": (pl.String, None),
+    "weight": (pl.Float64, None),
+    "mutual": (pl.Boolean, False),
+}
+
+
+class Connection(NamedTuple):
+    """The memory with the edges that held, and one verdict an edge with its issues."""
+
+    memory: Memory
+    verdicts: pl.DataFrame
+
+
+def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], rules: Rules | None = None) -> Connection:
+    """Write edges (rep, t, writer, source, relation, target, weight, mutual) whose ends are named by handle or key.
+
+    A weight left out is its relation's default; `mutual` writes the reverse edge too. An edge is refused when an end names
+    no cell, when both name one, when its weight has the wrong sign or size, or when it stands already. Edges written so
+    never demote a cell. Raises `DataError` for unknown columns.
+    """
+    rules = rules or Rules()
+    frame = _typed(edges if isinstance(edges, pl.DataFrame) else pl.DataFrame(list(edges), infer_schema_length=None), rules)
+    issues = [edge_issues(frame, rules)]
+    rows = {end: look_up(memory, frame["rep"], frame[end]) for end in ("source", "target")}
+    said = {
+        "source": ("names no cell that stands", rows["source"] == NONE),
+        "target": ("names no cell that stands", rows["target"] == NONE),
+        "relation": ("stands already, or joins a cell with itself", _idle(memory, frame, rows, rules)),
+        "writer": ("must be text that is not blank", (frame["writer"].fill_null("").str.strip_chars() == "").to_numpy()),
+    }
+    for path, (message, wrong) in said.items():
+        found = frame.filter(pl.Series(wrong))
+        issues.append(found.select("claim", pl.lit(path).alias("path"), pl.lit(message).alias("message")))
+    listed = gather(pl.concat(issues).unique(["claim", "path"], keep="first", maintain_order=True))
+    verdicts = frame.join(listed, on="claim", how="left", maintain_order="left").with_columns(pl.col("issues").fill_null([]))
+    good = verdicts["issues"].list.len() == 0
+    verdict = pl.when(good).then(pl.lit("admitted")).otherwise(pl.lit("refused")).alias("verdict")
+    verdicts = verdicts.with_columns(verdict).drop("claim", "place")
+    by_row = frame.with_columns(pl.Series(end, ids) for end, ids in rows.items()).filter(good)
+    return Connection(connect_rows(memory, by_row, rules), verdicts)
+
+
+def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
+    """Add edges named by row (source, relation, target, weight, writer, t, mutual) that do not stand yet."""
+    typed = edges.select(pl.col(name).cast(kind) for name, kind in (schema.EDGES | {"mutual": pl.Boolean}).items())
+    fresh = new_edges(memory, typed, last_weight=rules.duplicate_edges == "last_weight")[list(schema.EDGES)]
+    if fresh.is_empty():
+        return memory
+    return supported(memory, Deferred.of(fresh), rules).with_edges(joined(memory.edges, fresh))
+
+
+def _typed(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    if unknown := set(edges.columns) - set(_COLUMNS):
+        raise DataError("unknown column of edges", given=min(unknown), allowed=", ".join(_COLUMNS))
+    columns = []
+    for name, (kind, default) in _COLUMNS.items():
+        given = pl.col(name).cast(kind) if name in edges.columns else pl.lit(None, kind)
+        columns.append((given.fill_null(pl.lit(default, kind)) if default is not None else given).alias(name))
+    try:
+        typed = edges.select(columns)
+    except pl.exceptions.PolarsError as error:
+        raise DataError("edges of the wrong type", given=str(edges.schema), allowed=", ".join(_COLUMNS)) from error
+    default_weight = pl.col("relation").replace_strict(rules.weights(), default=None, return_dtype=pl.Float64)
+    typed = typed.with_columns(pl.col("weight").fill_null(default_weight)).sort("t", "writer", maintain_order=True)
+    return typed.with_row_index("claim").with_columns(pl.lit(0).alias("place"))
+
+
+def _idle(memory: Memory, frame: pl.DataFrame, rows: dict[str, Ints], rules: Rules) -> Bools:
+    """Edges that join a cell with itself, or say what stands or was just said, where the rules refuse that."""
+    idle = np.zeros(frame.height, dtype=bool)
+    if rules.self_edges == "refused":
+        idle |= (rows["source"] == rows["target"]) & (rows["source"] != NONE)
+    if rules.duplicate_edges == "refused":
+        same = frame.select(pl.Series("source", rows["source"]), "relation", pl.Series("target", rows["target"]))
+        standing = memory.edges.select("source", pl.col("relation").cast(pl.String), "target")
+        met = same.with_row_index("place").join(standing, on=same.columns, how="semi")["place"].to_numpy()
+        idle[met] = True
+        known = (rows["source"] != NONE) & (rows["target"] != NONE)
+        idle |= ~same.select(pl.struct(pl.all()).is_first_distinct()).to_series().to_numpy() & known
+    return idle
+
+
+_MAY_CHANGE = ("body", "summary", "topics", "entities", "source_refs", "verification", "stability", "expires", "reverify")
+_ACTIVE, _SUPERSEDED, _ANNEXED = range(len(schema.STATUS))
+
+
+def annex(memory: Memory, handle: str, *, rep: int = 0, rules: Rules | None = None) -> Memory:
+    """Neutralise a cell: it keeps its scores, and has no effect on any other until it is reinstated.
+
+    Raises `UsageError` for a locked or immutable cell under enforced locks.
+    """
+    return set_flag(memory, _only(memory, handle, rep, rules or Rules()), "annexed", value=True)
+
+
+def reinstate(memory: Memory, handle: str, *, rep: int = 0, rules: Rules | None = None) -> Memory:
+    """Undo `annex`: the cell is active again, or superseded if something replaced it meanwhile."""
+    return set_flag(memory, _only(memory, handle, rep, rules or Rules()), "annexed", value=False)
+
+
+def set_flag(memory: Memory, rows: Bools, flag: str, *, value: bool) -> Memory:
+    """Set one flag on the marked rows; `annexed` also moves their status. Locks are the caller's to keep."""
+    at = np.flatnonzero(rows)
+    memory = memory.changed(at, {flag: value})
+    if flag != "annexed":
+        return memory
+    moves = at[(memory.values("status", at) == _ANNEXED) != value]
+    free = np.where(memory.values("successor", moves) == NONE, _ACTIVE, _SUPERSEDED)
+    return memory.changed(moves, {"status": _ANNEXED if value else free})
+
+
+def update(
+    memory: Memory,
+    handle: str,
+    *,
+    now: float,
+    writer: str | None = None,
+    rep: int = 0,
+    rules: Rules | None = None,
+    **fields: object,
+) -> Memory:
+    """Rewrite stored fields of a cell, those that are not the claim itself.
+
+    They are body, summary, topics, entities, source_refs, verification, stability, expires and reverify. A write that
+    changes one reinforces: `touched` becomes `now` (days) and currency c0, unless `reinforced_by` says nothing. To change
+    kind, writer, title or confidence, supersede the cell. The texts pass the screen as a claim's do, and whoever verifies is
+    named: `verification` needs a `writer`. Raises `UsageError` for such a field, for what the screen finds (its kind and the
+    field, never the text), for an immutable cell, and for a `now` that is no finite number.
+    """
+    rules, now = rules or Rules(), finite(now, where="now")
+    here = _only(memory, handle, rep, rules, immutable_only=True)
+    for name in fields:
+        if name not in _MAY_CHANGE:
+            raise UsageError("cannot be rewritten", where=handle, given=name, allowed=", ".join(_MAY_CHANGE))
+    if "verification" in fields and not writer:
+        raise UsageError("nobody is named who verified it", where=handle, hint="give writer=")
+    _screen(memory, here, fields | ({"writer": writer} if writer else {}), rules)
+    stored = memory.cells.row(int(np.flatnonzero(here)[0]), named=True)
+    changed = {name: value for name, value in fields.items() if stored[name] != value}
+    cells = memory.cells.with_columns(
+        pl.when(pl.Series(here)).then(pl.lit(value, schema.CELLS[name])).otherwise(name).alias(name)
+        for name, value in changed.items()
+    )
+    after = memory.with_cells(cells)
+    if "body" in changed:
+        content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content")
+        after = replace(memory, cells=cells.with_columns(content))  # what restates it is another text now: a new index
+    if not changed or rules.reinforced_by == "nothing":
+        return after
+    return refreshed(after, np.flatnonzero(here), np.array([now]), rules)
+
+
+def _screen(memory: Memory, here: Bools, fields: Mapping[str, object], rules: Rules) -> None:
+    """Refuse texts that hold a credential or, in a public cell, personal data, as the gate does."""
+    if rules.screen != "reject":
+        return
+    rows = [
+        {"path": f"{name}[{number}]" if isinstance(value, list | tuple) else name, "text": text}
+        for name, value in fields.items()
+        for number, text in enumerate(value if isinstance(value, list | tuple) else [value])
+        if isinstance(text, str)
+    ]
+    texts = pl.DataFrame(rows, schema={"path": pl.String, "text": pl.String})
+    public = memory.cells["sensitivity"].cast(pl.String)[int(np.flatnonzero(here)[0])] == "public"
+    found = in_texts(texts, rules).rows(named=True)
+    if public:
+        found += in_texts(texts, rules, public=True).rows(named=True)
+    if found:
+        first = found[0]
+        raise UsageError(f"screen: possible {first['finding']}", where=first["path"], hint="take it out; it is not stored")
+
+
+def expanded(memory: Memory, rows: Ints, now: float, rules: Rules) -> Memory:
+    """The memory after a reader opened the cells of these rows, no two alike: their salience seed rises, nothing else moves.
+
+    s' = s + (1 − s) · salience_bump, and salience = s'. A read is never a reinforcement.
+    """
+    seed = bumped_salience(memory.values("salience_seed", rows), bump=rules.salience_bump)
+    return memory.changed(rows, {"salience_seed": seed, "salience": seed, "read": now})
+
+
+def _only(memory: Memory, handle: str, rep: int, rules: Rules, *, immutable_only: bool = False) -> Bools:
+    row = memory.row(handle, rep=rep)
+    barred = memory.cells["immutable"][row] or (memory.cells["locked"][row] and not immutable_only)
+    if rules.locks == "enforced" and barred:
+        raise UsageError("the cell is locked or immutable", where=handle, hint="unlock it, or write a new claim against it")
+    here = np.zeros(memory.height, dtype=bool)
+    here[row] = True
+    return here

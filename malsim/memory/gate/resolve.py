@@ -1,0 +1,187 @@
+"""What a batch's claims refer to: which are restatements and which edges hold.
+
+A batch equals its claims one by one. Who is created depends on which targets exist, which depends on who was created
+before: the dependence runs back in time only, so iterating the whole batch at once reaches the one answer. An id is the row
+of a cell that stands, or `cells + claim` for a cell of the batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.gate.numbering import all_differ
+from malsim.memory.schema import NONE, RELATIONS
+
+if TYPE_CHECKING:
+    from malsim.memory.gate.claims import Validated
+    from malsim.memory.gate.numbering import Batch, Bools, Ints
+    from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.rules import Rules
+
+__all__ = ["REFUSALS", "SUPERSEDES", "Outcome", "Replaced", "replacements", "resolve"]
+
+SUPERSEDES = RELATIONS.index("supersedes")
+REFUSALS = (
+    "names no cell that stands",
+    "names the claim's own cell",
+    "says again what an edge above says",
+    "names a locked or immutable cell, which nothing supersedes",
+    "names another writer's cell, which these rules do not let this writer supersede",
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of each claim and edge.
+
+    `source` is the id of the cell a claim became or restated, `compared` of the cell it was compared with (NONE for none),
+    `target` the id an edge names, `refused` marks the edges of each kind in REFUSALS, `name_taken` the claims whose handle
+    or key another cell bears.
+    """
+
+    accepted: Bools
+    created: Bools
+    source: Ints
+    compared: Ints
+    target: Ints
+    refused: tuple[Bools, ...]
+    name_taken: Bools
+
+
+def resolve(batch: Batch) -> Outcome:
+    """Decide the whole batch; iterates at most once more than the longest chain of dependences in it."""
+    accepted = batch.sound
+    while True:
+        outcome = _decide(batch, accepted)
+        if np.array_equal(outcome.accepted, accepted):
+            return outcome
+        accepted = outcome.accepted
+
+
+def _decide(batch: Batch, accepted: Bools) -> Outcome:
+    index = np.arange(len(accepted))
+    restated, known = batch.standing != NONE, batch.alike != NONE
+    may_lead = accepted & batch.fresh & ~known
+    leads = np.full(len(index), len(index), dtype=np.int64)  # the first of each group; past the end where there is none
+    np.minimum.at(leads, batch.group[may_lead], index[may_lead])
+    leader = leads[batch.group]
+    follows = ~known & (leader < index)
+    restates = follows.copy()
+    restates[restates] = batch.content[leader[restates]] == batch.content[restates]
+    fresh = ~restates & ~restated
+    owner = _owners(batch, accepted & fresh)
+    taken = batch.taken != NONE
+    if batch.rules.reused_keys == "refused":
+        taken |= (owner[batch.handle_name] < index) | (owner[batch.key_name] < index)
+    name_taken = fresh & taken
+    source = np.where(restated, batch.standing, batch.cells + np.where(restates, leader, index))
+    compared = np.where(known, batch.alike, np.where(follows, batch.cells + leader, NONE))
+    target = _targets(batch, owner, source)
+    refused = _refusals(batch, source, target)
+    sound = batch.sound & ~name_taken
+    for kind in refused:
+        sound[batch.claim[kind]] = False
+    return Outcome(sound, accepted & fresh, source, compared, target, refused, name_taken)
+
+
+def _owners(batch: Batch, created: Bools) -> Ints:
+    """For each name of the batch, the first claim created under it; past the end where none was, and for no name."""
+    owner = np.full(batch.names + 1, len(created), dtype=np.int64)
+    for names in (batch.handle_name, batch.key_name):
+        here = created & (names != NONE)
+        np.minimum.at(owner, names[here], np.flatnonzero(here))
+    return owner
+
+
+def _targets(batch: Batch, owner: Ints, source: Ints) -> Ints:
+    """The id each edge names, NONE where nothing of that name stood at the claim's turn."""
+    name, claim = batch.target_name, batch.claim
+    own = (name != NONE) & ((name == batch.handle_name[claim]) | (name == batch.key_name[claim]))
+    in_batch = np.where(owner[name] < claim, batch.cells + owner[name], np.where(own, source[claim], NONE))
+    return np.where(batch.target_row != NONE, batch.target_row, in_batch)
+
+
+def _refusals(batch: Batch, source: Ints, target: Ints) -> tuple[Bools, ...]:
+    dangling = target == NONE
+    itself = ~dangling & (target == source[batch.claim])
+    supersedes = (batch.code == SUPERSEDES) & ~dangling & ~itself
+    nowhere = np.zeros(len(target), dtype=bool)
+    many = batch.rules.duplicate_edges == "refused" and len(target) > 1
+    return (
+        dangling,
+        itself if batch.rules.self_edges == "refused" else nowhere,
+        ~dangling & _repeats(batch, target) if many else nowhere,
+        supersedes & batch.is_locked(target) if supersedes.any() else nowhere,
+        supersedes & ~batch.may_supersede(target) if supersedes.any() else nowhere,
+    )
+
+
+def _repeats(batch: Batch, target: Ints) -> Bools:
+    """Which edges say again what an earlier edge of the same claim says."""
+    said = (batch.claim * len(RELATIONS) + batch.code) * (batch.cells + len(batch.sound)) + target
+    if all_differ(said):
+        return np.zeros(len(said), dtype=bool)
+    _, first = np.unique(said, return_index=True)
+    again = np.ones(len(said), dtype=bool)
+    again[first] = False
+    return again
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """Ids of the cells a batch demoted (`old`), of what replaced them (`new`), and the claim that did it (`at`).
+
+    `lines` holds every (new, old) pair of ids from which versions count, those that came too late to demote included.
+    """
+
+    old: Ints
+    new: Ints
+    at: Ints
+    lines: tuple[Ints, Ints]
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+NOTHING = Replaced(_NONE, _NONE, _NONE, (_NONE, _NONE))
+CONTRADICTS = RELATIONS.index("contradicts")
+
+
+def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, rules: Rules) -> Replaced:
+    """The cells this batch demotes: by a supersedes edge, or by a new cell's own contradiction of its writer's word.
+
+    The first to reach an active cell demotes it; who comes later only joins its line.
+    """
+    if not batch.claim.size:
+        return NOTHING
+    explicit = (batch.code == SUPERSEDES) & ~(batch.by_handle & (rules.supersede_name == "key"))
+    corrects = _corrects(memory, checked, batch, outcome)
+    source = outcome.source[batch.claim]
+    acts = outcome.accepted[batch.claim] & (explicit | corrects) & (source != outcome.target)
+    if rules.restated_edges == "dropped":
+        acts &= outcome.created[batch.claim]
+    if not acts.any():
+        return NOTHING
+    claim, new, old = batch.claim[acts], source[acts], outcome.target[acts]
+    active = np.flatnonzero(batch.is_active(old))
+    first = active[np.sort(np.unique(old[active], return_index=True)[1])]
+    line = np.zeros(len(old), dtype=bool) if rules.lineage == "one_level" else explicit[acts]
+    line[first] = True
+    return Replaced(old[first], new[first], claim[first], (new[line], old[line]))
+
+
+def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome) -> Bools:
+    """Edges by which a new cell contradicts an unlocked cell of the same writer about the same non-empty object."""
+    found = np.zeros(len(batch.claim), dtype=bool)
+    may = np.flatnonzero((batch.code == CONTRADICTS) & outcome.created[batch.claim] & (outcome.target >= 0))
+    if not may.size:
+        return found
+    may = may[batch.author(outcome.target[may]) == batch.authors.of_claims[batch.claim[may]]]
+    if not may.size:
+        return found
+    objects, target = checked.told.column("object"), outcome.target[may]
+    ours, theirs = objects[batch.claim[may]], batch.pick(target, memory.column("object"), objects)
+    says = np.array([one is not None and one != "" for one in ours], dtype=bool)
+    found[may] = says & (ours == theirs) & ~batch.is_locked(target)
+    return found

@@ -1,0 +1,171 @@
+"""What the gate says of a batch: for each claim what became of it, and, when somebody asks, in so many words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.gate.checks import gather
+from malsim.memory.gate.resolve import REFUSALS
+from malsim.memory.graph.frames import framed, places, worded
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from malsim.memory.gate.append import Built
+    from malsim.memory.gate.claims import Validated
+    from malsim.memory.gate.numbering import Batch, Bools, Ints
+    from malsim.memory.gate.resolve import Outcome
+    from malsim.memory.graph.claim_graph import Memory
+
+__all__ = ["Judgement"]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A batch as the gate judged it, in its order, and the memory after it.
+
+    Of each claim: `rep`, `verdict` (place among `schema.VERDICT`), `row` (the cell it became or restated, NONE for none),
+    `attenuated` (whether its confidence was capped, or its writer's factor is below 1). `superseded` are the rows of the
+    cells that gave way. `told` puts it into words.
+    """
+
+    memory: Memory
+    rep: Ints
+    verdict: Ints
+    row: Ints
+    attenuated: Bools
+    superseded: Ints
+    told: Callable[[], pl.DataFrame]
+
+    @cached_property
+    def verdicts(self) -> pl.DataFrame:
+        """One row a claim (columns of `schema.VERDICTS`)."""
+        return self.told()
+
+    @classmethod
+    def of(cls, checked: Validated, batch: Batch, outcome: Outcome, built: Built) -> Judgement:
+        """The judgement that an outcome and what was built of it come to."""
+        stands = built.row != NONE
+        capped = checked.told.column("stated") < checked.told.column("confidence")
+        attenuated = capped.copy()
+        if checked.notes.height:
+            attenuated[checked.notes["claim"].to_numpy()] = True
+        attenuated[stands] |= built.memory.column("calibration")[built.row[stands]] < 1.0
+        verdict = np.where(outcome.created, 0, np.where(outcome.accepted, 1, 2))
+        told = partial(_verdicts, checked, batch, outcome, built, verdict, capped)
+        rep = checked.told.column("rep")
+        return cls(built.memory, rep, verdict, built.row, attenuated, built.demoted[0], told)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Judgement]) -> Judgement:
+        """The judgement of a batch that was judged in parts."""
+        names = ("rep", "verdict", "row", "attenuated", "superseded")
+        rep, verdict, row, attenuated, superseded = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in names
+        )
+        told = partial(_concatenated, parts)
+        return cls(parts[-1].memory, rep, verdict, row, attenuated, superseded, told)
+
+    @classmethod
+    def between(cls, before: Memory, after: Memory, verdicts: pl.DataFrame) -> Judgement:
+        """What the verdicts and the memories before and after them tell."""
+        gone = after.column("successor") != NONE
+        gone[: before.height] &= before.column("successor") == NONE
+        noted = verdicts.select((pl.col("notes").list.len() > 0) | (pl.col("calibration") < 1.0)).to_series()
+        return cls(
+            after,
+            verdicts["rep"].to_numpy(),
+            verdicts["verdict"].to_physical().to_numpy(),
+            verdicts["cell"].fill_null(NONE).to_numpy(),
+            noted.fill_null(value=False).to_numpy(),
+            np.flatnonzero(gone),
+            lambda: verdicts,
+        )
+
+
+def _concatenated(parts: Sequence[Judgement]) -> pl.DataFrame:
+    return pl.concat([part.verdicts for part in parts])
+
+
+def _verdicts(
+    checked: Validated, batch: Batch, outcome: Outcome, built: Built, verdict: Ints, capped: Bools
+) -> pl.DataFrame:
+    """One row a claim (columns of `schema.VERDICTS`)."""
+    claims, cells = checked.told.frame(), built.memory.cells
+    refused = pl.Series(built.row == NONE)
+    row = places(np.maximum(built.row, 0))
+    handle, cell, issues = claims["handle"], pl.Series(built.row), checked.issues
+    if outcome.accepted.all():
+        handle = cells["handle"][row]
+    else:
+        row, cell = row.set(refused, None), cell.set(refused, None)
+        handle = handle.zip_with(refused, cells["handle"][row])
+        issues = _refused(outcome, checked, batch)
+    columns = {
+        **{name: claims[name] for name in ("rep", "t", "writer", "sequence")},
+        "verdict": _VERDICTS[places(verdict)],
+        "handle": handle,
+        "cell": cell,
+        "claimed": claims["confidence"],
+        **{name: cells[name][row] for name in ("stated", "calibration", "effective")},
+        "issues": _listed(issues, "issues", checked.told.height),
+        "notes": _listed(_notes(checked, capped), "notes", checked.told.height),
+    }
+    return framed(columns)
+
+
+def _notes(checked: Validated, capped: Bools) -> pl.DataFrame:
+    """What is noted of each claim: what the screen found, and whether its confidence was capped."""
+    rows = np.flatnonzero(capped)
+    if not rows.size:
+        return checked.notes
+    was, now = (pl.Series(checked.told.column(name)[rows]).cast(pl.String) for name in ("confidence", "stated"))
+    said = [f"confidence capped from {high} to {cap}: nothing supports it" for high, cap in zip(was, now, strict=True)]
+    notes = framed({"claim": rows.astype(np.uint32), "note": pl.Series(said, dtype=pl.String)})
+    return pl.concat([checked.notes, notes]) if checked.notes.height else notes
+
+
+_VERDICTS = pl.Series(schema.VERDICT, dtype=schema.VERDICTS["verdict"])
+
+
+def _listed(found: pl.DataFrame, name: str, height: int) -> pl.Series:
+    """What was said of each of `height` claims, as a list; an empty one where nothing was."""
+    nothing = pl.Series(name, [[]], dtype=schema.VERDICTS[name])
+    if found.is_empty():
+        return nothing.new_from_index(0, height)
+    claim = found["claim"].to_numpy()
+    if name == "notes" and len(np.unique(claim)) == len(claim):
+        lists = found["note"].reshape((-1, 1)).cast(schema.VERDICTS["notes"])
+    else:
+        said = gather(found) if name == "issues" else found.group_by("claim", maintain_order=True).agg(notes="note")
+        claim, lists = said["claim"].to_numpy(), said[name]
+    at = np.full(height, len(claim))
+    at[claim] = np.arange(len(claim))
+    return lists.extend(nothing)[places(at)]
+
+
+def _refused(outcome: Outcome, checked: Validated, batch: Batch) -> pl.DataFrame:
+    """All issues of all refused claims, those of their relations included."""
+    found = [checked.issues]
+    path = worded("edges[{}].target", "place").alias("path")
+    for kind, message in zip(outcome.refused, REFUSALS, strict=True):
+        if kind.any():
+            said = checked.linked.frame().filter(pl.Series(kind))
+            found.append(said.select("claim", path, pl.lit(message).alias("message")))
+    taken = outcome.name_taken & batch.sound
+    if taken.any():
+        claims = checked.told.frame().filter(pl.Series(taken))
+        by_key = pl.col("key").is_not_null() & pl.col("handle").is_null()
+        name = pl.when(by_key).then(pl.lit("key")).otherwise(pl.lit("handle")).alias("path")
+        found.append(claims.select("claim", name, pl.lit("is taken by another cell").alias("message")))
+    if len(found) == 1:
+        return checked.issues
+    first = pl.concat(found).unique(["claim", "path"], keep="first", maintain_order=True)
+    return first.sort("claim", maintain_order=True)

@@ -1,0 +1,1 @@
+"""The graph: frozen columns of cells, edges and writers, and where things are found in them."""

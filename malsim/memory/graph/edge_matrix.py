@@ -1,0 +1,122 @@
+"""The edges as sparse matrices: who supports, challenges and contradicts whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from malsim.memory import schema
+from malsim.memory.graph.table import Column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.memory.graph.arrays import Array
+    from malsim.memory.graph.table import Table
+
+__all__ = ["Wiring", "accusations", "known", "wire"]
+
+FEW = 40_000  # a sparse matrix of fewer entries takes longer to make than their sums
+_CONTRADICTS = schema.RELATIONS.index("contradicts")
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """The edges of some weight among `cells` rows, and the `contradicts` edges; grown when edges are added."""
+
+    source: Column
+    target: Column
+    weight: Column
+    accusers: Column
+    accuseds: Column
+    cells: int
+
+    @cached_property
+    def support(self) -> sparse.csr_array:
+        """Rows are targets, columns are sources, entries are weights > 0."""
+        return self._matrix(self.weight.values)
+
+    @cached_property
+    def challenge(self) -> sparse.csr_array:
+        """As `support`, of the edges of weight < 0, without their sign."""
+        return self._matrix(-self.weight.values)
+
+    def masses(self, worth: Array) -> tuple[Array, Array]:
+        """Support and challenge mass of every cell, from what every cell is worth as a source.
+
+        support_i = Σ_j w_ij · worth_j over edges j → i of weight > 0, in their order; challenge likewise with −w. Masses
+        have the shape of worth: (cells), or (cells, n) for n worths at once; an absent worth (NaN) counts for nothing.
+        """
+        worth = known(worth)
+        if worth.ndim > 1 or len(self.weight.values) >= FEW:
+            summed: Array = self._entries @ worth
+        else:
+            source = self.source.values
+            mass = np.abs(self.weight.values) * worth.take(source)
+            rows = self.target.values + self.cells * (self.weight.values < 0.0)  # behind the support of all, their challenge
+            summed = np.bincount(rows, mass, minlength=2 * self.cells).astype(np.float64, copy=False)
+        return summed[: self.cells], summed[self.cells :]
+
+    @cached_property
+    def _entries(self) -> sparse.coo_array:
+        rows = self.target.values + self.cells * (self.weight.values < 0.0)
+        ends = rows.astype(np.int32), self.source.values.astype(np.int32)  # half the memory to read
+        return sparse.coo_array((np.abs(self.weight.values), ends), shape=(2 * self.cells, self.cells))
+
+    def _matrix(self, weight: Array) -> sparse.csr_array:
+        """The edges of weight > 0, row by row; those that join the same cells stay apart."""
+        order = np.argsort(self.target.values, kind="stable")
+        order = order[weight[order] > 0.0]
+        starts = np.zeros(self.cells + 1, dtype=np.int32)
+        np.cumsum(np.bincount(self.target.values[order], minlength=self.cells), out=starts[1:])
+        source = self.source.values[order].astype(np.int32)
+        return sparse.csr_array((weight[order], source, starts), shape=(self.cells, self.cells))
+
+    def grown(self, edges: Table, known: int, cells: int) -> Wiring:
+        """The wiring of `cells` rows with the edges that follow the `known`: sums as `wire` makes of all, bit for bit."""
+        weighs = np.flatnonzero(edges.column("weight")[known:]) + known
+        source, target, weight = (edges.column(name).take(weighs) for name in ("source", "target", "weight"))
+        accuser, accused = accusations(edges, known)
+        return Wiring(
+            self.source.grown(source),
+            self.target.grown(target),
+            self.weight.grown(weight),
+            self.accusers.grown(accuser),
+            self.accuseds.grown(accused),
+            cells,
+        )
+
+
+def accusations(edges: Table, known: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows (accuser, accused) of the `contradicts` edges that follow the `known`."""
+    said = np.flatnonzero(edges.column("relation")[known:] == _CONTRADICTS) + known
+    return edges.column("source").take(said), edges.column("target").take(said)
+
+
+def wire(edges: Table, cells: int) -> Wiring:
+    """The wiring of edges over `cells` rows; edges into one row keep their order."""
+    source, target, weight = edges.column("source"), edges.column("target"), edges.column("weight")
+    contradicts = edges.column("relation") == _CONTRADICTS
+    order = np.argsort(target, kind="stable")  # sums read and write memory in its order
+    order = order[weight[order] != 0.0]
+    return Wiring(
+        Column(source[order]),
+        Column(target[order]),
+        Column(weight[order]),
+        Column(source[contradicts]),
+        Column(target[contradicts]),
+        cells,
+    )
+
+
+def known(values: Array) -> Array:
+    """The values with 0 for each absent one (NaN): an imported claim without a confidence weighs nothing.
+
+    >>> known(np.array([0.5, np.nan])).tolist()
+    [0.5, 0.0]
+    """
+    return np.nan_to_num(values, nan=0.0) if np.isnan(values.sum()) else values

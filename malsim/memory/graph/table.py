@@ -1,0 +1,204 @@
+"""A table that grows and moves: its columns as arrays, and the frame of them when somebody asks for it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.memory.graph.frames import Deferred, bare, dressed, joined, place_of, with_columns
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Column", "Pile", "Table", "TableField"]
+
+
+class Column:
+    """Read-only values from which other columns come; it never changes itself.
+
+    What is appended lies behind it in the same room, if nobody has appended there before; what is changed is a copy.
+
+    >>> column = Column(np.array([0.5]))
+    >>> column.grown(np.array([0.6])).values.tolist(), column.grown(np.array([0.7])).values.tolist(), column.values.tolist()
+    ([0.5, 0.6], [0.5, 0.7], [0.5])
+    """
+
+    __slots__ = ("_filled", "_room", "values")
+
+    def __init__(self, values: NDArray[Any], room: NDArray[Any] | None = None, filled: list[int] | None = None) -> None:
+        self.values: NDArray[Any] = values.view()
+        self.values.flags.writeable = False
+        self._room, self._filled = values if room is None else room, filled or [NONE]  # how much of the room is taken
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def grown(self, new: ArrayLike) -> Column:
+        """The column with more values behind its own."""
+        added = np.asarray(new)
+        if not added.size:
+            return self
+        start, end = len(self.values), len(self.values) + len(added)
+        room, filled = self._room, self._filled
+        if filled[0] != start or end > len(room):
+            room, filled = np.empty(end + end // 2, dtype=self.values.dtype), [end]
+            room[:start] = self.values
+        room[start:end] = added
+        filled[0] = end
+        return Column(room[:end], room, filled)
+
+    def changed(self, rows: NDArray[np.int64], values: ArrayLike) -> Column:
+        """The column with other values in some rows, and space behind them."""
+        if not len(rows):
+            return self
+        height = len(self.values)
+        room = np.empty(height + height // 2, dtype=self.values.dtype)
+        room[:height] = self.values
+        room[rows] = values
+        return Column(room[:height], room, [height])
+
+
+MOST_LOOSE = 1_000  # pieces that may wait to be joined: rows admitted one by one each hold a frame of their own
+
+
+class Pile:
+    """Rows on top of those that came before. What is joined lies on nothing any more, and so lets the pieces go.
+
+    >>> pile = Pile.of(pl.DataFrame({"n": [1, 2]})).grown(Deferred.of(pl.DataFrame({"n": [3]})))
+    >>> pile.frame["n"].to_list(), pile.since(1)["n"].to_list()
+    ([1, 2, 3], [2, 3])
+    """
+
+    __slots__ = ("below", "height", "loose", "piece")
+
+    def __init__(self, piece: Deferred, below: Pile | None, height: int, loose: int) -> None:
+        self.piece, self.below, self.height, self.loose = piece, below, height, loose
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame) -> Pile:
+        """The pile that a frame is."""
+        return cls(Deferred.of(frame), None, frame.height, 0)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """All rows."""
+        if self.below is not None:
+            pieces, ground = self._above(0)
+            whole = joined(ground.piece.frame(), pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=True))
+            self.piece, self.below, self.loose = Deferred.of(whole), None, 0
+        return self.piece.frame()
+
+    def column(self, name: str, start: int = 0) -> NDArray[Any]:
+        """A column of the rows from `start` on, as of `columns.bare`; made of no frame where every piece has it at hand."""
+        pile, arrays = self, [self.piece.column(name)]
+        while pile.below is not None and pile.below.height > start:
+            pile = pile.below
+            arrays.append(pile.piece.column(name))
+        whole = np.concatenate(arrays[::-1]) if len(arrays) > 1 else arrays[0]
+        return whole[start - (pile.below.height if pile.below else 0) :]
+
+    def grown(self, piece: Deferred) -> Pile:
+        """The pile with one more piece on top."""
+        if not piece.height:
+            return self
+        below = self if self.loose < MOST_LOOSE else Pile.of(self.frame)
+        return Pile(piece, below, self.height + piece.height, below.loose + 1)
+
+    def since(self, start: int) -> pl.DataFrame:
+        """The rows from `start` on; only of the pieces that hold them frames are made."""
+        if start >= self.height:
+            return self.frame.clear()
+        pieces, ground = self._above(start)
+        if ground.height > start:
+            return pl.concat([ground.piece.frame().slice(start), *pieces])
+        return pl.concat(pieces).slice(start - ground.height)
+
+    def _above(self, start: int) -> tuple[list[pl.DataFrame], Pile]:
+        """The frames of the pieces that hold rows from `start` on, and what they lie on."""
+        pieces, pile = list[pl.DataFrame](), self
+        while pile.below is not None and pile.height > start:
+            pile.piece = Deferred.of(pile.piece.frame())  # which lets go of what it was made from
+            pieces.append(pile.piece.frame())
+            pile = pile.below
+        return pieces[::-1], pile
+
+
+class Table:
+    """Rows that were appended, and the columns of them that are kept as arrays; others grow from it, it never changes.
+
+    Of a column that moved since the rows were appended (`stale` there), the array is what holds.
+    """
+
+    def __init__(self, rows: Pile, columns: dict[str, Column], stale: frozenset[str]) -> None:
+        self.rows, self.columns, self.stale, self.height = rows, columns, stale, rows.height
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame) -> Table:
+        """The table that a frame is."""
+        return cls(Pile.of(frame), {}, frozenset())
+
+    @classmethod
+    def blank(cls, kinds: Mapping[str, pl.DataType | type[pl.DataType]]) -> Table:
+        """A table of no rows, its columns at hand."""
+        frame = pl.DataFrame(schema=kinds)
+        flat = [name for name, kind in kinds.items() if not isinstance(kind, pl.List)]
+        return cls(Pile.of(frame), {name: Column(bare(frame[name])) for name in flat}, frozenset())
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The table as a frame."""
+        return with_columns(self.rows.frame, {name: self.series(name) for name in self.stale})
+
+    def series(self, name: str) -> pl.Series:
+        """A column as the frame would hold it, made without the frame where it moved."""
+        return dressed(name, self.columns[name].values) if name in self.stale else self.rows.frame[name]
+
+    def column(self, name: str) -> NDArray[Any]:
+        """A column as a read-only array, as of `columns.bare`; kept, and grown along with the table."""
+        if name not in self.columns:
+            self.columns[name] = Column(self.rows.column(name))
+        return self.columns[name].values
+
+    def grown(self, new: Deferred) -> Table:
+        """The table with new rows under its own."""
+        if not new.height:
+            return self
+        if not self.rows.height:
+            columns = {name: Column(held) for name, held in new.at_hand.items()}
+        else:
+            columns = {name: held.grown(new.column(name)) for name, held in self.columns.items()}
+        return Table(self.rows.grown(new), columns, self.stale)
+
+    def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Table:
+        """The table with other values in some rows: of each column one, or one a row."""
+        moved = {}
+        for name, value in values.items():
+            self.column(name)
+            moved[name] = self.columns[name].changed(rows, place_of(name, value))
+        return self.moved(moved)
+
+    def moved(self, columns: Mapping[str, Column]) -> Table:
+        """The table with some columns replaced."""
+        return Table(self.rows, {**self.columns, **columns}, self.stale | columns.keys())
+
+
+class TableField:
+    """A dataclass's field that is given as a frame or as a table, kept as a table, and read as a frame."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, holder: object, owner: type) -> pl.DataFrame:
+        if holder is None:
+            raise AttributeError(self.name)  # it has no default
+        table: Table = holder.__dict__[self.name]
+        return table.frame
+
+    def __set__(self, holder: object, rows: pl.DataFrame | Table) -> None:
+        holder.__dict__[self.name] = rows if isinstance(rows, Table) else Table.of(rows)

@@ -1,0 +1,272 @@
+"""The graph of claims as a plant: gate, tick, expansions and what there is to see, behind the port."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.memory.account import account
+from malsim.memory.gate.admit import judged, screened
+from malsim.memory.gate.checks import validate
+from malsim.memory.gate.claims import as_claims
+from malsim.memory.gate.edit import expanded
+from malsim.memory.graph.claim_graph import Memory
+from malsim.memory.graph.table import Column
+from malsim.memory.law import tick
+from malsim.memory.port import Verdicts, View
+from malsim.memory.push.marks import marked_where
+from malsim.memory.push.ranking import fused
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from malsim.memory.gate.verdicts import Judgement
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.port import Claims, Vocabulary
+    from malsim.memory.rules import Rules
+
+__all__ = ["Graph", "GraphState", "GraphView", "verdicts_of"]
+
+_NOTHING = Column(np.zeros(0, dtype=np.int32))
+
+
+@dataclass(frozen=True, eq=False)
+class GraphState:
+    """A memory, and of its cells the places of replication, object and value, NONE for what the vocabulary does not have."""
+
+    memory: Memory
+    rules: Rules
+    vocabulary: Vocabulary
+    first: int
+    rep: Column = _NOTHING
+    object: Column = _NOTHING
+    value: Column = _NOTHING
+
+    @cached_property
+    def view(self) -> GraphView:
+        """What it shows: as the last tick left it."""
+        return GraphView(self)
+
+    def grown(self, memory: Memory, rep: Ints, about: Ints, value: Ints) -> GraphState:
+        """With a memory that has more cells, and what these are about."""
+        columns = (column.grown(new.astype(np.int32)) for column, new in zip(self._places, (rep, about, value), strict=True))
+        return GraphState(memory, self.rules, self.vocabulary, self.first, *columns)
+
+    def taking(self, memory: Memory) -> GraphState:
+        """With another memory; what new cells are about is read off their words."""
+        cells = memory.table("cells").rows.since(len(self.rep)) if memory.height > len(self.rep) else None
+        if cells is None:
+            return replace(self, memory=memory)
+        objects = {name: place for place, name in enumerate(self.vocabulary.objects)}
+        about = [objects.get(name, NONE) for name in cells["object"].to_list()]
+        pairs = self.vocabulary.pairs
+        value = [pairs.get(said, NONE) for said in zip(about, cells["value"].to_list(), strict=True)]
+        return self.grown(memory, cells["rep"].to_numpy() - self.first, np.array(about), np.array(value))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle what it holds, not what is derived from that."""
+        return _state, (self.memory, self.rules, self.vocabulary, self.first, *(part.values.copy() for part in self._places))
+
+    @property
+    def _places(self) -> tuple[Column, Column, Column]:
+        return self.rep, self.object, self.value
+
+
+def _state(memory: Memory, rules: Rules, vocabulary: Vocabulary, first: int, *places: Ints) -> GraphState:
+    return GraphState(memory, rules, vocabulary, first, *map(Column, places))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graph:
+    """The published law under its rules; `begin` makes the memory of all replications on day 0, empty by default."""
+
+    rules: Rules
+    begin: Callable[[Sequence[int], Rules], Memory] | None = None
+
+    def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> GraphState:
+        """The memory they begin with; replications are numbered one after the other."""
+        state = GraphState(Memory.empty(), self.rules, vocabulary, replications[0])
+        return state.taking(self.begin(replications, self.rules)) if self.begin else state
+
+    def admit(self, state: GraphState, claims: Claims) -> tuple[GraphState, Verdicts]:
+        """Take claims through the gate."""
+        if claims.checked:
+            checked = claims.checked(state.memory)
+        else:
+            words = claims.words() if claims.words else pl.DataFrame()
+            checked = screened(validate(as_claims(words), self.rules), self.rules)
+        said = judged(state.memory, checked, self.rules)
+        new = np.full((3, said.memory.height - state.memory.height), NONE)
+        made = np.flatnonzero(said.verdict == 0)
+        new[:, said.row[made] - state.memory.height] = claims.rep[made], claims.object[made], claims.value[made]
+        return state.grown(said.memory, *new), verdicts_of(said)
+
+    def tick(self, state: GraphState, now: float) -> GraphState:
+        """One step of the law."""
+        return replace(state, memory=tick(state.memory, now, self.rules))
+
+    def read(self, state: GraphState, rep: Ints, object_: Ints, opened: Ints, now: float) -> GraphState:  # noqa: ARG002
+        """Expand what was opened; a question alone changes nothing."""
+        return replace(state, memory=expanded(state.memory, opened, now, self.rules)) if opened.size else state
+
+    def view(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # a reader sees the last tick's numbers
+        """As the last tick left it."""
+        return state.view
+
+    def graph(self, state: GraphState) -> Memory:
+        """The graph."""
+        return state.memory
+
+    def with_graph(self, state: GraphState, memory: Memory) -> GraphState:
+        """The same, with another graph: of one that has more cells the new ones are read."""
+        return state.taking(memory)
+
+
+def verdicts_of(said: Judgement) -> Verdicts:
+    """What the gate said, as any plant says it."""
+    return Verdicts(
+        verdict=said.verdict, row=said.row, superseded=said.superseded, attenuated=said.attenuated,
+        account=lambda: account(said),
+    )  # fmt: skip
+
+
+class GraphView(View):
+    """A graph as anybody may look at it; what is costly is worked out when it is asked for."""
+
+    def __init__(self, state: GraphState) -> None:
+        self.__dict__.update(_state=state, _memory=state.memory)
+
+    _state: GraphState
+    _memory: Memory
+    leads = True
+
+    def __len__(self) -> int:
+        return self._memory.height
+
+    @property
+    def rep(self) -> Ints:
+        """Places of replications."""
+        return self._state.rep.values
+
+    @property
+    def object(self) -> Ints:
+        """Places of objects, NONE for those that the vocabulary does not have."""
+        return self._state.object.values
+
+    @property
+    def value(self) -> Ints:
+        """Places of values."""
+        return self._state.value.values
+
+    @cached_property
+    def name(self) -> pl.Series:
+        """Handles."""
+        return self._memory.cells["handle"]
+
+    @cached_property
+    def writer(self) -> Ints:
+        """Places of writers, NONE for those that the vocabulary does not have."""
+        places = {name: place for place, name in enumerate(self._state.vocabulary.writers)}
+        names = [places.get(name, NONE) for name in self._memory.writers["writer"].to_list()]
+        writer: Ints = np.array([*names, NONE])[self._memory.column("author")]
+        return writer
+
+    @property
+    def stated(self) -> Array:
+        """What the gate let pass of what their writers stated."""
+        return self._memory.column("stated")
+
+    @property
+    def time(self) -> Array:
+        """When cells were created."""
+        return self._memory.column("created")
+
+    @cached_property
+    def belief(self) -> Array:
+        """Their effective confidence."""
+        return self._memory.column("effective")
+
+    @property
+    def rank(self) -> Array:
+        """The same."""
+        return self.belief
+
+    @property
+    def active(self) -> Bools:
+        """Which are active."""
+        return self._memory.is_active
+
+    def column(self, name: str, rows: Ints | None = None) -> NDArray[Any] | None:
+        """A column of the cells that holds numbers; `grounded`: whose writer has enough outcomes."""
+        if name == "grounded":
+            outcomes = self._memory.table("writers").column("claims")
+            grounded: Bools = outcomes[self._memory.column("author")] >= self._state.rules.calibration_history
+            return grounded
+        return self._memory.column(name) if rows is None else self._memory.values(name, rows)
+
+    def edges(self, since: int) -> tuple[Ints, Ints, Ints]:
+        """Source, target and relation of the edges from one on."""
+        edges = self._memory.table("edges")
+        if edges.height == since:
+            return _NO_EDGES
+        source, target, relation = (edges.column(name)[since:] for name in ("source", "target", "relation"))
+        return source, target, relation
+
+    def accusations(self) -> tuple[Ints, Ints]:
+        """Those by active cells."""
+        return self._accusations
+
+    @cached_property
+    def _accusations(self) -> tuple[Ints, Ints]:
+        accuser, accused = self._memory.wiring.accusers.values, self._memory.wiring.accuseds.values
+        stands = np.flatnonzero(self.active[accuser])
+        return accuser[stands], accused[stands]
+
+    @cached_property
+    def _contradicted(self) -> Bools:
+        contradicted = np.zeros(len(self), dtype=bool)
+        contradicted[self._accusations[1]] = True
+        return contradicted
+
+    def order(self, rows: Ints, *, match: Array, degree: Array, reader: Ints, now: float) -> Array:
+        """By the ranking that stores are searched with, `ranking.fused`."""
+        age = now - self._memory.values("touched", rows)
+        return fused(match, degree, self.belief.take(rows), age, self._state.rules, row=reader)
+
+    def marked(self, rows: Ints, now: float) -> Bools:
+        """Which bear `^`."""
+        memory = self._memory
+        return marked_where(
+            self._state.rules,
+            stated=memory.column("stated")[rows],
+            effective=self.belief[rows],
+            superseded=~self.active[rows],  # what is listed and not active is that
+            contradicted=self._contradicted[rows],
+            overdue=memory.column("reverify")[rows] < now,  # NaN, for none, is never past
+            currency=lambda some: memory.values("currency", rows[some]),
+            requires_review=lambda: memory.values("requires_review", rows),
+        )
+
+    def texts(self, rows: Ints) -> pl.DataFrame:
+        """Title, topics and writer."""
+        first = int(rows[0])
+        cells = self._memory.table("cells").rows.since(first)
+        return cells.select("title", "topics", "writer")[rows - first]
+
+    def frame(self) -> pl.DataFrame:
+        """The cells."""
+        return self._memory.cells.with_columns(cell="handle")
+
+    def records(self) -> pl.DataFrame:
+        """The writers' records."""
+        return self._memory.writers
+
+
+_NO_EDGES = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))

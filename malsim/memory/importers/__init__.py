@@ -1,1 +1,0 @@
-"""Other memories' data, read as it stands and never written: Recall's proposals, archives and databases."""

@@ -1,0 +1,266 @@
+"""The law of the memory: what a claim is worth at each tick.
+
+    factor_w    = max(floor, 1 − penalties_w / claims_w)                1 below calibration_history claims
+    support_i   = Σ_j w_ij · e_j  over edges j → i, w > 0, j active     challenge_i likewise with −w
+    effective_i = clamp01(stated_i · factor_w(i) + a · tanh(support_i) − b · tanh(challenge_i))
+    currency_i  = floor + (c0_i − floor) · exp(−(now − touched_i) / τ_i)         days
+    salience_i  = floor + (seed_i − floor) · exp(−(now − last read or touched_i) / τ)
+
+A tick is one Jacobi step of e ↦ effective: all masses come from the state before it. Source: the published design.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from malsim.errors import DataError, RulesError
+from malsim.finite import finite
+from malsim.memory.graph.edge_matrix import known
+from malsim.memory.rules import Rules
+from malsim.memory.scoring.outcomes import WRONG
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.rules import Formula
+
+__all__ = [
+    "CALIBRATIONS", "Terms", "currency", "effective", "effective_at", "factor_of", "factors", "factors_at", "records",
+    "salience", "slopes", "step", "terms", "tick", "updated",
+]  # fmt: skip
+
+
+class Terms(NamedTuple):
+    """What effective is the clamped sum of: anchor + support − challenge, arrays or numbers."""
+
+    anchor: Any
+    support: Any
+    challenge: Any
+
+    @property
+    def total(self) -> Any:
+        """The sum, not clamped."""
+        return self.anchor + self.support - self.challenge
+
+
+def terms(
+    stated: Any, factor: Any, support: Any, challenge: Any, *, support_ceiling: Any, challenge_ceiling: Any,
+    tanh: Callable[[Any], Any] = np.tanh,
+) -> Terms:  # fmt: skip
+    """The three terms of effective; of arrays that broadcast, or of numbers with a `tanh` of numbers."""
+    return Terms(stated * factor, support_ceiling * tanh(support), challenge_ceiling * tanh(challenge))
+
+
+def slopes(
+    support: Array, challenge: Array, support_ceiling: Array | float, challenge_ceiling: Array | float
+) -> list[Array]:
+    """∂effective/∂support = a · (1 − tanh²) and ∂effective/∂challenge = −b · (1 − tanh²), where the clamp does not hold."""
+    lift, fall = np.tanh(support), np.tanh(challenge)
+    return [support_ceiling * (1.0 - lift * lift), challenge_ceiling * (fall * fall - 1.0)]
+
+
+def effective(
+    stated: Array, calibration: Array, support: Array, challenge: Array, *, support_ceiling: Any = 0.15,
+    challenge_ceiling: Any = 0.60,
+) -> Array:  # fmt: skip
+    """What a claim is worth, always from its anchor.
+
+    effective = clamp01(stated · calibration + support_ceiling · tanh(support) − challenge_ceiling · tanh(challenge))
+
+    All arrays share one shape; `stated` and `calibration` lie in [0, 1], the masses are ≥ 0, and so lies the result in
+    [0, 1]. Source: the published design.
+
+    >>> one = np.ones(3)
+    >>> effective(0.9 * one, one, 0 * one, np.array([0.0, 1.0, 2.0])).round(3).tolist()
+    [0.9, 0.443, 0.322]
+    """
+    made = terms(
+        stated, calibration, support, challenge, support_ceiling=support_ceiling, challenge_ceiling=challenge_ceiling
+    )
+    clamped: Array = np.clip(made.anchor + made.support - made.challenge, 0.0, 1.0)
+    return clamped
+
+
+def currency(c0: Array, elapsed: Array, tau: Array | float, *, floor: float = 0.1) -> Array:
+    """How current a claim still is: floor + (c0 − floor) · exp(−Δt/τ).
+
+    `elapsed` (Δt) and `tau` (τ) in days; an `elapsed` below 0 counts as 0; τ is an e-folding time, not a half-life.
+    Source: the published design.
+
+    >>> currency(np.ones(2), np.array([0.0, 30.0]), np.full(2, 30.0)).round(3).tolist()
+    [1.0, 0.431]
+    """
+    decayed: Array = floor + (c0 - floor) * np.exp(-np.maximum(elapsed, 0.0) / tau)
+    return decayed
+
+
+def salience(seed: Array, elapsed: Array, *, floor: float = 0.05, tau: float = 30.0) -> Array:
+    """How much a cell still stands out, `elapsed` days after it was last read or written.
+
+    salience = floor + (seed − floor) · exp(−Δt/τ). Source: the published design, newest form.
+
+    >>> salience(np.array([0.5]), np.array([30.0])).round(3).tolist()
+    [0.216]
+    """
+    return currency(seed, elapsed, tau, floor=floor)
+
+
+CALIBRATIONS: dict[str, Callable[[Array, Bools], Array]] = {
+    "overconfidence": lambda stated, wrong: np.where(wrong, stated, 0.0),  # mean: share wrong · mean stated when wrong
+    "brier": lambda stated, wrong: np.where(wrong, stated, stated - 1.0) ** 2,  # (stated − outcome)²
+    "none": lambda stated, _: np.zeros(stated.shape),
+}
+"""The penalty of each outcome, from what it stated and whether it turned out wrong; a writer's are averaged."""
+
+
+def factors(claims: Ints, penalties: Array, rules: Rules) -> Array:
+    """Each writer's factor, from its number of outcomes and the sum of their penalties.
+
+    factor = max(calibration_floor, 1 − penalties / claims), and 1 below `calibration_history` outcomes. All arrays have one
+    row a writer; the factor lies in [calibration_floor, 1].
+
+    >>> factors(np.array([2, 10, 10]), np.array([1.8, 0.9, 2.7]), Rules()).round(2).tolist()
+    [1.0, 0.91, 0.73]
+    """
+    mean = penalties / np.maximum(claims, 1)
+    return np.where(claims < rules.calibration_history, 1.0, np.maximum(rules.calibration_floor, 1.0 - mean))
+
+
+def factor_of(stated: Array, wrong: Bools, rules: Rules) -> float:
+    """One writer's factor from its outcomes: what each claim stated, in [0, 1], and whether it turned out wrong.
+
+    Raises `DataError` for a stated confidence outside [0, 1] or none at all.
+
+    >>> factor_of(np.full(3, 0.6), np.zeros(3, dtype=bool), Rules.recall_v5())
+    0.84
+    """
+    outside = stated[~((stated >= 0.0) & (stated <= 1.0))]
+    if outside.size:
+        raise DataError("a stated confidence outside its bounds", given=float(outside[0]), allowed="0 to 1")
+    total = CALIBRATIONS[rules.calibration](stated, wrong).sum(keepdims=True)
+    return float(factors(np.array([len(stated)]), total, rules)[0])
+
+
+class WriterRecords(NamedTuple):
+    """Every writer's outcomes and factor."""
+
+    claims: Ints
+    contradicted: Ints
+    calibration: Array
+
+
+def records(memory: Memory, effective: Array, rules: Rules) -> WriterRecords:
+    """Every writer's record, from this snapshot."""
+    author, writers = memory.column("author"), len(memory.claims)
+    wrong = WRONG[rules.wrong_when](memory, effective, rules)
+    stated = memory.column("stated")
+    penalties = known(CALIBRATIONS[rules.calibration](stated, wrong))
+    total = np.bincount(author, weights=penalties, minlength=writers).astype(np.float64)
+    count = np.bincount(author[wrong], minlength=writers)
+    outcomes = memory.claims - np.bincount(author[np.isnan(stated)], minlength=writers)  # who stated nothing claimed nothing
+    return WriterRecords(memory.claims, count, factors(outcomes, total, rules))
+
+
+def factors_at(memory: Memory, rules: Rules) -> Array:
+    """The factor that the next tick gives each active cell; the others keep theirs."""
+    factor = records(memory, memory.column("effective"), rules).calibration[memory.column("author")]
+    return np.where(memory.is_active, factor, memory.column("calibration"))
+
+
+class Step(NamedTuple):
+    """One step of e ↦ effective, one value a cell: what it is worth to others, its masses, its effective after it."""
+
+    worth: Array
+    support: Array
+    challenge: Array
+    effective: Array
+
+
+def tick(memory: Memory, now: float, rules: Rules | None = None) -> Memory:
+    """Recompute every active cell's calibration, masses, effective, currency and salience from the state as it is.
+
+    Superseded and annexed cells keep theirs. `now` is in days; a `now` before a cell was touched counts as no time passed.
+    Ticking reinforces nothing. Raises `UsageError` for a `now` that is no finite number.
+    """
+    rules = rules or DEFAULT
+    if not (type(now) is float and math.isfinite(now)):  # a run's own times are
+        now = finite(now, where="now")
+    before = memory.column("effective")
+    if not before.size:
+        return memory
+    record = records(memory, before, rules)
+    return updated(memory, step(memory, before, record.calibration, rules), record, now, rules)
+
+
+DEFAULT = Rules()
+
+
+def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.Series:
+    """What a reader sees between ticks: one step from the last tick's snapshot with what was admitted since.
+
+    Changes nothing; one value a cell, in the order of `memory.cells`.
+    """
+    return tick(memory, now, rules).table("cells").series("effective")
+
+
+def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> Step:
+    """One Jacobi step from the effective `before`, by the factor of each writer; cells that are not active keep theirs."""
+    worth = before if rules.mass_from == "effective" else memory.column("stated")
+    if rules.mass_neighbours == "active" and len(memory.active) < len(before):
+        worth = worth * memory.is_active
+    support, challenge = memory.wiring.masses(worth)
+    stated, live = memory.column("stated"), memory.active
+    by_cell = memory.column("calibration") if rules.recompute == "admit" else factor[memory.column("author")]
+    if rules.effective is not None:
+        fresh = _own_formula(rules.effective, stated, by_cell, support, challenge)[live]
+    else:
+        ceilings = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
+        fresh = effective(stated[live], by_cell[live], support[live], challenge[live], **ceilings)
+    if rules.damping < 1.0:
+        fresh = before[live] + rules.damping * (fresh - before[live])
+    after = before.copy()
+    after[live] = fresh
+    return Step(worth, support, challenge, after)
+
+
+def _own_formula(formula: Formula, stated: Array, *columns: Array) -> Array:
+    """A formula of the user's own, of all cells: it is asked for a value of each."""
+    fresh = np.array(formula(stated, *columns), dtype=np.float64)
+    if fresh.shape != stated.shape or not bool(((fresh >= 0.0) & (fresh <= 1.0) | np.isnan(stated)).all()):
+        raise RulesError(
+            "your formula must give one value in [0, 1] for each cell",
+            where="rules.effective",
+            given=f"shape {fresh.shape}, from {fresh.min(initial=1.0):g} to {fresh.max(initial=0.0):g}",
+            allowed=f"shape {stated.shape}, 0 to 1",
+            hint="end it with numpy.clip(…, 0, 1)",
+        )
+    return fresh
+
+
+def updated(memory: Memory, made: Step, record: WriterRecords, now: float, rules: Rules) -> Memory:
+    """The memory with this step's scores, and with currency and salience as of now; a pinned cell does not age."""
+    live, pinned = memory.active, memory.column("pinned")
+    ages = live[~pinned[live]]
+    touched, read = memory.column("touched")[ages], memory.column("read")[ages]
+    seen, seed = np.where(np.isnan(read), touched, read), memory.column("salience_seed")[ages]
+    tau = np.array([rules.tau_stable, rules.tau_volatile, rules.tau_ephemeral])[memory.column("stability")[ages]]
+    scores: dict[str, tuple[Ints, Array]] = {
+        "support_mass": (live, made.support[live]),
+        "challenge_mass": (live, made.challenge[live]),
+        "currency": (ages, currency(memory.column("c0")[ages], now - touched, tau, floor=rules.currency_floor)),
+        "salience": (ages, currency(seed, now - seen, rules.salience_tau, floor=rules.salience_floor)),
+    }
+    if rules.recompute != "admit":
+        scores["calibration"] = live, record.calibration[memory.column("author")[live]]
+    if rules.pinned_currency != "held":
+        fixed = live[pinned[live]]
+        aged = scores["currency"]
+        scores["currency"] = np.append(ages, fixed), np.append(aged[1], memory.column("c0")[fixed])
+    return memory.scored({"worth": made.worth, "effective": made.effective}, scores, record._asdict())

@@ -1,0 +1,199 @@
+"""The port: all that a harness knows of a memory.
+
+A memory under test is a plant. Settings are in the plant, its state is passed in and comes back; claims go in, verdicts
+come out, and a view shows what anybody may look at. The graph of claims is one plant, a law of items another, a
+user's own memory behind an adapter a third.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.graph.claim_graph import Memory
+
+__all__ = ["Claims", "Edges", "HoldsGraph", "Plant", "Verdicts", "View", "Vocabulary"]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The names behind the numbers of a run: a claim names its writer, object and value by their places here.
+
+    `values` has a row an object: a value is a place among its own object's, so equal places of one object are one value.
+    """
+
+    writers: Sequence[str]
+    objects: Sequence[str]
+    values: Sequence[Sequence[float | str]]
+
+    @property
+    def pairs(self) -> Mapping[tuple[int, float], int]:
+        """The value's place by the object's place and the number that a claim of it carries: a word's is its place."""
+        rows = ((place, value, word) for place, words in enumerate(self.values) for value, word in enumerate(words))
+        return {(place, float(value if isinstance(word, str) else word)): value for place, value, word in rows}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edges:
+    """What claims say of items, one row an edge: the claim's row, relation (place in `schema.RELATIONS`), target's row."""
+
+    claim: Ints
+    relation: Ints
+    target: Ints
+    mutual: Bools
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claims:
+    """A batch of claims in the order of the gate (time, writer, sequence), one row each.
+
+    `rep` is the place among the replications that the plant was made for; `t` is in days; `writer`, `object` and
+    `value` are places in the vocabulary, NONE where a claim has none; `stated` is the confidence, NaN where there is
+    none; `verified` marks claims of verification external, none if None. A claim about nothing (object NONE) judges
+    another: what has no edges refuses it. `words` makes the claims in full (columns of `schema.CLAIMS`) for a plant
+    that reads text; `checked` hands a graph what its gate has read of them before.
+    """
+
+    rep: Ints
+    t: Array
+    writer: Ints
+    sequence: Ints
+    object: Ints
+    value: Ints
+    stated: Array
+    verified: Bools | None = None
+    edges: Edges | None = None
+    words: Callable[[], pl.DataFrame] | None = None
+    checked: Callable[[Memory], Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.rep)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdicts:
+    """One verdict a claim: `verdict` (place in `schema.VERDICT`) and `row`, NONE where it was refused.
+
+    The row of an absorbed claim is the one that took it. `dropped` counts edges that the plant has no place for; `issues`
+    are the words for refusals, by claim. `superseded` are rows that a claim turned inactive, `attenuated` marks claims that
+    count for less than stated; `account` tells all of it as events (t, rep, kind, subject, detail, cause).
+    """
+
+    verdict: Ints
+    row: Ints
+    dropped: int = 0
+    issues: Mapping[int, str] = field(default_factory=dict)
+    superseded: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    attenuated: Bools | None = None
+    account: Callable[[], pl.DataFrame] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What a memory shows, one row an item; a row keeps its number for ever, and what dies turns inactive.
+
+    `rep` is a place among the replications, `name` what items are called, `writer`, `object` and `value` places in the
+    vocabulary (a value may be replaced in place), `time` the claim's in days. `belief` is in [0, 1], None where the law
+    has none; `rank` orders items and has no bounds. `leads` says that of two equals the earlier leads; else a tie is a tie.
+    `columns` are its own by name. What a plant does not have is None here and null in frames: nobody makes up a number. It
+    stands as the view of items without edges, marks and records; a view that has these overrides the methods.
+    """
+
+    rep: Ints
+    name: pl.Series
+    writer: Ints
+    object: Ints
+    value: Ints
+    stated: Array
+    time: Array
+    rank: Array
+    active: Bools
+    belief: Array | None = None
+    leads: bool = False
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rep)
+
+    def column(self, name: str, rows: Ints | None = None) -> NDArray[Any] | None:
+        """A column of the plant's own, `currency` for one, all of it or some rows; None where it has none."""
+        held = self.columns.get(name)
+        return held if held is None or rows is None else held[rows]
+
+    def edges(self, since: int) -> tuple[Ints, Ints, Ints] | None:  # noqa: ARG002  # items have none
+        """Source row, target row and relation of every edge from one on; None where items have no edges."""
+        return None
+
+    def accusations(self) -> tuple[Ints, Ints] | None:
+        """Rows (accuser, accused) of the contradictions that stand; None without edges."""
+        return None
+
+    def order(self, rows: Ints, *, match: Array, degree: Array, reader: Ints, now: float) -> Array:  # noqa: ARG002  # a graph's
+        """What decides the order in which some items are shown: the largest first, those of −∞ not at all.
+
+        Each is a candidate of a `reader`, whose question it meets so well (`match`: 1 its topic, 2 its object); the items of
+        one reader stand together. Here: by rank, of what is about the very object.
+        """
+        return np.where(match > 1.0, self.rank[rows], -np.inf)
+
+    def marked(self, rows: Ints, now: float) -> Bools | None:  # noqa: ARG002  # a graph's
+        """Which of some items must be opened before they are acted on; None where nothing is ever marked."""
+        return None
+
+    def texts(self, rows: Ints) -> pl.DataFrame | None:  # noqa: ARG002  # a graph's
+        """Title, topics and writer of some items that no claim of the harness made; None where there are none such."""
+        return None
+
+    def frame(self) -> pl.DataFrame:
+        """The items as they are recorded: rep (a place), cell, stated, effective (the belief), status, rank, own columns."""
+        status = pl.Series(np.where(self.active, "active", "superseded").astype(str))
+        belief = np.full(len(self), np.nan) if self.belief is None else self.belief
+        known = {"rep": self.rep, "cell": self.name, "stated": self.stated, "effective": belief, "status": status}
+        own = {name: held for name, held in self.columns.items() if held.dtype.kind in "fiub"}
+        return pl.DataFrame(known | {"rank": self.rank} | own).with_columns(pl.col("stated", "effective").fill_nan(None))
+
+    def records(self) -> pl.DataFrame | None:
+        """What is kept of writers (columns of `schema.WRITERS`); None where nothing is."""
+        return None
+
+
+State = TypeVar("State")
+
+
+class Plant(Protocol[State]):
+    """A memory under test; nothing here changes a state that was passed in."""
+
+    def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> State:
+        """An empty memory, one for each of these replications."""
+
+    def admit(self, state: State, claims: Claims) -> tuple[State, Verdicts]:
+        """Take a batch of claims."""
+
+    def tick(self, state: State, now: float) -> State:
+        """Let time do what it does, at `now` days."""
+
+    def read(self, state: State, rep: Ints, object_: Ints, opened: Ints, now: float) -> State:
+        """A use: readers of these replications asked about an object each, and opened these rows in all."""
+
+    def view(self, state: State, now: float) -> View:
+        """What anybody may look at, as of `now` days; changes nothing."""
+
+
+@runtime_checkable
+class HoldsGraph(Protocol[State]):
+    """The capability of a plant that is a graph of claims: explained, opened, saved and wired as one."""
+
+    def graph(self, state: State) -> Memory:
+        """The graph."""
+
+    def with_graph(self, state: State, memory: Memory) -> State:
+        """The same, with another graph."""

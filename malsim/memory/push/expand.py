@@ -1,0 +1,112 @@
+"""Opening one cell: its scores term by term, its text, its neighbours both ways, its versions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.memory.explain import Explanation, explain
+from malsim.memory.gate.edit import expanded
+from malsim.memory.rules import Rules
+from malsim.memory.tables.write import latest_day
+
+if TYPE_CHECKING:
+    from malsim.memory.graph.claim_graph import Memory
+
+__all__ = ["Expanded", "expand"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expanded:
+    """One cell, opened.
+
+    `cell` holds its stored fields, `explanation` its effective term by term, `neighbours` one row an edge with direction
+    (in, out), relation, weight, handle, title, status, effective and writer, `versions` one row a version of its line with
+    version, handle, title, status and created, and `memory` is the memory after the reading, in which it stands out more.
+    """
+
+    cell: dict[str, Any]
+    explanation: Explanation
+    neighbours: pl.DataFrame
+    versions: pl.DataFrame
+    memory: Memory
+
+    def __str__(self) -> str:
+        """A page a person reads."""
+        cell = self.cell
+        lines = [str(self.explanation), f"  {self.explanation.why}", ""]
+        shown = (
+            "kind",
+            "writer",
+            "status",
+            "stability",
+            "verification",
+            "origin",
+            "sensitivity",
+            "object",
+            "value",
+            "summary",
+        )
+        lines += [f"  {name:<12} {cell[name]}" for name in shown if cell[name] not in (None, "")]
+        lines += [f"  {name:<12} {', '.join(cell[name])}" for name in ("topics", "entities", "source_refs") if cell[name]]
+        lines += [f"  {name:<12} day {cell[name]:g}" for name in ("created", "touched", "read", "expires", "reverify")
+                  if cell[name] is not None]  # fmt: skip
+        flags = [name for name in ("annexed", "locked", "pinned", "requires_review", "immutable") if cell[name]]
+        lines += [f"  {'flags':<12} {', '.join(flags)}"] * bool(flags)
+        lines += [f"  {name:<12} {cell[name]:.4f}" for name in ("currency", "salience") if cell[name] is not None]
+        if cell["body"]:
+            lines += ["", *(f"  {line}" for line in cell["body"].splitlines())]
+        lines += _table("neighbours", self.neighbours) + _table(
+            "versions", self.versions if self.versions.height > 1 else None
+        )
+        return "\n".join(lines)
+
+
+def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
+    """Open one cell by its handle, key or `handle@vN`; the memory itself is left as it was.
+
+    `now` (by default the latest day the memory knows of) is when it is read. Raises `AddressError` when nothing is so
+    named. Of a secret cell the text is withheld.
+    """
+    rules = rules or Rules()
+    row = memory.row(handle, rep=rep)
+    cell = memory.cells.row(row, named=True)
+    now = latest_day(memory) if now is None else now
+    if cell["sensitivity"] == "secret":
+        cell |= {"body": "(withheld: secret)", "summary": None, "topics": [], "entities": [], "source_refs": []}
+    return Expanded(
+        cell=cell,
+        explanation=explain(memory, cell["handle"], t=now, rep=rep, rules=rules),
+        neighbours=pl.concat([_edges(memory, row, "source", "out"), _edges(memory, row, "target", "in")]),
+        versions=_versions(memory, row),
+        memory=expanded(memory, np.array([row]), now, rules),
+    )
+
+
+def _edges(memory: Memory, row: int, own: str, direction: str) -> pl.DataFrame:
+    edges = memory.edges.filter(pl.col(own) == row)
+    other = edges["target" if own == "source" else "source"]
+    cells = memory.cells.select(pl.col("handle", "title", "status", "effective").gather(other))
+    return edges.select(pl.lit(direction).alias("direction"), "relation", "weight").with_columns(
+        cells["handle"], cells["title"], cells["status"], cells["effective"], edges["writer"]
+    )
+
+
+def _versions(memory: Memory, row: int) -> pl.DataFrame:
+    line = pl.Series(memory.chain(row))
+    versions = memory.cells.select(pl.col("handle", "title", "status", "created").gather(line))
+    return versions.with_row_index("version", offset=1)
+
+
+def _table(name: str, frame: pl.DataFrame | None) -> list[str]:
+    if frame is None or frame.is_empty():
+        return []
+    rows = [
+        frame.columns,
+        *([f"{value:.4g}" if isinstance(value, float) else str(value) for value in row] for row in frame.rows()),
+    ]
+    widths = [max(len(row[i]) for row in rows) for i in range(frame.width)]
+    return ["", f"  {name}", *("  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)]

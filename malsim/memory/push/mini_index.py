@@ -1,0 +1,146 @@
+"""The push: a mini-index of the cells that bear on a query, headers only, within a budget of words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory.bootstrap.ten_cells import MAP
+from malsim.memory.push.marks import marked
+from malsim.memory.push.ranking import foremost, fused
+from malsim.memory.rules import Rules
+from malsim.memory.schema import NONE
+from malsim.memory.tables.connect import blank
+from malsim.memory.tables.read import last_day
+from malsim.memory.tables.search import candidates, stands
+from malsim.memory.tables.write import latest_day, write
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from numpy.typing import NDArray
+
+    from malsim.memory.graph.claim_graph import Memory
+
+__all__ = ["BUDGET_WORDS", "LIMIT", "Push", "mini_index", "push"]
+
+BUDGET_WORDS = 900
+LIMIT = 10
+ABSENT = "–"  # what an imported cell was never given
+POOL = 30  # the best matches that the ranking law is asked about
+
+
+@dataclass(frozen=True)
+class Push:
+    """A mini-index: `lines`, best first; `cells` has one row a line with row, handle, score and marked (its `^`).
+
+    `map` is the handle of the cell that says how to read them, None where the graph holds no such cell.
+    """
+
+    lines: list[str]
+    cells: pl.DataFrame
+    map: str | None = None
+
+    @property
+    def words(self) -> int:
+        """How many words it costs."""
+        return sum(len(line.split()) for line in self.lines)
+
+    def __str__(self) -> str:
+        """The lines as they are pushed, and where it says how to read them."""
+        refers = [f"(how to read this: {self.map})"] if self.map and self.lines else []
+        return "\n".join([*self.lines, *refers])
+
+
+def mini_index(
+    memory: Memory,
+    query: str = "",
+    *,
+    budget_words: int = BUDGET_WORDS,
+    limit: int = LIMIT,
+    now: float | None = None,
+    rep: int = 0,
+    rules: Rules | None = None,
+) -> Push:
+    """Mini-index lines `[^]handle "title" conf(0.7!) eff(0.61) curr(0.9) sal(0.5) …` of the cells that bear on a query.
+
+    Shown are active cells, and superseded ones that an active cell still supports, depends on or derives from; without a
+    query, whatever ranks first. `^` is told by `marks.marked`, the order by `ranking.fused` over the 30 best text matches
+    (BM25), at `now` days (by default the latest day the memory knows of).
+    """
+    shelf = memory.__dict__.get("_shelf")
+    if shelf is None:
+        shelf = memory.__dict__["_shelf"] = _shelved(memory)
+    return push(shelf, query, budget_words=budget_words, limit=limit, now=now, rep=rep, rules=rules)
+
+
+def push(
+    connection: sqlite3.Connection,
+    query: str = "",
+    *,
+    budget_words: int = BUDGET_WORDS,
+    limit: int = LIMIT,
+    now: float | None = None,
+    rep: int = 0,
+    rules: Rules | None = None,
+) -> Push:
+    """A mini-index of an open store, as `mini_index`; reads the index and the rows of its best matches, nothing else."""
+    rules = rules or Rules()
+    found, match = candidates(connection, query, rep, max(POOL, 3 * limit))
+    now = last_day(connection) or 0.0 if now is None else now
+    touched = found["touched"].to_numpy()
+    degree = (found["outgoing"] + found["incoming"]).to_numpy().astype(np.float64)
+    reference = (found["kind"] == "ref").to_numpy()
+    score = fused(match, degree, found["effective"].to_numpy(), now - touched, rules, reference=reference)
+    best = foremost(score[None], touched[None], limit=limit)[0]
+    best = best[best != NONE]
+    shown = found[best].with_columns(pl.Series("score", score[best]))
+    shown = shown.with_columns(pl.Series("marked", _marks(shown, now, rules)))
+    lines = [_line(row) for row in shown.to_dicts()]
+    within = int(np.searchsorted(np.cumsum([len(line.split()) for line in lines]), budget_words, side="right"))
+    kept = shown.head(within).select("row", "handle", "score", "marked")
+    return Push(lines[:within], kept, MAP if stands(connection, MAP, rep) else None)
+
+
+def _shelved(memory: Memory) -> sqlite3.Connection:
+    """A store in working memory, to find the cells of a memory by their words."""
+    connection = blank()
+    write(connection, memory.empty(), memory, t=latest_day(memory), deed="shelve")
+    return connection
+
+
+def _marks(shown: pl.DataFrame, now: float, rules: Rules) -> NDArray[np.bool_]:
+    return marked(
+        rules,
+        stated=shown["stated"].to_numpy(),
+        effective=shown["effective"].to_numpy(),
+        currency=shown["currency"].to_numpy(),
+        superseded=(shown["status"] == "superseded").to_numpy(),
+        contradicted=shown["contradicted"].to_numpy(),
+        overdue=(shown["reverify"] < now).fill_null(value=False).to_numpy(),
+        requires_review=shown["requires_review"].to_numpy(),
+    )
+
+
+def _line(cell: dict[str, object]) -> str:
+    title = str(cell["title"]).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    scores = {"conf": cell["stated"], "eff": cell["effective"], "curr": cell["currency"], "sal": cell["salience"]}
+    numbers = {name: ABSENT if value is None else _number(float(str(value))) for name, value in scores.items()}
+    numbers["conf"] += "!" if cell["stated"] is not None else ""  # stated once, for good
+    bits = {
+        "annexed": "annexed",
+        "locked": "locked",
+        "pinned": "pinned",
+        "review": "requires_review",
+        "bg": "allow_background_use",
+    }
+    numbers |= {name: str(int(bool(cell[column]))) for name, column in bits.items()}
+    values = " ".join(f"{name}({value})" for name, value in numbers.items())
+    return f'{"^" if cell["marked"] else ""}{cell["handle"]} "{title}" {values} [out:{cell["outgoing"]}]'
+
+
+def _number(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")

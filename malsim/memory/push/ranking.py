@@ -1,0 +1,95 @@
+"""The order in which cells are pushed: one law for a saved store and for a thousand replications at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malsim.memory.graph.edge_matrix import known
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.memory.rules import Rules
+
+__all__ = ["foremost", "foremost_where", "fused"]
+
+Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+
+def fused(
+    lexical: Array,
+    degree: Array,
+    effective: Array,
+    age: Array,
+    rules: Rules,
+    *,
+    reference: Bools | None = None,
+    row: Ints | None = None,
+) -> Array:
+    """How much each candidate deserves a line.
+
+    score = rank_lexical · lexical/best + rank_degree · log(1 + degree)/log(1 + most) + rank_effective · effective
+    + rank_recency · exp(−age/rank_recency_tau), best and most being the largest of the candidate's row
+
+    All arrays have one entry a candidate; `row` says in which row of a table each stands, those of one together; without it
+    all are of one. `lexical` ≥ 0 is any match score (BM25's size, or the number of topics that match), `degree` ≥ 0 a count
+    of edges, `age` in days; an absent effective or age (NaN) adds nothing. Of a `reference` (kind ref) only the share
+    rank_reference of its match counts. Source: the reference's fusion, whose own code loses the match to a sign.
+
+    >>> from malsim.memory.rules import Rules
+    >>> none = np.zeros(2)
+    >>> fused(np.array([4.0, 2.0]), np.array([0.0, 3.0]), np.array([0.4, 0.8]), none, Rules()).round(2).tolist()
+    [1.16, 0.97]
+    """
+    if not lexical.size:
+        return np.zeros(0)
+    breaks = np.flatnonzero(row[1:] != row[:-1]) + 1 if row is not None else np.zeros(0, dtype=np.int64)
+    edges = np.concatenate([[0], breaks, [len(lexical)]])
+    starts, counts, hub = edges[:-1], edges[1:] - edges[:-1], np.log1p(degree)
+    match = lexical / _best(lexical, starts, counts)
+    if reference is not None:
+        match = np.where(reference, rules.rank_reference * match, match)
+    score: Array = rules.rank_lexical * match + rules.rank_degree * hub / _best(hub, starts, counts)
+    recency = np.exp(-np.maximum(age, 0.0) / rules.rank_recency_tau)
+    score += rules.rank_effective * known(effective) + rules.rank_recency * known(recency)
+    return score
+
+
+def foremost(score: Array, touched: Array, *, limit: int) -> Ints:
+    """Places of the `limit` best candidates of each row of a table, best first; NONE where a row has no more.
+
+    Of two equal scores the later touched stands first, then the earlier place; a score of −inf is no candidate's.
+
+    >>> foremost(np.array([[0.1, 0.9], [0.5, -np.inf]]), np.zeros((2, 2)), limit=2).tolist()
+    [[1, 0], [0, -1]]
+    """
+    return foremost_where(score, lambda: touched, limit=limit)
+
+
+def foremost_where(score: Array, touched: Callable[[], Array], *, limit: int) -> Ints:
+    """As `foremost`, where `touched` is asked for only if it decides."""
+    best = np.full((len(score), limit), NONE, dtype=np.int64)
+    if not score.size:
+        return best
+    order = np.argsort(-score, axis=1, kind="stable")
+    top = order[:, : limit + 1].T.copy()  # few long rows are compared faster than many short ones
+    fall = score.take(top + np.arange(0, score.size, score.shape[1]))
+    real = fall > -np.inf
+    same = (fall[1:] == fall[:-1]) & real[1:]
+    if same.any():
+        tied = np.flatnonzero(same.any(axis=0))
+        top[:, tied] = np.lexsort((-touched()[tied], -score[tied]), axis=-1)[:, : limit + 1].T
+    best[:, : len(top)] = np.where(real, top, NONE)[:limit].T
+    return best
+
+
+def _best(value: Array, starts: Ints, counts: Ints) -> Array:
+    """The largest value among each one's own, of which so many follow each start; 1 where that is 0."""
+    best = np.maximum.reduceat(value, starts)
+    return np.repeat(np.where(best > 0.0, best, 1.0), counts)

@@ -1,0 +1,1 @@
+"""Beside the law: which outcomes count, what a memory answers, settling, and recomputing at admission."""

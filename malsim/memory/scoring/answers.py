@@ -1,0 +1,47 @@
+"""What a memory answers: for each object, the head with the highest effective."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.memory.graph.claim_graph import Memory
+
+__all__ = ["answers", "heads", "wrong_by_answer"]
+
+_PAIR = ["rep", "object", "said"]
+
+
+def heads(memory: Memory) -> pl.DataFrame:
+    """The head of each (object, value): its first active cell, with rep, object, said (the value), row, effective.
+
+    A claim's value is its `value`, or its title where it has none. Cells without an object answer nothing.
+    """
+    return _spoken(memory).filter(pl.col("status") == "active").unique(_PAIR, keep="first", maintain_order=True)
+
+
+def answers(memory: Memory) -> pl.DataFrame:
+    """One row an object: the head with the highest effective, the earlier of two equals."""
+    ranked = heads(memory).sort(["effective", "row"], descending=[True, False], nulls_last=True)
+    return ranked.unique(["rep", "object"], keep="first", maintain_order=True).sort("row")
+
+
+def wrong_by_answer(memory: Memory, effective: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which cells say something else than their object's present answer, were `effective` their worth."""
+    scored = memory.with_cells(memory.cells.with_columns(pl.Series("effective", effective).fill_nan(None)))
+    answer = answers(scored).select("rep", "object", answer="said")
+    spoken = _spoken(scored).join(answer, on=["rep", "object"], how="left", maintain_order="left")
+    wrong = np.zeros(memory.height, dtype=bool)
+    wrong[spoken["row"].to_numpy()] = (spoken["said"] != spoken["answer"]).fill_null(value=False).to_numpy()
+    return wrong
+
+
+def _spoken(memory: Memory) -> pl.DataFrame:
+    cells = memory.cells.select("rep", "object", "value", "title", "status", "effective").with_row_index("row")
+    said = pl.coalesce(pl.col("value").cast(pl.String), pl.col("title"))
+    return cells.filter(pl.col("object").is_not_null() & (pl.col("object") != "")).with_columns(said.alias("said"))

@@ -1,0 +1,68 @@
+"""What counts against a writer's record: its cells that were superseded, or that others contradict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.schema import NONE, WORDS
+from malsim.memory.scoring.answers import wrong_by_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.rules import Rules
+
+__all__ = ["EVIDENCE", "WRONG", "accusations", "contradicted", "replaced"]
+
+_OUTSIDE = {name: words.index("external") for name, words in WORDS.items() if "external" in words}
+EVIDENCE: dict[str, Callable[[Memory, Ints, Ints], Bools]] = {
+    "any": lambda _, judge, __: np.ones(len(judge), dtype=bool),
+    "other_writer": lambda memory, judge, judged: memory.column("author")[judge] != memory.column("author")[judged],
+    "external": lambda memory, judge, judged: (
+        EVIDENCE["other_writer"](memory, judge, judged)
+        & np.logical_or(*(memory.column(name)[judge] == word for name, word in _OUTSIDE.items()))
+    ),
+}
+"""Whether one cell may count against the record of another's writer."""
+
+
+def accusations(memory: Memory, evidence_from: str) -> tuple[Ints, Ints]:
+    """Rows (accuser, accused) of the `contradicts` edges that may count against a writer's record."""
+    accuser, accused = memory.wiring.accusers.values, memory.wiring.accuseds.values
+    counts = EVIDENCE[evidence_from](memory, accuser, accused)
+    return accuser[counts], accused[counts]
+
+
+def replaced(memory: Memory, evidence_from: str) -> Bools:
+    """Which cells were superseded by a cell that may count against a writer's record."""
+    successor = memory.column("successor")
+    found: Bools = successor != NONE
+    rows = np.flatnonzero(found)
+    found[rows] = EVIDENCE[evidence_from](memory, successor[rows], rows)
+    return found
+
+
+def contradicted(memory: Memory, evidence_from: str, effective: Array | None = None) -> Bools:
+    """Which cells were superseded or have an active accuser, of those that may count against a writer's record.
+
+    Where `effective` is given, an accuser counts only if it is worth more than the accused.
+    """
+    accuser, accused = accusations(memory, evidence_from)
+    wrong = replaced(memory, evidence_from)
+    stands = memory.is_active[accuser]
+    if effective is not None:
+        stands &= effective[accuser] > effective[accused]
+    wrong[accused[stands]] = True
+    return wrong
+
+
+WRONG: dict[str, Callable[[Memory, Array, Rules], Bools]] = {
+    "contradicted": lambda memory, _, rules: contradicted(memory, rules.evidence_from),
+    "outweighed": lambda memory, effective, rules: contradicted(memory, rules.evidence_from, effective),
+    "lost": lambda memory, effective, _: wrong_by_answer(memory, effective),
+}
+"""Which cells count as wrong outcomes, by `wrong_when`."""

@@ -1,0 +1,110 @@
+"""A recorded stream through a net: a row a tick in, every signal of the run out; and two such runs compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import DataError
+from malsim.memory import Memory
+from malsim.netlist.engine import Engine
+from malsim.netlist.language.lexicon import LOOP_WRITES
+
+if TYPE_CHECKING:
+    from malsim.netlist.wiring import Net
+
+__all__ = ["difference", "run"]
+
+DAY = 8.64e7
+
+
+def run(net: Net, stream: pl.DataFrame, *, memory: Memory | None = None, tick: float = DAY) -> pl.DataFrame:
+    """Run a net once for each row of a stream.
+
+    Parameters
+    ----------
+    net
+        What `link` or `load` gave.
+    stream
+        A column for each signal that nothing in the net writes, or pin of the loop (`reviewer.ack`); `t`, in days, if it
+        has one, is the time of each row.
+    memory
+        What the net reads of cells; it does not tick here.
+    tick
+        Milliseconds between two rows.
+
+    Returns
+    -------
+    pl.DataFrame
+        `t` and a column for every signal of the run, one row a tick.
+
+    Raises
+    ------
+    DataError
+        For a column that nothing in the net takes, or one of another type.
+    """
+    engine = Engine(net, tick=tick)
+    held = memory or Memory.empty()
+    columns = {name: _typed(stream[name], name, net, engine) for name in stream.columns if name != "t"}
+    names = [name for name, signal in net.signals.items() if signal.domain == "run" and name not in engine.series]
+    days = (
+        stream["t"].cast(pl.Float64).to_list()
+        if "t" in stream.columns
+        else [tick / DAY * n for n in range(1, stream.height + 1)]
+    )
+    made: dict[str, list[object]] = {"t": days, **{name: [] for name in names}}
+    state = engine.start(held)
+    for row, day in enumerate(days):
+        scan = engine.scan(state, held, {name: values[row] for name, values in columns.items()}, now=day)
+        state, held = scan.state, scan.memory
+        for name in names:
+            made[name].append(state.signals[name][0].item())
+    kinds = {"float": pl.Float64, "int": pl.Int64, "bit": pl.Boolean}
+    return pl.DataFrame(made, schema={"t": pl.Float64, **{name: kinds[net.signals[name].type] for name in names}})
+
+
+def _typed(values: pl.Series, name: str, net: Net, engine: Engine) -> list[object]:
+    """A column's values as the signal it feeds takes them."""
+    kind = net.signals[name].type if name in engine.free else LOOP_WRITES[name][0] if name in LOOP_WRITES else ""
+    if not kind:
+        free = " ".join([*sorted(engine.free), *LOOP_WRITES])
+        raise DataError("nothing in this net takes this column", given=name, allowed=free)
+    bad = values.null_count() or values.dtype == pl.String
+    if bad or (kind != "float" and values.dtype.is_float() and not (values.is_finite() & (values == values.round())).all()):
+        raise DataError(
+            "this column does not fit its signal", where=name, given=str(values.dtype), allowed=f"a {kind} in every row"
+        )
+    return values.cast({"float": pl.Float64, "int": pl.Int64, "bit": pl.Boolean}[kind]).to_list()
+
+
+def difference(ours: pl.DataFrame, theirs: pl.DataFrame, *, tolerance: float = 1e-9) -> pl.DataFrame:
+    """Where two runs differ in the columns of the second: row, column, ours, theirs; empty where they agree.
+
+    Parameters
+    ----------
+    tolerance
+        Absolute, and relative to the greater.
+    """
+    if unknown := [name for name in theirs.columns if name not in ours.columns]:
+        raise DataError("no signal of the run has this name", given=unknown[0], allowed=" ".join(ours.columns))
+    height = min(ours.height, theirs.height)
+    found = [pl.DataFrame(schema={"row": pl.Int64, "column": pl.String, "ours": pl.Float64, "theirs": pl.Float64})]
+    for name in theirs.columns:
+        mine, other = (frame[name].cast(pl.Float64).to_numpy()[:height] for frame in (ours, theirs))
+        rows = np.flatnonzero(~np.isclose(mine, other, rtol=tolerance, atol=tolerance, equal_nan=True))
+        found.append(
+            pl.DataFrame(
+                {
+                    "row": rows,
+                    "column": pl.Series([name] * len(rows), dtype=pl.String),
+                    "ours": mine[rows],
+                    "theirs": other[rows],
+                }
+            )
+        )
+    if ours.height != theirs.height:
+        lengths = {"ours": [float(ours.height)], "theirs": [float(theirs.height)]}
+        found.append(pl.DataFrame({"row": [height], "column": ["length"], **lengths}))
+    return pl.concat(found).sort("row", maintain_order=True)

@@ -1,0 +1,73 @@
+"""The lines of `.hal` text as words: variables put in, arrows left out, sourced files in their place."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from malsim.netlist.language.lexicon import LIMITS
+from malsim.netlist.language.sentences.lines import comment_at, read_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from malsim.netlist.hal.state import Text
+
+__all__ = ["Command", "commands", "substituted"]
+
+_TOKEN = re.compile(r'(?:"[^"]*"|[^\s"])+')
+_VARIABLE = re.compile(r"\$(?:\((\w+)\)|(\w+))|\[(\w+)\](?:\((\w+)\)|(\w+))")
+_ARROWS = {"=>", "<=", "<=>"}
+
+Command = tuple[tuple[str, int], list[str], str]
+
+
+def commands(
+    text: Text, source: str | bytes, file: str, folder: Path | None, variables: Mapping[str, str], depth: int = 0
+) -> list[Command]:
+    """Every line's place, words and comment, with those of sourced files in their place."""
+    lines, faults = read_lines(source, file)
+    text.faults += faults
+    made: list[Command] = []
+
+    def unknown(word: str) -> None:
+        hint = "an INI file is not read here" if word.startswith("[") else "set it in the environment"
+        text.fault(word, "this variable has no value", hint=hint)
+
+    for line in lines:
+        text.file, text.line = file, line.number
+        end = comment_at(line.text)
+        words = [word for word in _TOKEN.findall(substituted(line.text[:end], variables, unknown)) if word not in _ARROWS]
+        if words[:1] != ["source"]:
+            made.append(((file, line.number), words, line.text[end:].rstrip(" \t")))
+            continue
+        content = _sourced(text, words, folder, depth)
+        if content is not None:
+            made += commands(text, content, str(Path(file).parent / words[1]), folder, variables, depth + 1)
+    return made
+
+
+def substituted(line: str, variables: Mapping[str, str], unknown: Callable[[str], None]) -> str:
+    """The line with `$NAME`, `$(NAME)` and `[SECTION]KEY` replaced by their values; `unknown` is told of those without."""
+
+    def value(found: re.Match[str]) -> str:
+        name, section = found[1] or found[2], found[3]
+        name = f"{section}.{found[4] or found[5]}" if section else name
+        if name not in variables:
+            unknown(found[0])
+        return variables.get(name, "")
+
+    return _VARIABLE.sub(value, line)
+
+
+def _sourced(text: Text, words: list[str], folder: Path | None, depth: int) -> bytes | None:
+    """The bytes of a file that another sources, or none and a fault."""
+    if len(words) != 2 or folder is None or depth >= LIMITS["depth"]:  # noqa: PLR2004 - source and its file
+        text.fault(" ".join(words), "this is not sourced here", allowed=f"one file, {LIMITS['depth']} levels deep")
+        return None
+    path = (folder / words[1]).resolve()
+    if not path.is_relative_to(folder.resolve()) or not path.is_file():
+        text.fault(words[1], "no such file in the folder of this one")
+        return None
+    return path.read_bytes()

@@ -1,0 +1,52 @@
+"""What changed between two netlists, whatever changed in how they are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from malsim.netlist.language.facts import facts
+
+if TYPE_CHECKING:
+    from malsim.netlist.language.statements import Document
+
+__all__ = ["Change", "diff"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference: what was said of a subject before and what after; none where nothing was."""
+
+    kind: str
+    subject: str
+    before: str | None
+    after: str | None
+
+    def __str__(self) -> str:
+        """Say it in one line, `+` new, `-` gone, `~` changed."""
+        if self.before is None:
+            return f"+ {self.kind} {self.subject}: {self.after}"
+        if self.after is None:
+            return f"- {self.kind} {self.subject}: {self.before}"
+        return f"~ {self.kind} {self.subject}: {self.before} → {self.after}"
+
+
+def diff(before: Document, after: Document) -> list[Change]:
+    """Compare two netlists by meaning: cells, edges, fields, wires, values, instances, threads, order, programs.
+
+    Comments, blank lines, spelling of numbers, the order of sentences and which line an edge stands on say nothing.
+
+    >>> from malsim.netlist import parse
+    >>> print(*diff(parse("setp weak.level .5"), parse("setp weak.level 0.6 # up")))
+    ~ value weak.level: 0.5 → 0.6
+    """
+    old, new = facts(before.statements), facts(after.statements)
+    changes = [
+        Change(kind, subject, old.said[kind].get(subject), new.said[kind].get(subject))
+        for kind in sorted({*old.said, *new.said})
+        for subject in sorted({*old.said[kind], *new.said[kind]})
+    ]
+    for thread in sorted({*old.orders, *new.orders}):
+        orders = [" ".join(side.orders.get(thread, ())) or None for side in (old, new)]
+        changes.append(Change("order", thread, *orders))
+    return [change for change in changes if change.before != change.after]

@@ -1,0 +1,112 @@
+"""What a netlist says, free of how it is written: kind by kind, subject by subject."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from malsim.netlist.language.statements import Body, Cell, Edges, Load, Prop, Schedule, Set, Thread, Wire
+from malsim.netlist.language.values import exact, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from malsim.netlist.language.statements import Edge, Statement
+
+__all__ = ["Facts", "facts", "order"]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """`said[kind][subject]` is what is said of it; `orders` lists each thread's functions in turn."""
+
+    said: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    orders: dict[str, list[str]] = field(default_factory=dict)
+
+
+def facts(statements: Iterable[Statement]) -> Facts:
+    """Gather what statements say; where one says twice the same of a subject, the last stands."""
+    made = Facts()
+    statements = list(statements)
+    cell = ""
+    for statement in statements:
+        if isinstance(statement, (Cell, Edges, Body, Prop)):
+            cell = statement.handle if isinstance(statement, Cell) else cell
+            _graph(made.said, cell, statement)
+        else:
+            _wiring(made.said, statement)
+    made.orders.update(order(statements))
+    return made
+
+
+def _graph(said: dict[str, dict[str, str]], cell: str, statement: Cell | Edges | Body | Prop) -> None:
+    if isinstance(statement, Body):
+        said["body"][cell] = statement.text
+    elif isinstance(statement, Prop):
+        said["field"][f"{cell}-{statement.field}"] = " ".join(map(_plain, statement.values))
+    else:
+        if isinstance(statement, Cell):
+            said["cell"][cell] = statement.title
+            for value in statement.values:
+                said["field"][f"{cell}-{value.field}"] = exact(value.number) + ("!" if value.immutable else "")
+        source = cell if isinstance(statement, Cell) else statement.source or cell
+        for edge in statement.edges:
+            said["edge"][_edge(source, edge)] = exact(edge.weight)
+
+
+def _edge(source: str, edge: Edge) -> str:
+    ends = (edge.target, source) if edge.incoming else (source, edge.target)
+    return f"{ends[0]} {edge.relation}> {ends[1]}"
+
+
+def _wiring(said: dict[str, dict[str, str]], statement: Statement) -> None:
+    if isinstance(statement, Wire):
+        for end in statement.ends:
+            said["wire"][f"{statement.signal} {end.address}"] = end.role or "linked"
+    elif isinstance(statement, Set):
+        said["value"][statement.address] = _plain(statement.value)
+    elif isinstance(statement, Thread):
+        said["thread"][statement.name] = f"every {statement.every}"
+    elif isinstance(statement, Load):
+        sizes = [
+            f"{key}={value}" for key, value in [("domain", statement.domain), ("type", statement.type), *statement.sizes]
+        ]
+        for name in instances(statement):
+            said["instance"][name] = " ".join([statement.op, *(size for size in sizes if not size.endswith("="))])
+    elif isinstance(statement, Schedule) and statement.options:
+        options = [f"[{option.key}: {' '.join(option.values)}]" for option in statement.options]
+        said["program"][statement.op] = " ".join(options)
+
+
+def instances(load: Load) -> tuple[str, ...]:
+    """The names a `loadrt` makes: those given, `op.0` … where counted, else the op's own."""
+    if load.names:
+        return load.names
+    return tuple(f"{load.op}.{number}" for number in range(load.count)) if load.count else (load.op,)
+
+
+def order(statements: Iterable[Statement]) -> dict[str, list[str]]:
+    """Each thread's functions in the order they run, positions applied as far as they fit."""
+    threads: dict[str, list[str]] = {}
+    for statement in statements:
+        if isinstance(statement, Schedule):
+            functions = threads.setdefault(statement.thread, [])
+            functions.insert(place(statement.position, len(functions)), statement.op)
+    return threads
+
+
+def place(position: int | None, length: int) -> int:
+    """Where `addf … position` puts a function among so many: +1 first, -1 last, none last.
+
+    >>> [place(position, 3) for position in (None, 1, 2, 4, -1, -2)]
+    [3, 0, 1, 3, 3, 2]
+    """
+    if position is None:
+        return length
+    return position - 1 if position > 0 else length + 1 + position
+
+
+def _plain(value: str) -> str:
+    known = number(value)
+    return value if known is None else exact(known)

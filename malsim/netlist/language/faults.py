@@ -1,0 +1,87 @@
+"""What is wrong with a netlist: every fault at once, each with its file, line, column and the words read there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from malsim.errors import MalsimError
+from malsim.screen import holds_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from malsim.netlist.language.statements import Statement
+
+__all__ = ["Fault", "NetlistError", "nearest"]
+
+MOST_SHOWN = 50
+MOST_COMPARED = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing that is wrong, or that lint would have you look at.
+
+    >>> print(Fault(problem="unknown relation", file="a.malnet", line=3, column=10, words="likes>", hint="try supports>"))
+    a.malnet:3:10: unknown relation; given: 'likes>'; try supports>
+    """
+
+    problem: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    words: str = ""
+    allowed: str = ""
+    hint: str = ""
+
+    @classmethod
+    def at(cls, statement: Statement, word: str, problem: str, *, allowed: str = "", hint: str = "") -> Fault:
+        """A fault at a word of a statement, where the word remembers its place, else at the statement's line."""
+        line, column = getattr(word, "line", statement.line), getattr(word, "column", 0)
+        if holds_secret(word):
+            word, hint = "", "what stands here looks like a secret and is not repeated"
+        return cls(problem=problem, file=statement.file, line=line, column=column, words=word, allowed=allowed, hint=hint)
+
+    @property
+    def where(self) -> str:
+        """`file:line:column`, as far as it is known."""
+        numbers = [str(number) for number in (self.line, self.column) if number]
+        return ":".join([self.file or "netlist", *numbers])
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        return str(
+            MalsimError(
+                self.problem, where=self.where, given=self.words or None, allowed=self.allowed or None, hint=self.hint
+            )
+        )
+
+
+class NetlistError(MalsimError, ValueError):
+    """A netlist that cannot be read, written or loaded; `faults` holds all that is wrong with it, in order."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = tuple(faults)
+        first = self.faults[0]
+        super().__init__(
+            first.problem, where=first.where, given=first.words, allowed=first.allowed or None, hint=first.hint or None
+        )
+
+    def __str__(self) -> str:
+        """Every fault on a line of its own; of a great many the first fifty and how many more."""
+        shown = [str(fault) for fault in self.faults[:MOST_SHOWN]]
+        more = len(self.faults) - len(shown)
+        return "\n".join([*shown, f"… and {more} more"] if more else shown)
+
+
+def nearest(word: str, names: Iterable[str]) -> str:
+    """A hint at the names most like a word, or nothing; looks at the first few hundred, so that many faults stay cheap.
+
+    >>> nearest("weka", ["weak", "stale"])
+    'did you mean weak?'
+    """
+    near = get_close_matches(word[:80], islice(names, MOST_COMPARED), n=2)
+    return f"did you mean {' or '.join(near)}?" if near else ""

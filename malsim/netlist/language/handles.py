@@ -1,0 +1,78 @@
+"""A cell's handle: `kind_tag`, with subject words between, or a name with capitals for an immutable cell."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from malsim.errors import AddressError
+from malsim.memory.schema import KINDS
+from malsim.netlist.language.lexicon import LIMITS
+
+__all__ = ["Handle", "handle", "reads_as_handle"]
+
+_TAG = re.compile(rf"[0-9a-f]{{{LIMITS['handle_hex']},}}")
+_SUBJECT = re.compile(r"[a-z][a-z0-9]*")
+_NAMED = re.compile(r"[A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
+_CAPITAL = re.compile(r"[A-Z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """What a handle says: the kind (or the first word of an immutable name), the tag, and whether it may change."""
+
+    kind: str
+    tag: str
+    immutable: bool
+
+
+def handle(text: str) -> Handle:
+    """Read a handle.
+
+    Raises
+    ------
+    AddressError
+        Where it is none, saying which part is wrong.
+
+    >>> handle("dec_auth_a3ee")
+    Handle(kind='dec', tag='a3ee', immutable=False)
+    >>> handle("RECALL_v5").immutable
+    True
+    """
+    text = text.strip()
+    if len(text) > LIMITS["handle_length"]:
+        raise AddressError("this handle is too long", given=text, allowed=f"at most {LIMITS['handle_length']} characters")
+    parts = text.split("_")
+    if len(parts) < 2 or not all(parts):  # noqa: PLR2004 - a kind and a tag
+        raise AddressError("this is no handle", given=text, allowed="KIND_TAG such as dec_a3ee")
+    kind, tag, immutable = parts[0].lower(), parts[-1], bool(_CAPITAL.search(text))
+    if kind not in KINDS:
+        return _named(text, parts, immutable=immutable)
+    if not _TAG.fullmatch(tag):
+        allowed = f"{LIMITS['handle_hex']} or more of 0-9 a-f after the last _"
+        raise AddressError("this handle's tag is not lowercase hex", given=text, allowed=allowed)
+    for subject in parts[1:-1]:
+        if not _SUBJECT.fullmatch(subject):
+            allowed = "a lowercase letter, then lowercase letters and digits"
+            raise AddressError(f"{subject!r} is no subject word of a handle", given=text, allowed=allowed)
+    return Handle(kind, tag, immutable)
+
+
+def _named(text: str, parts: list[str], *, immutable: bool) -> Handle:
+    if not immutable:
+        hint = "or write the name of an immutable cell with capitals"
+        raise AddressError("no such kind of cell", given=text, allowed=" ".join(KINDS), hint=hint)
+    if not _NAMED.fullmatch(text):
+        allowed = "words of letters and digits joined by _, a capital first"
+        raise AddressError("this is no immutable handle", given=text, allowed=allowed)
+    return Handle(parts[0], parts[-1], immutable=True)
+
+
+def reads_as_handle(name: str) -> bool:
+    """Whether a name looks like a handle, right or wrong, so that nothing else may be called so.
+
+    >>> reads_as_handle("dec_zzz"), reads_as_handle("RECALL_v5"), reads_as_handle("is-weak"), reads_as_handle("my_op")
+    (True, True, False, False)
+    """
+    head, underscore, _ = name.partition("_")
+    return bool(underscore) and (head.lower() in KINDS or bool(_CAPITAL.search(name)))

@@ -1,0 +1,87 @@
+"""Text to statements: every fault of the whole text at once, in time proportional to its length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lark.exceptions import UnexpectedInput
+
+from malsim.netlist.language.faults import Fault, NetlistError
+from malsim.netlist.language.sentences.build import build
+from malsim.netlist.language.sentences.grammar import parsed
+from malsim.netlist.language.sentences.lines import comment_at, each_line
+from malsim.netlist.language.sentences.reading import Reading
+from malsim.netlist.language.sentences.syntax import syntax_fault
+from malsim.netlist.language.statements import Blank, Document, Schedule, Source, Thread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from malsim.netlist.language.statements import Statement
+
+__all__ = ["parse", "scan", "undeclared_threads"]
+
+
+def parse(source: str | bytes, *, file: str = "netlist") -> Document:
+    """Read a netlist; it knows the language's words and no op, cell or file.
+
+    Parameters
+    ----------
+    source
+        The text, or its bytes in UTF-8.
+    file
+        What faults call it.
+
+    Raises
+    ------
+    NetlistError
+        With every fault in the text.
+
+    >>> parse("net low weak.in < dec_a3ee-scores-eff").statements[0].writers
+    ('dec_a3ee-scores-eff',)
+    """
+    document, faults = scan(source, file=file)
+    if not any(isinstance(statement, Source) for statement in document.statements):
+        faults += undeclared_threads(document.statements)
+    if faults:
+        raise NetlistError(sorted(faults, key=lambda fault: (fault.line, fault.column)))
+    return document
+
+
+def scan(source: str | bytes, *, file: str = "netlist") -> tuple[Document, list[Fault]]:
+    """Read what can be read of a netlist, and list what cannot."""
+    faults: list[Fault] = []
+    statements: list[Statement] = []
+    for line in each_line(source, file, faults):
+        statement = _sentence(Reading(line, file, faults))
+        if statement is not None:
+            statements.append(statement)
+    return Document(tuple(statements), file), faults
+
+
+def _sentence(reading: Reading) -> Statement | None:
+    line = reading.line
+    end = comment_at(line.text)
+    words, comment = line.text[:end].rstrip(" \t"), line.text[end:].rstrip(" \t")
+    if not words:
+        return Blank(comment=comment, file=reading.file, line=line.number)
+    try:
+        tree = parsed(words, "sentence")
+    except UnexpectedInput as error:
+        reading.faults.append(syntax_fault(error, words, reading))
+        return None
+    return build(tree, reading, comment)
+
+
+def undeclared_threads(statements: Iterable[Statement]) -> list[Fault]:
+    """A fault for every `addf` onto a thread that no line before it declares; `tick` always exists."""
+    declared, faults = {"tick"}, []
+    for statement in statements:
+        if isinstance(statement, Thread):
+            declared.add(statement.name)
+        elif isinstance(statement, Schedule) and statement.thread not in declared:
+            hint = f"declare it first: thread {statement.thread} every 10"
+            faults.append(
+                Fault.at(statement, statement.thread, "no such thread", allowed=" ".join(sorted(declared)), hint=hint)
+            )
+    return faults

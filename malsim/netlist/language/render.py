@@ -1,0 +1,180 @@
+"""Statements to text, one canonical form each, such that reading it gives the same statements."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from malsim.netlist.language.faults import Fault, NetlistError
+from malsim.netlist.language.lexicon import KEYWORDS, LIMITS
+from malsim.netlist.language.parse import parse
+from malsim.netlist.language.sentences.lines import comment_at
+from malsim.netlist.language.statements import (
+    Blank,
+    Body,
+    Cell,
+    Edges,
+    Load,
+    Prop,
+    Schedule,
+    Set,
+    Source,
+    Thread,
+    Wire,
+)
+from malsim.netlist.language.values import exact, quote, short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from malsim.netlist.language.statements import Edge, Option, Statement
+
+__all__ = ["fmt", "text_of"]
+
+_PIECE = LIMITS["line_bytes"] // 4 - 1  # characters of at most four bytes, and the backslash
+_WORD = re.compile(r'[^\s"\[#][^\s"#]*')
+_NAME = re.compile(r'[^\s",#]+')
+_TARGET = re.compile(r'[^\s"\[()<>#]+')
+_ADDRESS = re.compile(r'[^\s"\[#<>](?:[^\s"#<>]|(?<=\.)[<>](?=[^<>-]))*')
+_VALUE = re.compile(r"[^\s\]]+")
+_KEY = re.compile(r"[^\s\]:](?:[^\n\]:]*[^\s\]:])?")
+_REMARK = re.compile(r'[^\s"\[()<>=#][^\s"()<>#]*|"[^"\\]*(?:\\.[^"\\]*)*"|\[[^\]]*\]')
+_INDENT = "  "
+
+
+def fmt(source: str | bytes, *, file: str = "netlist") -> str:
+    """Rewrite a netlist in canonical form: comments, blank lines and order stay.
+
+    >>> print(fmt("dec_a3ee   supports->obs_9c1f(+.6)   # why"), end="")
+    dec_a3ee supports> obs_9c1f(0.6) # why
+    """
+    return text_of(parse(source, file=file).statements)
+
+
+def text_of(statements: Iterable[Statement], *, reading: bool = False) -> str:
+    """Write statements, one a line; for `reading`, the numbers on a cell's line are rounded to six decimals."""
+    return "".join(f"{_line(statement, reading=reading)}\n" for statement in statements)
+
+
+def _line(statement: Statement, *, reading: bool) -> str:
+    words = _sentence(statement, reading=reading)
+    comment = statement.comment
+    line = f"{words} {comment}" if words and comment else words + comment
+    begins = len(line) - len(comment)
+    if "\n" in line or line != line.rstrip(" \t\r") or _joins(line) or comment_at(line) != begins:
+        raise NetlistError([Fault.at(statement, line, "no line can say this", hint="take out line ends and stray #")])
+    return line if len(line) <= _PIECE else _broken(line)
+
+
+def _joins(text: str) -> bool:
+    return (len(text) - len(text.rstrip("\\"))) % 2 == 1
+
+
+def _broken(line: str) -> str:
+    """A long line in pieces that trailing backslashes join."""
+    pieces = []
+    start = 0
+    while len(line) - start > _PIECE:
+        end = start + _PIECE
+        end -= _joins(line[start:end])
+        pieces.append(line[start:end] + "\\\n")
+        start = end
+    return "".join(pieces) + line[start:]
+
+
+def _sentence(statement: Statement, *, reading: bool) -> str:
+    """The words of a statement; for `reading`, the numbers on a cell's line are rounded to six decimals."""
+    if isinstance(statement, Cell):
+        return _cell(statement, short if reading else exact)
+    return _SENTENCES[type(statement)](statement)
+
+
+def _fit(shape: re.Pattern[str], *texts: str) -> list[str]:
+    """The texts, each refused where it has not the shape a line can hold."""
+    for text in texts:
+        if not shape.fullmatch(text):
+            problem = "no line can say this"
+            raise NetlistError([Fault(problem=problem, words=text, hint="take out spaces, quotes and # signs")])
+    return list(texts)
+
+
+def _text(value: str) -> str:
+    return value if _WORD.fullmatch(value) else quote(value)
+
+
+def _cell(cell: Cell, written: Callable[[float], str]) -> str:
+    words = [("^" if cell.expand else "") + _fit(_TARGET, cell.handle)[0], quote(cell.title)]
+    for value in cell.values:
+        (field,) = _fit(_TARGET, value.field)
+        words.append(f"{field}({written(value.number)}{'!' if value.immutable else ''})")
+    words += map(_edge, cell.edges)
+    if cell.trailer is not None:
+        words.append(f"[out:{cell.trailer.out} programs:{cell.trailer.programs}]")
+    return " ".join([*words, *_fit(_REMARK, *cell.remark)])
+
+
+def _edge(edge: Edge) -> str:
+    relation, target = _fit(_TARGET, edge.relation, edge.target)
+    return f"{relation}{'<' if edge.incoming else '>'} {target}({exact(edge.weight)})"
+
+
+def _edges(statement: Edges) -> str:
+    first = " ".join(_fit(_TARGET, statement.source)) if statement.source else " "
+    return " ".join([first, *map(_edge, statement.edges), *_fit(_REMARK, *statement.remark)])
+
+
+def _set(statement: Set) -> str:
+    if statement.setp:
+        return f"setp {_fit(_WORD, statement.address)[0]} {_text(statement.value)}"
+    (address,) = _fit(_ADDRESS, statement.address)
+    if address in KEYWORDS:
+        raise NetlistError([Fault.at(statement, address, "a keyword is no address", hint="write it with setp")])
+    return f"{address} = {_text(statement.value)}"
+
+
+def _wire(wire: Wire) -> str:
+    """Ends in their order, an arrow wherever the role changes, and before all where there is one role only."""
+    words = ["net", *_fit(_WORD, wire.signal)]
+    groups = [(role, [end.address for end in ends]) for role, ends in groupby(wire.ends, lambda end: end.role)]
+    if len({bool(role) for role, _ in groups}) > 1:
+        raise NetlistError([Fault.at(wire, wire.signal, "no line can say this", hint="give every end a role, or none")])
+    for place, (role, addresses) in enumerate(groups):
+        if role and (place or len(groups) == 1):
+            words.append(">" if role == "reads" else "<")
+        words += _fit(_WORD, *addresses)
+    return " ".join(words)
+
+
+def _schedule(statement: Schedule) -> str:
+    words = ["addf", *_fit(_WORD, statement.op, statement.thread)]
+    if statement.position is not None:
+        words.append(str(statement.position))
+    return " ".join([*words, *map(_option, statement.options)])
+
+
+def _option(option: Option) -> str:
+    return " ".join([f"[{_fit(_KEY, option.key)[0]}:", *_fit(_VALUE, *option.values)]) + "]"
+
+
+def _load(load: Load) -> str:
+    words = ["loadrt", *_fit(_WORD, load.op)]
+    if load.names:
+        words.append(f"names={','.join(_fit(_NAME, *load.names))}")
+    given = [("count", load.count), ("domain", load.domain), ("type", load.type), *load.sizes]
+    words += [f"{key}={value}" for key, value in given if value]
+    return " ".join(words)
+
+
+_SENTENCES: Mapping[type, Callable[..., str]] = {
+    Blank: lambda _: "",
+    Body: lambda body: f"{_INDENT}body {quote(body.text)}",
+    Edges: _edges,
+    Load: _load,
+    Prop: lambda prop: " ".join([f"{_INDENT}prop", *_fit(_WORD, prop.field), *map(_text, prop.values)]),
+    Schedule: _schedule,
+    Set: _set,
+    Source: lambda source: f"source {_text(source.path)}",
+    Thread: lambda thread: f"thread {_fit(_WORD, thread.name)[0]} every {thread.every}",
+    Wire: _wire,
+}

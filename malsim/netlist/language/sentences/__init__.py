@@ -1,0 +1,1 @@
+"""One line of text to one statement."""

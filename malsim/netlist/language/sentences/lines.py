@@ -1,0 +1,152 @@
+"""Bytes to sentences: decoding, continuation, limits, and the comment at the end of a line."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from malsim.netlist.language.faults import Fault
+from malsim.netlist.language.lexicon import LIMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Line", "comment_at", "each_line", "read_lines"]
+
+_BEFORE_COMMENT = re.compile(r'(?:[^"#]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+', re.DOTALL)
+_BYTE_ORDER_MARK = "\ufeff"
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One sentence's text, joined, the number of its first line, and where in it further lines begin."""
+
+    text: str
+    number: int
+    joints: tuple[int, ...] = ()
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """The line and column, from 1, of a character of the joined text."""
+        if not self.joints:
+            return self.number, offset + 1
+        later = bisect_right(self.joints, offset)
+        return self.number + later, offset + 1 - (self.joints[later - 1] if later else 0)
+
+
+def read_lines(source: str | bytes, file: str) -> tuple[list[Line], list[Fault]]:
+    """Every sentence's line at once, and what is wrong with the lines; see `each_line`."""
+    faults: list[Fault] = []
+    return list(each_line(source, file, faults)), faults
+
+
+def each_line(source: str | bytes, file: str, faults: list[Fault]) -> Iterator[Line]:
+    """Split text into sentences, one a line; a backslash at a line's end joins the next to it.
+
+    Parameters
+    ----------
+    source
+        Text, or bytes taken as UTF-8.
+    file
+        What faults call it.
+    faults
+        Added to as they are found; a line with one is passed over.
+    """
+    if len(source) > LIMITS["file_bytes"]:
+        problem = f"{len(source)} bytes in one file are too many"
+        faults.append(Fault(problem=problem, file=file, allowed=f"at most {LIMITS['file_bytes']}"))
+        return
+    text, undecoded = _decoded(source, file)
+    faults += undecoded
+    physical = enumerate(_physical(text.removeprefix(_BYTE_ORDER_MARK)), 1)
+    for number, piece in physical:
+        line, wrong = _joined(piece, number, physical, file)
+        faults += wrong
+        if not wrong:
+            yield line
+
+
+def _physical(text: str) -> Iterator[str]:
+    """The lines as they stand, one at a time: of a long text no list of them is held."""
+    begin = 0
+    while begin < len(text):
+        end = text.find("\n", begin)
+        end = len(text) if end < 0 else end
+        yield text[begin:end].rstrip(" \t\r")
+        begin = end + 1
+
+
+def _decoded(source: str | bytes, file: str) -> tuple[str, list[Fault]]:
+    if isinstance(source, str):
+        half = _HALF.search(source)
+        if half is None:
+            return source, []
+        before = source[: half.start()].split("\n")
+        fault = Fault(
+            problem="half a character, which no UTF-8 text holds", file=file, line=len(before), column=len(before[-1]) + 1,
+            words=ascii(half[0])[1:-1], hint="read the file as UTF-8",
+        )  # fmt: skip
+        return source.encode(errors="replace").decode(), [fault]
+    try:
+        return source.decode(), []
+    except UnicodeDecodeError as error:
+        lines = source[: error.start].split(b"\n")
+        fault = Fault(
+            problem="this is not UTF-8 text", file=file, line=len(lines), column=len(lines[-1]) + 1,
+            words=repr(source[error.start : error.start + 4])[2:-1], hint="save the file as UTF-8",
+        )  # fmt: skip
+        return source.decode(errors="replace"), [fault]
+
+
+def _joined(piece: str, number: int, more: Iterator[tuple[int, str]], file: str) -> tuple[Line, list[Fault]]:
+    """The sentence that begins with this piece, with every line that a trailing backslash joins to it."""
+    faults = _too_long(piece, number, file)
+    if not piece.endswith("\\"):
+        return Line(piece, number), faults
+    pieces: list[str] = []
+    joints: list[int] = []
+    first, length = number, 0
+    while (len(piece) - len(piece.rstrip("\\"))) % 2 == 1:
+        pieces.append(piece[:-1])
+        length += len(piece) - 1
+        following = next(more, None)
+        if following is None:
+            problem = "the last line ends with a backslash, and no line follows"
+            faults.append(Fault(problem=problem, file=file, line=number, column=len(piece), hint="take it away"))
+            break
+        joints.append(length)
+        number, piece = following
+        faults += _too_long(piece, number, file)
+    else:
+        pieces.append(piece)
+    return Line("".join(pieces), first, tuple(joints)), faults
+
+
+def _too_long(piece: str, number: int, file: str) -> list[Fault]:
+    most = LIMITS["line_bytes"]
+    if len(piece) * 4 <= most or (size := len(piece.encode(errors="surrogatepass"))) <= most:
+        return []
+    hint = "break it with a backslash at the end"
+    return [
+        Fault(
+            problem=f"{size} bytes on one line are too many",
+            file=file,
+            line=number,
+            allowed=f"at most {most}",
+            hint=hint,
+        )
+    ]
+
+
+def comment_at(text: str) -> int:
+    """Where the comment begins: the first `#` outside quotes, or the end.
+
+    >>> comment_at('body "a # b"  # c')
+    14
+    """
+    if "#" not in text:
+        return len(text)
+    match = _BEFORE_COMMENT.match(text)
+    return match.end() if match else len(text)

@@ -1,0 +1,101 @@
+"""The line being read: its words with their places, and the faults found on it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
+
+from malsim.errors import AddressError
+from malsim.netlist.language.faults import Fault
+from malsim.netlist.language.handles import handle
+from malsim.netlist.language.statements import Word
+from malsim.netlist.language.values import number, unquote
+from malsim.screen import holds_secret
+
+if TYPE_CHECKING:
+    from lark import Token
+
+    from malsim.netlist.language.sentences.lines import Line
+
+__all__ = ["Parts", "Reading", "Where", "plain"]
+
+NEAR = 300  # characters either side that may hold the other half of a secret
+_WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
+
+
+class Where(TypedDict):
+    """What every statement has: its comment and where it was read."""
+
+    comment: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A sentence's words in order; what the grammar groups, the words of each edge and the remark, stands apart."""
+
+    words: list[Token]
+    edges: list[list[Token]]
+    remark: list[Token]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One line on its way to a statement; `faults` is the whole text's list, added to as they are found."""
+
+    line: Line
+    file: str
+    faults: list[Fault]
+
+    def fault(self, token: Token, problem: str, *, allowed: str = "", hint: str = "", skip: int = 0) -> None:
+        """Note what is wrong with a word, `skip` characters into it."""
+        offset = (token.start_pos or 0) + skip
+        self.faults.append(self.fault_at(offset, problem, words=str(token)[skip:], allowed=allowed, hint=hint))
+
+    def fault_at(self, offset: int, problem: str, *, words: str, allowed: str = "", hint: str = "") -> Fault:
+        """A fault at a character of the line; words near what looks like a secret are not repeated."""
+        line, column = self.line.place(offset)
+        near = self.line.text[max(0, offset - NEAR) : offset + NEAR]
+        if holds_secret(near):
+            words, hint = "", "what stands here looks like a secret and is not repeated"
+        return Fault(problem=problem, file=self.file, line=line, column=column, words=words, allowed=allowed, hint=hint)
+
+    def word(self, token: Token, *, skip: int = 0) -> str:
+        """The word, remembering its place; of quoted text what is between the quotes."""
+        return self.part(token, skip, plain(token)[skip:])
+
+    def part(self, token: Token, skip: int, text: str) -> str:
+        """Text that begins `skip` characters into a word, remembering its place."""
+        return Word.at(text, *self.line.place((token.start_pos or 0) + skip))
+
+    def handle(self, token: Token, *, skip: int = 0) -> str:
+        """The word, noted as a fault where it is no handle."""
+        word = self.word(token, skip=skip)
+        try:
+            handle(word)
+        except AddressError as error:
+            self.fault(token, error.problem, allowed=error.allowed or "", hint=error.hint or "", skip=skip)
+        return word
+
+    def number(self, token: Token, text: str) -> float:
+        """The finite number that part of a word says, or 0 and a fault."""
+        value = number(text)
+        if value is None:
+            problem = "this is no finite number" if text else "there is no number between the brackets"
+            self.fault(token, problem, allowed="such as .7 +.6 1e-3 0xCAFE")
+        return 0.0 if value is None else value
+
+    def whole(self, token: Token, text: str, *, low: int, high: int) -> int:
+        """The whole number within bounds that part of a word says, or `low` and a fault."""
+        value = int(text) if _WHOLE.fullmatch(text) else None
+        if value is None or not low <= value <= high:
+            self.fault(token, "this is no whole number within bounds", allowed=f"{low} to {high}")
+            return low
+        return value
+
+
+def plain(token: Token) -> str:
+    """What a word says, without its place, where no fault will point at it; of quoted text what is between the quotes."""
+    return unquote(token) if token.type == "STRING" else str(token)

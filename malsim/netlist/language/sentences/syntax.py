@@ -1,0 +1,90 @@
+"""What to say of a line that is no sentence: where reading stopped, what may stand there, how such a sentence looks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lark.exceptions import UnexpectedToken
+
+from malsim.errors import AddressError
+from malsim.netlist.language.handles import handle
+from malsim.netlist.language.lexicon import FORMS, KEYWORDS
+
+if TYPE_CHECKING:
+    from lark.exceptions import UnexpectedInput
+
+    from malsim.netlist.language.faults import Fault
+    from malsim.netlist.language.sentences.reading import Reading
+
+__all__ = ["syntax_fault"]
+
+MOST_NAMED = 5
+_ODD_BLANK = re.compile(r'[^\s"]*([^\S \t])')
+_CALLED = {
+    "WORD": "a word", "STRING": '"text"', "VALUE": "field(value)", "BRACKET": "[key: values]", "EQUAL": "=",
+    "_EVERY": "every", "RELATION": "relation>", "JOINED": "relation->target", "TARGET": "a target", "PAREN": "(weight)",
+    "ARROW": "< or >", "NOTE": "a word", "$END": "the end of the line",
+}  # fmt: skip
+
+
+def syntax_fault(error: UnexpectedInput, words: str, reading: Reading) -> Fault:
+    """The fault a parse error amounts to: the word it stopped at, what may stand there, the form seemingly meant."""
+    read = error.token.type if isinstance(error, UnexpectedToken) else ""
+    offset = len(words) if read == "$END" else error.pos_in_stream or 0
+    form = _form(words)
+    rest = words[offset:]
+    return reading.fault_at(
+        offset,
+        _unreadable(rest, read) or _bad_handle(words, form) or _misplaced(rest, form),
+        words=(rest.split(maxsplit=1) or [words])[0],
+        allowed=_allowed(error),
+        hint=f"write {FORMS[form]}" if form else f"begin with {', '.join(KEYWORDS)} or a handle",
+    )
+
+
+def _form(words: str) -> str:
+    """The kind of sentence that a line's first words look like, or nothing."""
+    first, second, third = (*words.split(maxsplit=3), "", "", "")[:3]
+    if first in KEYWORDS:
+        return first
+    if second.startswith(('"', "[")) or ("(" in second and not first.endswith(("<", ">"))):
+        return "cell"
+    if "=" in {second, third} or "=" in first:
+        return "set"
+    return "edge" if any(mark in word for word in (first, second) for mark in "<>") else ""
+
+
+def _unreadable(rest: str, read: str) -> str:
+    """What is wrong with the characters themselves, if anything."""
+    at = rest[:1]
+    if not rest or read in {"STRING", "BRACKET"}:
+        return ""
+    if at in '"[':
+        return "a quote is never closed" if at == '"' else "a bracket is never closed"
+    if blank := _ODD_BLANK.match(rest):
+        return f"the character U+{ord(blank[1]):04X} may not stand here"
+    return "a quote stands inside a word" if '"' in rest.split(maxsplit=1)[0] else ""
+
+
+def _bad_handle(words: str, form: str) -> str:
+    first = words.split(maxsplit=1)[0].removeprefix("^")
+    if form != "cell" and (form != "edge" or "<" in first or ">" in first):
+        return ""
+    try:
+        handle(first)
+    except AddressError as error:
+        return error.problem
+    return ""
+
+
+def _misplaced(rest: str, form: str) -> str:
+    kind = f"this is no {form} sentence" if form else "this is no sentence"
+    return f"{kind}: " + ("this may not stand here" if rest else "the line ends too soon")
+
+
+def _allowed(error: UnexpectedInput) -> str:
+    """What may stand there, where that is little enough to help."""
+    expected = getattr(error, "allowed", None) or getattr(error, "expected", None) or ()
+    names = sorted({_CALLED.get(terminal, "") for terminal in expected} - {""})
+    return " or ".join(names) if len(names) <= MOST_NAMED else ""

@@ -1,0 +1,70 @@
+"""Programs that were written into the memory: a prg cell whose body is `addf … [ … ]` stands on the tick from then on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from malsim.netlist.language.faults import Fault, NetlistError
+from malsim.netlist.language.parse import parse
+from malsim.netlist.language.statements import Blank, Schedule
+from malsim.netlist.programs.program import Program, programs
+from malsim.netlist.wiring import link
+
+if TYPE_CHECKING:
+    from malsim.memory import Memory
+
+__all__ = ["Written", "written"]
+
+_MEANT = r"(?m)^\s*addf\s"
+
+
+class Written(NamedTuple):
+    """One prg cell that came in: its handle, the places of the replications that hold it, its programs, or what is wrong."""
+
+    handle: str
+    places: tuple[int, ...]
+    programs: tuple[Program, ...]
+    fault: str = ""
+
+
+def written(memory: Memory, *, after: int, tick: int, first: int = 0) -> list[Written]:
+    """What the prg cells from row `after` on ask to have run, each cell of one name and text once.
+
+    A body that holds no `addf` sentence is prose and asks for nothing.
+
+    Parameters
+    ----------
+    tick
+        The number of the scan that finds them; what a program remembers begins with it.
+    first
+        The number of the first replication.
+    """
+    new = memory.cells.slice(after).filter((pl.col("kind") == "prg") & (pl.col("origin") != "program"))
+    new = new.filter(pl.col("body").str.contains(_MEANT))
+    found = []
+    for cell in new.group_by("key", "handle", "title", "body", "topics", maintain_order=True).agg("rep").to_dicts():
+        places = tuple(rep - first for rep in cell["rep"])
+        try:
+            asked = programs(link(parse(_plain(cell["body"]), file=cell["handle"])))
+        except NetlistError as error:
+            found.append(Written(cell["handle"], places, (), str(error.faults[0])))
+            continue
+        own = {"key": cell["key"], "handle": cell["handle"], "name": cell["title"], "places": places}
+        shares = tuple(cell["topics"] or ())
+        made = tuple(replace(one, slot=f"{cell['key']} {one.operation} {tick}", shares=shares, **own) for one in asked)
+        found.append(Written(cell["handle"], places, made))
+    return found
+
+
+def _plain(body: str) -> str:
+    """The body, if it holds standing programs and nothing else; wiring of other kinds stands in the netlist."""
+    for statement in parse(body).statements:
+        if not isinstance(statement, Blank) and not (isinstance(statement, Schedule) and statement.options):
+            problem = "a prg cell holds standing programs"
+            raise NetlistError(
+                [Fault(problem=problem, line=statement.line, hint="addf watch tick [topics: a] [delta: 0.1]")]
+            )
+    return body

@@ -1,0 +1,173 @@
+"""A net as boxes and wires, laid out in layers: what a drawing of it needs to know, as frames."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.netlist.language.address import Pin
+from ops.pin.words import words
+
+if TYPE_CHECKING:
+    from malsim.netlist.wiring import Link, Net
+
+__all__ = ["Diagram", "diagram"]
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """Frames of boxes and wires.
+
+    `boxes`: name, title, note, kind (op, source, sink), layer, place, ins, outs. `wires`: signal, source and target with
+    their pins, and whether the reader reads a tick late.
+    """
+
+    boxes: pl.DataFrame
+    wires: pl.DataFrame
+
+
+def diagram(net: Net, *, hal: bool = False) -> Diagram:
+    """Lay a net out from left to right in the order its functions run; what is read late runs back.
+
+    Parameters
+    ----------
+    net
+        What `link` gave.
+    hal
+        Name HAL's component beside each op that has one.
+    """
+    turn = {
+        function: (rank, place) for rank, thread in enumerate(net.threads) for place, function in enumerate(thread.functions)
+    }
+    wires = _wires(net, turn)
+    layer = _layers(net, wires, turn)
+    place = _places(layer, wires)
+    ins, outs = (_pins(net, wires, end) for end in ("target", "source"))
+    boxes = [
+        {"name": name, "title": _title(name, net, hal=hal), "note": _note(name, net, turn), "kind": _kind(name, net, outs),
+         "layer": layer[name], "place": place[name], "ins": ins.get(name, []), "outs": outs.get(name, [])}
+        for name in layer
+    ]  # fmt: skip
+    return Diagram(pl.DataFrame(boxes, schema=_BOX), pl.DataFrame(wires, schema=_WIRE))
+
+
+_BOX: dict[str, Any] = {
+    "name": pl.String, "title": pl.String, "note": pl.String, "kind": pl.String, "layer": pl.Int64, "place": pl.Float64,
+    "ins": pl.List(pl.String), "outs": pl.List(pl.String),
+}  # fmt: skip
+_WIRE = {
+    "signal": pl.String, "source": pl.String, "source_pin": pl.String, "target": pl.String, "target_pin": pl.String,
+    "late": pl.Boolean,
+}  # fmt: skip
+
+
+def _pins(net: Net, wires: list[dict[str, object]], end: str) -> dict[str, list[str]]:
+    """The wired pins of each box, those of an op in the order of its data sheet."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for wire in wires:
+        found[str(wire[end])].add(str(wire[f"{end}_pin"]))
+    order = {name: list(instance.sheet.slots) for name, instance in net.instances.items()}
+    return {name: [pin for pin in order.get(name, [""]) if pin in pins] for name, pins in found.items()}
+
+
+def _ends(link: Link, net: Net) -> tuple[str, str]:
+    """The box and the pin of one end; what is no instance of the net is a box of its own."""
+    if isinstance(link.address, Pin) and link.address.instance in net.instances:
+        return link.address.instance, link.address.name
+    return str(link.address), ""
+
+
+def _wires(net: Net, turn: dict[str, tuple[int, int]]) -> list[dict[str, object]]:
+    made: list[dict[str, object]] = []
+    for signal in net.signals.values():
+        source = _ends(signal.writer, net) if signal.writer else (signal.name, "")
+        for link in signal.readers:
+            target = _ends(link, net)
+            late = turn.get(source[0], (-1, -1)) >= turn.get(target[0], (len(turn), 0))
+            made.append(
+                {
+                    "signal": signal.name,
+                    "source": source[0],
+                    "source_pin": source[1],
+                    "target": target[0],
+                    "target_pin": target[1],
+                    "late": late,
+                }
+            )
+    return made
+
+
+def _layers(net: Net, wires: list[dict[str, object]], turn: dict[str, tuple[int, int]]) -> dict[str, int]:
+    """A layer for each box: after every box whose signals it reads in the same tick."""
+    before: dict[str, set[str]] = defaultdict(set)
+    names: dict[str, None] = {}
+    for wire in wires:
+        names |= {str(wire["source"]): None, str(wire["target"]): None}
+        if not wire["late"]:
+            before[str(wire["target"])].add(str(wire["source"]))
+    sources = [name for name in names if name not in net.instances and name not in before]
+    sinks = [name for name in names if name not in net.instances and name in before]
+    called = sorted(net.instances, key=lambda name: turn.get(name, (len(turn), 0)))
+    layer: dict[str, int] = {}
+    for name in (*sources, *called, *sinks):
+        layer[name] = max(
+            (layer[other] + 1 for other in before[name] if other in layer),
+            default=int(name in net.instances and bool(sources)),
+        )
+    return layer
+
+
+def _places(layer: dict[str, int], wires: list[dict[str, object]]) -> dict[str, float]:
+    """Where each box stands in its layer: near the middle of what it reads, none on top of another."""
+    reads: dict[str, list[str]] = defaultdict(list)
+    for wire in wires:
+        reads[str(wire["target"])].append(str(wire["source"]))
+    place: dict[str, float] = {}
+    for depth in range(max(layer.values(), default=-1) + 1):
+        here = [name for name, own in layer.items() if own == depth]
+        wanted = {
+            name: _middle([place[other] for other in reads[name] if other in place], rank) for rank, name in enumerate(here)
+        }
+        for rank, name in enumerate(sorted(here, key=lambda name: wanted[name])):
+            place[name] = rank - (len(here) - 1) / 2
+    return place
+
+
+def _middle(places: list[float], default: float) -> float:
+    return sum(places) / len(places) if places else default
+
+
+def _kind(name: str, net: Net, outs: dict[str, list[str]]) -> str:
+    if name in net.instances:
+        return "op"
+    return "source" if name in outs else "sink"
+
+
+def _title(name: str, net: Net, *, hal: bool) -> str:
+    instance = net.instances.get(name)
+    if instance is None:
+        return name
+    op = instance.sheet.name
+    stands = [
+        component.name
+        for component in words().values()
+        if op in {component.op, *(case.get("op") for case in component.case)}
+    ]
+    known = stands if hal else []
+    title = name if name == op else f"{name}: {op}"
+    return f"{title} [{' '.join(known[:2])}]" if known else title
+
+
+def _note(name: str, net: Net, turn: dict[str, tuple[int, int]]) -> str:
+    """When it runs, where it lives, and what is set on it."""
+    instance = net.instances.get(name)
+    if instance is None:
+        return ""
+    rank, place = turn.get(name, (-1, -1))
+    called = f"{net.threads[rank].name} {place + 1}" if rank >= 0 else "never called"
+    domain = "" if instance.domain == "run" else f"a {instance.domain} each"
+    settings = [f"{pin} {value}" for pin, value in instance.settings.items()]
+    return "\n".join(part for part in (f"{called}{', ' + domain if domain else ''}", *settings) if part)

@@ -1,0 +1,87 @@
+"""Files that are whole or absent: each is written beside its place and moved there when it is complete."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from malsim.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["folder_of_files", "save_text", "whole_file"]
+
+_REASONS = {
+    errno.ENOSPC: ("the disk is full", "free some space, or name another place"),
+    errno.EDQUOT: ("the disk quota is used up", "free some space, or name another place"),
+    errno.EACCES: ("not allowed to write here", "name another place"),
+    errno.EROFS: ("this disk is read-only", "name another place"),
+    errno.EISDIR: ("a folder stands there", "name a file"),
+    errno.ENOTDIR: ("a file stands where a folder is needed", "name another place"),
+    errno.EEXIST: ("a file stands where a folder is needed", "name another place"),
+    errno.ENOENT: ("no such folder", "make it first"),
+    errno.ENAMETOOLONG: ("this name is too long", "name a shorter one"),
+}
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """A place beside the path to write to; at the end the path holds all of it, or what it held before.
+
+    Raises `UsageError` where it cannot be written, with the reason.
+    """
+    path = Path(path)
+    with _typed(path):
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "a folder", str(path))
+        beside = Path(tempfile.mkdtemp(prefix=".writing-", dir=path.parent))
+        try:
+            yield beside / path.name
+            (beside / path.name).replace(path)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+
+
+@contextmanager
+def folder_of_files(folder: str | Path) -> Iterator[Path]:
+    """A folder beside the one named; at the end every file written there moves into it, in the order of their names.
+
+    Raises `UsageError` where it cannot be written, with the reason.
+    """
+    folder = Path(folder)
+    with _typed(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if folder.exists() and not folder.is_dir():
+            raise FileExistsError(errno.EEXIST, "a file", str(folder))
+        beside = Path(tempfile.mkdtemp(prefix=".writing-", dir=folder.parent))
+        try:
+            yield beside
+            folder.mkdir(exist_ok=True)
+            for file in sorted(beside.iterdir()):
+                file.replace(folder / file.name)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+
+
+def save_text(path: str | Path, text: str) -> None:
+    """Write a text as UTF-8, whole or not at all."""
+    with whole_file(path) as place:
+        place.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def _typed(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        if "null" not in str(error):
+            raise
+        raise UsageError("no name of a file", given=str(path), hint="leave out the NUL character") from error
+    except OSError as error:
+        problem, hint = _REASONS.get(error.errno or 0, (f"cannot be written: {error.strerror}", "name another place"))
+        raise UsageError(problem, given=str(path), hint=hint) from error

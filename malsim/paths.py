@@ -1,0 +1,51 @@
+"""One gate for every path that stands in a file: what it names lies in that file's folder."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from malsim.errors import ScenarioError
+
+__all__ = ["inside"]
+
+LONGEST_NAME, LONGEST_PATH = 255, 1024  # bytes that every file system takes
+LONGEST_QUOTED = 60
+
+
+def inside(folder: str | Path, name: str, *, where: str, what: str = "a file") -> Path:
+    """The path that a file in the folder names.
+
+    Raises
+    ------
+    ScenarioError
+        If it is empty, absolute, too long, holds a control character, or leads out of the folder, by `..` or by a link.
+
+    >>> inside("scenarios", "claims/of_may.csv", where="a.toml").as_posix()
+    'scenarios/claims/of_may.csv'
+    >>> inside("scenarios", "../secret.csv", where="a.toml")
+    Traceback (most recent call last):
+        ...
+    malsim.errors.ScenarioError: a.toml: a file may not lie outside its scenario's folder; given: \
+'../secret.csv'; move it beside the scenario
+    """
+    quoted = name if len(name) <= LONGEST_QUOTED else name[:LONGEST_QUOTED] + "…"
+    parts = name.replace("\\", "/").split("/")
+    try:
+        longest = max(len(part.encode()) for part in parts)
+    except UnicodeEncodeError:
+        longest = LONGEST_PATH
+    if not name or any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in name):
+        raise ScenarioError("no name of a file", where=where, given=quoted, allowed="text without control characters")
+    if longest > LONGEST_NAME or len(name.encode()) > LONGEST_PATH:
+        raise ScenarioError("this name is too long", where=where, given=quoted, allowed=f"{LONGEST_NAME} bytes a part")
+    folder = Path(folder)
+    outside = PurePosixPath(name).is_absolute() or bool(PureWindowsPath(name).drive or PureWindowsPath(name).root)
+    try:
+        outside = outside or not (folder / name).resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # a circle of links
+        outside = True
+    if outside:
+        said = f"{what} may not lie outside its scenario's folder"
+        raise ScenarioError(said, where=where, given=quoted, hint="move it beside the scenario")
+    return folder / name

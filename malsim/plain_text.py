@@ -1,0 +1,56 @@
+"""Text of others as people may read it: control characters quoted, credentials withheld."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["PlainStream", "one_line", "shown"]
+
+# Control characters but tab and newline; marks that turn the direction of text; what no encoding writes.
+_QUOTED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+
+
+def shown(text: str) -> str:
+    r"""The text with control characters, escapes and marks of direction written out, and each credential withheld.
+
+    >>> shown("a\x1b[31mb\u202ec")
+    'a\\u001b[31mb\\u202ec'
+    """
+    from malsim.screen import withheld  # its patterns are compiled when first needed
+
+    return withheld(_QUOTED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def one_line(text: str) -> str:
+    r"""The same, in one line.
+
+    >>> one_line("a\nb")
+    'a\\nb'
+    """
+    return shown(text).replace("\n", "\\n")
+
+
+class PlainStream:
+    """A stream that writes all text as `shown` does; everything else is the stream's own."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write the text, plain."""
+        self._stream.write(shown(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write each, plain."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)

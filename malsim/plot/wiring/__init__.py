@@ -1,0 +1,1 @@
+"""Figures of netlists, ops and tripwires."""

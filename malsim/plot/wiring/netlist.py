@@ -1,0 +1,117 @@
+"""A net drawn: ops as boxes with their pins, signals as lines from left to right, late reads dashed and running back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.patches import FancyBboxPatch, PathPatch
+from matplotlib.path import Path
+
+from malsim.plot.style import COLOURS, GREY, sheet
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+
+    from malsim.plot.style import Sheet
+
+__all__ = ["netlist"]
+
+WIDE, APART = 2.3, 4.2  # of a box, and of two layers
+PIN, HEAD = 0.34, 0.62  # height of a pin's row and of a box's head
+FACES = {"op": "#ffffff", "source": "#eef3f7", "sink": "#f7efe6"}
+
+
+def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "") -> Sheet:
+    """Draw boxes (name, title, note, kind, layer, place, ins, outs) and wires (signal, source, target, pins, late).
+
+    What lies left of an op is read before it runs; the number under its name is its turn in its thread.
+    """
+    placed = _stacked(boxes)
+    width = APART * (max((box["layer"] for box in placed.values()), default=0) + 1)
+    height = max((box["top"] for box in placed.values()), default=1) - min(
+        (box["bottom"] for box in placed.values()), default=0
+    )
+    figure = sheet(max(5.0, 0.62 * width), max(2.4, 0.62 * height + 0.8))
+    axes = figure.subplots()
+    colours = {
+        name: COLOURS[place % (len(COLOURS) - 1)] for place, name in enumerate(wires["signal"].unique(maintain_order=True))
+    }
+    for wire in wires.to_dicts():
+        _wire(axes, wire, placed, colours[wire["signal"]])
+    for wire in wires.unique("signal", maintain_order=True).to_dicts():
+        _label(axes, wire, placed, colours[wire["signal"]])
+    for box in placed.values():
+        _box(axes, box)
+    axes.set_aspect("equal")
+    axes.autoscale_view()
+    axes.set_axis_off()
+    if title:
+        axes.set_title(title, loc="left", fontsize=10)
+    return figure
+
+
+def _stacked(boxes: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """Every box with its corner and size; boxes of a layer stand one above the other, in order of place."""
+    placed: dict[str, dict[str, Any]] = {}
+    for _, layer in boxes.sort("layer", "place").group_by("layer", maintain_order=True):
+        rows = layer.to_dicts()
+        heights = [_height(row) for row in rows]
+        top = (sum(heights) + 0.7 * (len(rows) - 1)) / 2
+        for row, height in zip(rows, heights, strict=True):
+            placed[row["name"]] = row | {"x": row["layer"] * APART, "top": top, "bottom": top - height}
+            top -= height + 0.7
+    return placed
+
+
+def _height(row: dict[str, Any]) -> float:
+    if row["kind"] != "op":
+        return HEAD * 0.8
+    pins, lines = max(len(row["ins"]), len(row["outs"]), 1), str(row["note"]).count("\n")
+    return HEAD + PIN * pins + 0.24 * lines + 0.3
+
+
+def _pin(box: dict[str, Any], name: str, *, out: bool) -> tuple[float, float]:
+    """Where a wire meets a box."""
+    x = box["x"] + (WIDE if out else 0.0)
+    if box["kind"] != "op":
+        return x, (box["top"] + box["bottom"]) / 2
+    row = (box["outs"] if out else box["ins"]).index(name)
+    return x, box["top"] - HEAD - PIN * (row + 0.5)
+
+
+def _box(axes: Axes, box: dict[str, Any]) -> None:
+    height = box["top"] - box["bottom"]
+    edge = "#333333" if box["kind"] == "op" else GREY
+    style: dict[str, Any] = {"boxstyle": "round,pad=0,rounding_size=0.08", "fc": FACES[box["kind"]], "ec": edge, "lw": 0.9}
+    axes.add_patch(FancyBboxPatch((box["x"], box["bottom"]), WIDE, height, **style))
+    middle = box["x"] + WIDE / 2
+    if box["kind"] != "op":
+        axes.text(middle, box["bottom"] + height / 2, box["title"], ha="center", va="center", fontsize=6.5)
+        return
+    axes.text(middle, box["top"] - 0.28, box["title"], ha="center", va="center", fontsize=7.5, weight="bold")
+    axes.text(middle, box["bottom"] + 0.07, box["note"], ha="center", va="bottom", fontsize=5.5, color=GREY, linespacing=1.1)
+    for out, names in ((False, box["ins"]), (True, box["outs"])):
+        for name in names:
+            x, y = _pin(box, name, out=out)
+            axes.plot([x], [y], marker="o", ms=2.6, color="#333333")
+            axes.text(x + (-0.09 if out else 0.09), y, name, ha="right" if out else "left", va="center", fontsize=6)
+
+
+def _wire(axes: Axes, wire: dict[str, Any], placed: dict[str, dict[str, Any]], colour: str) -> None:
+    start = _pin(placed[wire["source"]], wire["source_pin"], out=True)
+    end = _pin(placed[wire["target"]], wire["target_pin"], out=False)
+    reach = max(0.9, abs(end[0] - start[0]) / 2.2)
+    curve = Path(
+        [start, (start[0] + reach, start[1]), (end[0] - reach, end[1]), end],
+        [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4],
+    )
+    axes.add_patch(PathPatch(curve, fc="none", ec=colour, lw=1.1, ls=(0, (4, 2)) if wire["late"] else "-", zorder=0))
+
+
+def _label(axes: Axes, wire: dict[str, Any], placed: dict[str, dict[str, Any]], colour: str) -> None:
+    """The signal's name where it leaves its writer, unless the box says it already."""
+    if wire["signal"] != wire["source"]:
+        start = _pin(placed[wire["source"]], wire["source_pin"], out=True)
+        near: dict[str, Any] = {"xytext": (4, 3), "textcoords": "offset points", "ha": "left", "va": "bottom"}
+        axes.annotate(wire["signal"], start, fontsize=5.5, color=colour, **near)

@@ -1,0 +1,1 @@
+"""Recorded frames, and how far a later run may be from them."""

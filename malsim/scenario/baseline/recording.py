@@ -1,0 +1,116 @@
+"""What of a run is recorded as its scenario's baseline, and how a later run stands against it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import ScenarioError
+from malsim.limits import Limits
+from malsim.scenario.baseline import storage
+from malsim.scenario.baseline.tube import KEYS, Tube, tube_of
+from malsim.scenario.baseline.tube_compare import Comparison, compare
+from malsim.scenario.baseline.tube_series import series_label
+from malsim.sim.clock import DAY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.scenario.judge.checks import BaselineCheck
+    from malsim.sim.run import Run
+
+__all__ = ["LINES", "TUBES", "against_baseline", "kept", "place", "tube_frames"]
+
+LINES = {"panel": pl.String, "t": pl.Float64, "middle": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+TUBES = {"panel": pl.String, "t": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+MOST_SHOWN = 4
+MOST_SERIES = 200
+
+
+def place(run: Run) -> tuple[Path, str]:
+    """The folder and the name under which a run's baseline is recorded: beside its scenario's file."""
+    path = Path(run.scenario.path)
+    if path.suffix != ".toml":
+        raise ScenarioError("a baseline stands beside a scenario's file", given=run.scenario.path, hint="save it to a file")
+    return path.parent, path.stem
+
+
+def kept(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFrame]:
+    """The recorded columns of a run, with the keys of their rows, by frame."""
+    found: dict[str, pl.DataFrame] = {}
+    for name in KEYS:
+        wanted = [column.partition(".")[2] for column in columns if column.partition(".")[0] == name]
+        frame = getattr(run, name)
+        for column in wanted:
+            if column and column not in frame.columns:
+                allowed = ", ".join(each for each in frame.columns if each not in ("t", *KEYS[name]))
+                raise ScenarioError("the run has no such column", given=f"{name}.{column}", allowed=allowed)
+        if wanted:
+            found[name] = frame.select(list(dict.fromkeys(["t", *KEYS[name], *filter(None, wanted)])))
+    return found
+
+
+def against_baseline(wanted: BaselineCheck, run: Run, *, limits: Limits | None = None) -> Comparison:
+    """Compare a run with what was recorded, in the replications it has.
+
+    Raises
+    ------
+    ScenarioError
+        If nothing is recorded, or not the columns now asked for, or for none of these replications.
+    """
+    then, now = storage.read(*place(run), limits=limits), kept(wanted.columns, run)
+    hint = f"record it: malsim approve {run.scenario.path}"
+    if {name: frame.columns for name, frame in then.items()} != {name: frame.columns for name, frame in now.items()}:
+        raise ScenarioError("the baseline holds other columns than are asked for", allowed=_names(then), hint=hint)
+    reps = run.scenario.first, run.scenario.first + run.scenario.replications - 1
+    return compare({name: frame.filter(pl.col("rep").is_between(*reps)) for name, frame in then.items()}, now, wanted.tubes)
+
+
+def _names(frames: Mapping[str, pl.DataFrame]) -> str:
+    return ", ".join(f"{name}.{column}" for name, frame in frames.items() for column in frame.columns)
+
+
+def tube_frames(wanted: BaselineCheck, run: Run, found: Comparison | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Lines (panel, t, middle, low, high) and tubes (panel, t, low, high) of a few series, those outside first."""
+    lines, tubes = pl.DataFrame(schema=LINES), pl.DataFrame(schema=TUBES)
+    if found is None:
+        return lines, tubes
+    then = storage.read(*place(run), limits=Limits(baseline=sys.maxsize))  # it was within its limits when judged
+    for name, column, label, keys in _series(then, found)[:MOST_SHOWN]:
+        key = [pl.col(each).eq_missing(pl.lit(value)) for each, value in keys.items()]
+        recorded, now = then[name].filter(key).sort("t"), getattr(run, name).filter(key).sort("t")
+        panel = pl.lit(f"{column} of {name} {label}").alias("panel")
+        value = pl.col(column).cast(pl.Float64)
+        lines.extend(now.select(panel, "t", value.alias("middle"), value.alias("low"), value.alias("high")))
+        low, high = _tube(recorded.with_columns(value), column, tube_of(wanted.tubes, name, column, keys))
+        tubes.extend(recorded.select(panel, "t", low, high))
+    return lines, tubes
+
+
+def _series(then: Mapping[str, pl.DataFrame], found: Comparison) -> list[tuple[str, str, str, dict[str, object]]]:
+    """Frame, column, label and keys of each series of numbers recorded, those that left their tube first."""
+    outside = set(found.differences.select("frame", "series", "column").rows())
+    series = [
+        (name, column, series_label(keys), keys)
+        for name, frame in then.items()
+        for keys in frame.select(KEYS[name]).unique(maintain_order=True).head(MOST_SERIES).to_dicts()
+        for column in frame.columns
+        if column not in ("t", *KEYS[name]) and frame[column].dtype.is_numeric()
+    ]
+    return sorted(series, key=lambda each: (each[0], each[2], each[1]) not in outside)
+
+
+def _tube(recorded: pl.DataFrame, column: str, tube: Tube) -> tuple[pl.Series, pl.Series]:
+    """The lowest and highest value allowed at each recorded time."""
+    times = (recorded["t"] * DAY).round().cast(pl.Int64).to_numpy()
+    values = recorded[column].fill_null(float("nan")).to_numpy()
+    slack = tube.absolute + tube.relative * np.abs(values)
+    first = np.searchsorted(times, times - tube.behind, "left")
+    last = np.searchsorted(times, times + tube.ahead, "right")
+    spans = [slice(*ends) for ends in zip(first, last, strict=True)]
+    low = pl.Series("low", [float((values - slack)[span].min()) for span in spans], dtype=pl.Float64)
+    return low, pl.Series("high", [float((values + slack)[span].max()) for span in spans], dtype=pl.Float64)

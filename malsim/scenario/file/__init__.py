@@ -1,0 +1,1 @@
+"""A scenario file: its schema, its tables, and how it is read and written."""

@@ -1,0 +1,83 @@
+"""The world of a scenario file and who acts in it: facts, writers, reader, faults, reviewers, gaps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from malsim.errors import ScenarioError
+from malsim.paths import inside
+from malsim.scenario.file.toml_lines import line_of
+from malsim.sim.agent.reviewer_pool import Reviewers
+from malsim.sim.clock import span
+from malsim.sim.engine.delivery import Fault
+from malsim.sim.settings.population import Population
+from malsim.sim.settings.reader import Reader
+from malsim.sim.world import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["actors"]
+
+Lines = dict[tuple[str | int, ...], int]
+Made = TypeVar("Made")
+SPANS = {"from": "start", "to": "end", "every": "every", "each": "each"}
+
+
+def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
+    """The fields of a Scenario that a file's tables describe; an error names file, line and key."""
+
+    def each(key: str, make: Callable[[dict[str, Any], str], Made]) -> tuple[Made, ...]:
+        return tuple(_made(make, part, key, n, lines, where) for n, part in enumerate(table.get(key, [])))
+
+    made: dict[str, Any] = {
+        "facts": tuple(fact for group in each("facts", _facts) for fact in group),
+        "writers": each("writers", lambda part, here: _population(part, here, Path(where).parent)),
+        "faults": each("faults", lambda part, _: Fault(**part)),
+        "gaps": each("gap", lambda part, _: _gap(part)),
+    }
+    if "reader" in table:
+        made["reader"] = _made(lambda part, _: Reader(**part), table["reader"], "reader", None, lines, where)
+    if "reviewers" in table:
+        made["reviewers"] = _made(lambda part, _: Reviewers(**part), table["reviewers"], "reviewers", None, lines, where)
+    return made
+
+
+def _made(
+    make: Callable[[dict[str, Any], str], Made], part: dict[str, Any], key: str, number: int | None, lines: Lines, where: str
+) -> Made:
+    """What one table describes, durations read; what is wrong with it is told with its line."""
+    path: tuple[str | int, ...] = (key,) if number is None else (key, number)
+    try:
+        return make({SPANS.get(name, name): span(value) if name in SPANS else value for name, value in part.items()}, key)
+    except ScenarioError as error:
+        last = (error.where or "").rpartition(".")[2]
+        place = f"{where}:{line_of(lines, (*path, last))}: {error.where or key}"
+        raise ScenarioError(error.problem, where=place, given=error.given, allowed=error.allowed, hint=error.hint) from error
+
+
+def _population(part: dict[str, Any], here: str, folder: Path) -> Population:
+    """A population; the file that one reads its claims from lies in the scenario's folder."""
+    made = Population.of(part, where=here)
+    if "path" in part:
+        inside(folder, part["path"], where=f"{here}.path", what="a claim file")
+    return made
+
+
+def _facts(part: dict[str, Any], _: str) -> list[Fact]:
+    """One fact, or `count` alike that are numbered."""
+    settings = {("stability" if name == "class" else name): value for name, value in part.items() if name != "count"}
+    if "values" in settings:
+        settings["values"] = tuple(settings["values"])
+    if "changes" in settings:
+        settings["changes"] = tuple(span(at) for at in settings["changes"])
+    if "count" not in part:
+        return [Fact(**settings)]
+    return [Fact(**settings | {"name": f"{part['name']}-{n + 1}"}) for n in range(part["count"])]
+
+
+def _gap(part: dict[str, Any]) -> tuple[int, int]:
+    if part["end"] <= part["start"]:
+        raise ScenarioError("out of bounds", where="gap.to", given=part["end"], allowed="later than from")
+    return part["start"], part["end"]

@@ -1,0 +1,67 @@
+"""The episodes of a scenario file, and at which ticks of a run each is: the truth that tripwires are scored against."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.errors import ScenarioError
+from malsim.scenario.file.toml_lines import line_of
+from malsim.scenario.properties.margins import Margins
+from malsim.scenario.properties.parse import parse
+from malsim.sim.clock import span
+from malsim.sim.settings.scenario import Episode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from malsim.scenario.properties import Trace
+
+__all__ = ["during", "episodes_of"]
+
+Lines = dict[tuple[str | int, ...], int]
+
+
+def episodes_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Episode, ...]:
+    """The episodes a file states, each read once so that what it cannot say is told at load, at its line."""
+    return tuple(_made(given, number, lines, where) for number, given in enumerate(table.get("episode", [])))
+
+
+def _made(given: Mapping[str, Any], number: int, lines: Lines, where: str) -> Episode:
+    line = line_of(lines, ("episode", number, "when" if "when" in given else "name"))
+    at = f"{where}:{line}: episode[{number}]"
+    timed = "from" in given or "to" in given
+    if ("when" in given) == timed:
+        allowed = 'when = "a property", or from and to'
+        raise ScenarioError(
+            "an episode is while something holds, or between two times, one of them", where=at, allowed=allowed
+        )
+    if "when" in given:
+        try:
+            parse(given["when"])
+        except ScenarioError as error:
+            raise ScenarioError(error.problem, where=f"{at}.when", given=error.given, hint=error.hint) from error
+    start, end = span(given.get("from", "0d")), span(given["to"]) if "to" in given else None
+    if end is not None and end <= start:
+        raise ScenarioError("an episode ends after it begins", where=f"{at}.to", given=given["to"])
+    when, test = given.get("when", ""), given.get("test", False)
+    return Episode(name=given["name"], when=when, start=start, end=end, test=test, line=line)
+
+
+def during(episodes: Iterable[Episode], trace: Trace) -> NDArray[np.bool_]:
+    """The ticks × replications at which any of the episodes is; where `when` has no value, it does not hold.
+
+    Raises `ScenarioError` where `when` names what the run has not.
+    """
+    found = np.zeros((len(trace.times), len(trace.replications)), dtype=bool)
+    for one in episodes:
+        if one.when:
+            with np.errstate(invalid="ignore"):
+                found |= Margins(trace, truth=True).of(parse(one.when)) > 0
+        else:
+            inside = (trace.times >= one.start) & (trace.times < (np.inf if one.end is None else one.end))
+            found |= inside[:, None]
+    return found

@@ -1,0 +1,76 @@
+"""The stores that a scenario's memory begins with: malsim's own, or any memory that can be imported, in its folder."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import ScenarioError, StoreError
+from malsim.importers.reading.bring import bring
+from malsim.memory.store import Store
+from malsim.memory.tables.connect import is_store
+from malsim.memory.tables.write import latest_day
+from malsim.paths import inside
+from malsim.scenario.file.toml_lines import line_of, lines_of
+from malsim.sim.settings.initial_memory import Beginning
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.memory import Memory
+
+__all__ = ["beginning_from", "beginning_of"]
+
+
+def beginning_of(
+    table: dict[str, Any], text: str, where: str, *, recorded: Mapping[str, str] | None = None
+) -> Beginning | None:
+    """What `[memory]` says of `from` and `primed_by`; `recorded` holds the hashes that files must have in a run made again.
+
+    Raises `ScenarioError` for a file that is missing, outside the scenario's folder, no store, or another than recorded.
+    """
+    given = table.get("memory", {})
+    asked = {key: given[key] for key in ("from", "primed_by") if key in given}
+    if not asked:
+        return None
+    read, stores = {}, {}
+    for key, name in asked.items():
+        at = f"{where}:{line_of(lines_of(text), ('memory', key))}: memory.{key}"
+        path = _within(Path(where).parent, name, at)
+        stores[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        if recorded is not None and recorded.get(name) != stores[name]:
+            raise ScenarioError("is not the store of the recorded run", where=at, given=name, hint="put that one back")
+        try:
+            read[key] = _opened(path)
+        except StoreError as error:
+            raise ScenarioError(error.problem, where=at, given=name, allowed=error.allowed, hint=error.hint) from error
+    lender = read["primed_by"][0] if "primed_by" in read else None
+    if "from" not in read:
+        return Beginning(lender=lender, stores=stores)
+    memory, now = read["from"]
+    return Beginning(memory=memory, now=now, lender=lender, stores=stores)
+
+
+def beginning_from(path: str | Path) -> Beginning:
+    """A store, or any memory that can be imported, as what a run's memory begins with; a folder is named without a hash."""
+    place = Path(path)
+    memory, now = _opened(place)
+    stores = {str(path): hashlib.sha256(place.read_bytes()).hexdigest() if place.is_file() else ""}
+    return Beginning(memory=memory, now=now, stores=stores)
+
+
+def _within(folder: Path, name: str, at: str) -> Path:
+    path = inside(folder, name, where=at, what="a store")
+    if not path.is_file():
+        raise ScenarioError("no such store", where=at, given=name, hint="malsim import makes one")
+    return path
+
+
+def _opened(path: Path) -> tuple[Memory, float]:
+    """The memory in a file, and the day of the last thing that was written to it."""
+    if is_store(path):
+        with Store(path, write=False) as store:
+            return store.memory, store.day or 0.0
+    memory = bring(path).memory
+    return memory, latest_day(memory)

@@ -1,0 +1,43 @@
+"""The JSON Schema of scenario files: one data file, with the rules' own names, bounds and choices put in."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from importlib import resources
+from typing import Any
+
+from malsim.memory import Rules
+from malsim.scenario.file.schema_from_fields import declare
+
+__all__ = ["scenario_schema"]
+
+
+def scenario_schema() -> dict[str, Any]:
+    """The published schema, ready for JSON; editors complete from it."""
+    schema, checks = (_data(name) for name in ("scenario.schema.json", "check.schema.json"))
+    schema["properties"] |= checks
+    rules = {rule.name: _property(rule) for rule in dataclasses.fields(Rules) if rule.name != "effective"}
+    preset = {"enum": ["default", "recall_v5"], "description": "the rules to start from; default default"}
+    schema["$defs"]["rules"] = {"type": "object", "additionalProperties": False, "properties": {"preset": preset, **rules}}
+    declare(schema["$defs"])
+    return schema
+
+
+def _data(name: str) -> dict[str, Any]:
+    text = resources.files("malsim.scenario.file").joinpath("data", name).read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _property(rule: dataclasses.Field[Any]) -> dict[str, Any]:
+    meta = rule.metadata
+    said = {"description": f"{meta['why']} ({meta['source']})", "default": rule.default}
+    if "choices" in meta:
+        return {"enum": list(meta["choices"]), **said}
+    kind = "integer" if isinstance(rule.default, int) else "number"
+    low = {"exclusiveMinimum" if meta["above"] else "minimum": meta["low"]}
+    high = {} if math.isinf(meta["high"]) else {"maximum": meta["high"]}
+    said["description"] = f"{meta['why']} [{meta['unit']}] ({meta['source']})"
+    return {"type": kind, **low, **high, **said}

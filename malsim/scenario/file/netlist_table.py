@@ -1,0 +1,63 @@
+"""The netlist of a scenario: its own text, or a file in the scenario's folder, with faults at their place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import ScenarioError
+from malsim.netlist import NetlistError, parse, read
+from malsim.paths import inside
+from malsim.scenario.file.toml_lines import line_of, lines_of
+from malsim.sim.clock import span
+from malsim.sim.settings.netlist_config import Input, Wires
+
+if TYPE_CHECKING:
+    from malsim.netlist import Document
+
+__all__ = ["wires_of"]
+
+
+def wires_of(table: dict[str, Any], text: str, where: str, *, recorded: str | None = None) -> Wires | None:
+    """What `[netlist]` says; `recorded` stands for the file it names, where a run is made again."""
+    given = table.get("netlist")
+    if given is None:
+        return None
+    lines = lines_of(text)
+    if ("file" in given) == ("text" in given):
+        at = f"{where}:{line_of(lines, ('netlist',))}: netlist"
+        raise ScenarioError(
+            "a netlist is a file or a text, one of them", where=at, given=", ".join(given), allowed="file, text"
+        )
+    inputs = tuple(Input(one["signal"], span(one["at"]), float(one["value"])) for one in given.get("input", []))
+    try:
+        document = _document(given, text, where, recorded)
+        wires = Wires(document=document, derive=given.get("derive", False))
+    except NetlistError as error:
+        raise ScenarioError(str(error)) from error
+    for number, one in enumerate(inputs):
+        try:
+            wires.check(one)
+        except ScenarioError as error:
+            line = line_of(lines, ("netlist", "input", number, error.where or ""))
+            at = f"{where}:{line}: netlist.input[{number}].{error.where}"
+            raise ScenarioError(error.problem, where=at, given=error.given, allowed=error.allowed) from error
+    return Wires(document=document, derive=wires.derive, inputs=inputs)
+
+
+def _document(given: dict[str, Any], text: str, where: str, recorded: str | None) -> Document:
+    if "text" in given:
+        return parse("\n" * _lines_before(given["text"], text) + given["text"], file=where)
+    folder = Path(where).parent
+    if recorded is not None:
+        return parse(recorded, file=str(folder / given["file"]))
+    at = f"{where}:{line_of(lines_of(text), ('netlist', 'file'))}: netlist.file"
+    return read(inside(folder, given["file"], where=at, what="a netlist"))
+
+
+def _lines_before(netlist: str, text: str) -> int:
+    """How many lines of the scenario file come before its netlist's first, so that faults name lines of the file."""
+    before = line_of(lines_of(text), ("netlist", "text")) - 1
+    begin = sum(map(len, text.splitlines(keepends=True)[:before]))
+    at = text.find(netlist, begin)
+    return before if at < 0 else text.count("\n", 0, at)

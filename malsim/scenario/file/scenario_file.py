@@ -1,0 +1,252 @@
+"""Scenario files: read, checked against the schema, and made into a Scenario."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from difflib import get_close_matches
+from functools import reduce
+from itertools import islice
+from operator import getitem
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import RulesError, ScenarioError
+from malsim.laws import shipped_laws
+from malsim.memory import Rules
+from malsim.memory.gate.claims import as_claims, from_mappings
+from malsim.scenario.file.actors import actors
+from malsim.scenario.file.episodes import episodes_of
+from malsim.scenario.file.initial_store import beginning_of
+from malsim.scenario.file.json_schema import scenario_schema
+from malsim.scenario.file.netlist_table import wires_of
+from malsim.scenario.file.toml_lines import line_of, lines_of
+from malsim.scenario.judge.checks import checks_of
+from malsim.screen import holds_secret
+from malsim.sim.clock import DAY, days, span
+from malsim.sim.settings.memory_law import checked_law
+from malsim.sim.settings.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from jsonschema_rs import ValidationError
+
+__all__ = ["holds_rules_alone", "parse", "read"]
+
+LARGEST = 64 * 2**20
+# JSON has no such numbers: what is beyond every bound and no integer, and what is held to no bound, stand in for them
+STAND_INS = {"Infinity": 2**52 - 0.5, "-Infinity": 0.5 - 2**52, "NaN": None}
+
+
+def read(path: str | Path) -> Scenario:
+    """Read a scenario file.
+
+    Raises `ScenarioError` for a file that is missing, larger than 64 MiB, not TOML, or not a scenario; the error names
+    file, line and key, what was given, what is allowed and what to try. All such errors of a file come in one message.
+    """
+    path = Path(path)
+    if not path.is_file():
+        near = [found.name for found in sorted(path.parent.glob("*.toml"))] if path.parent.is_dir() else []
+        raise ScenarioError("no such scenario file", given=str(path), hint=_nearest(path.name, near, "check the path"))
+    if path.stat().st_size > LARGEST:
+        raise ScenarioError(
+            "scenario file too large", where=str(path), given=f"{path.stat().st_size} bytes", allowed="64 MiB"
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ScenarioError("not UTF-8 text", where=str(path), hint="save the file as UTF-8") from error
+    return parse(text, name=path.stem, where=str(path))
+
+
+def holds_rules_alone(path: Path) -> bool:
+    """Whether a TOML file holds a table `[rules]` and nothing else: settings to run under, which lie beside scenarios."""
+    if path.stat().st_size > LARGEST:
+        return False
+    try:
+        return set(tomllib.loads(path.read_text(encoding="utf-8"))) == {"rules"}
+    except (ValueError, RecursionError):
+        return False
+
+
+def parse(
+    text: str,
+    *,
+    name: str = "scenario",
+    where: str = "scenario",
+    netlist: str | None = None,
+    stores: Mapping[str, str] | None = None,
+) -> Scenario:
+    """Make a Scenario from TOML text; `where` stands in messages for the file.
+
+    `netlist`, where given, is read instead of the file that the text names; `stores` are the hashes its stores must have.
+    """
+    try:
+        table = json.loads(json.dumps(tomllib.loads(text), default=str))
+    except RecursionError as error:
+        raise _too_deep(where) from error
+    except ValueError as error:
+        raise ScenarioError(f"not TOML: {error}", where=where, hint="a text needs quotes, a list needs brackets") from error
+    _check(table, text, where)
+    try:
+        rules = Rules.of(table.get("rules", {}))
+    except RulesError as error:
+        raise ScenarioError(str(error), where=where) from error
+    law, law_settings = _law(table, lines_of(text), where)
+    if law == "recall_v5":
+        rules = Rules.recall_v5().replace(**table.get("rules", {}))
+    claims = [_claim(claim) for claim in table.get("claim", [])]
+    lines = lines_of(text)
+    return Scenario(
+        name=name,
+        why=table["why"],
+        seed=table.get("seed", 0),
+        rules=rules,
+        law=law,
+        law_settings=law_settings,
+        claims=as_claims(from_mappings(claims)),
+        checks=checks_of(table, lines, where),
+        episodes=episodes_of(table, lines, where),
+        **actors(table, lines, where),
+        netlist=wires_of(table, text, where, recorded=netlist),
+        beginning=beginning_of(table, text, where, recorded=stores),
+        text=text,
+        path=where,
+        **_run(table.get("run", {}), where),
+    )
+
+
+def _run(table: dict[str, Any], where: str) -> dict[str, Any]:
+    """The settings of `[run]`."""
+    settings = dict(table)
+    if "turn_every" in settings:
+        settings["turn_every"] = span(settings["turn_every"], where=f"{where}: run.turn_every")
+    else:
+        settings["turn_every"] = min(DAY, int(settings.get("days", 30.0) * DAY))
+    if isinstance(settings.get("record"), list):
+        settings["record"] = tuple(settings["record"])
+    if "start" in settings:
+        settings["start"] = _date(settings["start"], where)
+    return settings
+
+
+def _claim(claim: dict[str, Any]) -> dict[str, Any]:
+    rest = {key: value for key, value in claim.items() if key != "at"}
+    return {"body": "", **rest, "t": days(span(claim["at"]))}
+
+
+def _law(table: dict[str, Any], lines: dict[tuple[str | int, ...], int], where: str) -> tuple[str, dict[str, Any]]:
+    """The law of the memory and its parameters."""
+    name, settings = table.get("memory", {}).get("law", "mal"), table.get("law", {})
+    at = ("memory", "law") if not settings or name not in shipped_laws() else ("law",)
+    return checked_law(name, settings, where=f"{where}:{line_of(lines, at)}: {_dotted(at)}")
+
+
+def _date(text: str, where: str) -> Any:
+    import datetime as dt
+
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError as error:
+        raise ScenarioError("not a date", where=f"{where}: run.start", given=text, allowed="a date: 2026-01-01") from error
+
+
+def _check(table: dict[str, Any], text: str, where: str) -> None:
+    """Raise one error that lists everything the schema refuses."""
+    from jsonschema_rs import Draft202012Validator
+
+    lines, schema = lines_of(text), scenario_schema()
+    bounded = json.loads(json.dumps(table), parse_constant=STAND_INS.get)
+    try:
+        errors = sorted(Draft202012Validator(schema).iter_errors(bounded), key=lambda error: _rank(error, schema))
+    except ValueError as error:
+        raise _too_deep(where) from error
+    said = [str(line) for error in errors for line in _said(error, schema, table, lines, where)]
+    said += [
+        str(ScenarioError("not a finite number", where=f"{where}:{line_of(lines, path)}: {_dotted(path)}", given=number))
+        for path, number in _endless(table)
+        if math.isnan(number) or not (path[0] == "rules" or "within" in path)
+    ]
+    if said:
+        raise ScenarioError("\n".join(dict.fromkeys(said)))
+
+
+def _too_deep(where: str) -> ScenarioError:
+    return ScenarioError("nested too deeply", where=where, allowed="at most 255 in each other")
+
+
+def _rank(error: ValidationError, schema: Any) -> list[Any]:
+    """Where an error stands: by the order of keywords and names in the schema, and of what stands in a list."""
+    rank: list[Any] = []
+    node, steps = schema, iter(error.instance_path)
+    for part in error.evaluation_path:
+        rank.append(list(node).index(part))
+        node = _at(schema, node[part].split("/")[1:]) if part == "$ref" else node[part]
+        if part == "properties":
+            next(steps)
+        elif part in {"items", "additionalProperties"}:
+            rank += islice(steps, 1)
+    return rank
+
+
+def _endless(held: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], float]]:
+    """Every number that is none or has no end, with its path."""
+    parts = held.items() if isinstance(held, dict) else enumerate(held) if isinstance(held, list) else ()
+    for key, part in parts:
+        yield from _endless(part, (*path, key))
+    if isinstance(held, float) and not math.isfinite(held):
+        yield path, held
+
+
+def _said(
+    error: ValidationError, schema: Any, table: Any, lines: dict[tuple[str | int, ...], int], where: str
+) -> Iterator[ScenarioError]:
+    path, kind, node = tuple(error.instance_path), error.kind, _at(schema, error.schema_path[:-1])
+    at, given = f"{where}:{line_of(lines, path)}: {_dotted(path)}" if path else f"{where}:1", _at(table, path)
+    if kind.name == "additionalProperties":
+        known = list(node["properties"])
+        for key in (key for key in given if key not in known):
+            hint = _nearest(key, known, f"one of {', '.join(known)}")
+            yield ScenarioError(f"unknown key '{_shown(key)}'", where=f"{where}:{line_of(lines, (*path, key))}", hint=hint)
+    elif kind.name == "required":
+        yield ScenarioError(f"'{kind.value}' is missing", where=at, hint=f"add {kind.value} = …")
+    elif not (kind.name == "type" and error.instance is None and "number" in kind.value):
+        allowed = _allowed(error, node)
+        yield ScenarioError("not what may stand here", where=at, given=_shown(given), allowed=allowed)
+
+
+def _allowed(error: ValidationError, node: dict[str, Any]) -> str:
+    keyword, value = error.kind.name, node[error.kind.name]
+    if keyword == "type":
+        kinds = {"string": "text in quotes", "object": "a table", "array": "a list", "integer": "a whole number"}
+        return " or ".join(kinds.get(kind, f"a {kind}") for kind in ([value] if isinstance(value, str) else value))
+    if keyword == "enum":
+        return ", ".join(map(str, value))
+    bounds = {
+        "minimum": "{} or more",
+        "maximum": "at most {}",
+        "exclusiveMinimum": "above {}",
+        "minLength": "text that is not empty",
+        "pattern": "a number and ms, s, min, h, d or w: 10min",
+    }
+    return bounds[keyword].format(value) if keyword in bounds else str(node.get("description", error.message))
+
+
+def _at(held: Any, path: Iterable[str | int]) -> Any:
+    return reduce(getitem, path, held)
+
+
+def _shown(value: object) -> object:
+    """What was given, but never a credential."""
+    return "(withheld: it looks like a credential)" if holds_secret(str(value)) else value
+
+
+def _dotted(path: tuple[str | int, ...]) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+
+
+def _nearest(given: str, known: list[str], otherwise: str) -> str:
+    near = get_close_matches(given, known, n=2)
+    return f"try {' or '.join(near)}" if near else otherwise

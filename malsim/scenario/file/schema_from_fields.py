@@ -1,0 +1,41 @@
+"""What behaviours, reader and faults declare of themselves, as parts of the JSON Schema."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from malsim.sim.engine.delivery import BAD, NOISE
+from malsim.sim.settings.population import HABITS
+from malsim.sim.settings.reader import PARAMS as READER
+from malsim.sim.settings.reader import TEMPERS
+from malsim.sim.writers import behaviours
+
+if TYPE_CHECKING:
+    from malsim.parameters import Param
+
+__all__ = ["declare"]
+
+
+def declare(parts: dict[str, Any]) -> None:
+    """Put their names, bounds and meanings into the schema's `$defs`."""
+    known = behaviours()
+    population = parts["population"]["properties"]
+    population["behaviour"] = {"enum": list(known), "description": "see `malsim writers`"}
+    for name, param in HABITS.items():
+        population[name] = _number(param)
+    for behaviour in known.values():
+        for name, param in behaviour.params.items():
+            held = population.setdefault(name, {"type": "string" if isinstance(param.default, str) else "number"})
+            said = f"{behaviour.name}: {param.meaning} [{param.unit}], {param.bounds}, default {param.default}"
+            held["description"] = f"{held['description']}; {said}" if "description" in held else said
+    parts["reader"]["properties"] |= {name: _number(param) for name, param in READER.items()}
+    says = "; ".join(f"{name}: {temper.says}" for name, temper in TEMPERS.items())
+    parts["reader"]["properties"]["behaviour"] = {"enum": list(TEMPERS), "description": f"default obedient. {says}"}
+    for name, params in (("noise", NOISE), ("bad", BAD)):
+        parts[name]["properties"] = {key: _number(param) for key, param in params.items()}
+
+
+def _number(param: Param) -> dict[str, Any]:
+    bounds = {"minimum": param.low} | ({} if math.isinf(param.high) else {"maximum": param.high})
+    return {"type": "number", **bounds, "description": f"{param.meaning} [{param.unit}]; default {param.default}"}

@@ -1,0 +1,32 @@
+"""What a scenario asks of the machine, and whether that is within the limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.limits import Limits
+from malsim.sim.clock import DAY
+
+if TYPE_CHECKING:
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["check_size"]
+
+
+def check_size(scenario: Scenario, limits: Limits | None = None) -> None:
+    """Refuse a scenario whose replications, ticks or cells are more than the limits allow.
+
+    Raises `ScenarioError` saying what it asks for, what is allowed, and the flag.
+    """
+    ticks = scenario.turns * scenario.replications
+    asked = {"replications": scenario.replications, "ticks": ticks, "cells": _cells(scenario) * ticks}
+    (limits or Limits()).check(asked, where=scenario.path or None)
+
+
+def _cells(scenario: Scenario) -> int:
+    """Cells of one replication if every claim becomes one: scripted, drawn as often as expected, written back."""
+    drawn = 0.0
+    for group in scenario.writers:
+        days = max(0.0, min(scenario.days * DAY, group.last) - group.start) / DAY
+        drawn += group.count * days * (DAY / group.every if group.every else group.rate)
+    return scenario.claims.height + int(drawn)

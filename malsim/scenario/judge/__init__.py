@@ -1,0 +1,1 @@
+"""Checks of a scenario and their verdicts."""

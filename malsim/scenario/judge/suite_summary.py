@@ -1,0 +1,133 @@
+"""Verdicts of a suite as people, CI services and JUnit readers want them; failure and error are never mixed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from malsim.plain_text import one_line, shown
+from malsim.scenario.judge.judge import goals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from malsim.scenario.judge.judge import Judged, Outcome, Status
+
+__all__ = ["FAILED", "Suite", "command", "details", "headline"]
+
+PASSED, FAILED, BROKEN = 0, 1, 2
+TAGS = {"fail": "failure", "error": "error"}
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Judged scenarios, what kept files from being read (path and problem), and what options a reproduction needs."""
+
+    judged: tuple[Judged, ...]
+    unread: tuple[tuple[str, str], ...] = ()
+    options: str = ""
+
+    def outcomes(self) -> Iterator[tuple[Judged, Outcome]]:
+        """Each check and each goal, with the scenario to look at."""
+        for judged in self.judged:
+            for outcome in judged.outcomes:
+                yield judged, outcome
+        yield from goals(self.judged)
+
+    def count(self, status: Status) -> int:
+        """How many checks and goals came out so; a file that could not be read or run is an error."""
+        broken = len(self.unread) + sum(bool(judged.error) for judged in self.judged) if status == "error" else 0
+        return broken + sum(outcome.status == status for _, outcome in self.outcomes())
+
+    @property
+    def exit_code(self) -> int:
+        """0 all passed, 1 a check failed, 2 the apparatus failed, or nothing was checked."""
+        if self.count("error") or not self.count("pass") + self.count("fail"):
+            return BROKEN
+        return FAILED if self.count("fail") else PASSED
+
+    def lines(self) -> Iterator[str]:
+        """A `file:line: status: check: message` a check, the details of a failure indented beneath, and the count."""
+        for path, problem in self.unread:
+            yield problem if problem.startswith(path) else f"{one_line(path)}:1: error: {problem}"
+        for judged in self.judged:
+            if judged.error:
+                yield f"{one_line(judged.scenario.path)}:1: error: {judged.error}"
+            elif not judged.scenario.checks:
+                yield f"{judged.scenario.path}:1: nothing is checked"
+        for judged, outcome in self.outcomes():
+            yield headline(judged, outcome)
+            if outcome.status == "fail":
+                yield from (f"  {line}" for line in details(judged, outcome, self.options))
+        yield f"{self.count('pass')} passed, {self.count('fail')} failed, {self.count('error')} could not be judged"
+
+    def junit(self) -> str:
+        """JUnit XML: one testsuite a scenario, one testcase a check, <failure> and <error> apart."""
+        root = ET.Element("testsuites", name="malsim")
+        for path, problem in self.unread:
+            _case(_suite(root, path), path, "read", "error", problem, "")
+        rows = list(self.outcomes())
+        for judged in self.judged:
+            suite = _suite(root, judged.scenario.name)
+            if judged.error:
+                _case(suite, judged.scenario.path, "run", "error", judged.error, "")
+            for _, outcome in (row for row in rows if row[0] is judged):
+                more = "\n".join(details(judged, outcome, self.options))
+                name = outcome.check.name
+                _case(suite, judged.scenario.path, name, outcome.status, headline(judged, outcome), more, outcome.check.line)
+        for suite in (root, *root):
+            for key, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error")):
+                suite.set(key, str(len(list(suite.iter(tag)))))
+        ET.indent(root)
+        return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def headline(judged: Judged, outcome: Outcome) -> str:
+    """One line that CI services turn into a note at the check's place."""
+    said = outcome.said.partition("\n")[0]
+    return one_line(f"{judged.scenario.path}:{outcome.check.line}: {outcome.status}: {outcome.check.name}: {said}")
+
+
+def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
+    """What was asked, the margin, the witness term by term, the seed, and how to see a failure again."""
+    lines = [f"asked: {outcome.check.property}"]
+    if outcome.margin is not None:
+        lines.append(f"margin: {outcome.margin:.6g}")
+    if outcome.verdict is not None:
+        seen = outcome.verdict.margin.witness
+        day = "none" if seen.day is None else f"{seen.day:.6g}"
+        lines.append(f"replication: {seen.replication}; day: {day}; reads: {', '.join(seen.addresses)}")
+        lines += [f"clause: {seen.clause}", f"expected: {seen.expected}", f"got: {seen.got}"]
+    if outcome.estimate is not None and not outcome.estimate.passed:
+        lines.append(f"replication: {outcome.estimate.farthest} is the farthest out")
+    lines += outcome.said.splitlines()[1:]
+    lines += [f"seed: {judged.scenario.seed}", f"alone: {command(judged, outcome, options)}"]
+    return [one_line(line) for line in lines]
+
+
+def command(judged: Judged, outcome: Outcome, options: str = "") -> str:
+    """The one command that makes a check again alone, in the replication to look at, or in all that decided it together."""
+    scenario = judged.scenario
+    single = scenario.first if scenario.replications == 1 else outcome.replication
+    alone = f" --replications {scenario.replications}" if single is None else f" --replication {single}"
+    path, name = shlex.quote(scenario.path or scenario.name), shlex.quote(outcome.check.name)
+    return f"malsim test {path} --check {name} --seed {scenario.seed}{alone}{options}"
+
+
+def _suite(root: ET.Element, name: str) -> ET.Element:
+    return ET.SubElement(root, "testsuite", name=_clean(name))
+
+
+def _case(suite: ET.Element, path: str, name: str, status: Status, said: str, more: str, line: int = 1) -> None:
+    place = {"name": _clean(name), "classname": suite.get("name", ""), "file": _clean(path), "line": str(line)}
+    case = ET.SubElement(suite, "testcase", place)
+    if status in TAGS:
+        ET.SubElement(case, TAGS[status], message=_clean(said)).text = _clean(more)
+
+
+def _clean(text: str) -> str:
+    """The text as it may be read, without the two characters more that XML cannot hold."""
+    return re.sub("[\ufffe\uffff]", "", shown(text))

@@ -1,0 +1,202 @@
+"""What a run's cells are about, as numbers: known of each cell once, when it is admitted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.memory.bootstrap import WRITER
+from malsim.memory.graph.frames import places_within
+from malsim.memory.graph.table import Column
+from malsim.memory.schema import NONE, RELATIONS
+from malsim.sim.agent.topic_index import Shelves
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from malsim.memory.port import View
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.sim.world import Fact
+
+__all__ = ["Catalogue"]
+
+CITES = np.array([relation in ("supports", "depends_on", "derived_from") for relation in RELATIONS])
+LINE_WORDS = 10  # of a line: the handle, four scores, five flags
+LINE = {"rep": "i4", "fact": "i4", "words": "i4", "degree": "i4"}
+
+
+class Catalogue:
+    """Columns by cell row, grown along with the memory, and for each topic of each replication the cells on its shelf.
+
+    `lines` holds side by side what a push asks of a cell, as it picks cells here and there: `rep` (place among the run's),
+    `fact` (place; NONE where a cell is about none), `words` (of its line in a mini-index), `degree` (edges in and out).
+    Columns of their own are `value` (place or NONE), `born` (days), `init` (whether it came with the graph), `says` (place
+    in a table of values, facts, replications).
+
+    A cell that came of a claim of the harness says what claims of its saying say (`sayings`: object, title, topics, one row
+    a saying); the words of any other are read off the memory.
+    """
+
+    lines: NDArray[np.void]
+    rep: Ints
+    fact: Ints
+    degree: Ints
+    words: Ints
+    value: Ints
+    born: Array
+    init: Bools
+    says: Ints
+
+    def __init__(self, facts: Sequence[Fact], replications: int, sayings: pl.DataFrame) -> None:
+        self.topics = tuple(dict.fromkeys(fact.topic for fact in facts))
+        self.topic_of = np.array(
+            [*(self.topics.index(fact.topic) for fact in facts), NONE], dtype=np.int64
+        )  # last: of no fact
+        self._choices = np.array([*(len(fact.values) for fact in facts), 0])
+        self._topics = {topic: place for place, topic in enumerate(self.topics)}
+        self.most_values = max((len(fact.values) for fact in facts), default=0)
+        self._cells = self._edges = 0
+        self._columns: dict[str, NDArray[Any]] = {
+            name: np.zeros(64, dtype=kind)
+            for name, kind in (("lines", list(LINE.items())), ("value", np.int32), ("born", np.float64),
+                               ("init", np.bool_), ("says", np.int64))
+        }  # fmt: skip
+        self._source, self._target = Column(np.zeros(0, dtype=np.int64)), Column(np.zeros(0, dtype=np.int64))  # that cite
+        self._counts, self._ordinal = np.zeros(replications, dtype=np.int64), Column(np.zeros(0, dtype=np.int64))
+        self._shelves = Shelves(replications * len(self.topics))
+        names = [fact.name for fact in facts]
+        about = [names.index(name) if name in names else NONE for name in sayings["object"].to_list()]
+        self._sayings = self._read(np.array(about, dtype=np.int64), sayings)
+        self._told: list[tuple[Ints, Ints, Ints]] = []
+        self._raw: Ints = np.zeros(0, dtype=np.int64)
+        self._show()
+
+    def _show(self) -> None:
+        """Show the columns as long as the memory has cells."""
+        for name, column in self._columns.items():
+            setattr(self, name, column[: self._cells])
+        self.rep, self.fact, self.words, self.degree = (self.lines[name] for name in ("rep", "fact", "words", "degree"))
+
+    @property
+    def ordinal(self) -> Ints:
+        """How many cells its replication held before each; counted when it is asked for."""
+        new = self.rep[len(self._ordinal) :]
+        self._ordinal = self._ordinal.grown(self._counts[new] + places_within(new))
+        self._counts += np.bincount(new, minlength=len(self._counts))
+        return self._ordinal.values
+
+    def at(self, name: str, rows: Ints, *, none: float) -> NDArray[Any]:
+        """A column at some rows, and something else where the row is NONE."""
+        column = self._columns[name]  # which has room for one row at least
+        return np.where(rows == NONE, column.dtype.type(none), column[rows])
+
+    def told(self, saying: Ints, row: Ints) -> None:
+        """Hear of the cells that claims became: their rows, and their places among the sayings, NONE for unknown words."""
+        known = np.flatnonzero((row != NONE) & (saying != NONE))
+        words, topics = self._sayings
+        self._told.append((row[known], words[saying[known]], topics[saying[known]]))
+
+    def grow(self, view: View) -> None:
+        """Take up the cells and edges that were admitted since, and the values that were replaced."""
+        before = self._cells
+        if len(view) > before:
+            self._add(view, np.arange(before, len(view)))
+        elif self._told:
+            self._told = []
+        edges = view.edges(self._edges)
+        if edges is not None and len(edges[0]):
+            self._join(*edges)
+        self._replace(view.value, before)
+
+    def shelf(self, rep: Ints, topic: Ints, listed: Bools) -> tuple[Ints, Ints]:
+        """The listed cells of each topic of its replication, in order of admission, and how many each holds."""
+        self._shelves.stock(listed)
+        return self._shelves.of(rep * len(self.topics) + topic)
+
+    def cited(self, active: Bools) -> Ints:
+        """The cells that are not active, but that an active cell supports, depends on or derives from."""
+        found: Ints = self._target.values[np.flatnonzero(active[self._source.values])]
+        return found[np.flatnonzero(~active[found])]
+
+    def _join(self, source: Ints, target: Ints, relation: Ints) -> None:
+        """Count new edges at both their ends, and keep those that cite."""
+        for end in (source, target):
+            np.add.at(self._columns["lines"]["degree"], end, np.int32(1))  # of its own type, or each is cast by itself
+        cites = np.flatnonzero(CITES[relation])
+        self._source, self._target = self._source.grown(source[cites]), self._target.grown(target[cites])
+        self._edges += len(source)
+
+    def _add(self, view: View, rows: Ints) -> None:
+        start, end = self._cells, len(rows) + self._cells
+        if end > len(self._columns["lines"]):
+            size = max(end, 2 * len(self._columns["lines"]))
+            self._columns = {name: _with_room(column, size) for name, column in self._columns.items()}
+        about = view.object[start:]
+        fact = np.where(about < len(self._choices) - 1, about, NONE)
+        lines = self._columns["lines"][start:end]
+        lines["rep"], lines["fact"], lines["degree"] = view.rep[start:], fact, 0
+        self._columns["born"][start:end], self._columns["init"][start:end] = view.time[start:], False
+        unread = np.ones(len(rows), dtype=bool)
+        for row, words, topics in self._told:
+            self._file(row, words, topics)
+            unread[row - start] = False
+        self._told, self._cells = [], end
+        if unread.any():
+            self._file_from(view, rows[unread], fact[unread])
+        self._enter_values(view.value[start:], np.arange(start, end))
+        self._show()
+
+    def _replace(self, value: Ints, known: int) -> None:
+        """Enter the values of cells that say something else than they did."""
+        if len(self._raw) and value is not self._raw:
+            moved = np.flatnonzero(value[:known] != self._raw[:known])
+            if moved.size:
+                self._enter_values(value[moved], moved)
+        self._raw = value
+
+    def _enter_values(self, value: Ints, row: Ints) -> None:
+        lines = self._columns["lines"][row]
+        fact = lines["fact"].astype(np.int64)
+        known = np.where(value < self._choices[fact], value, NONE)
+        says = (known * (len(self._choices) - 1) + fact) * len(self._counts) + lines["rep"]
+        self._columns["value"][row], self._columns["says"][row] = known, np.where(known == NONE, NONE, says)
+
+    def _file_from(self, view: View, row: Ints, fact: Ints) -> None:
+        """Enter cells by their words; the same words, as those of the ten cells of every replication, are read once."""
+        texts = view.texts(row)
+        if texts is None:
+            under = self.topic_of[fact][:, None]
+            return self._file(row, np.full(len(row), LINE_WORDS), under)
+        held = texts.with_columns(fact=fact).with_row_index("place")
+        said = held.group_by("fact", "title", "topics", "writer", maintain_order=True).agg("place")
+        place, times = said["place"].explode().to_numpy(), said["place"].list.len().to_numpy()
+        self._columns["init"][row[place]] = np.repeat(np.array(said["writer"].to_list()) == WRITER, times)
+        words, topics = self._read(said["fact"].to_numpy(), said)
+        one = np.repeat(np.arange(said.height), times)
+        return self._file(row[place], words[one], topics[one])
+
+    def _read(self, about: Ints, cells: pl.DataFrame) -> tuple[Ints, Ints]:
+        """How many words the lines of cells have, and their topics, padded with NONE; from facts and words."""
+        words = [LINE_WORDS + len(title.split()) for title in cells["title"].to_list()]
+        named = [{self._topics[topic] for topic in topics if topic in self._topics} for topics in cells["topics"].to_list()]
+        under = [sorted(places | {own} - {NONE}) for places, own in zip(named, self.topic_of[about].tolist(), strict=True)]
+        most = max((len(places) for places in under), default=0)
+        padded = [[*places, *([NONE] * (most - len(places)))] for places in under]
+        return np.array(words, dtype=np.int64), np.array(padded, dtype=np.int64).reshape(len(under), most)
+
+    def _file(self, row: Ints, words: Ints, topics: Ints) -> None:
+        """Enter the lines of new cells, and say on which shelves they belong."""
+        self._columns["lines"]["words"][row] = words
+        rep = self._columns["lines"]["rep"][row].astype(np.int64)
+        self._shelves.put(row, np.where(topics == NONE, NONE, rep[:, None] * len(self.topics) + topics))
+
+
+def _with_room(column: NDArray[Any], size: int) -> NDArray[Any]:
+    """A column with room for so many rows."""
+    roomy = np.zeros(size, dtype=column.dtype)
+    roomy[: len(column)] = column
+    return roomy

@@ -1,0 +1,38 @@
+"""What everyone who acts in a run stands on: the world, the replications, the seed, and where events are noted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from malsim.sim.agent.netlist_runner import Thread
+    from malsim.sim.agent.reviewer_pool import Desk
+    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.engine.claim_context import Ints
+    from malsim.sim.record.event_log import Notes
+    from malsim.sim.record.turn_counters import Ledger
+    from malsim.sim.world import World
+
+__all__ = ["Scene", "Stage"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """Shared by all actors of a run; `reps` are the replications' own numbers, of which all else uses the places."""
+
+    world: World
+    reps: Ints
+    seed: int
+    notes: Notes
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What stands after a tick, for whoever records it; `truth` has one row a fact, one column a replication."""
+
+    stand: Stand
+    truth: Ints
+    ledger: Ledger | None
+    desk: Desk | None
+    thread: Thread | None = None

@@ -1,0 +1,193 @@
+"""The hooks: they fire by themselves, in thread order, and nothing a reader does or raises gets round them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import Memory, admit
+from malsim.memory.bootstrap import MAP, ten_cells
+from malsim.memory.graph.frames import Deferred
+from malsim.memory.graph.replicate import replicated
+from malsim.memory.schema import NONE
+from malsim.sim.engine.drafts import Drafts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.sim.agent.snapshot import Pushed, Stand
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.sim.record.event_log import Notes
+    from malsim.sim.record.turn_counters import Ledger
+    from malsim.sim.settings.reader import Reader
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["Turn", "gate", "orient", "oriented", "push", "stop"]
+
+
+@dataclass
+class Turn:
+    """One turn of every replication's reader, shape (replications,) or (replications, lines).
+
+    `opened` marks the lines it opened; `first` and `acted` are the cells it trusted first and acted on in the end, `value`
+    what it took to be true (NONE: it declined); `observed` is what it saw itself and `learned` the value of its lesson, NONE
+    for none; `written` whether it wrote that back. `worked` says that the work was done to its end. Only the hooks at the
+    turn's end set `blocked`, whether it was refused at least once, and `released`.
+    """
+
+    number: int
+    now: float
+    fact: Ints
+    pushed: Pushed
+    about: Bools
+    opened: Bools = field(init=False)
+    first: Ints = field(init=False)
+    acted: Ints = field(init=False)
+    value: Ints = field(init=False)
+    observed: Ints = field(init=False)
+    learned: Ints = field(init=False)
+    written: Bools = field(init=False)
+    blocked: Bools = field(init=False)
+    released: Bools = field(init=False)
+    worked: bool = False
+
+    def __post_init__(self) -> None:
+        count = len(self.fact)
+        self.opened = np.zeros(self.about.shape, dtype=bool)
+        self.first, self.acted, self.value, self.observed, self.learned = np.full((5, count), NONE, dtype=np.int64)
+        self.written, self.blocked, self.released = np.zeros((3, count), dtype=bool)
+
+    @property
+    def name(self) -> str:
+        """How events call it."""
+        return f"turn {self.number}"
+
+    @property
+    def unopened(self) -> Bools:
+        """The lines marked ^ that were never opened."""
+        closed: Bools = self.pushed.marked & ~self.opened
+        return closed
+
+    @property
+    def closed(self) -> Bools:
+        """Whether a line marked ^ was never opened."""
+        closed = np.zeros(len(self.fact), dtype=bool)
+        closed[np.flatnonzero(self.unopened) // self.opened.shape[1]] = True
+        return closed
+
+    @property
+    def unwritten(self) -> Bools:
+        """Whether something was learned and nothing written back."""
+        missing: Bools = (self.learned != NONE) & ~self.written
+        return missing
+
+
+def orient(memory: Memory, scenario: Scenario, now: float, notes: Notes) -> Memory:
+    """Once a session, before its first turn: an empty graph gets its ten cells, and the reader the map and a digest."""
+    if not memory.height:
+        memory = _founded(memory, scenario, now)
+        notes.every("bootstrapped", now, MAP, "ten cells", "the graph was empty")
+    oriented(now, notes)
+    return memory
+
+
+def oriented(now: float, notes: Notes) -> None:
+    """Give the reader the map and a digest."""
+    notes.every("oriented", now, MAP, "the map cell and a digest", "a session begins")
+
+
+def _founded(memory: Memory, scenario: Scenario, now: float) -> Memory:
+    """A memory of no cells with the ten of every replication; where nobody has written yet, one is given them for all."""
+    reps = np.arange(scenario.first, scenario.first + scenario.replications)
+    if memory.table("writers").height:
+        every = ten_cells(t=now).drop("rep").join(pl.DataFrame({"rep": reps}), how="cross")
+        return admit(memory, every, scenario.rules).memory
+    one = admit(Memory.empty(), ten_cells(t=now), scenario.rules).memory
+    alike = replicated(one, reps.tolist())
+    abreast = np.arange(alike.height).reshape(len(reps), -1).T.ravel()  # cell by cell, as they would be admitted
+    cells, edges, writers = (Deferred.of(table) for table in (alike.cells[abreast], alike.edges, alike.writers))
+    return memory.grown(cells, edges, writers, [*one.cells["handle"], *one.cells["key"]])
+
+
+def push(
+    stand: Stand, reader: Reader, fact: Ints, number: int, now: float, ledger: Ledger, notes: Notes,
+    budget: Array | None = None,
+) -> Turn:  # fmt: skip
+    """Before work: compile each reader's mini-index about its fact, within the budget, and mark what must be opened.
+
+    `budget` is the words each may be shown; where there is none, or NaN, the reader's own stands.
+    """
+    words = reader.budget_words if budget is None else np.where(np.isnan(budget), reader.budget_words, budget)
+    pushed = stand.push(np.arange(len(fact)), fact, now, limit=int(reader.limit), budget=words)
+    turn = Turn(number, now, fact, pushed, pushed.about)
+    ledger.begin()
+    ledger.add("words", pushed.words)
+    ledger.add("demand", pushed.demand)
+    notes.pushed(turn)
+    return turn
+
+
+def stop(
+    turn: Turn, again: Callable[[Bools, int], None], write: Callable[[], Drafts], *, attempts: int, ledger: Ledger,
+    notes: Notes,
+) -> Drafts:  # fmt: skip
+    """At the end of a turn: release it only where every marked row was opened and every lesson written; the lessons.
+
+    A turn that is refused is tried `again` (which replications, which try), at most `attempts` times; one that is still
+    refused is given up, and nothing it did counts. Where the work broke off, or the tries or the writing break off now, no
+    turn is released.
+    """
+    notes.opened(turn, turn.name)
+    worked, turn.worked = turn.worked, False
+    lessons = Drafts.none()
+    try:
+        if worked:
+            turn.released = ~_tried(turn, again, attempts, ledger, notes)
+            lessons = write()
+        turn.worked = worked
+    finally:
+        notes.opened(turn, f"{turn.name} was blocked")
+        if not turn.worked:
+            turn.released = np.zeros(len(turn.released), dtype=bool)
+            _block(turn, ~turn.released, ledger)
+            notes.broken(turn)
+        _withhold(turn, ~turn.released, ledger, notes)
+    return lessons
+
+
+def _tried(turn: Turn, again: Callable[[Bools, int], None], attempts: int, ledger: Ledger, notes: Notes) -> Bools:
+    """Refuse what is to be refused, as often as it may be tried again; what is still refused in the end."""
+    closed, unwritten = turn.closed, turn.unwritten
+    for attempt in range(attempts):
+        blocked = closed | unwritten
+        if not blocked.any():
+            break
+        _block(turn, blocked, ledger)
+        notes.blocked(turn, closed, unwritten)
+        again(blocked, attempt)
+        closed, unwritten = turn.closed, turn.unwritten
+    return closed | unwritten
+
+
+def gate(turn: Turn, refused: Bools, *, ledger: Ledger, notes: Notes) -> None:
+    """The gate's word on the lessons: one that it refused was not written back, and its turn is not released after all."""
+    if refused.any():
+        _block(turn, refused, ledger)
+        notes.unheard(turn, refused)
+        turn.written, turn.released = turn.written & ~refused, turn.released & ~refused
+        _withhold(turn, refused, ledger, notes)
+
+
+def _block(turn: Turn, blocked: Bools, ledger: Ledger) -> None:
+    ledger.add("blocks", blocked)
+    ledger.add("blocked", blocked & ~turn.blocked)
+    turn.blocked |= blocked
+
+
+def _withhold(turn: Turn, withheld: Bools, ledger: Ledger, notes: Notes) -> None:
+    if withheld.any():
+        ledger.add("withheld", withheld)
+        notes.withheld(turn, withheld)

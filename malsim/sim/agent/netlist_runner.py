@@ -1,0 +1,148 @@
+"""The netlist inside the tick: it reads what has just ticked, drives the memory and the loop, and tells what happened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.memory.bootstrap import ten_cells
+from malsim.memory.gate.verdicts import Judgement
+from malsim.memory.graph.replicate import replicated
+from malsim.netlist import load
+from malsim.netlist.engine import Engine
+from malsim.netlist.language.statements import Body, Cell, Edges, Prop
+from malsim.sim.clock import days
+from malsim.sim.settings.netlist_config import Wires
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.memory import Memory
+    from malsim.netlist.engine import Scan
+    from malsim.sim.agent.context import Stage
+    from malsim.sim.agent.reviewer_pool import Desk
+    from malsim.sim.engine.claim_context import Array
+    from malsim.sim.record.turn_counters import Ledger
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["ALARMS", "Thread"]
+
+ALARMS = ("tripped", "cleared", "conflict", "refused", "webhook", "escalated")
+
+
+class Thread:
+    """A scenario's netlist, with what it remembers from one scan to the next."""
+
+    def __init__(self, wires: Wires, scenario: Scenario, stage: Stage) -> None:
+        self.wires, self.scenario, self.notes, self.reps = wires, scenario, stage.notes, stage.reps
+        self.engine = Engine(
+            wires.net, replications=scenario.replications, first=scenario.first, tick=scenario.turn_every,
+            rules=scenario.rules, derive=wires.derive,
+        )  # fmt: skip
+        self.outputs: dict[str, Array] = {}
+        self._fed = sorted(wires.inputs, key=lambda given: given.at)
+        self._names = [name for name in wires.net.signals if name not in self.engine.series]
+
+    @classmethod
+    def of(cls, scenario: Scenario, stage: Stage) -> Thread | None:
+        """The thread of a scenario; none where it has no netlist and nobody writes a program into the memory."""
+        wires, claims = scenario.netlist, scenario.claims
+        if wires is None and (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any():
+            wires = Wires.of("")
+        return cls(wires, scenario, stage) if wires else None
+
+    @property
+    def budget(self) -> Array | None:
+        """The words that the next push may hold in each replication, where the net says so."""
+        return self.outputs.get("push.budget")
+
+    def put(self, memory: Memory) -> Memory:
+        """Load the cells and edges of the text into every replication; wires may begin at cells that claims will make."""
+        scenario, document = self.scenario, self.wires.document
+        coming = set(scenario.claims["handle"].drop_nulls()) | set(scenario.claims["key"].drop_nulls())
+        if scenario.reader:
+            coming |= set(ten_cells()["handle"])
+        holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in document.statements)
+        empty = memory.cells.is_empty()  # then all lives begin alike, and one is loaded for all
+        for rep in self.reps if (holds or self.wires.net.flags) and not empty else self.reps[:1]:
+            memory = load(document, memory, rules=scenario.rules, rep=int(rep), expected=coming).memory
+        memory = replicated(memory, self.reps.tolist()) if holds and empty else memory
+        self._state, self._labels = self.engine.start(memory), memory
+        return memory
+
+    def scan(
+        self, memory: Memory, at: int, ledger: Ledger | None, desk: Desk | None, tell: Callable[[Judgement], None]
+    ) -> Memory:
+        """Run the net on a memory that has just ticked; `tell` is told what the gate said of its programs' claims."""
+        made = self.engine.scan(self._state, memory, self._inputs(at, ledger, desk), now=days(at))
+        self._state, self._labels, self.outputs = made.state, memory, dict(made.outputs)
+        self._note(made, at)
+        for one in made.happened:
+            if desk and one.kind == "escalated":
+                desk.summon(one.reps, at)
+        said = [ran.verdicts for ran in made.ran if ran.verdicts is not None]
+        if said:
+            tell(Judgement.between(memory, made.memory, pl.concat(said)))
+        return made.memory
+
+    def of_runs(self) -> dict[str, Array]:
+        """The signals that have one value a replication."""
+        signals = self.wires.net.signals
+        return {name: self._value(name) for name in self._names if signals[name].domain == "run"}
+
+    def recorded(self, t: float) -> list[pl.DataFrame]:
+        """Every signal as the last scan left it: t, rep, row, signal, value; what is no number is left out."""
+        runs = self.of_runs()
+        reps = pl.Series("rep", np.tile(self.reps, len(runs)), dtype=pl.Int32)
+        named = pl.Series("signal", np.repeat(list(runs), len(self.reps)), dtype=pl.String)
+        frames = [_frame(t, reps, None, named, np.concatenate([*runs.values(), np.zeros(0)]))]
+        for name in self._names:
+            domain = self.wires.net.signals[name].domain
+            if domain != "run":
+                rows = self._rows(domain)
+                frames.append(_frame(t, rows["rep"].cast(pl.Int32), rows[rows.columns[1]], name, self._value(name)))
+        return frames
+
+    def _value(self, name: str) -> Array:
+        return np.asarray(self._state.signals[name], dtype=np.float64)
+
+    def _rows(self, domain: str) -> pl.DataFrame:
+        """The replication and the name of each row that the last scan had."""
+        if domain == "topic":
+            return self._state.topics
+        if domain == "cell":
+            return self._labels.cells.select("rep", "handle")
+        return self._labels.writers.select("rep", "writer")
+
+    def _inputs(self, at: int, ledger: Ledger | None, desk: Desk | None) -> dict[str, Any]:
+        """What the loop's own pins hold at a scan, and what was fed in from outside by then."""
+        known: dict[str, Any] = {}
+        if ledger:
+            turn = ledger.turn
+            known |= {"reader.demand": turn["demand"], "reader.pushed": turn["words"], "reader.expanded": turn["expanded"],
+                      "reader.blocked": turn["blocks"] > 0}  # fmt: skip
+        if desk:
+            known |= {"reviewer.ack": desk.acknowledged, "reviewer.waiting": desk.waiting}
+        return known | {given.signal: given.value for given in self._fed if given.at <= at}
+
+    def _note(self, made: Scan, at: int) -> None:
+        now = days(at)
+        for one in made.happened:
+            self.notes.note(one.kind, now, one.reps, subject=one.subject, detail=one.detail, cause=one.cause)
+        for ran in made.ran:
+            tripped = ran.output.said.get("tripped")
+            if tripped is not None:
+                rows = np.flatnonzero(tripped)
+                program = ran.program
+                cause = program.operation if program.places is None else program.handle
+                self.notes.note("tripped", now, rows, subject=program.handle, detail=program.title, cause=cause)
+
+
+def _frame(t: float, reps: pl.Series, rows: pl.Series | None, signal: pl.Series | str, values: Array) -> pl.DataFrame:
+    made = pl.DataFrame([reps.alias("rep"), pl.Series("value", values)])
+    named = signal if isinstance(signal, pl.Series) else pl.lit(signal)
+    row = pl.lit(None, pl.String) if rows is None else rows
+    made = made.with_columns(t=pl.lit(t), row=row, signal=named)
+    return made.filter(pl.col("value").is_not_nan()).select("t", "rep", "row", "signal", "value")

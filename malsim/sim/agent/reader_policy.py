@@ -1,0 +1,160 @@
+"""How readers think through a turn: what they open, which cell they trust, what they learn."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from malsim.sim.agent.hooks import Turn
+    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.agent.turns import Session
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+
+__all__ = ["Mind"]
+
+
+class Mind:
+    """How the readers of all replications think through one turn.
+
+    A line is a number: its place in the turn's table of replications and lines, read row by row. What follows from the
+    lines alone is worked out once; the rest follows from which of them are open by now.
+    """
+
+    def __init__(self, session: Session, stand: Stand, turn: Turn) -> None:
+        self.session, self.stand, self.turn = session, stand, turn
+        obeys, temper = session.obeys(turn.number), session.reader.temper  # without its rules it does nothing unasked
+        self.opens, self.digs, self.weighs, self.writes = (
+            obeys & held for held in (temper.opens, temper.digs, temper.weighs, temper.writes)
+        )
+        self._believes = stand.view.belief is not None
+        self._lines = np.flatnonzero(turn.about)
+        self._rep = self._lines // turn.about.shape[1]
+        self._cell = turn.pushed.row.take(self._lines)
+        self._value, self._active = stand.catalogue.value[self._cell], stand.active[self._cell]
+        self._known = session.known(turn)
+        self._worth = self._weighed()
+        self._sensed = session.senses(turn)
+        self._observes = session.observes(turn)
+
+    def work(self) -> None:
+        """Open, act, learn, write, as it does unasked."""
+        turn = self.turn
+        self._trust()
+        if self.opens.any():
+            wanted = turn.about & (np.cumsum(turn.about, axis=1) <= int(self.session.reader.wants))
+            turn.opened |= self.opens[:, None] & (turn.pushed.marked | wanted)
+            self._doubt()
+        turn.written |= self.writes & (turn.learned != NONE)
+
+    def again(self, blocked: Bools, attempt: int) -> None:
+        """What those do who were blocked: open what is marked, think again if that is their way, write what they learned."""
+        turn = self.turn
+        complies = blocked & self.session.complies(turn, attempt)
+        turn.opened |= complies[:, None] & turn.pushed.marked
+        if self.digs.any():
+            self._doubt()
+        turn.written |= complies & (turn.learned != NONE)
+
+    def friend(self) -> Ints:
+        """The first cell that each is shown which stands and says what it sensed; NONE for none."""
+        return self._shown(self._active & self._agrees)
+
+    def rival(self) -> Ints:
+        """The first cell that each is shown which stands and says otherwise; NONE for none."""
+        return self._shown(self._active & (self._value != NONE) & ~self._agrees)
+
+    def _shown(self, which: Bools) -> Ints:
+        chosen = np.flatnonzero(which)[::-1]  # of several, the first is written last
+        found = np.full(len(self._sensed), NONE, dtype=np.int64)
+        found[self._rep[chosen]] = self._cell[chosen]
+        return found
+
+    def _weighed(self) -> Array:
+        """What a line about the fact is worth: its trust, or to who goes by titles the same; −∞ where it is no choice."""
+        reader, stand, cell = self.session.reader, self.stand, self._cell
+        trust = stand.worth[cell]
+        currency = stand.view.column("currency", cell) if reader.trust != "effective" and self._believes else None
+        if currency is not None:
+            trust = trust * currency
+        worth = np.where(self._active, trust, -np.inf)
+        if not self.weighs.all():
+            worth = np.where(self.weighs[self._rep], worth, np.inf)
+        stands = self._value != NONE
+        if reader.recalls:
+            known = self._known[self._rep]
+            stands &= (known == NONE) | (self._value == known)
+        return np.where(stands, worth, -np.inf)
+
+    def _trust(self) -> None:
+        """Act on the line it trusts, and learn from it if it sees how that turned out."""
+        turn, first = self.turn, self._first
+        turn.first, turn.acted = first, first.copy()
+        turn.value = np.where(first == NONE, self._known, self._value_of(first))
+        turn.observed = np.where(self._observes, self._sensed, NONE)
+        turn.learned = np.where(self._observes & self._differs, self._sensed, NONE)
+
+    def _doubt(self) -> None:
+        """Where the line it trusts is marked and open, look at the world first and act on what agrees with that."""
+        turn, line = self.turn, self._trusted
+        doubtful = self.digs & (line != NONE) & (turn.pushed.marked & turn.opened).take(line)
+        reader = np.flatnonzero(doubtful)
+        if not reader.size:
+            return
+        sensed, acted = self._sensed[reader], self._cell_at(self._confirmed[reader])
+        turn.acted[reader] = acted
+        turn.value[reader] = np.where(acted == NONE, NONE, self._value_of(acted))
+        turn.observed[reader] = sensed
+        turn.learned[reader] = np.where(self._differs[reader], sensed, NONE)
+
+    @cached_property
+    def _trusted(self) -> Ints:
+        """The line each trusts."""
+        return self._foremost(self._worth)
+
+    @cached_property
+    def _first(self) -> Ints:
+        """The cell on that line."""
+        return self._cell_at(self._trusted)
+
+    @cached_property
+    def _confirmed(self) -> Ints:
+        """The line each trusts of those that say what it sensed."""
+        return self._foremost(np.where(self._agrees, self._worth, -np.inf))
+
+    @cached_property
+    def _agrees(self) -> Bools:
+        """Which lines about the fact say what the reader sensed."""
+        agrees: Bools = self._value == self._sensed[self._rep]
+        return agrees
+
+    @cached_property
+    def _differs(self) -> Bools:
+        """Where what was sensed is news: not what is trusted, nor what its own claim among the lines says already."""
+        first = self._first
+        news: Bools = (first == NONE) | (self._value_of(first) != self._sensed)
+        said = self._agrees & (self._cell == self.session.own(self.turn)[self._rep])
+        news[self._rep[said]] = False
+        return news
+
+    def _foremost(self, worth: Array) -> Ints:
+        """The line of each reader that is worth most, the first of equals; NONE where none is worth enough.
+
+        Of a memory without belief the first by rank is, whatever it is worth.
+        """
+        table: Array = np.full(self.turn.about.shape, -np.inf)
+        table.reshape(-1)[self._lines] = worth
+        best = np.arange(0, table.size, table.shape[1]) + table.argmax(axis=1)
+        found, least = table.take(best), self.session.reader.act_above if self._believes else -np.inf
+        return np.where((found >= least) & (found > -np.inf), best, NONE)
+
+    def _value_of(self, cell: Ints) -> Ints:
+        """What cells say, NONE for no cell."""
+        return self.stand.catalogue.at("value", cell, none=NONE)
+
+    def _cell_at(self, line: Ints) -> Ints:
+        return np.where(line == NONE, NONE, self.turn.pushed.row.take(line))

@@ -1,0 +1,127 @@
+"""Limited people for escalated disputes: a queue and free hands in each replication, held as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.errors import ScenarioError
+from malsim.memory.schema import NONE
+from malsim.sim.draws import Draws
+from malsim.sim.engine.claim_context import LEAST_STATED, Edge
+from malsim.sim.engine.drafts import Drafts
+from malsim.sim.world import SENSES
+
+if TYPE_CHECKING:
+    from malsim.sim.agent.context import Stage
+    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.engine.claim_context import Bools, Ints
+
+__all__ = ["Desk", "Reviewers"]
+
+
+MOST = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reviewers:
+    """`count` people in each replication, each busy for `each` milliseconds with one dispute; `accuracy` of their look."""
+
+    count: int = 1
+    each: int = 30 * 60_000
+    accuracy: float = 0.98
+
+    def __post_init__(self) -> None:
+        bounds = (
+            ("count", 1 <= self.count <= MOST, self.count, f"1 to {MOST}"),
+            ("each", self.each > 0, self.each, "above 0"),
+            ("accuracy", 0.0 <= self.accuracy <= 1.0, self.accuracy, "0 to 1"),
+        )
+        for key, good, given, allowed in bounds:
+            if not good:
+                raise ScenarioError("out of bounds", where=f"reviewers.{key}", given=given, allowed=allowed)
+
+
+class Desk:
+    """Escalated cells of every replication, first come first served.
+
+    A cell is escalated once: at the first tick after which an active cell contradicts it. A reviewer looks at the world and
+    writes a claim of kind ver, verification external: it supports the cell if it agrees, else it contradicts it. A netlist
+    may put its alarms on the desk too; `acknowledged` says where one of these was looked at since the scan before.
+    """
+
+    def __init__(self, reviewers: Reviewers, stage: Stage, *, who: int, form: int) -> None:
+        self._reviewers, self._world, self._reps, self._notes = reviewers, stage.world, stage.reps, stage.notes
+        reps = stage.reps
+        self._draws = Draws(stage.seed, "reviewers")
+        self._who, self._form = who, form
+        self._escalated = np.zeros(0, dtype=bool)
+        self._free_at = np.zeros((len(reps), reviewers.count), dtype=np.int64)
+        self._row, self._rep, self._due = (np.zeros(0, dtype=np.int64) for _ in range(3))
+        self.acknowledged: Bools = np.zeros(len(reps), dtype=bool)
+
+    @property
+    def waiting(self) -> Ints:
+        """How many escalated cells of each replication are not yet reviewed."""
+        return np.bincount(self._rep, minlength=len(self._reps)).astype(np.int64)
+
+    def escalate(self, stand: Stand, now: int, day: float) -> None:
+        """Put every newly disputed cell on the desk, in the order of admission."""
+        catalogue = stand.catalogue
+        size = len(stand.active)
+        self._escalated = np.append(self._escalated, np.zeros(size - len(self._escalated), dtype=bool))
+        disputed = (
+            stand.contradicted & stand.active & ~self._escalated & (catalogue.fact != NONE) & (catalogue.value != NONE)
+        )
+        row = np.flatnonzero(disputed)
+        if not row.size:
+            return
+        self._escalated[row] = True
+        rep = catalogue.rep[row].astype(np.int64)
+        self._queue(row, rep, now)
+        handles = self._notes.handles
+        self._notes.note("escalated", day, rep, subject=lambda: handles.gather(row), detail="an active cell contradicts it",
+                         cause=lambda: handles.gather(stand.accuser[row]))  # fmt: skip
+
+    def summon(self, rep: Ints, now: int) -> None:
+        """Put an alarm of each of these replications on the desk."""
+        self._queue(np.full(len(rep), NONE, dtype=np.int64), rep, now)
+
+    def _queue(self, row: Ints, rep: Ints, now: int) -> None:
+        self._row, self._rep = np.append(self._row, row), np.append(self._rep, rep)
+        self._due = np.append(self._due, self._served(rep, now))
+
+    def reviewed(self, stand: Stand, before: int) -> Drafts:
+        """The verdicts of reviews that end before a time, as claims."""
+        over = self._due < before
+        alarm = over & (self._row == NONE)
+        self.acknowledged = np.bincount(self._rep[alarm], minlength=len(self._reps)) > 0
+        done = np.flatnonzero(over & ~alarm)
+        row, rep, due = self._row[done], self._rep[done], self._due[done]
+        self._row, self._rep, self._due = self._row[~over], self._rep[~over], self._due[~over]
+        if not done.size:
+            return Drafts.none()
+        catalogue = stand.catalogue
+        fact, nth = catalogue.fact[row].astype(np.int64), catalogue.ordinal[row].astype(np.int64)
+        drawn = self._draws.uniform(SENSES, rep=self._reps[rep], turn=nth)
+        value = self._world.sight(drawn, rep=rep, fact=fact, t=due).read(self._reviewers.accuracy)
+        agrees = value == catalogue.value[row]
+        edges = [Edge("supports", np.where(agrees, row, NONE)), Edge("contradicts", np.where(agrees, NONE, row))]
+        return Drafts.of(
+            edges, rep=rep, t=due, who=self._who, turn=nth, fact=fact, value=value,
+            stated=max(self._reviewers.accuracy, LEAST_STATED), form=self._form,
+        )  # fmt: skip
+
+    def _served(self, rep: Ints, now: int) -> Ints:
+        """When each new case is done: it takes the reviewer of its replication who is free first."""
+        done = np.zeros(len(rep), dtype=np.int64)
+        left: Bools = np.ones(len(rep), dtype=bool)
+        while left.any():  # one case of each replication at a time
+            case = np.flatnonzero(left)[np.unique(rep[left], return_index=True)[1]]
+            hands = self._free_at[rep[case]].argmin(axis=1)
+            done[case] = np.maximum(self._free_at[rep[case], hands], now) + self._reviewers.each
+            self._free_at[rep[case], hands] = done[case]
+            left[case] = False
+        return done

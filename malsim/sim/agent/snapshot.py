@@ -1,0 +1,183 @@
+"""The push, for many readers at once: which cells each is shown about a fact, in order, within its budget of words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.memory.push.ranking import foremost_where
+from malsim.memory.schema import NONE
+from malsim.sim.engine.claim_context import Seen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.memory.port import View
+    from malsim.sim.agent.cell_index import Catalogue
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+
+__all__ = ["Pushed", "Stand"]
+
+BUDGET_WORDS = 900
+LIMIT = 10
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """The lines of each reader's mini-index, best first, shape (readers, lines): `row` is the cell, NONE for no line.
+
+    `about` says which are about the reader's very fact, not only of its topic, and `marked` which bear a mark.
+    `words` counts those of the lines, `demand` those there would be without a budget.
+    """
+
+    row: Ints
+    about: Bools
+    marked: Bools
+    words: Ints
+    demand: Ints
+
+
+class Stand:
+    """What a memory shows, with what the run knows of its items; each part is read once."""
+
+    def __init__(self, view: View, catalogue: Catalogue) -> None:
+        self.view, self.catalogue, self.active = view, catalogue, view.active
+
+    @cached_property
+    def worth(self) -> Array:
+        """What each item is worth to who compares them: its belief, or its rank where the law has none."""
+        return self.view.rank if self.view.belief is None else self.view.belief
+
+    @cached_property
+    def listed(self) -> Bools:
+        """Which cells a push may show: the active ones, and superseded ones that an active cell still cites."""
+        if self.active.all():
+            return self.active
+        listed, cited = self.active.copy(), self.catalogue.cited(self.active)
+        if cited.size:
+            listed[cited] = self.view.column("status", cited) == 1
+        return listed
+
+    @property
+    def _accusations(self) -> tuple[Ints, Ints]:
+        return self.view.accusations() or (_NONE, _NONE)
+
+    @cached_property
+    def accuser(self) -> Ints:
+        """The latest of the active cells that contradict each cell, NONE where none does."""
+        accuser, accused = self._accusations
+        found = np.full(len(self.active), NONE, dtype=np.int64)
+        np.maximum.at(found, accused, accuser)
+        return found
+
+    @cached_property
+    def contradicted(self) -> Bools:
+        """Which cells an active cell contradicts."""
+        contradicted = np.zeros(len(self.active), dtype=bool)
+        contradicted[self._accusations[1]] = True
+        return contradicted
+
+    def push(
+        self,
+        rep: Ints,
+        fact: Ints,
+        now: float,
+        *,
+        limit: int = LIMIT,
+        budget: Array | float = BUDGET_WORDS,
+        marks: bool = True,
+    ) -> Pushed:
+        """Mini-indexes about a fact each, for readers of replications `rep` (places), at `now` days.
+
+        Each has at most `limit` lines, 1 or more. `budget` is one number of words, or one a reader. A candidate's text match
+        is 1 for the fact's topic and 1 more for the fact itself; the memory's own order does the rest.
+        """
+        held = self._candidates(rep, fact)
+        match, degree = np.add(1.0, held.about), held.line["degree"]
+        worth = self.view.order(held.row, match=match, degree=degree, reader=held.reader, now=now)
+        place = foremost_where(held.table(worth, besides=-np.inf), lambda: held.table(self._touched(held.row)), limit=limit)
+        at = np.flatnonzero(place != NONE)
+        shown = (held.first[:, None] + place).take(at)
+        words = _entered(np.zeros(place.shape, dtype=np.int64), at, held.line["words"][shown])
+        demand = pushed = words.sum(axis=1)
+        if not np.all(demand <= budget):
+            within = words.cumsum(axis=1) <= np.reshape(budget, (-1, 1))
+            pushed, kept = (words * within).sum(axis=1), np.flatnonzero(within.take(at))
+            at, shown = at[kept], shown[kept]
+        row = _entered(np.full(place.shape, NONE, dtype=np.int64), at, held.row[shown])
+        about, marked = np.zeros((2, *place.shape), dtype=bool)
+        if marks:
+            bears = self.view.marked(held.row[shown], now)
+            if bears is not None:
+                _entered(marked, at, bears)
+        return Pushed(row, _entered(about, at, held.about[shown]), marked, pushed, demand)
+
+    def seen(self, rep: Ints, fact: Ints, now: float) -> Seen:
+        """What a push about its fact shows each writer of that fact: rows about nothing else, in the push's order."""
+        pushed = self.push(rep, fact, now, marks=False)
+        at = np.flatnonzero(pushed.about)
+        up = at - (~pushed.about).cumsum(axis=1).take(at)  # past the lines about something else
+        cell, (row, value) = pushed.row.take(at), np.full((2, *pushed.row.shape), NONE, dtype=np.int64)
+        return Seen(
+            _entered(row, up, cell),
+            _entered(value, up, self.catalogue.value[cell]),
+            _entered(np.zeros(row.shape), up, self.worth[cell]),
+        )
+
+    def _candidates(self, rep: Ints, fact: Ints) -> _Candidates:
+        """What may be shown to readers of replications `rep` about a fact each."""
+        catalogue = self.catalogue
+        row, count = catalogue.shelf(rep, catalogue.topic_of[fact], self.listed)
+        line = catalogue.lines.take(row)
+        about = line["fact"] == np.repeat(fact, count)
+        return _Candidates(row, count, line, about)
+
+    def _touched(self, rows: Ints) -> Array:
+        """What decides between equals: the later touched, if the memory says so, else the earlier item."""
+        touched = self.view.column("touched", rows)
+        return np.zeros(len(rows)) if touched is None else touched
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """The cells that each of some readers may be shown, one row each, those of one reader together: `count` tells how many.
+
+    `row` is the cell, `line` what the catalogue holds of it, `about` whether it is about its reader's very fact.
+    """
+
+    row: Ints
+    count: Ints
+    line: NDArray[np.void]
+    about: Bools
+
+    @cached_property
+    def first(self) -> Ints:
+        """The first of each reader's."""
+        return self.count.cumsum() - self.count
+
+    @cached_property
+    def reader(self) -> Ints:
+        """Whose each is."""
+        return np.repeat(np.arange(len(self.count)), self.count)
+
+    @cached_property
+    def _at(self) -> Ints:
+        """Where each stands in a table of one row a reader, counted row by row."""
+        starts = np.arange(len(self.count)) * self.count.max(initial=0)
+        return np.repeat(starts - self.first, self.count) + np.arange(len(self.row))
+
+    def table(self, values: Array, besides: float = 0.0) -> Array:
+        """A number of each in a table of one row a reader."""
+        return _entered(np.full((len(self.count), self.count.max(initial=0)), besides), self._at, values)
+
+
+def _entered(table: NDArray[Any], at: Ints, values: NDArray[Any]) -> NDArray[Any]:
+    """The table, with these values at these of its places, counted row by row."""
+    table.reshape(-1)[at] = values
+    return table
+
+
+_NONE = np.zeros(0, dtype=np.int64)

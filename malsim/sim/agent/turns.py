@@ -1,0 +1,202 @@
+"""A session: the reader's turns in every replication at once, each push → expand → work → write-back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.schema import NONE
+from malsim.sim.agent import hooks
+from malsim.sim.agent.reader_policy import Mind
+from malsim.sim.clock import milliseconds
+from malsim.sim.draws import Draws, Seats
+from malsim.sim.engine.claim_context import LEAST_STATED, Edge
+from malsim.sim.engine.drafts import Drafts
+from malsim.sim.world import SENSES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from malsim.sim.agent.context import Stage
+    from malsim.sim.agent.hooks import Turn
+    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.sim.record.turn_counters import Ledger
+    from malsim.sim.settings.reader import Reader
+
+__all__ = ["Session"]
+
+RECURRING = 5  # reads of one cell, after which it is worth an op
+
+
+class Session:
+    """What the reader of each replication has in its context, and the life of a turn."""
+
+    def __init__(self, reader: Reader, stage: Stage, ledger: Ledger, *, who: int, form: int) -> None:
+        self.reader, self.ledger, self._notes = reader, ledger, stage.notes
+        self._world, self._reps = stage.world, stage.reps
+        world, reps = stage.world, stage.reps
+        self._draws, self._places = Draws(stage.seed, "reader"), np.arange(len(reps))
+        self._seats = Seats(self._draws, rep=reps)
+        self._who, self._form = who, form
+        popularity = np.cumsum([fact.popularity for fact in world.facts])
+        self._upto = (popularity / popularity[-1])[:-1]
+        self._known = np.full((len(reps), len(world.facts)), NONE, dtype=np.int8)
+        self._own = np.full((len(reps), len(world.facts)), NONE, dtype=np.int64)
+        self._drawn: list[Array] = []  # for the turn's look at the world
+        self._anchor = 1
+        self._reads = np.zeros(0, dtype=np.int32)  # how often each cell was opened
+        self._open: tuple[Stand, Turn] | None = None  # the turn whose lessons are at the gate
+
+    def live(self, stand: Stand, number: int, now: float, budget: Array | None = None) -> tuple[Ints, Ints, Drafts]:
+        """One turn up to its write-back: the facts asked about, the rows opened, and the claims that go to the gate.
+
+        `budget` is the words each reader may be pushed, where something sets it.
+        """
+        self._begin(number, now)
+        drawn, *self._drawn = self._seats.uniform(("fact", *SENSES), turn=number)
+        fact = self._upto.searchsorted(drawn, side="right")
+        turn = hooks.push(stand, self.reader, fact, number, now, self.ledger, self._notes, budget)
+
+        def again(blocked: Bools, attempt: int) -> None:
+            mind.again(blocked, attempt)  # looked up when it is asked for: beginning to think may break off too
+
+        try:
+            mind = Mind(self, stand, turn)
+            mind.work()
+            turn.worked = True
+        finally:
+            lessons = hooks.stop(
+                turn, again, lambda: self._write_back(mind),
+                attempts=int(self.reader.attempts), ledger=self.ledger, notes=self._notes,
+            )  # fmt: skip
+        self._open = stand, turn
+        return fact, self._opened(turn, len(stand.view)), lessons
+
+    def heard(self, drafts: Drafts, row: Ints, name: Callable[[], pl.Series]) -> None:
+        """Learn within the turn which cells its write-backs became; `row` is NONE for a refusal, `name` gives all names."""
+        mine = drafts.who == self._who
+        own, refused = np.flatnonzero(mine & (row != NONE)), np.zeros(len(self._reps), dtype=bool)
+        self._own[drafts.rep[own], drafts.fact[own]] = row[own]
+        self._notes.written(drafts, own, name, row[own])
+        refused[drafts.rep[mine & (row == NONE)]] = True
+        if self._open:
+            hooks.gate(self._open[1], refused, ledger=self.ledger, notes=self._notes)
+
+    def close(self) -> None:
+        """End the turn, once the gate has spoken: enter in the ledger what became of it."""
+        if self._open:
+            self._count(*self._open)
+        self._open = None
+
+    def _opened(self, turn: Turn, cells: int) -> Ints:
+        """The rows that were opened; of a cell that is opened again and again it is said that an op could watch it."""
+        lines = np.flatnonzero(turn.opened)
+        rep, rows = lines // turn.opened.shape[1], turn.pushed.row.take(lines)
+        if not lines.size:
+            return rows
+        self.ledger.add("expanded", np.bincount(rep, minlength=len(self._reps)))
+        if cells > len(self._reads):
+            self._reads = np.append(self._reads, np.zeros(cells, dtype=np.int32))
+        reads = self._reads[rows] = self._reads[rows] + 1
+        often = np.flatnonzero(reads == RECURRING)
+        self._notes.nudged(turn, rep[often], rows[often], RECURRING)
+        return rows
+
+    def _begin(self, number: int, now: float) -> None:
+        """Empty the context, or remind it of the rules, when the turn has come for that."""
+        reader = self.reader
+        if reader.compact_every and number > 1 and (number - 1) % int(reader.compact_every) == 0:
+            self._known[:] = NONE
+            self._anchor = number  # all that is left in the context are the bootstrap cells, which state the rules
+            self._notes.every(
+                "compacted", now, f"turn {number}", "the context was emptied", f"compact_every {reader.compact_every:g}"
+            )
+        elif reader.reanchor_every and number > 1 and (number - 1) % int(reader.reanchor_every) == 0:
+            self._anchor = number
+            self._notes.every(
+                "reanchored", now, f"turn {number}", "the rules were read again", f"reanchor_every {reader.reanchor_every:g}"
+            )
+
+    def _happens(self, share: float, purpose: str, number: int, member: int = 0) -> Bools:
+        return self._draws.happens(share, purpose, rep=self._reps, member=member, turn=number)
+
+    def obeys(self, number: int) -> Bools:
+        """Whether the rules are present to each reader in this turn: always, but for one that forgets them."""
+        if self.reader.behaviour != "forgets_rules":
+            return np.ones(len(self._reps), dtype=bool)
+        share = 0.5 ** ((number - self._anchor) / self.reader.half_life)
+        return self._happens(share, "obeys", number)
+
+    def senses(self, turn: Turn) -> Ints:
+        """What each reader sees of its fact when it looks for itself."""
+        sight = self._world.sight(self._drawn, rep=self._places, fact=turn.fact, t=milliseconds(turn.now))
+        return sight.read(self.reader.skill)
+
+    def known(self, turn: Turn) -> Ints:
+        """What is in the context about each turn's fact, where the reader goes by it; NONE elsewhere."""
+        if not self.reader.recalls:
+            return np.full(len(self._reps), NONE, dtype=np.int64)
+        held = self._known[self._places, turn.fact].astype(np.int64)
+        return np.where(self._happens(self.reader.recalls, "recalls", turn.number), held, NONE)
+
+    def observes(self, turn: Turn) -> Bools:
+        """Whether it sees how its action turned out."""
+        return self._happens(self.reader.observes, "observes", turn.number)
+
+    def complies(self, turn: Turn, attempt: int) -> Bools:
+        """Whether it does as it is told when it is blocked."""
+        return self._happens(self.reader.complies, "complies", turn.number, attempt)
+
+    def own(self, turn: Turn) -> Ints:
+        """Its own latest cell about each turn's fact."""
+        return self._own[self._places, turn.fact]
+
+    def _count(self, stand: Stand, turn: Turn) -> None:
+        """Enter the turn in the ledger; what was not released did not happen."""
+        decided, learned = turn.value != NONE, turn.learned != NONE
+        acts = turn.released & decided
+        false = acts & (self._world.at(self._places, turn.fact, milliseconds(turn.now)) != turn.value)
+        stale = np.zeros_like(false)
+        stale[self._once_true(stand, turn, np.flatnonzero(false))] = True
+        counts = {
+            "acted": acts, "acted_false": false & ~stale, "acted_stale": stale,
+            "acted_init": acts & stand.catalogue.at("init", turn.acted, none=False),
+            "declined": turn.released & ~decided,
+            "learned": learned, "written": learned & turn.released, "lost": learned & ~turn.released,
+        }  # fmt: skip
+        for name, count in counts.items():
+            self.ledger.add(name, count)
+        if self.reader.recalls:
+            seen = np.flatnonzero(turn.observed != NONE)
+            self._known[seen, turn.fact[seen]] = turn.observed[seen]
+        self._notes.acted(turn, counts)
+
+    def _once_true(self, stand: Stand, turn: Turn, rep: Ints) -> Ints:
+        """Those of some replications whose reader acted on what was true when it was claimed."""
+        acted, fact = turn.acted[rep], turn.fact[rep]
+        born = stand.catalogue.at("born", acted, none=turn.now)
+        once = self._world.at(rep, fact, np.rint(born * milliseconds(1.0)).astype(np.int64)) == turn.value[rep]
+        true_once: Ints = rep[once]
+        return true_once
+
+    def _write_back(self, mind: Mind) -> Drafts:
+        """Each released lesson as a claim: it contradicts what was trusted instead, and supports what says the same."""
+        turn = mind.turn
+        rep = np.flatnonzero(turn.released & (turn.learned != NONE))
+        if not rep.size:
+            return Drafts.none()
+        friend, rival, own = mind.friend()[rep], mind.rival()[rep], self.own(turn)[rep]
+        edges = [
+            Edge("contradicts", turn.first[rep]),
+            Edge("contradicts", np.where(rival == own, NONE, rival)),
+            Edge("supports", np.where(friend == own, NONE, friend)),
+            Edge("supersedes", own),
+        ]
+        return Drafts.of(
+            edges, rep=rep, t=milliseconds(turn.now), who=self._who, turn=turn.number, fact=turn.fact[rep],
+            value=turn.learned[rep], stated=max(self.reader.skill, LEAST_STATED), form=self._form,
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Who writes what and when: populations, their claims, and the way to the gate."""

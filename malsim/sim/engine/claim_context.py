@@ -1,0 +1,197 @@
+"""What a behaviour works with: claims about to be made, what their writers can sense and were shown, and what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from malsim.sim.draws import Draws
+
+__all__ = ["LEAST_STATED", "Array", "Bools", "Edge", "Ints", "Occasion", "Own", "Said", "Seen", "Senses"]
+
+Array: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
+Ints: TypeAlias = NDArray[np.int64]
+
+LEAST_STATED = 0.01
+
+
+class Senses(Protocol):
+    """How a writer looks at the world: through a sensor of an accuracy, at what stood `lag` days ago."""
+
+    def __call__(self, accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
+        """The value each claim's writer reads; `member` and `turn` make several writers share one reading."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The rows that the push showed about each claim's fact, best ranked first, shape (claims, lines); NONE for none.
+
+    `row` is the shown cell (what stands for its handle), `value` the place of its value among the fact's, `effective` what
+    its line said: the memory's belief, or its rank where it has none.
+    """
+
+    row: Ints
+    value: Ints
+    effective: Array
+
+    @classmethod
+    def nothing(cls, claims: int) -> Seen:
+        """What a writer sees who reads no push."""
+        empty = np.full((claims, 1), NONE, dtype=np.int64)
+        return cls(empty, empty, np.zeros((claims, 1)))
+
+    def rows(self, here: slice) -> Seen:
+        """What some of the claims were shown."""
+        return Seen(self.row[here], self.value[here], self.effective[here])
+
+    def among(self, claims: int, rows: Ints) -> Seen:
+        """The same for so many claims, these those at places `rows`; the others were shown nothing."""
+        shape = (claims, self.row.shape[1])
+        whole = Seen(np.full(shape, NONE), np.full(shape, NONE), np.zeros(shape))
+        whole.row[rows], whole.value[rows], whole.effective[rows] = self.row, self.value, self.effective
+        return whole
+
+    def best(self, which: Bools) -> Ints:
+        """The column of the most effective marked row, the better ranked of two equals; NONE where none is marked."""
+        worth = np.where(which & (self.row != NONE), self.effective, -np.inf)
+        column = worth.argmax(axis=1)
+        return np.where(worth[np.arange(len(column)), column] > -np.inf, column, NONE)
+
+    def pick(self, held: Ints, column: Ints) -> Ints:
+        """What stands in a column of `held` for each claim; NONE where the column is NONE."""
+        found: Ints = held[np.arange(len(column)), np.maximum(column, 0)]
+        return np.where(column == NONE, NONE, found)
+
+
+@dataclass(frozen=True)
+class Own:
+    """What the population was told by verdicts: rows of its cells about each claim's fact, NONE where there is none.
+
+    `row` and `value` are the writer's own latest; `loose` are earlier ones of its own that nothing replaced yet. What few
+    behaviours want is looked up when it is read: `more` gives it by its name.
+    """
+
+    row: Ints
+    value: Ints
+    loose: Ints
+    more: Callable[[str], NDArray[Any]]
+
+    def rows(self, here: slice, more: Callable[[str], NDArray[Any]]) -> Own:
+        """What the writers of some of the claims, all of one population, were told."""
+        return Own(self.row[here], self.value[here], self.loose[here], more)
+
+    @cached_property
+    def first(self) -> Ints:
+        """The population's first."""
+        return self.more("first")
+
+    @cached_property
+    def peers(self) -> Ints:
+        """Each member's latest, shape (claims, members), without the writer's own."""
+        return self.more("peers")
+
+    @cached_property
+    def again(self) -> Bools:
+        """Where the writer makes another claim about the fact before this one, within the turn."""
+        return self.more("again")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Occasion:
+    """Claims about to be made by members of one population, one row each.
+
+    `rep` is the replication's number, `member` the writer among the population's, `turn` the writer's own count of claims
+    before this one, `fact` which fact, and `choices` how many values it has.
+    """
+
+    rep: Ints
+    member: Ints
+    turn: Ints
+    fact: Ints
+    choices: Ints
+    draws: Draws
+    sense: Senses
+    seen: Seen
+    own: Own
+
+    def happens(self, share: float, purpose: str) -> Bools:
+        """Whether what has the probability `share` happens at each claim."""
+        return self.draws.happens(share, purpose, rep=self.rep, member=self.member, turn=self.turn)
+
+    def stated(self, mean: float, noise: float) -> Array:
+        """A stated confidence for each claim: mean + noise · N(0, 1), within 0.01 and 1."""
+        if not noise:
+            return np.full(len(self.rep), min(max(mean, LEAST_STATED), 1.0))
+        drawn = self.draws.normal("stated", rep=self.rep, member=self.member, turn=self.turn)
+        return np.minimum(np.maximum(mean + noise * drawn, LEAST_STATED), 1.0)
+
+    def another(self, value: Ints, purpose: str = "another") -> Ints:
+        """One of the other values of each claim's fact, all alike."""
+        shift = 1 + self.draws.below(self.choices - 1, purpose, rep=self.rep, member=self.member, turn=self.turn)
+        return (value + shift) % self.choices
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One edge for each claim, to the cell at `target`; none where that is NONE."""
+
+    relation: str
+    target: Ints
+    mutual: bool = False
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the writers say: a value and a confidence a claim, the edges it was their nature to add, and who kept silent.
+
+    `graded` marks claims that judge an own earlier one: they are of kind `ver`, and the population's habits (disputes,
+    supports, revises) add no edges to them.
+    """
+
+    value: Ints
+    stated: Array
+    edges: tuple[Edge, ...] = ()
+    speaks: Bools | None = None
+    graded: Bools | None = None
+
+    @classmethod
+    def joined(cls, parts: Sequence[Said]) -> Said:
+        """What several populations say, one under the other."""
+        if len(parts) == 1:
+            return parts[0]
+        ends = list(accumulate(len(part.value) for part in parts))
+        edges = [
+            Edge(edge.relation, _spread([(end, edge.target)], ends[-1], otherwise=NONE), edge.mutual)
+            for part, end in zip(parts, ends, strict=True)
+            for edge in part.edges
+        ]
+        value, stated = (np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "stated"))
+        speaks, graded = (
+            _marks(list(zip(ends, held, strict=True)), ends[-1], otherwise=otherwise)
+            for held, otherwise in (([part.speaks for part in parts], True), ([part.graded for part in parts], False))
+        )
+        return cls(value, stated, tuple(edges), speaks, graded)
+
+
+def _spread(parts: Iterable[tuple[int, NDArray[Any] | None]], claims: int, *, otherwise: int) -> NDArray[Any]:
+    """What is held of the claims that end at each of some places, as of so many claims."""
+    spread = np.full(claims, otherwise)
+    for end, held in parts:
+        if held is not None:
+            spread[end - len(held) : end] = held
+    return spread
+
+
+def _marks(parts: Sequence[tuple[int, Bools | None]], claims: int, *, otherwise: bool) -> Bools | None:
+    return _spread(parts, claims, otherwise=otherwise) if any(held is not None for _, held in parts) else None

@@ -1,0 +1,163 @@
+"""Who writes when: every member of every population, in every replication, in one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import cache, partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from malsim.sim.clock import DAY
+from malsim.sim.draws import Draws, Seats, exponential
+from malsim.sim.world import SENSES, Sight
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from malsim.sim.agent.context import Stage
+    from malsim.sim.engine.claim_context import Array, Ints
+    from malsim.sim.engine.population_process import Crowd
+
+__all__ = ["NEVER", "Roster", "Wake", "waited"]
+
+Spans: TypeAlias = list[tuple[int, slice]]
+NEVER = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Wake:
+    """Claims that fall due, population by population.
+
+    `crowd` is the place of the population, `place` the writer's in the roster, `rep` the replication's among the run's and
+    `number` its own; `member` is the writer among the population's, `turn` its count of claims before, `t` milliseconds.
+    `drawn` gives numbers from 0 on and below 1 at each claim's address, by purpose, `sight` what sensors there meet.
+    `spans` has each population that has claims, with where they stand.
+    """
+
+    crowd: Ints
+    place: Ints
+    rep: Ints
+    number: Ints
+    member: Ints
+    turn: Ints
+    t: Ints
+    fact: Ints
+    drawn: Callable[[str], Array] = field(kw_only=True)
+    sight: Callable[[], Sight] = field(kw_only=True)
+    spans: Spans = field(kw_only=True)
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    def parts(self) -> Iterator[tuple[int, slice, Wake]]:
+        """Each population that has claims, with where they stand, and these alone."""
+        for one, here in self.spans:
+            yield one, here, self._part(one, here)
+
+    def _part(self, one: int, here: slice) -> Wake:
+        return Wake(
+            *(getattr(self, name)[here] for name in _COLUMNS),
+            drawn=lambda purpose: self.drawn(purpose)[here],
+            sight=lambda: self.sight().rows(here),
+            spans=[(one, slice(0, here.stop - here.start))],
+        )
+
+
+class Roster:
+    """When each writes next; writers stand by population, within it by replication, within that by member.
+
+    `sizes` are the populations' members, `starts` the places of their first.
+    """
+
+    def __init__(self, crowds: Sequence[Crowd], stage: Stage) -> None:
+        self._crowds, self._world = crowds, stage.world
+        populations = [crowd.population for crowd in crowds]
+        self.sizes = np.array([crowd.size for crowd in crowds], dtype=np.int64)
+        self.starts = np.cumsum([0, *(self.sizes * len(stage.reps))])
+        self._laws = {one for one, crowd in enumerate(crowds) if not crowd.is_plain}  # those with a law of their own
+        places = np.arange(self.starts[-1])
+        crowd = self.starts.searchsorted(places, side="right") - 1
+        rep, member = np.divmod(places - self.starts[crowd], self.sizes[crowd])
+        number = stage.reps[rep]
+        self._who = np.stack([crowd, rep, number, member], axis=1)  # one row a place: what is looked up together
+        draws = Draws(stage.seed, tuple(population.name for population in populations), crowd)
+        self._seats = Seats(draws, rep=number, member=member)
+        self._rate = np.array([crowd.population.rate if crowd.is_plain else 1.0 for crowd in crowds])[crowd]
+        self._last = np.array([crowd.last for crowd in crowds], dtype=np.int64)[crowd]
+        self._turn = np.zeros(len(places), dtype=np.int64)
+        before = np.array([population.start - (population.every or 0) for population in populations], dtype=np.int64)
+        self._due = self._next(places, self._turn, before[crowd])
+
+    def wake(self, before: int) -> Wake:
+        """Take the claims that fall due before a time, and set when each writes next."""
+        rounds = []
+        place = np.flatnonzero(self._due < before)
+        while len(place):
+            turn, t = self._turn[place], self._due[place]
+            rounds.append((place, turn, t))
+            self._turn[place] = turn + 1
+            self._due[place] = due = self._next(place, turn + 1, t)
+            place = place[due < before]
+        if not rounds:
+            return _NOBODY
+        place, turn, t = rounds[0] if len(rounds) == 1 else self._by_crowd(rounds)
+        crowd, rep, number, member = self._who[place].T
+        drawn, spans = self._drawn(turn, place), _spans(crowd)
+        fact = self._facts(spans, member, turn, drawn("fact"))
+        sight = cache(partial(self._world.sight, map(drawn, SENSES), rep=rep, fact=fact, t=t))
+        return Wake(crowd, place, rep, number, member, turn, t, fact, drawn=drawn, sight=sight, spans=spans)
+
+    def _by_crowd(self, rounds: Sequence[tuple[Ints, ...]]) -> list[Ints]:
+        """Columns of several rounds, population first, as one round after the other within each."""
+        columns = [np.concatenate(parts) for parts in zip(*rounds, strict=True)]
+        order = np.argsort(self._who[columns[0], 0], kind="stable")
+        return [column[order] for column in columns]
+
+    def _drawn(self, turn: Ints, place: Ints) -> Callable[[str], Array]:
+        """What is drawn at each claim's address, by purpose; what nearly all want is drawn at once."""
+        held: dict[str, Array] = dict(zip(_WANTED, self._seats.uniform(_WANTED, turn=turn, seat=place), strict=True))
+
+        def drawn(purpose: str) -> Array:
+            if purpose not in held:
+                held[purpose] = self._seats.uniform(purpose, turn=turn, seat=place)
+            return held[purpose]
+
+        return drawn
+
+    def _facts(self, spans: Spans, member: Ints, turn: Ints, drawn: Array) -> Ints:
+        """What each claim is about."""
+        fact = np.empty(len(turn), dtype=np.int64)
+        for one, here in spans:
+            fact[here] = self._crowds[one].chosen(drawn[here], member[here], turn[here])
+        return fact
+
+    def _next(self, place: Ints, turn: Ints, since: Ints) -> Ints:
+        """When each writes claim `turn`, counted from the one before; NEVER past its population's last day."""
+        drawn = self._seats.uniform("gap", turn=turn, seat=place)
+        due = since + waited(exponential(drawn) / self._rate[place])
+        if self._laws:
+            crowd, _, number, member = self._who[place].T
+            for one, here in _spans(crowd):
+                if one in self._laws:
+                    due[here] = self._crowds[one].next(number[here], member[here], turn[here], since[here])
+        return np.where(due < self._last[place], due, NEVER)
+
+
+def waited(gap: Array) -> Ints:
+    """Whole milliseconds of a number of days, one at least."""
+    return np.maximum(1, np.rint(gap * DAY)).astype(np.int64)
+
+
+def _spans(crowd: Ints) -> Spans:
+    edges = crowd.searchsorted(np.arange(crowd[-1] + 2)).tolist() if len(crowd) else []
+    return [(one, slice(start, end)) for one, (start, end) in enumerate(pairwise(edges)) if start < end]
+
+
+_WANTED = ("fact", *SENSES, "stated")
+_COLUMNS = tuple(part.name for part in fields(Wake) if part.type == "Ints")
+_NONE = np.zeros(0, dtype=np.int64)
+_NOBODY = Wake(
+    *[_NONE] * len(_COLUMNS), drawn=lambda _: np.zeros(0), sight=lambda: Sight(_NONE, _NONE, np.zeros(0)), spans=[]
+)

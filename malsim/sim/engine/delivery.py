@@ -1,0 +1,146 @@
+"""Faults between a writer and the gate: noise corrupts a claim on its way, a bad command is wrong at the source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.errors import ScenarioError
+from malsim.parameters import Param, checked
+from malsim.sim.clock import DAY
+from malsim.sim.draws import Draws
+from malsim.sim.engine.claim_context import LEAST_STATED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from malsim.sim.agent.context import Stage
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.sim.engine.claim_schedule import Wake
+    from malsim.sim.engine.drafts import Drafts
+
+__all__ = ["BAD", "NOISE", "Fault", "Line"]
+
+_SHARE = {
+    "flip": "its value becomes another, its edges stay",
+    "perturb": "its confidence moves by spread · N(0, 1)",
+    "drop": "it never arrives",
+    "double": "it arrives twice",
+    "delay": "it arrives late, by late · Exp(1)",
+    "reorder": "it arrives at a random time of its turn",
+}
+_KINDS = {"flip": "flipped", "perturb": "perturbed", "double": "doubled", "delay": "delayed", "reorder": "reordered"}
+NOISE = {name: Param(0.0, "1", f"probability that a claim is hit so: {what}", 0.0, 1.0) for name, what in _SHARE.items()} | {
+    "spread": Param(0.2, "1", "size of a perturbation", 0.0, 1.0),
+    "late": Param(1.0, "d", "mean delay", 0.0, 1e6),
+}
+BAD = {
+    "wrong": Param(
+        0.0, "1", "probability that another value is put in at the source, and wired as if it were meant", 0.0, 1.0
+    )
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """What befalls a population's claims made from `start` on and before `end` (milliseconds)."""
+
+    population: str
+    noise: Mapping[str, float] = field(default_factory=dict)
+    bad: Mapping[str, float] = field(default_factory=dict)
+    start: int = 0
+    end: int | None = None
+
+    def __post_init__(self) -> None:
+        where = f"faults[{self.population}]"
+        object.__setattr__(self, "noise", checked(self.noise, NOISE, where=f"{where}.noise"))
+        object.__setattr__(self, "bad", checked(self.bad, BAD, where=f"{where}.bad"))
+        if self.end is not None and self.end <= self.start:
+            raise ScenarioError("out of bounds", where=f"{where}.to", given=self.end / DAY, allowed="later than from")
+
+    def during(self, t: Ints) -> Bools:
+        """Which times lie within the fault's span."""
+        inside: Bools = t >= self.start
+        return inside if self.end is None else inside & (t < self.end)
+
+
+@dataclass(frozen=True)
+class Line:
+    """The way from one population to the gate, with the faults on it; `first_writer` is its first member's place."""
+
+    population: str
+    faults: tuple[Fault, ...]
+    stage: Stage
+    draws: Draws
+    first_writer: int
+
+    @classmethod
+    def of(cls, faults: Sequence[Fault], population: str, stage: Stage, first_writer: int) -> Line:
+        """The line of a population, with those of the faults that lie on it."""
+        own = tuple(fault for fault in faults if fault.population == population)
+        return cls(population, own, stage, Draws(stage.seed, f"faults of {population}"), first_writer)
+
+    def bad(self, wake: Wake) -> Bools | None:
+        """Which claims are to be wrong at the source; None where no fault makes any so."""
+        hit = None
+        for number, fault in enumerate(self.faults):
+            if fault.bad["wrong"]:
+                here = self._misled(fault, number, wake.rep, wake.member, wake.turn, wake.t)
+                hit = here if hit is None else hit | here
+        return hit
+
+    def _misled(self, fault: Fault, number: int, rep: Ints, member: Ints, turn: Ints, t: Ints) -> Bools:
+        drawn = self.draws.uniform(f"bad {number}", rep=self.stage.reps[rep], member=member, turn=turn)
+        return fault.during(t) & (drawn < fault.bad["wrong"])
+
+    def carry(self, drafts: Drafts, start: int, end: int) -> Drafts:
+        """The claims as they arrive, of a turn from `start` to `end` (milliseconds); what befell them is noted."""
+        for number, fault in enumerate(self.faults):
+            if fault.bad["wrong"] and len(drafts):
+                member = drafts.who - self.first_writer
+                self._note("misled", drafts, self._misled(fault, number, drafts.rep, member, drafts.turn, drafts.t))
+        for number, fault in enumerate(self.faults):
+            if any(fault.noise[name] for name in _SHARE) and len(drafts):
+                drafts = self._hit(fault, number, drafts, start, end)
+        return drafts
+
+    def _note(self, kind: str, drafts: Drafts, hit: Bools) -> None:
+        detail, which = ("another value at the source", "bad") if kind == "misled" else ("on its way to the gate", "noise")
+        self.stage.notes.faulty(kind, drafts, hit, detail=detail, cause=f"{which} on {self.population}")
+
+    def _hit(self, fault: Fault, number: int, drafts: Drafts, start: int, end: int) -> Drafts:
+        """Each claim is hit by each kind of noise on its own, but for one that is lost: nothing else befalls it."""
+        noise, during = fault.noise, fault.during(drafts.t)
+        address: dict[str, Ints | int] = {
+            "rep": self.stage.reps[drafts.rep],
+            "member": drafts.who - self.first_writer,
+            "turn": drafts.turn,
+        }
+
+        def drawn(purpose: str) -> Array:
+            return self.draws.uniform(f"{purpose} {number}", **address)
+
+        lost: Bools = during & (drawn("drop") < noise["drop"])
+        self._note("lost", drafts, lost)
+
+        def hit(name: str) -> Bools:
+            found: Bools = during & ~lost & (drawn(name) < noise[name])
+            self._note(_KINDS[name], drafts, found)
+            return found
+
+        choices = self.stage.world.choices[drafts.fact]
+        another = (drafts.value + 1 + (drawn("another") * (choices - 1)).astype(np.int64)) % choices
+        moved = drafts.stated + noise["spread"] * self.draws.normal(f"size {number}", **address)
+        wait = np.maximum(1, np.rint(-np.log1p(-drawn("wait")) * noise["late"] * DAY)).astype(np.int64)
+        anywhere = start + (drawn("place") * (end - start)).astype(np.int64)
+        t = np.where(hit("reorder"), anywhere, drafts.t)
+        changed = replace(
+            drafts,
+            value=np.where(hit("flip"), another, drafts.value),
+            stated=np.where(hit("perturb"), np.clip(moved, LEAST_STATED, 1.0), drafts.stated),
+            t=np.where(hit("delay"), t + wait, t),
+        )
+        times = np.where(lost, 0, np.where(hit("double"), 2, 1))
+        return changed.rows(np.repeat(np.arange(len(drafts)), times))

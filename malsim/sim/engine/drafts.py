@@ -1,0 +1,101 @@
+"""Claims as numbers, from the writer's hand to the gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.memory import schema
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from malsim.sim.engine.claim_context import Array, Bools, Edge, Ints
+
+__all__ = ["Drafts"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drafts:
+    """Claims, one row each, and their edges, one row each.
+
+    Of a claim: `rep` (place among the run's replications), `t` (milliseconds, when it reaches the gate), `who` (place among
+    the run's writers), `turn` (the writer's own count), `fact`, `value` (places), `stated`, `form` (place among the run's
+    forms). Of an edge, claim by claim: `claim` (row above), `relation` (number), `target` (row of the memory's cells),
+    `mutual`.
+    """
+
+    rep: Ints
+    t: Ints
+    who: Ints
+    turn: Ints
+    fact: Ints
+    value: Ints
+    stated: Array
+    form: Ints
+    claim: Ints
+    relation: Ints
+    target: Ints
+    mutual: Bools
+
+    def __len__(self) -> int:
+        return len(self.rep)
+
+    @classmethod
+    def none(cls) -> Drafts:
+        """No claim at all."""
+        return _NOTHING
+
+    @classmethod
+    def of(cls, edges: Sequence[Edge], *, rep: Ints, **columns: Ints | Array | float) -> Drafts:
+        """Claims with what they intend; a column may be one number for all, and no edge is said twice."""
+        spread: dict[str, NDArray[Any]] = {
+            name: held if isinstance(held, np.ndarray) else np.full(len(rep), held) for name, held in columns.items()
+        }
+        return cls(rep=rep, **spread, **_flat(edges))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Drafts]) -> Drafts:
+        """Several one under the other."""
+        parts = [part for part in parts if len(part)]
+        if len(parts) <= 1:
+            return parts[0] if parts else cls.none()
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
+        starts = np.cumsum([0, *(len(part) for part in parts[:-1])])
+        columns["claim"] += np.repeat(starts, [len(part.claim) for part in parts])
+        return cls(**columns)
+
+    def rows(self, rows: Ints) -> Drafts:
+        """The claims of these rows, in their order, each with its edges; a row named twice is there twice."""
+        each = np.bincount(self.claim, minlength=len(self))
+        counts = each[rows]
+        claim = np.repeat(np.arange(len(rows)), counts)
+        edge = np.repeat(each.cumsum()[rows] - counts.cumsum(), counts) + np.arange(len(claim))
+        kept = {name: getattr(self, name)[rows] for name in _OF_CLAIMS}
+        return Drafts(**kept, claim=claim, **{name: getattr(self, name)[edge] for name in _OF_EDGES})
+
+
+def _flat(edges: Sequence[Edge]) -> dict[str, NDArray[Any]]:
+    """Edges as columns of `Drafts`: claim by claim, in the order given, none twice."""
+    targets = np.array([edge.target for edge in edges], dtype=np.int64).reshape(len(edges), -1 if edges else 0)
+    claim, place = np.nonzero(targets.T != NONE)
+    relation = np.array([schema.RELATIONS.index(edge.relation) for edge in edges], dtype=np.int64)[place]
+    target = targets[place, claim]
+    mutual = np.array([edge.mutual for edge in edges], dtype=bool)[place]
+    said = (claim * len(schema.RELATIONS) + relation) * (target.max(initial=0) + 1) + target
+    order = np.argsort(said, kind="stable")
+    first = np.ones(len(said), dtype=bool)
+    first[order[1:]] = said[order[1:]] != said[order[:-1]]
+    return {"claim": claim[first], "relation": relation[first], "target": target[first], "mutual": mutual[first]}
+
+
+_KINDS = {"stated": np.float64, "mutual": np.bool_}
+_COLUMNS = tuple(part.name for part in fields(Drafts))
+_OF_EDGES = ("relation", "target", "mutual")
+_OF_CLAIMS = tuple(name for name in _COLUMNS if name not in (*_OF_EDGES, "claim"))
+_NOTHING = Drafts(**{name: np.zeros(0, dtype=_KINDS.get(name, np.int64)) for name in _COLUMNS})

@@ -1,0 +1,68 @@
+"""The edges that populations' habits add to what their behaviours say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.schema import NONE
+from malsim.sim.engine.claim_context import Edge
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.sim.engine.claim_context import Bools, Own, Said, Seen
+    from malsim.sim.engine.claim_schedule import Wake
+    from malsim.sim.settings.population import Population
+
+__all__ = ["Habits"]
+
+
+class Habits:
+    """A dispute with the best rival shown, a support of the best that agrees, a revision of the writer's own.
+
+    Claims that judge the writer's own get none of them; nobody disputes or supports its own latest so.
+    """
+
+    def __init__(self, populations: Sequence[Population]) -> None:
+        self._disputes = _Share("disputes", [population.disputes for population in populations])
+        self._supports = _Share("supports", [population.supports for population in populations])
+        self._mutual = np.array([population.mutual for population in populations], dtype=bool)
+        self._revises = np.array([population.revises for population in populations], dtype=bool)
+        self._some_are_mutual = bool(self._mutual.any())
+
+    def edges(self, wake: Wake, seen: Seen, own: Own, said: Said) -> list[Edge]:
+        """The edges of claims of any of the populations."""
+        edges: list[Edge] = []
+        known = (seen.value != NONE) & (seen.row != own.row[:, None])
+        agrees = seen.value == said.value[:, None]
+        plain = True if said.graded is None else ~said.graded
+        if self._disputes.some:
+            rival = seen.pick(seen.row, seen.best(known & ~agrees))
+            rival = np.where(self._disputes.happens(wake) & plain, rival, NONE)
+            if self._some_are_mutual:
+                mutual = self._mutual[wake.crowd]
+                edges.append(Edge("contradicts", np.where(mutual, rival, NONE), mutual=True))
+                rival = np.where(mutual, NONE, rival)
+            edges.append(Edge("contradicts", rival))
+        if self._supports.some:
+            friend = seen.pick(seen.row, seen.best(known & agrees))
+            edges.append(Edge("supports", np.where(self._supports.happens(wake) & plain, friend, NONE)))
+        revises = self._revises[wake.crowd] & plain
+        return edges + [Edge("supersedes", np.where(revises, row, NONE)) for row in (own.row, *own.loose.T)]
+
+
+class _Share:
+    """The probability of a habit, population by population; `some` have it at all."""
+
+    def __init__(self, habit: str, share: Sequence[float]) -> None:
+        self._habit, self._share = habit, np.array(share)
+        self._always = self._share == 1.0
+        self._drawn = bool((~self._always & (self._share > 0.0)).any())
+        self.some = bool((self._share > 0.0).any())
+
+    def happens(self, wake: Wake) -> Bools:
+        """Whether it does at each claim; where all is certain either way nothing is drawn."""
+        does: Bools = wake.drawn(self._habit) < self._share[wake.crowd] if self._drawn else self._always[wake.crowd]
+        return does

@@ -1,0 +1,55 @@
+"""Where claims wait between being posted and the next scan."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.sim.clock import milliseconds
+from malsim.sim.engine.drafts import Drafts
+
+__all__ = ["Inbox"]
+
+
+class Inbox:
+    """Claims posted so far and not yet drained; posting in any order gives the same batches."""
+
+    def __init__(self) -> None:
+        self._posted: list[pl.DataFrame] = []
+        self._drafts: list[Drafts] = []
+
+    def post(self, claims: pl.DataFrame) -> None:
+        """Put claims (columns of `schema.CLAIMS`) in."""
+        self._posted.append(claims)
+
+    def draft(self, drafts: Drafts) -> None:
+        """Put drafts in."""
+        self._drafts.append(drafts)
+
+    def drain(self, before: float) -> tuple[pl.DataFrame, Drafts]:
+        """Take out what is stamped before a time in days; a claim stamped at that very time waits."""
+        drafts = Drafts.joined(self._drafts)
+        arrived = drafts.t < milliseconds(before)
+        self._drafts = []
+        if not arrived.all():
+            self._drafts = [drafts.rows(np.flatnonzero(~arrived))]
+            drafts = drafts.rows(np.flatnonzero(arrived))
+        return self._due(before), drafts
+
+    def _due(self, before: float) -> pl.DataFrame:
+        """The posted claims that are due; the others go on waiting."""
+        if not self._posted:
+            return _NOTHING
+        waiting = pl.concat(self._posted)
+        due = waiting["t"] < before
+        late = waiting.filter(~due)
+        self._posted = [late] if late.height else []
+        return waiting.filter(due)
+
+    def __len__(self) -> int:
+        """How many claims wait."""
+        return sum(frame.height for frame in self._posted) + sum(len(drafts) for drafts in self._drafts)
+
+
+_NOTHING = pl.DataFrame(schema=schema.CLAIMS)

@@ -1,0 +1,123 @@
+"""Claims on their way to the memory: drawn ones and scripted ones as one batch, in numbers and in the order of the gate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.memory.gate.admit import screened
+from malsim.memory.gate.checks import validate
+from malsim.memory.port import Claims, Edges, Vocabulary
+from malsim.memory.schema import NONE
+from malsim.sim.clock import DAY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.memory import Memory, Rules
+    from malsim.memory.gate.claims import Validated
+    from malsim.sim.engine.claim_context import Bools, Ints
+    from malsim.sim.engine.drafts import Drafts
+    from malsim.sim.engine.words import Words
+    from malsim.sim.world import Fact
+
+__all__ = ["Intake"]
+
+
+class Intake:
+    """Puts numbers to what claims say: the world's facts and their values first, then what scripted claims speak of besides.
+
+    A scripted claim without an object is about itself: its handle, key or title; one without a value says its title.
+    """
+
+    def __init__(self, facts: Sequence[Fact], scripted: pl.DataFrame, words: Words, about: Bools, rules: Rules) -> None:
+        self._words, self._about, self._rules, self._first = words, about, rules, words.first
+        self._external = words.external
+        self._objects = {fact.name: place for place, fact in enumerate(facts)}
+        self._writers = {name: place for place, name in enumerate(words.writers.to_list())}
+        self._values: list[dict[float | str, int]] = [{fact.number(v): v for v in range(len(fact.values))} for fact in facts]
+        labels: list[list[float | str]] = [list(fact.values) for fact in facts]
+        for writer, about_what, says in _spoken(scripted):
+            self._writers.setdefault(writer, len(self._writers))
+            place = self._objects.setdefault(about_what, len(self._objects))
+            if place == len(labels):
+                labels.append([])
+                self._values.append({})
+            if says not in self._values[place]:
+                self._values[place][says] = len(labels[place])
+                labels[place].append(says)
+        self.vocabulary = Vocabulary(list(self._writers), list(self._objects), labels)
+        names = np.array(list(self._writers), dtype=object)
+        self._rank = np.argsort(np.argsort(names, kind="stable"), kind="stable")
+
+    def claims(self, drafts: Drafts, scripted: pl.DataFrame, *, checked: bool) -> tuple[Claims, Ints]:
+        """Drafts, which stand in the order of the gate, and scripted claims among them; of each the draft's row or NONE.
+
+        With `checked`, what the gate has read of drafts' words before is handed along.
+        """
+        about = self._about[drafts.form]
+        columns: dict[str, Any] = {
+            "rep": drafts.rep, "t": drafts.t / DAY, "writer": drafts.who, "sequence": drafts.turn, "stated": drafts.stated,
+            "object": np.where(about, drafts.fact, NONE), "value": np.where(about, drafts.value, NONE),
+            "verified": self._external[drafts.form],
+        }  # fmt: skip
+        place = np.arange(len(drafts))
+        if scripted.height:
+            numbers = self._numbers(scripted)
+            columns = {name: np.concatenate([held, numbers[name]]) for name, held in columns.items()}
+            order = np.lexsort((columns["sequence"], self._rank[columns["writer"]], columns["t"]))
+            columns = {name: held[order] for name, held in columns.items()}
+            place = np.where(order < len(drafts), order, NONE)
+        return Claims(
+            **columns,
+            edges=self._edges(drafts, scripted, place),
+            words=lambda: scripted,
+            checked=(lambda memory: self._checked(drafts, scripted, memory)) if checked else None,
+        ), place
+
+    def _edges(self, drafts: Drafts, scripted: pl.DataFrame, place: Ints) -> Edges:
+        """The edges of drafts; those of scripted claims, which name their targets, are counted as edges to nowhere."""
+        own = np.flatnonzero(place != NONE)
+        now = np.full(len(drafts), NONE)
+        now[place[own]] = own
+        named = np.repeat(np.flatnonzero(place == NONE), scripted["edges"].list.len().fill_null(0).to_numpy())
+        nowhere = np.full(len(named), NONE)
+        return Edges(
+            claim=np.append(now[drafts.claim], named),
+            relation=np.append(drafts.relation, nowhere),
+            target=np.append(drafts.target, nowhere),
+            mutual=np.append(drafts.mutual, np.zeros(len(named), dtype=bool)),
+        )
+
+    def _checked(self, drafts: Drafts, scripted: pl.DataFrame, memory: Memory) -> Validated:
+        claims = self._words.claims(drafts, memory)
+        if scripted.height:
+            claims, _ = claims.joined(claims, screened(validate(scripted, self._rules), self._rules))
+        return claims
+
+    def _numbers(self, scripted: pl.DataFrame) -> dict[str, Any]:
+        spoken = [(self._writers[writer], self._objects[name], says) for writer, name, says in _spoken(scripted)]
+        return {
+            "rep": scripted["rep"].to_numpy() - self._first,
+            "t": scripted["t"].to_numpy(),
+            "writer": np.array([writer for writer, _, _ in spoken], dtype=np.int64),
+            "sequence": scripted["sequence"].to_numpy(),
+            "verified": (scripted["verification"].fill_null("") == "external").to_numpy(),
+            "stated": scripted["confidence"].cast(pl.Float64).fill_null(np.nan).to_numpy(),
+            "object": np.array([place for _, place, _ in spoken], dtype=np.int64),
+            "value": np.array([self._values[place][says] for _, place, says in spoken], dtype=np.int64),
+        }
+
+
+def _spoken(scripted: pl.DataFrame) -> list[tuple[str, str, float | str]]:
+    """Writer, object and value of scripted claims."""
+    about = pl.coalesce("object", "handle", "key", "title", pl.lit(""))
+    columns = scripted.select(
+        pl.col("writer").fill_null(_NOBODY), about.alias("about"), "value", pl.col("title").fill_null("")
+    )
+    return [(writer, name, title if value is None else value) for writer, name, value, title in columns.rows()]
+
+
+_NOBODY = "\U0010ffff"  # who writes nothing is refused by the gate, after all others of the same instant

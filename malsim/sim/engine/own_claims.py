@@ -1,0 +1,93 @@
+"""What verdicts told the members of populations: which cells their claims became."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.memory.graph.frames import places_within
+from malsim.memory.schema import NONE
+from malsim.sim.engine.claim_context import Own
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.sim.engine.claim_context import Bools, Ints
+    from malsim.sim.engine.claim_schedule import Wake
+
+__all__ = ["Known"]
+
+
+class Known:
+    """By writer (its place in the roster) and fact: the latest cell and its value; and which are still to be taken along.
+
+    A writer learns what became of its claims at the next turn. Of several it made about one fact in one turn the last is its
+    latest; the others are loose ends until its next claim about the fact supersedes them too.
+    """
+
+    def __init__(self, sizes: Ints, replications: int, facts: int) -> None:
+        self._sizes, self._replications, self._facts = sizes, replications, facts
+        self._starts = np.cumsum([0, *(sizes * replications)])
+        size = int(self._starts[-1]) * facts
+        self._row = np.full(size, NONE, dtype=np.int32)
+        self._value = np.full(size, NONE, dtype=np.int8)
+        self._first = np.full(len(sizes) * replications * facts, NONE, dtype=np.int32)  # by population, replication, fact
+        self._loose = np.zeros((2, 0), dtype=np.int64)  # place and row
+        self._untied = np.zeros(size, dtype=bool)  # places with loose ends
+
+    def heard(self, crowd: Ints, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
+        """Learn which cells claims became, in the order of the gate."""
+        place = (self._starts[crowd] + rep * self._sizes[crowd] + member) * self._facts + fact
+        self._row[place], self._value[place] = row, value
+        loose = self._row[place] != row
+        if loose.any():
+            self._untied[place[loose]] = True
+            self._loose = np.append(self._loose, [place[loose], row[loose]], axis=1)
+        shared = (crowd * self._replications + rep) * self._facts + fact
+        new = np.flatnonzero(self._first[shared] == NONE)[::-1]  # of several, the first is written last
+        self._first[shared[new]] = row[new]
+
+    def own(self, wake: Wake) -> Own:
+        """What each writer who wakes knows of its own claims; the loose ends it is handed are its to tie."""
+        place = wake.place * self._facts + wake.fact
+        row, value = self._row[place].astype(np.int64), self._value[place].astype(np.int64)
+        return Own(row, value, self._taken(place), partial(self.more, wake))
+
+    def more(self, wake: Wake, what: str) -> NDArray[Any]:
+        """What few ask for, of writers of one population: `first`, `peers` or `again`, as `Own` has them."""
+        found: NDArray[Any] = {"first": self._firsts, "peers": self._peers, "again": self._again}[what](wake)
+        return found
+
+    def _firsts(self, wake: Wake) -> Ints:
+        """The population's first cell about each claim's fact."""
+        found: Ints = self._first[(wake.crowd * self._replications + wake.rep) * self._facts + wake.fact].astype(np.int64)
+        return found
+
+    def _again(self, wake: Wake) -> Bools:
+        """Where a claim is not its writer's first about the fact within the turn."""
+        return places_within(wake.place * self._facts + wake.fact) > 0
+
+    def _peers(self, wake: Wake) -> Ints:
+        """The latest cells of the other members about each claim's fact, shape (claims, members)."""
+        members = np.arange(self._sizes[wake.crowd[0]])
+        place = (wake.place - wake.member)[:, None] + members
+        peers: Ints = self._row.reshape(-1, self._facts)[place, wake.fact[:, None]].astype(np.int64)
+        peers[np.arange(len(wake)), wake.member] = NONE
+        return peers
+
+    def _taken(self, place: Ints) -> Ints:
+        """Hand the loose ends of each place to its first claim, shape (claims, most of them)."""
+        if not self._untied[place].any():
+            return np.zeros((len(place), 0), dtype=np.int64)
+        waiting, row = self._loose
+        here, first = np.unique(place, return_index=True)
+        at = np.searchsorted(here, waiting).clip(max=len(here) - 1)
+        met = here[at] == waiting
+        claim = first[at[met]]
+        nth = places_within(claim)
+        taken = np.full((len(place), int(nth.max(initial=-1)) + 1), NONE)
+        taken[claim, nth] = row[met]
+        self._loose, self._untied[place] = self._loose[:, ~met], False
+        return taken

@@ -1,0 +1,121 @@
+"""One population of a run, in every replication at once: when its members write, about what, and what they say."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.errors import ScenarioError
+from malsim.sim.clock import milliseconds
+from malsim.sim.draws import Draws, Shared
+from malsim.sim.engine.claim_context import Occasion, Said
+from malsim.sim.engine.claim_schedule import NEVER, waited
+from malsim.sim.world import SENSES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from malsim.sim.agent.context import Stage
+    from malsim.sim.engine.claim_context import Array, Bools, Ints, Own, Seen
+    from malsim.sim.engine.claim_schedule import Wake
+    from malsim.sim.engine.scripted import Script
+    from malsim.sim.settings.population import Population
+    from malsim.sim.world import World
+
+__all__ = ["Crowd"]
+
+
+class Crowd:
+    """The members of a population as one: what they write about, when if they keep a law of their own, what they say."""
+
+    def __init__(self, population: Population, stage: Stage, script: Script | None = None) -> None:
+        self.population, self.script = population, script
+        world = self._world = stage.world
+        self.draws = Draws(stage.seed, population.name)
+        self._module = population.kind_of.module
+        self._gap: Callable[..., Array] | None = getattr(self._module, "gap", None)
+        self._settings = {name: _wanted(getattr(self._module, name, None), population.settings) for name in ("gap", "write")}
+        self.size = len(script.names) if script else population.count
+        self._facts = _facts_of(population, world)
+        weight = np.array([world.facts[fact].popularity for fact in self._facts])
+        self._upto = (np.cumsum(weight) / weight.sum())[:-1]
+        self.last = NEVER if population.end is None else population.end
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its members' names."""
+        return self.script.names if self.script else tuple(f"{self.population.name}-{n + 1}" for n in range(self.size))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the gaps between a member's claims are exponential, of the population's rate."""
+        return not (self.script or self._gap or self.population.every) and self.population.rate > 0.0
+
+    def next(self, number: Ints, member: Ints, turn: Ints, since: Ints) -> Ints:
+        """When each member writes claim `turn`, counted from the one before, by the population's own law."""
+        population = self.population
+        if self.script:
+            times = np.append(self.script.t, NEVER)[self.script.place(member, turn)]
+            return np.where(times < self.last, times + population.start, NEVER)
+        if population.every is not None:
+            return since + population.every
+        if self._gap is None or population.rate == 0.0:
+            return np.full(len(number), NEVER)
+        settings = {"rate": population.rate, **self._settings["gap"]}
+        return since + waited(self._gap(self.draws, rep=number, member=member, turn=turn, **settings))
+
+    def chosen(self, drawn: Array, member: Ints, turn: Ints) -> Ints:
+        """What each claim is about: by the script, else by popularity, for numbers drawn from 0 to 1."""
+        if self.script:
+            return self.script.fact[self.script.place(member, turn)]
+        chosen: Ints = self._facts[self._upto.searchsorted(drawn, side="right")]
+        return chosen
+
+    def say(self, wake: Wake, seen: Seen, own: Own, bad: Bools | None = None) -> Said:
+        """What the members say; where `bad`, a wrong value takes the place of their own before they wire it."""
+        occasion = self._occasion(wake, seen, own)
+        if self.script:
+            place = self.script.place(wake.member, wake.turn)
+            said = Said(self.script.value[place], self.script.stated[place])
+        else:
+            said = self._module.write(occasion, **self._settings["write"])
+        if bad is not None and bad.any():
+            said = replace(said, value=np.where(bad, occasion.another(said.value, "bad"), said.value))
+        return said
+
+    def _occasion(self, wake: Wake, seen: Seen, own: Own) -> Occasion:
+        address = wake.number, wake.member, wake.turn
+        draws = Shared(self.draws.seed, self.draws.population, address=address, drawn=wake.drawn)
+
+        def sense(accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
+            if not lag and member is None and turn is None:
+                return wake.sight().read(accuracy)
+            by, nth = wake.member if member is None else member, wake.turn if turn is None else turn
+            drawn = draws.uniform(SENSES, rep=wake.number, member=by, turn=nth)
+            t = np.maximum(wake.t - milliseconds(lag), 0)
+            return self._world.sight(drawn, rep=wake.rep, fact=wake.fact, t=t).read(accuracy)
+
+        return Occasion(
+            rep=wake.number, member=wake.member, turn=wake.turn, fact=wake.fact, choices=self._world.choices[wake.fact],
+            draws=draws, sense=sense, seen=seen, own=own,
+        )  # fmt: skip
+
+
+def _facts_of(population: Population, world: World) -> Ints:
+    names = [fact.name for fact in world.facts]
+    for name in population.facts:
+        if name not in names:
+            near = get_close_matches(name, names, n=2)
+            hint = f"try {' or '.join(near)}" if near else "add it under [[facts]]"
+            raise ScenarioError("no such fact", where=f"writers[{population.name}].facts", given=name, hint=hint)
+    return np.array([names.index(name) for name in population.facts or names], dtype=np.int64)
+
+
+def _wanted(function: Callable[..., object] | None, settings: Mapping[str, float | str]) -> dict[str, float | str]:
+    """Those of the settings that a function takes."""
+    taken = inspect.signature(function).parameters if function else {}
+    return {name: value for name, value in settings.items() if name in taken}

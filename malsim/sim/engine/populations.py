@@ -1,0 +1,153 @@
+"""Who writes in a run: populations with their lines to the gate, the reader, the reviewers; their names and their words."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.errors import ScenarioError
+from malsim.memory.schema import NONE
+from malsim.sim.clock import days
+from malsim.sim.engine.claim_context import Said, Seen
+from malsim.sim.engine.claim_schedule import Roster
+from malsim.sim.engine.delivery import Line
+from malsim.sim.engine.drafts import Drafts
+from malsim.sim.engine.edge_policies import Habits
+from malsim.sim.engine.own_claims import Known
+from malsim.sim.engine.population_process import Crowd
+from malsim.sim.engine.words import Form, Words
+
+if TYPE_CHECKING:
+    from malsim.sim.agent.context import Stage
+    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.engine.claim_context import Ints
+    from malsim.sim.engine.claim_schedule import Wake
+    from malsim.sim.engine.scripted import Script
+    from malsim.sim.settings.population import Population
+    from malsim.sim.settings.scenario import Scenario
+    from malsim.sim.world import World
+
+__all__ = ["READER", "REVIEWERS", "Cast"]
+
+READER = Form("obs", "tested", "llm")
+TAKEN = ("reader", "reviewers", "world", "bootstrap")  # what is drawn for these has their names in its address
+REVIEWERS = Form("ver", "external", "human")
+
+
+class Cast:
+    """The populations of a run as one: who is awake, what they post, and what verdicts tell them.
+
+    `reader` and `reviewers` are the places of their names among the run's writers; their forms come first.
+    """
+
+    def __init__(self, scenario: Scenario, stage: Stage) -> None:
+        names, forms = ["reader", "reviewers"], [READER, REVIEWERS]
+        self.reader, self.reviewers = 0, 1
+        self._crowds: list[Crowd] = []
+        self._lines: list[Line] = []
+        _known(scenario)
+        for population in scenario.writers:
+            script = _script(population, stage.world, scenario.path)
+            crowd = Crowd(population, stage, script)
+            self._lines.append(Line.of(scenario.faults, population.name, stage, len(names)))
+            self._crowds.append(crowd)
+            for name in crowd.names:
+                if name in names:
+                    raise ScenarioError("two writers of one name", where=f"writers[{population.name}]", given=name)
+            names += crowd.names
+            common = (population.verification, population.origin)
+            forms += [Form(population.kind, *common), Form("ver", *common, about=False)]
+        last = scenario.first + scenario.replications - 1
+        self.about = np.array([form.about for form in forms])  # of each form, whether its claims are about a fact
+        self.words = Words(stage.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules)
+        stage.notes.writers = self.words.writers
+        self._roster = Roster(self._crowds, stage)
+        self._habits = Habits(scenario.writers)
+        self._known = Known(self._roster.sizes, len(stage.reps), len(stage.world.facts))
+        self._reads = np.array([population.reads for population in scenario.writers], dtype=bool)
+        self._whose = np.repeat(np.arange(-1, len(self._crowds)), [2, *self._roster.sizes])  # a writer's population
+        self._who = np.searchsorted(self._whose, np.arange(len(self._crowds)))  # the writer that is its first member
+
+    def post(self, stand: Stand, start: int, end: int) -> Drafts:
+        """What all populations post from one scan to the next (milliseconds), as it will arrive.
+
+        Those that read are shown what the last tick left, as of `start`.
+        """
+        wake = self._roster.wake(end)
+        if not len(wake):
+            return Drafts.none()
+        seen, own = self._shown(stand, wake, days(start)), self._known.own(wake)
+        parts = []
+        for place, here, part in wake.parts():
+            told = own.rows(here, partial(self._known.more, part))
+            parts.append(self._crowds[place].say(part, seen.rows(here), told, self._lines[place].bad(part)))
+        said = Said.joined(parts)
+        form = _form(wake.crowd)
+        drafts = Drafts.of(
+            [*said.edges, *self._habits.edges(wake, seen, own, said)],
+            rep=wake.rep, t=wake.t, who=self._who[wake.crowd] + wake.member, turn=wake.turn, fact=wake.fact,
+            value=said.value, stated=said.stated, form=form if said.graded is None else form + said.graded,
+        )  # fmt: skip
+        if said.speaks is not None and not said.speaks.all():
+            drafts = drafts.rows(np.flatnonzero(said.speaks))
+        return self._carried(drafts, start, end)
+
+    def _shown(self, stand: Stand, wake: Wake, now: float) -> Seen:
+        asks = self._reads[wake.crowd]
+        if not (asks.any() and len(stand.view)):
+            return Seen.nothing(len(wake))
+        if asks.all():
+            return stand.seen(wake.rep, wake.fact, now)
+        rows = np.flatnonzero(asks)
+        return stand.seen(wake.rep[rows], wake.fact[rows], now).among(len(wake), rows)
+
+    def _carried(self, drafts: Drafts, start: int, end: int) -> Drafts:
+        """Claims that stand by population, as they arrive over its line."""
+        if not any(line.faults for line in self._lines):
+            return drafts
+        edges = np.searchsorted(self._whose[drafts.who], np.arange(len(self._lines) + 1))
+        parts = [drafts.rows(np.arange(*edges[line : line + 2])) for line in range(len(self._lines))]
+        return Drafts.joined([line.carry(part, start, end) for line, part in zip(self._lines, parts, strict=True)])
+
+    def heard(self, drafts: Drafts, row: Ints) -> None:
+        """Tell every population which cell each of its claims became, NONE for a refusal, in the order of the gate."""
+        crowd = self._whose[drafts.who]
+        own = np.flatnonzero((row != NONE) & (crowd != NONE) & (drafts.form == _form(crowd)))
+        crowd = crowd[own]
+        member = drafts.who[own] - self._who[crowd]
+        self._known.heard(crowd, drafts.rep[own], member, drafts.fact[own], row[own], drafts.value[own])
+
+    def ordered(self, drafts: Drafts) -> Drafts:
+        """Drafts in the order of the gate: time, writer, the writer's own count."""
+        return drafts.rows(np.lexsort((drafts.turn, self.words.rank[drafts.who], drafts.t)))
+
+
+def _form(crowd: Ints) -> Ints:
+    """The form of each population's claims, but for those that judge an own one: these have the next."""
+    return 2 + 2 * crowd
+
+
+def _known(scenario: Scenario) -> None:
+    """Refuse populations of one name or of one that is taken, and faults on a population that is not there."""
+    names = [population.name for population in scenario.writers]
+    for name in names:
+        if name in TAKEN or name.startswith("faults of "):
+            raise ScenarioError("this name is taken", where="writers", given=name, hint="its draws would be another's")
+        if names.count(name) > 1:
+            raise ScenarioError("two populations of one name", where="writers", given=name, hint='give one a name = "…"')
+    for fault in scenario.faults:
+        if fault.population not in names:
+            raise ScenarioError(
+                "no such population", where="faults.population", given=fault.population, allowed=", ".join(names)
+            )
+
+
+def _script(population: Population, world: World, path: str) -> Script | None:
+    make = getattr(population.kind_of.module, "script", None)
+    if make is None:
+        return None
+    made: Script = make(world.facts, **population.settings, folder=str(Path(path).parent))
+    return made

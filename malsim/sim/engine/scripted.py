@@ -1,0 +1,40 @@
+"""Claims whose times and contents are known beforehand, as columns by writer and turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from malsim.sim.engine.claim_context import Array, Ints
+
+__all__ = ["Script"]
+
+
+@dataclass(frozen=True)
+class Script:
+    """Claims sorted by writer and time; those of writer m stand from `starts[m]` on and before `starts[m + 1]`."""
+
+    names: tuple[str, ...]
+    starts: Ints
+    t: Ints
+    fact: Ints
+    value: Ints
+    stated: Array
+
+    @classmethod
+    def of(cls, *, writers: pl.Series, t: Ints, fact: Ints, value: Ints, stated: Array) -> Script:
+        """Sort claims as they stand in a file; writers are numbered as they first appear."""
+        names, member = np.unique(writers.to_numpy().astype(str), return_inverse=True)
+        order = np.lexsort((t, member))
+        starts = np.searchsorted(member[order], np.arange(len(names) + 1))
+        return cls(tuple(names.tolist()), starts, t[order], fact[order], value[order], stated[order])
+
+    def place(self, member: Ints, turn: Ints) -> Ints:
+        """Where the nth claim of each writer stands; past the end where there is none."""
+        place = self.starts[member] + turn
+        return np.where(place < self.starts[member + 1], place, len(self.t))

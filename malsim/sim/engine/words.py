@@ -1,0 +1,256 @@
+"""The words of a run: what turns drafts, which are numbers, into claims that the gate has checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.gate import checks
+from malsim.memory.gate.admit import screened
+from malsim.memory.gate.checks import validate
+from malsim.memory.gate.claims import NO_NOTES, Validated, as_claims
+from malsim.memory.gate.numbering import all_differ
+from malsim.memory.graph.frames import Deferred, bare, framed, places
+from malsim.memory.graph.texts import contents
+from malsim.memory.schema import NONE
+from malsim.sim.clock import DAY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from malsim.memory import Memory, Rules
+    from malsim.sim.engine.claim_context import Ints
+    from malsim.sim.engine.drafts import Drafts
+    from malsim.sim.world import Fact
+
+    Texts: TypeAlias = Callable[[], dict[str, pl.Series]]
+
+__all__ = ["Form", "Words"]
+
+GRADE = "its claim holds"
+_RELATIONS = pl.Series("relation", schema.RELATIONS, dtype=pl.String)
+LONGEST = 10**18  # a writer's own count, for the longest body there can be
+_OF_FACTS = ("object", "stability", "stability_word", "topics", "entities")
+_OF_SAYINGS = ("title", "folded", "value")
+_OF_FORMS = ("kind", "kind_word", "verification", "verification_word", "origin", "origin_word", "backed")
+# by the gate, as numbers:
+_READ_OF_FACTS = ("object", "stability_word")
+_READ_OF_FORMS = ("kind_word", "verification_word", "origin_word", "backed")
+_READ_OF_ALL = ("annexed", "marked", "reverify", "locked", "pinned", "requires_review")
+_OF_EACH = ("rep", "t", "sequence", "confidence", "body")  # what every claim has of its own
+_UNNAMED = frozenset(("handle", "key"))
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a population's claims have in common; those not `about` a fact judge a claim, and nobody disputes them."""
+
+    kind: str = "obs"
+    verification: str = "unverified"
+    origin: str = "llm"
+    about: bool = True
+
+
+class Words:
+    """The words of a run: names of writers, facts and forms, from which drafts become claims.
+
+    A claim's body names its writer and the writer's own count, so that none is taken for a restatement of another: while the
+    counts rise, and no cell of others has such a body, nobody has to compare what they say. The gate checks and screens
+    every distinct word once, when the run begins, a body as its writer's with the longest count; of every claim it checks
+    the numbers, the body and the edges. A batch in which anything is wrong, or may be, passes the checks in full.
+    Replications are numbered from `first` to `last`.
+    """
+
+    def __init__(
+        self, facts: Sequence[Fact], writers: Sequence[str], forms: Sequence[Form], *, first: int, last: int, rules: Rules
+    ) -> None:
+        self.first, self.rules = first, rules
+        self.writers = pl.Series("writer", writers, dtype=pl.String)
+        self.rank = self.writers.rank("ordinal").to_numpy().astype(np.int64)
+        self._starts = np.cumsum([0, *(len(fact.values) for fact in facts)])
+        self._about = np.array([form.about for form in forms])
+        self.external = np.array([form.verification == "external" for form in forms])  # of each form
+        listed: list[list[dict[str, Any]]] = [
+            [{"object": f.name, "stability": f.stability, "topics": [f.topic], "entities": [f.name]} for f in facts],
+            [{"topics": [], "entities": []}],
+            [{"title": f"{f.name} is {f.label(v)}", "value": f.number(v)} for f in facts for v in range(len(f.values))],
+            [{"title": GRADE}],
+            [{"kind": form.kind, "verification": form.verification, "origin": form.origin} for form in forms],
+            [{"writer": name, "body": f"{name} #{LONGEST}"} for name in writers],
+            [{"rep": last, "edges": [{"relation": name, "target": "obs_0000"} for name in schema.RELATIONS]}],
+        ]
+        checked = _validated([sample for part in listed for sample in part], rules)
+        found = screened(checked, rules)
+        self._sound = found.issues.is_empty() and found.notes.is_empty()
+        constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_SAYINGS, *_OF_FORMS, *_OF_EACH}
+        tables = ({*_OF_FACTS}, {*_OF_SAYINGS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
+        self._covered = checks.are_covered([table | constant for table in tables])
+        beside = {name for check in checks.CHECKS if check.reads & {*_OF_EACH} for name in check.reads}
+        self._beside = sorted(beside & constant & {*checked.told.frame().columns})
+        starts = np.cumsum([0, *(len(part) for part in listed)])
+        self._facts, self._said, self._forms = (
+            checked.told.frame().select(names).slice(starts[start], starts[end] - starts[start])
+            for names, start, end in ((_OF_FACTS, 0, 2), (_OF_SAYINGS, 2, 4), (_OF_FORMS, 4, 5))
+        )
+        self._constant = checked.told.frame().head(1)
+        self._names = self.writers.to_numpy()
+        self._authors, self._counts = np.full((2, last - first + 1, len(writers)), NONE)
+        self._read, self._alone = 0, True  # up to which cell none of others has such a body, if none does
+        self._of_facts, self._of_forms, self._of_all = (
+            {name: bare(table[name]) for name in names}
+            for table, names in (
+                (self._facts, _READ_OF_FACTS),
+                (self._forms, _READ_OF_FORMS),
+                (self._constant, _READ_OF_ALL),
+            )
+        )
+        self._weights = checked.linked.column("weight")
+
+    def claims(self, drafts: Drafts, memory: Memory) -> Validated:
+        """Checked claims of drafts that stand in the order of the gate; row n is draft n."""
+        fact, said = self._placed(drafts)
+        texts, new = cache(partial(self._texts, drafts, said)), self._are_new(drafts, memory)
+        numbers = {
+            **{name: held.repeat(len(drafts)) for name, held in self._of_all.items()},
+            **{name: held[fact] for name, held in self._of_facts.items()},
+            **{name: held[drafts.form] for name, held in self._of_forms.items()},
+            "rep": drafts.rep + self.first,
+            "t": drafts.t / DAY,
+            "writer": self._names[drafts.who],
+            "author": self._authors[drafts.rep, drafts.who],
+            "confidence": drafts.stated,
+            **({} if new else {"content": bare(texts()["content"])}),
+        }
+        told = Deferred(len(drafts), partial(self._told, drafts, fact, said, texts), numbers, _UNNAMED)
+        made = Validated(told, self._linked(drafts, memory), checks.NO_ISSUES, NO_NOTES, new)
+        return made if self._passes(drafts, texts()["body"]) else _looked_through(made, self.rules)
+
+    def _passes(self, drafts: Drafts, body: pl.Series) -> bool:
+        """Whether the gate surely has nothing against any claim, neither a word nor what each has of its own."""
+        if not (self._sound and self._covered):
+            return False
+        own = framed(
+            {
+                **{name: self._constant[name].new_from_index(0, len(drafts)) for name in self._beside},
+                "rep": drafts.rep + self.first,
+                "t": drafts.t / DAY,
+                "sequence": drafts.turn,
+                "confidence": drafts.stated,
+                "body": body,
+            }
+        )
+        edges = framed(
+            {
+                "place": np.zeros(len(drafts.claim)),
+                "relation": _RELATIONS[places(drafts.relation)],
+                "weight": self._weights[drafts.relation],
+                "mutual": drafts.mutual,
+            }
+        )
+        return checks.all_pass(own, edges, self.rules)
+
+    def _placed(self, drafts: Drafts) -> tuple[Ints, Ints]:
+        """The place of each draft among the facts, past the last for a grade, and among the sayings."""
+        about = self._about[drafts.form]
+        fact = np.where(about, drafts.fact, len(self._starts) - 1)
+        return fact, self._starts[fact] + np.where(about, drafts.value, 0)
+
+    def met(self, drafts: Drafts, made: Ints, memory: Memory) -> None:
+        """Remember which rows their writers have, by the cells that drafts were made into (NONE: it was not)."""
+        own = np.flatnonzero(made != NONE)
+        self._authors[drafts.rep[own], drafts.who[own]] = memory.column("author")[made[own]]
+        if memory.height == self._read + len(own):
+            self._read = memory.height
+
+    def _are_new(self, drafts: Drafts, memory: Memory) -> bool:
+        """Whether surely each draft says what no other and no cell does."""
+        if self._alone and memory.height > self._read:
+            others = memory.table("cells").rows.since(self._read)["body"]
+            self._alone, self._read = not others.str.contains(r" #\d+$").any(), memory.height
+        count, writer, turn = self._counts.reshape(-1), drafts.rep * len(self.writers) + drafts.who, drafts.turn
+        rise = bool((turn > count[writer]).all()) and all_differ(writer * (turn.max(initial=0) + 1) + turn)
+        np.maximum.at(count, writer, turn)
+        return rise and self._alone and self._sound
+
+    def _texts(self, drafts: Drafts, said: Ints) -> dict[str, pl.Series]:
+        """What makes a claim another than those that stand, and the hash of it."""
+        names = self._names[drafts.who].tolist()
+        body = [f"{name} #{turn}" for name, turn in zip(names, drafts.turn.tolist(), strict=True)]
+        texts = {
+            "rep": pl.Series((drafts.rep + self.first).astype(np.int32)),
+            "kind": self._forms["kind"][places(drafts.form)],
+            "folded": self._said["folded"][places(said)],
+            "body": pl.Series(body, dtype=pl.String),
+        }
+        return texts | {"content": contents(framed(texts))}
+
+    def _told(self, drafts: Drafts, fact: Ints, said: Ints, texts: Texts) -> pl.DataFrame:
+        """The claims in full."""
+        tables = ((self._facts, fact), (self._said, said), (self._forms, drafts.form))
+        columns: dict[str, pl.Series | NDArray[Any]] = {
+            **{column.name: column.new_from_index(0, len(drafts)) for column in self._constant},
+            **{column.name: column[places(rows)] for table, rows in tables for column in table},
+            **texts(),
+            "claim": np.arange(len(drafts), dtype=np.uint32),
+            "t": drafts.t / DAY,
+            "writer": self.writers[places(drafts.who)],
+            "sequence": drafts.turn,
+            "confidence": drafts.stated,
+        }
+        return framed(columns)
+
+    def _linked(self, drafts: Drafts, memory: Memory) -> Deferred:
+        """Their edges."""
+        claim, code = drafts.claim, drafts.relation
+        numbers = {
+            "claim": claim, "row": drafts.target, "weight": self._weights[code], "mutual": drafts.mutual, "code": code,
+        }  # fmt: skip
+
+        def linked() -> pl.DataFrame:
+            target = memory.cells["handle"][places(drafts.target)]
+            place = np.arange(len(claim)) - np.searchsorted(claim, claim)
+            return framed(
+                {
+                    "claim": claim.astype(np.uint32),
+                    "place": place,
+                    "target": target,
+                    "row": drafts.target,
+                    "weight": numbers["weight"],
+                    "mutual": drafts.mutual,
+                    "code": code.astype(np.int8),
+                }
+            )
+
+        return Deferred(len(claim), linked, numbers)
+
+    @property
+    def sayings(self) -> pl.DataFrame:
+        """What a draft can say (object, topics, title, value), one row a saying: each value of each fact, then the grade."""
+        fact = np.repeat(np.arange(len(self._starts)), np.diff(self._starts, append=self._starts[-1] + 1))
+        return framed({column.name: column[places(fact)] for column in self._facts} | dict(self._said.to_dict()))
+
+    def saying(self, drafts: Drafts) -> Ints:
+        """The place of each draft among the sayings; NONE where the gate might object to a word, and change it."""
+        _, said = self._placed(drafts)
+        return said if self._sound else np.full(len(drafts), NONE, dtype=np.int64)
+
+
+def _validated(samples: list[dict[str, Any]], rules: Rules) -> Validated:
+    """Sample claims as the gate validates them, in their order."""
+    common = {"writer": "writer", "kind": "obs", "title": "title", "confidence": 1.0, "source_refs": []}
+    claims = as_claims([common | sample | {"t": float(place)} for place, sample in enumerate(samples)])
+    return validate(claims, rules)
+
+
+def _looked_through(made: Validated, rules: Rules) -> Validated:
+    """Claims some of whose words the gate objects to, each validated and screened."""
+    unread = made.told.frame().with_columns(pl.lit(None, schema.CLAIMS["issues"]).alias("issues"))
+    relation = _RELATIONS[places(made.linked.frame()["code"].to_numpy())]
+    return screened(replace(made, issues=checks.faults(unread, made.linked.frame().with_columns(relation), rules)), rules)

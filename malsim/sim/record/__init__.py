@@ -1,0 +1,1 @@
+"""What a run keeps: frames, events, signals, figures, the manifest."""

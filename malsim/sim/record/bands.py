@@ -1,0 +1,115 @@
+"""Quantiles over replications, tick by tick: what a run of a thousand lives keeps when it does not keep them all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+
+__all__ = ["BANDS", "LEVELS", "Bands", "bands_of"]
+
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+BANDS = {
+    "t": pl.Float64, "row": pl.String, "signal": pl.String, "count": pl.Int64, "mean": pl.Float64,
+    **{f"q{int(100 * level):02d}": pl.Float64 for level in LEVELS},
+}  # fmt: skip
+
+
+HELD = 2**17  # values that wait to be summed up together, a megabyte of them
+
+
+class Bands:
+    """Collects, of each signal at each tick, how many replications have a value, their mean and their quantiles."""
+
+    def __init__(self) -> None:
+        self._times: list[float] = []
+        self._rows: list[str | None] = []
+        self._signals: list[str] = []
+        self._whole: list[bool] = []  # of what waits
+        self._waiting = np.zeros((0, 0))
+        self._filled = 0
+        self._kept: list[Array] = []
+
+    def add(
+        self, t: float, signals: Mapping[str, Array | Ints], rows: tuple[str | None, ...], *, whole: Collection[str] = ()
+    ) -> None:
+        """Take signals of shape (rows, replications), all of the same rows; NaN is no value.
+
+        `whole` names those whose values are whole numbers from 0 on.
+        """
+        if not signals or not rows:
+            return
+        self._times += [t] * (len(signals) * len(rows))
+        self._rows += rows * len(signals)
+        self._signals += [name for name in signals for _ in rows]
+        arrays = [array.reshape(len(rows), -1) for array in signals.values()]
+        end = self._filled + len(signals) * len(rows)
+        if end > len(self._waiting):
+            end -= self._sum_up()
+            self._make_room(end, arrays[0].shape[1])
+        np.concatenate(arrays, out=self._waiting[self._filled : end])
+        self._whole += [name in whole for name in signals for _ in rows]
+        self._filled = end
+
+    def _make_room(self, rows: int, replications: int) -> None:
+        if rows > len(self._waiting):
+            self._waiting = np.empty((max(rows, HELD // max(replications, 1)), replications))
+
+    def _sum_up(self) -> int:
+        """Sum up what waits, and say how many rows that were."""
+        filled, self._filled = self._filled, 0
+        if filled:
+            self._kept.append(_summary(self._waiting[:filled], np.array(self._whole)))
+            self._whole = []
+        return filled
+
+    def frame(self) -> pl.DataFrame:
+        """One row a tick, row and signal (columns of BANDS)."""
+        self._sum_up()
+        if not self._kept:
+            return pl.DataFrame(schema=BANDS)
+        head = {
+            "t": self._times,
+            "row": pl.Series(self._rows, dtype=pl.String),
+            "signal": pl.Series(self._signals, dtype=pl.String),
+        }
+        tail = dict(zip(list(BANDS)[3:], np.concatenate(self._kept).T, strict=True))
+        return pl.DataFrame(head | tail).with_columns(pl.col("count").cast(pl.Int64))
+
+
+def bands_of(signals: pl.DataFrame) -> pl.DataFrame:
+    """The bands (columns of BANDS) of recorded signals: t, rep, row, signal, value."""
+    value = pl.col("value")
+    quantiles = [value.quantile(level, interpolation="linear").alias(f"q{int(100 * level):02d}") for level in LEVELS]
+    return signals.group_by("t", "row", "signal", maintain_order=True).agg(
+        pl.len().cast(pl.Int64).alias("count"), value.mean().alias("mean"), *quantiles
+    )
+
+
+def _summary(values: Array, whole: Bools) -> Array:
+    """Count, mean and quantiles of each row, NaN left out; quantiles lie between neighbours in proportion.
+
+    Rows of nothing but 0 and 1 need no order: the sum says where the ones would begin. The others are left in order: what is
+    summed up is not looked at again, and another megabyte would cost more than a sum.
+    """
+    count, total = np.full(len(values), values.shape[1]), values.sum(axis=1)
+    gaps = np.flatnonzero(np.isnan(total))  # most rows have none
+    held = values[gaps]
+    told = ~np.isnan(held)
+    count[gaps], total[gaps] = told.sum(axis=1), np.where(told, held, 0.0).sum(axis=1)
+    mean = np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
+    truths = whole & (values.max(axis=1) <= 1.0)  # and no gaps
+    for begin, end in np.flatnonzero(np.diff(truths, prepend=True, append=True)).reshape(-1, 2):
+        values[begin:end].sort(axis=1)  # NaN goes last
+    row, last = np.arange(len(values))[:, None], np.maximum(count - 1, 0)[:, None]
+    at = last * LEVELS
+    low = at.astype(np.int64)
+    places = np.stack([low, np.minimum(low + 1, last)])
+    left, right = np.where(truths[:, None], places >= (count - total)[:, None], values[row, places])
+    return np.column_stack([count, mean, left + (at - low) * (right - left)])

@@ -1,0 +1,167 @@
+"""How a memory follows a truth that changes: how soon it is right again, what stays stale, what returns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+
+__all__ = ["AGES", "ChangeScores", "restricted_mean"]
+
+AGES = {"1d": 1.0, "7d": 7.0, "30d": 30.0, "later": np.inf}
+BELIEVED = 0.5
+MOST_VOICES = 100_000_000  # bytes that who said what may take; beyond it there is no echo share
+
+
+class ChangeScores:
+    """Sums by replication over ticks, and the spells that began at a change of truth or with a wrong answer.
+
+    A spell is a row (replication, days, whether it ended): `late` from a change until the answer is right, ended too early
+    by the next change or the run's end; `wrong` from the first wrong answer until a right one.
+    """
+
+    def __init__(self, facts: int, replications: int, values: int, writers: int) -> None:
+        shape = (facts, replications)
+        self.truth, self.before = np.full((2, *shape), NONE)
+        self.since, self.wrong_since = np.full((2, *shape), np.nan)
+        self.waits, self.returns = np.zeros((2, *shape), dtype=bool)
+        self._seen = np.zeros((values, *shape), dtype=bool)
+        countable = values * facts * replications * writers <= MOST_VOICES
+        self._heard = np.zeros((values, *shape, writers), dtype=bool) if countable else None
+        self.voices = np.zeros((values, *shape), dtype=np.int64)
+        self.counts = {name: np.zeros(replications) for name in COUNTS}
+        self.late: list[tuple[Ints, Array, Bools]] = []
+        self.wrong: list[tuple[Ints, Array, Bools]] = []
+        self.believes = False
+
+    def hear(self, value: Ints, fact: Ints, rep: Ints, writer: Ints) -> None:
+        """Note who said what: a value's voices are the writers that ever claimed it."""
+        if self._heard is None:
+            return
+        self._heard[value, fact, rep, writer] = True
+        here = np.unique(np.stack([value, fact, rep], axis=1), axis=0).T
+        self.voices[tuple(here)] = self._heard[tuple(here)].sum(axis=1)
+
+    def add(self, t: float, truth: Ints, right: Array, best: Array, *, believes: bool) -> None:
+        """Take a tick at `t` days: truth and right of shape (facts, replications), best worth of each value before those."""
+        most = best.max(axis=0)
+        silent = np.isnan(right)
+        is_right = right == 1.0
+        self._changes(t, truth)
+        self._spells(t, is_right, ~silent & ~is_right)
+        self._count("asked", np.ones_like(silent))
+        stale = ~silent & ~is_right & (self.before != NONE) & (_at(best, self.before) == most)
+        age = t - self.since
+        low = 0.0
+        for name, high in AGES.items():
+            here = (age >= low) & (age < high)
+            self._count(f"aged_{name}", here & ~silent)
+            self._count(f"stale_{name}", here & stale)
+            low = high
+        leads = best == most
+        self._count("answered", ~silent)
+        self._count("echoed", ~silent & (np.where(leads, self.voices, 0).max(axis=0) < self.voices.max(axis=0)))
+        believed = (best > BELIEVED).sum(axis=0) if believes else (~silent).astype(np.int64)
+        self.believes |= believes
+        self._count("contested", believed > 1)
+        self._count("undecided", believed == 0)
+        self._count("decided_right", (believed > 0) & is_right)
+        self._count("decided_wrong", (believed > 0) & ~silent & ~is_right)
+
+    def close(self, t: float) -> None:
+        """The run ends: what has not ended is cut off."""
+        for spells, since, open_ in (
+            (self.late, self.since, self.waits),
+            (self.wrong, self.wrong_since, ~np.isnan(self.wrong_since)),
+        ):
+            _end(spells, open_, t - since, ended=False)
+        self.waits[:], self.wrong_since[:] = False, np.nan
+
+    def _changes(self, t: float, truth: Ints) -> None:
+        changed = (truth != self.truth) & (self.truth != NONE)
+        if changed.any():
+            _end(self.late, changed & self.waits, t - self.since, ended=False)
+            self.before[changed], self.since[changed] = self.truth[changed], t
+            self.returns[changed] = _at(self._seen, truth)[changed]
+            self.waits |= changed
+            self._count("returns", changed & self.returns)
+        np.put_along_axis(self._seen, truth[None], values=True, axis=0)
+        self.truth = truth.copy()
+
+    def _spells(self, t: float, right: Bools, wrong: Bools) -> None:
+        done = self.waits & right
+        _end(self.late, done, t - self.since, ended=True)
+        self._count("returned", done & self.returns)
+        self.waits &= ~right
+        mended = right & ~np.isnan(self.wrong_since)
+        _end(self.wrong, mended, t - self.wrong_since, ended=True)
+        self.wrong_since[mended] = np.nan
+        self.wrong_since[wrong & np.isnan(self.wrong_since)] = t
+
+    def _count(self, name: str, part: Bools) -> None:
+        self.counts[name] += part.sum(axis=0)
+
+    def figures(self) -> dict[str, Array]:
+        """Each figure by replication, NaN where it has none."""
+        count, size = self.counts, self.truth.shape[1]
+        found = {
+            "invalidation_latency": restricted_mean(self.late, size),
+            "time_to_correction": restricted_mean(self.wrong, size),
+            "returned": _share(count["returned"], count["returns"]),
+        }
+        if self._heard is not None:
+            found["echo_share"] = _share(count["echoed"], count["answered"])
+        found |= {f"stale_share_{age}": _share(count[f"stale_{age}"], count[f"aged_{age}"]) for age in AGES}
+        if self.believes:
+            found |= {name: _share(count[name], count["asked"]) for name in ("contested", "undecided")}
+            found["decision_score"] = _share(count["decided_right"] - count["decided_wrong"], count["asked"])
+        return found
+
+
+COUNTS = (
+    "asked", "answered", "returns", "returned", "echoed", "contested", "undecided", "decided_right", "decided_wrong",
+    *(f"{what}_{age}" for what in ("aged", "stale") for age in AGES),
+)  # fmt: skip
+
+
+def restricted_mean(spells: list[tuple[Ints, Array, Bools]], replications: int) -> Array:
+    """The area under the Kaplan–Meier curve of each replication's spells up to its longest, in days; NaN without any.
+
+    >>> spells = [(np.array([0, 0]), np.array([2.0, 4.0]), np.array([True, False]))]
+    >>> restricted_mean(spells, 2).tolist()
+    [3.0, nan]
+    """
+    means = np.full(replications, np.nan)
+    if not spells:
+        return means
+    rep, days, ended = (np.concatenate(part) for part in zip(*spells, strict=True))
+    for one in np.unique(rep):
+        here = rep == one
+        order = np.lexsort((~ended[here], days[here]))
+        time, ends = days[here][order], ended[here][order]
+        at_risk = np.arange(len(time), 0, -1)
+        alive = np.concatenate([[1.0], np.cumprod(1.0 - ends / at_risk)])[:-1]
+        means[one] = (alive * np.diff(time, prepend=0.0)).sum()
+    return means
+
+
+def _end(spells: list[tuple[Ints, Array, Bools]], which: Bools, days: Array, *, ended: bool) -> None:
+    fact, rep = np.nonzero(which)
+    if len(rep):
+        spells.append((rep, days[fact, rep], np.full(len(rep), ended)))
+
+
+def _at(table: Array | Bools, value: Ints) -> Array:
+    """The entry of each fact and replication at a value; at NONE that of the last, which nobody reads."""
+    found: Array = np.take_along_axis(table, value[None], axis=0)[0]
+    return found
+
+
+def _share(part: Array, whole: Array) -> Array:
+    share: Array = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+    return share

@@ -1,0 +1,103 @@
+"""What must be known to make a run again: text, constants, seed, versions, counts, and the frames' hashes."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import inspect
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.screen import redacted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.memory import Rules
+    from malsim.sim.settings.netlist_config import Wires
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["constants", "digest", "manifest", "versions"]
+
+_PACKAGES = ("malsim", "numpy", "polars", "scipy", "simpy")
+
+
+def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+    """The manifest of a run, ready for JSON."""
+    return {
+        "malsim": 1,
+        "name": scenario.name,
+        "path": scenario.path,
+        "scenario": redacted(scenario.text),
+        "scenario_sha256": hashlib.sha256(scenario.text.encode()).hexdigest(),
+        "netlist": _netlist(scenario.netlist),
+        "stores": dict(scenario.beginning.stores) if scenario.beginning else {},
+        "law": scenario.law,
+        "law_settings": dict(scenario.law_settings),
+        "rules": constants(scenario.rules),
+        "seed": scenario.seed,
+        "days": scenario.days,
+        "turn_every_ms": scenario.turn_every,
+        "replications": scenario.replications,
+        "first": scenario.first,
+        "record": scenario.record,
+        "record_every": scenario.record_every,
+        "versions": versions(),
+        "processor": platform.machine(),
+        "rows": {name: frame.height for name, frame in frames.items()},
+        "sha256": {name: digest(frame) for name, frame in frames.items()},
+    }
+
+
+def _netlist(wires: Wires | None) -> dict[str, Any] | None:
+    """The text of the netlist with all it sources, and its hash."""
+    if wires is None:
+        return None
+    digest_of = hashlib.sha256(wires.text.encode()).hexdigest()
+    return {"name": wires.document.name, "text": redacted(wires.text), "sha256": digest_of}
+
+
+def versions() -> dict[str, str]:
+    """What the frames of a run depend on, by name."""
+    return {name: _version(name) for name in _PACKAGES} | {"python": platform.python_version()}
+
+
+def digest(frame: pl.DataFrame) -> str:
+    """A hash of a frame's names, types and values, bit for bit, however it lies in memory; its columns hold no lists."""
+    kinds = ", ".join(f"({name!r}, {kind!r})" for name, kind in frame.schema.items())
+    found = hashlib.sha256(f"Schema([{kinds}])".encode())  # written out: each Python writes a mapping in its own way
+    for column in frame.get_columns():
+        found.update(column.is_null().to_numpy().tobytes())
+        held = column.drop_nulls()  # whatever lies under a null is no value
+        if held.dtype == pl.String:
+            found.update(held.str.join("").item().encode())
+            held = held.str.len_bytes()
+        found.update(held.to_physical().to_numpy().tobytes())
+    return found.hexdigest()
+
+
+def constants(rules: Rules) -> dict[str, Any]:
+    """Every rule by name, ready for JSON; a user's formula by its source and hash."""
+    held: dict[str, Any] = {rule.name: getattr(rules, rule.name) for rule in dataclasses.fields(rules)}
+    if rules.effective is not None:
+        held["effective"] = _formula(rules.effective)
+    return {name: str(value) if value in (float("inf"), float("-inf")) else value for name, value in held.items()}
+
+
+def _formula(function: Any) -> dict[str, str]:
+    """The source of a user's formula, or its name where Python keeps no source, and its hash."""
+    try:
+        source = inspect.getsource(function)
+    except (OSError, TypeError):
+        source = repr(getattr(function, "__qualname__", function))
+    return {"source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,231 @@
+"""A run's figures with their intervals over replications: against truth, the reader's ledger, and how much law there was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.sim.draws import Draws
+from malsim.sim.record.scoring import BINS, CLIPPED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.sim.record.running_scores import Finals
+    from malsim.sim.run import Run
+
+__all__ = ["METRICS", "by_replication", "calibration_errors", "metrics"]
+
+METRICS = {
+    "accuracy": "share of answers, over facts and ticks, that were the truth",
+    "answered": "share of facts, over ticks, of which some active claim spoke",
+    "answer_brier": "mean (effective − right)² of the answers, over facts and ticks",
+    "brier": "mean (effective − true)² of the active claims at the end",
+    "brier_stated": "the same of what their writers stated",
+    "brier_constant": "the same of one constant, the share that is true",
+    "log_loss": "mean −log of the probability given to what is the case, clipped to 1e-6",
+    "log_loss_stated": "the same of what their writers stated",
+    "log_loss_constant": "the same of the constant",
+    "auc": "probability that a true claim is worth more than a false one, ties half",
+    "auc_stated": "the same of what their writers stated",
+    "ece": "mean gap between effective and share true, 15 equal bins, all replications pooled",
+    "ece_stated": "the same of what their writers stated",
+    "rmse_bins": "root mean square of those gaps",
+    "currency_gap": "mean currency less the share of claims still true, at the end",
+    "false_acted": "share of actions on a claim that was never true while it stood",
+    "stale_acted": "share of actions on a claim that was true when made and is no longer",
+    "harm": "the two together",
+    "acted_share": "share of turns released with an action",
+    "declined_share": "share of turns released without one",
+    "withheld_share": "share of turns never released",
+    "blocked_share": "share of turns refused at least once",
+    "expanded_per_turn": "cells opened a turn",
+    "words_per_turn": "words pushed a turn",
+    "lessons_learned": "observations that differed from what was acted on",
+    "lessons_written": "those written back",
+    "lessons_lost": "those never written back",
+    "init_share": "share of actions resting on bootstrap or global-store cells",
+    "cells": "cells at the end",
+    "challenge_density": "share of active cells with an incoming challenge, at the end",
+    "grounded_share": "share of active cells whose writer has enough outcomes, at the end",
+    "invalidation_latency": "days from a change of truth until the answer is right (Kaplan–Meier, censored)",
+    "time_to_correction": "days from a wrong answer until a right one (Kaplan–Meier, censored)",
+    "returned": "share of changes back to an earlier value after which the answer was right before the next",
+    "stale_share_1d": "share of answers, less than a day after a change, that were still the value before it",
+    "stale_share_7d": "the same one to seven days after it",
+    "stale_share_30d": "the same seven to thirty days after it",
+    "stale_share_later": "the same thirty days after it and later",
+    "echo_share": "share of answers whose value had fewer different writers than a rival: repeats decided",
+    "contested": "share of facts, over ticks, with two values believed above a half",
+    "undecided": "share of facts, over ticks, with none believed above a half",
+    "decision_score": "right less wrong answers over facts and ticks; what is undecided counts 0",
+}
+RESAMPLES = 1_000
+
+
+def by_replication(run: Run) -> dict[str, Array]:
+    """Each figure of each replication, NaN where it has none."""
+    found: dict[str, Array] = {}
+    tally, finals, ledger = run.tally, run.finals, run.ledger
+    if tally is not None and tally.asked.any():
+        found["accuracy"], found["answered"] = _share(tally.right, tally.answered), _share(tally.answered, tally.asked)
+        if tally.believes:
+            found["answer_brier"] = _share(tally.squares, tally.answered)
+    if run.changes is not None:
+        found |= run.changes.figures()
+    if finals is not None:
+        if run.scenario.facts:
+            found |= _scored(finals)
+        found |= {"cells": finals.cells.astype(np.float64)}
+        shares = {"challenge_density": finals.challenged, "grounded_share": finals.grounded}
+        found |= {name: share for name, share in shares.items() if share is not None}
+    if ledger is not None:
+        count = {name: ledger[name].to_numpy().astype(np.float64) for name in ledger.columns}
+        turns, acted = count["turns"], count["acted"]
+        found["false_acted"], found["stale_acted"] = _share(count["acted_false"], acted), _share(count["acted_stale"], acted)
+        found["harm"] = found["false_acted"] + found["stale_acted"]
+        found |= {f"{name}_share": count[name] / turns for name in ("acted", "declined", "withheld", "blocked")}
+        found |= {f"{name}_per_turn": count[name] / turns for name in ("expanded", "words")}
+        found |= {f"lessons_{name}": count[name] for name in ("learned", "written", "lost")}
+        found["init_share"] = _share(count["acted_init"], acted)
+    return {name: found[name] for name in METRICS if name in found}
+
+
+def calibration_errors(run: Run) -> dict[str, Array]:
+    """The calibration errors of each replication's own claims, NaN where it has none; none at all without facts.
+
+    Binned from fewer claims they lie above those of `metrics`, which pools the replications.
+    """
+    finals = run.finals
+    if finals is None or not run.scenario.facts:
+        return {}
+    found = {}
+    for name, (probability, form) in _errors(finals).items():
+        gaps, counts = _bins(finals.rep, probability, finals.true, len(finals.cells))
+        found[name] = np.where(counts.sum(axis=1) > 0, form(gaps, counts), np.nan)
+    return found
+
+
+def metrics(run: Run) -> pl.DataFrame:
+    """One row a figure: metric, value, low and high (95 %), replications that have a value, and what it means.
+
+    The interval is Student's t over replications, of the calibration errors, which pool them, a bootstrap over replications;
+    one replication gives none.
+    """
+    rows = []
+    pooled = _pooled(run.finals, run.scenario.seed) if run.finals is not None and run.scenario.facts else {}
+    each = by_replication(run)
+    for name, meaning in METRICS.items():
+        if name in each:
+            rows.append((name, *_interval(each[name]), meaning))
+        elif name in pooled:
+            rows.append((name, *pooled[name], meaning))
+    kinds = {"metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "replications": pl.Int64}
+    frame = pl.DataFrame(rows, schema=kinds | {"meaning": pl.String}, orient="row")
+    return frame.with_columns(pl.col("value", "low", "high").fill_nan(None))
+
+
+def _interval(values: Array) -> tuple[float, float, float, int]:
+    from scipy.special import stdtrit
+
+    held = values[~np.isnan(values)]
+    count = len(held)
+    mean = float(held.mean()) if count else np.nan
+    if count < 2:  # noqa: PLR2004  # one life has no spread
+        return mean, np.nan, np.nan, count
+    half = float(stdtrit(count - 1, 0.975) * held.std(ddof=1) / np.sqrt(count))
+    return mean, mean - half, mean + half, count
+
+
+def _share(part: Array, whole: Array) -> Array:
+    share: Array = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+    return share
+
+
+def _scored(finals: Finals) -> dict[str, Array]:
+    """Brier, log loss and AUC of every replication's active claims, beside the stated confidence and a constant."""
+    rep, true, size = finals.rep, finals.true, len(finals.cells)
+    base = _mean(rep, true.astype(np.float64), size)
+    found: dict[str, Array] = {}
+    believed = {} if finals.effective is None else {"": finals.effective}
+    forms: Mapping[str, Array] = {**believed, "_stated": finals.claimed, "_constant": base[rep]}
+    for suffix, probability in forms.items():
+        clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
+        found[f"brier{suffix}"] = _mean(rep, (probability - true) ** 2, size)
+        found[f"log_loss{suffix}"] = _mean(rep, -np.log(np.where(true, clipped, 1.0 - clipped)), size)
+        if suffix != "_constant":
+            found[f"auc{suffix}"] = _auc(rep, probability, true, size)
+    if finals.currency is not None:
+        found["currency_gap"] = _mean(rep, finals.currency - true, size)
+    return found
+
+
+def _mean(rep: Ints, values: Array, size: int) -> Array:
+    return _share(
+        np.bincount(rep, weights=values, minlength=size).astype(np.float64),
+        np.bincount(rep, minlength=size).astype(np.float64),
+    )
+
+
+def _auc(rep: Ints, probability: Array, true: Bools, size: int) -> Array:
+    """The area under each replication's ROC curve by ranks, ties at their middle."""
+    order = np.lexsort((probability, rep))
+    sorted_rep, level = rep[order], probability[order]
+    starts = np.searchsorted(sorted_rep, sorted_rep, side="left")
+    new = np.append(True, (np.diff(level) != 0.0) | (np.diff(sorted_rep) != 0))
+    run = np.cumsum(new) - 1
+    first = np.flatnonzero(new)
+    last = np.append(first[1:], len(level))
+    rank = (first[run] + last[run] + 1) / 2.0 - starts
+    good = true[order]
+    positive = np.bincount(sorted_rep[good], minlength=size).astype(np.float64)
+    negative = np.bincount(sorted_rep[~good], minlength=size).astype(np.float64)
+    ranks = np.bincount(sorted_rep[good], weights=rank[good], minlength=size).astype(np.float64)
+    return _share(ranks - positive * (positive + 1.0) / 2.0, positive * negative)
+
+
+def _pooled(finals: Finals, seed: int) -> dict[str, tuple[float, float, float, int]]:
+    """Calibration errors of all replications together, with a bootstrap over replications."""
+    size = len(finals.cells)
+    found: dict[str, tuple[float, float, float, int]] = {}
+    if not len(finals.rep):
+        return found
+    bits = Draws(seed, "bootstrap").bits("resample", rep=np.arange(RESAMPLES)[:, None], turn=np.arange(size)[None, :])
+    weight = np.zeros((RESAMPLES, size))
+    np.add.at(weight, (np.arange(RESAMPLES)[:, None], (bits % np.uint64(size)).astype(np.int64)), 1.0)
+    for name, (probability, form) in _errors(finals).items():
+        gaps, counts = _bins(finals.rep, probability, finals.true, size)
+        value = float(form(gaps.sum(axis=0)[None], counts.sum(axis=0)[None])[0])
+        spread = form(weight @ gaps, weight @ counts)
+        low, high = np.quantile(spread, [0.025, 0.975]) if size > 1 else (np.nan, np.nan)
+        found[name] = (value, float(low), float(high), size)
+    return found
+
+
+def _errors(finals: Finals) -> dict[str, tuple[Array, Callable[[Array, Array], Array]]]:
+    found: dict[str, tuple[Array, Callable[[Array, Array], Array]]] = {"ece_stated": (finals.claimed, _ece)}
+    if finals.effective is not None:
+        found |= {"ece": (finals.effective, _ece), "rmse_bins": (finals.effective, _rmse)}
+    return found
+
+
+def _bins(rep: Ints, probability: Array, true: Bools, size: int) -> tuple[Array, Array]:
+    """Of each replication and bin: the sum of true − probability, and the number of claims."""
+    place = rep * BINS + np.minimum((probability * BINS).astype(np.int64), BINS - 1)
+    shape = (size, BINS)
+    gaps = np.bincount(place, weights=true - probability, minlength=size * BINS).reshape(shape)
+    return gaps.astype(np.float64), np.bincount(place, minlength=size * BINS).reshape(shape).astype(np.float64)
+
+
+def _ece(gaps: Array, counts: Array) -> Array:
+    total: Array = np.abs(gaps).sum(axis=1) / np.maximum(counts.sum(axis=1), 1.0)
+    return total
+
+
+def _rmse(gaps: Array, counts: Array) -> Array:
+    squares = np.divide(gaps**2, counts, out=np.zeros_like(gaps), where=counts > 0)
+    total: Array = np.sqrt(squares.sum(axis=1) / np.maximum(counts.sum(axis=1), 1.0))
+    return total

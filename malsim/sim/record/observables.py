@@ -1,0 +1,112 @@
+"""What is measured after every tick, in every replication: the answers to the world's facts, and the reader's turn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.sim.agent.reviewer_pool import Desk
+    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.sim.record.turn_counters import Ledger
+    from malsim.sim.world import Fact
+
+__all__ = ["OF_FACTS", "TURN", "answers", "best_by_value", "cells_true", "numbers", "of_turn", "truth_of_cells"]
+
+OF_FACTS = {
+    "truth": "the fact's value",
+    "answer": "the value of the most effective active claim, the earlier of two equals",
+    "belief": "what that claim is worth",
+    "right": "whether the answer is the truth",
+    "for_truth": "the most that an active claim of the true value is worth",
+    "against_truth": "the most that an active claim of another value is worth",
+}
+TURN = (
+    "acted", "acted_false", "acted_stale", "acted_init", "declined", "withheld", "blocks", "expanded", "words", "learned",
+    "lost",
+)  # fmt: skip
+
+
+def cells_true(stand: Stand, truth: Ints) -> Bools:
+    """Whether each cell's value is its fact's value now; False for cells about no fact. `truth`: (facts, replications)."""
+    catalogue = stand.catalogue
+    true: Bools = (catalogue.value == truth[catalogue.fact, catalogue.rep]) & (catalogue.fact != NONE)
+    known: Bools = true & (catalogue.value != NONE)
+    return known
+
+
+def truth_of_cells(stand: Stand, truth: Ints) -> pl.Series:
+    """The same as a column, null for cells about no fact."""
+    return pl.Series("truth", cells_true(stand, truth)).set(pl.Series(stand.catalogue.fact == NONE), None)
+
+
+def best_by_value(stand: Stand, truth: Ints) -> Array:
+    """The most that an active claim of each value is worth, shape (values, facts, replications); −∞ where none speaks."""
+    catalogue = stand.catalogue
+    speaks = np.flatnonzero(stand.active & (catalogue.value != NONE))
+    best = np.full(catalogue.most_values * truth.size, -np.inf)
+    np.maximum.at(best, catalogue.says.take(speaks), stand.worth.take(speaks))
+    return best.reshape(-1, *truth.shape)
+
+
+def answers(stand: Stand, truth: Ints, by_value: Array, *, full: bool) -> dict[str, Array]:
+    """The signals of OF_FACTS, each of shape (facts, replications), NaN where no active claim speaks of the fact.
+
+    Without `full`, `truth` and `answer`, whose values cannot be averaged, are left out. A memory without belief has no
+    `belief`, `for_truth` and `against_truth`, and its answer leads by rank. An answer that k values share, where the memory
+    lets a tie be one, is right by 1/k. `by_value` is as of `best_by_value`.
+    """
+    catalogue, size = stand.catalogue, truth.size
+    speaks = np.flatnonzero(stand.active & (catalogue.value != NONE))
+    says, worth = catalogue.says.take(speaks), stand.worth.take(speaks)
+    best = by_value.ravel().copy()
+    of_truth = truth.ravel() * size + np.arange(size)
+    good = best.take(of_truth).reshape(truth.shape)
+    best[of_truth] = -np.inf
+    wrong = best.reshape(-1, *truth.shape)
+    bad = wrong.max(axis=0)
+    right, most = (good > bad).astype(np.float64), np.maximum(good, bad)
+    silent = most == -np.inf
+    answer = np.full(truth.shape, NONE)
+    asked = ~silent & (full | (stand.view.leads & (good == bad)))  # where the answer is to be told, or decides
+    if asked.any():
+        sought = np.flatnonzero(np.tile(asked.ravel(), catalogue.most_values).take(says))
+        place = says[sought] % size
+        leads = np.flatnonzero(worth[sought] == most.ravel()[place])[::-1]  # the earliest is written last
+        place, value = place[leads], catalogue.value[speaks[sought[leads]]]
+        answer.reshape(-1)[place] = value
+        if stand.view.leads:
+            right.reshape(-1)[place] = value == truth.ravel()[place]
+    untold = silent
+    if not stand.view.leads:
+        share = (good == most).astype(np.int64) + (wrong == most).sum(axis=0)
+        right, untold = np.where(good == most, 1.0 / share, 0.0), silent | (share > 1)
+    found = {"truth": truth.astype(np.float64), "answer": np.where(untold, np.nan, answer)} if full else {}
+    if stand.view.belief is None:
+        return found | {"right": np.where(silent, np.nan, right)}
+    return found | {
+        "belief": np.where(silent, np.nan, most),
+        "right": np.where(silent, np.nan, right),
+        "for_truth": np.where(good == -np.inf, np.nan, good),
+        "against_truth": np.where(bad == -np.inf, np.nan, bad),
+    }
+
+
+def numbers(facts: Sequence[Fact], places: Array) -> Array:
+    """The numbers that the values at `places` (facts, replications) stand for, NaN where there is none."""
+    table = [np.array([fact.number(v) for v in range(len(fact.values))] + [np.nan]) for fact in facts]
+    held = np.where(np.isnan(places), -1, places).astype(np.int64)
+    return np.stack([row[at] for row, at in zip(table, held, strict=True)]) if facts else places
+
+
+def of_turn(ledger: Ledger | None, desk: Desk | None) -> dict[str, Array]:
+    """The reader's signals of a turn and the reviewers' `waiting` cases, one number a replication."""
+    found = {name: ledger.turn[name] for name in TURN} if ledger else {}
+    return found | ({"waiting": desk.waiting.astype(np.float64)} if desk else {})

@@ -1,0 +1,221 @@
+"""What a run keeps: cells and writers at each tick, signals or their bands over replications, events with their causes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.account import KINDS
+from malsim.memory.graph.frames import framed, places, worded
+from malsim.memory.schema import NONE
+from malsim.sim.record import observables as gauges
+from malsim.sim.record.bands import Bands
+from malsim.sim.record.change_scores import ChangeScores
+from malsim.sim.record.event_log import EVENTS, Notes
+from malsim.sim.record.running_scores import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.memory.port import Claims, Verdicts, View
+    from malsim.sim.agent.context import Scene
+    from malsim.sim.engine.claim_context import Array, Ints
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["CELLS", "EVENTS", "SIGNALS", "WRITERS", "Recorder"]
+
+_KEPT = (
+    "stated", "calibration", "support_mass", "challenge_mass", "worth", "effective", "currency", "salience", "status",
+    *schema.FLAGS,
+)  # fmt: skip
+CELLS = {
+    "t": pl.Float64, "rep": pl.Int32, "cell": pl.String, **{name: schema.CELLS[name] for name in _KEPT}, "truth": pl.Boolean,
+}  # fmt: skip
+SIGNALS = {"t": pl.Float64, "rep": pl.Int32, "row": pl.String, "signal": pl.String, "value": pl.Float64}
+WRITERS = {"t": pl.Float64, **schema.WRITERS}
+
+
+class Recorder:
+    """Collects frames tick by tick and joins them once.
+
+    Under `record = "bands"` it keeps quantiles over replications instead of cells, writers, signals and events; of events
+    how many came of each kind (signal `events`, row the kind, from the first of its kind on). Under a list of addresses it
+    keeps every event, but only those cells (by handle), signals (`right(pump)`, `words`) and writers (`writer(ann)`).
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.reps = pl.arange(scenario.first, scenario.first + scenario.replications, dtype=pl.Int32, eager=True).alias(
+            "rep"
+        )
+        self.notes = Notes(self.reps.to_numpy(), scenario.facts, keeps=scenario.record != "bands")
+        self.bands = Bands()
+        self.tally = Tally(scenario.replications)
+        self.changes: ChangeScores | None = None
+        self.dropped = 0  # edges that the memory has no place for
+        self._wanted = None if isinstance(scenario.record, str) else frozenset(scenario.record)
+        self._names = tuple(fact.name for fact in scenario.facts)
+        self._cells: list[pl.DataFrame] = []
+        self._writers: list[pl.DataFrame] = []
+        self._signals: list[pl.DataFrame] = []
+        self._ticks = 0
+        self._named = pl.lit(value=True)
+        if self._wanted is not None:
+            address = pl.when(pl.col("row").is_null()).then("signal").otherwise(worded("{}({})", "signal", "row"))
+            self._named = pl.col("signal").is_in(self._wanted) | address.is_in(self._wanted)
+
+    def tick(self, t: float, *, last: bool, scene: Scene) -> None:
+        """Record the state after a tick at `t` days, and of a scene with facts what is made of them."""
+        self._ticks += 1
+        bands, about_facts, stand = self.scenario.record == "bands", len(self._names) > 0, scene.stand
+        answers = self._answered(t, scene, full=not bands) if about_facts else {}
+        if not last and self._ticks % self.scenario.record_every:
+            return
+        turn, thread = gauges.of_turn(scene.ledger, scene.desk), scene.thread
+        if bands:
+            wired, (kinds, counts) = thread.of_runs() if thread else {}, self.notes.counted()
+            self.bands.add(t, answers, self._names, whole=("right",) if stand.view.leads else ())
+            self.bands.add(t, turn | wired, (None,), whole=turn.keys() - wired.keys())
+            self.bands.add(t, {"events": counts}, kinds, whole=("events",))
+            return
+        self._signals += [frame.filter(self._named) for frame in thread.recorded(t)] if thread else []
+        self._signals += self._listed(t, answers, self._names) + self._listed(t, turn, (None,))
+        self._keep(stand.view, t, gauges.truth_of_cells(stand, scene.truth) if about_facts else None)
+
+    def _answered(self, t: float, scene: Scene, *, full: bool) -> dict[str, Array]:
+        """The answers of a tick, added up."""
+        best = gauges.best_by_value(scene.stand, scene.truth)
+        answers = gauges.answers(scene.stand, scene.truth, best, full=full)
+        self.tally.add(answers)
+        if changes := self._follow():
+            changes.add(t, scene.truth, answers["right"], best, believes=scene.stand.view.belief is not None)
+        return answers
+
+    def _keep(self, view: View, t: float, truth: pl.Series | None) -> None:
+        """Keep the wanted cells and writers."""
+        cells, writers = view.frame(), view.records()
+        rep = self.reps.gather(view.rep)
+        cells = cells.with_columns(rep, t=pl.lit(t), truth=pl.lit(None, pl.Boolean) if truth is None else truth)
+        if self._wanted is not None:
+            cells = cells.filter(pl.col("cell").is_in(self._wanted))
+        self._cells.append(cells.select(name for name in cells.columns if name in CELLS or name not in schema.CELLS))
+        if writers is not None:
+            writers = writers.with_columns(t=pl.lit(t))
+            if self._wanted is not None:
+                writers = writers.filter((pl.lit("writer(") + pl.col("writer") + ")").is_in(self._wanted))
+            self._writers.append(writers)
+
+    def admitted(self, verdicts: Verdicts, rep: Ints, view: View, claims: Claims | None = None) -> None:
+        """Record what the gate said of claims of replications `rep` (places), and which cells were superseded.
+
+        `view` is of the memory after it; `claims` are asked for where the verdicts do not account for themselves.
+        """
+        self.dropped += verdicts.dropped
+        if claims is not None:
+            self._hear(claims, verdicts)
+        if self.notes.keeps:
+            if verdicts.account:
+                self.notes.add(verdicts.account())
+            elif claims is not None:
+                self.notes.add(_account(verdicts, claims, self.reps.gather(rep), view.name, self.notes.writers))
+            return
+        for place, kind in enumerate(KINDS.values()):
+            self.notes.count(kind, rep[verdicts.verdict == place])
+        if verdicts.attenuated is not None:
+            self.notes.count("attenuated", rep[verdicts.attenuated])
+        if verdicts.superseded.size:
+            self.notes.count("superseded", view.rep[verdicts.superseded])
+
+    def _follow(self) -> ChangeScores | None:
+        """What is added up of changes of truth, from the first claim or tick of the run on; None without facts."""
+        facts = self.scenario.facts
+        if facts and self.changes is None:
+            most = max(len(fact.values) for fact in facts)
+            self.changes = ChangeScores(len(facts), len(self.reps), most, len(self.notes.writers))
+        return self.changes
+
+    def _hear(self, claims: Claims, verdicts: Verdicts) -> None:
+        """Note who said what of the facts, refused claims left out."""
+        facts, changes = self.scenario.facts, self._follow()
+        if changes is None:
+            return
+        most = max(len(fact.values) for fact in facts)
+        taken = (verdicts.row != NONE) & (claims.object >= 0) & (claims.object < len(facts))
+        taken &= (
+            (claims.value >= 0) & (claims.value < most) & (claims.writer >= 0) & (claims.writer < len(self.notes.writers))
+        )
+        here = np.flatnonzero(taken)
+        changes.hear(claims.value[here], claims.object[here], claims.rep[here], claims.writer[here])
+
+    def events(self) -> pl.DataFrame:
+        """All events in time order."""
+        return self.notes.frame()
+
+    def cells(self) -> pl.DataFrame:
+        """All recorded cells."""
+        own = {name: kind for frame in self._cells[-1:] for name, kind in frame.schema.items() if name not in CELLS}
+        return _joined(CELLS | own, self._cells)
+
+    def signals(self) -> pl.DataFrame:
+        """All recorded signals."""
+        return _joined(SIGNALS, self._signals)
+
+    def writers(self) -> pl.DataFrame:
+        """All recorded writers."""
+        return _joined(WRITERS, self._writers)
+
+    def _listed(self, t: float, signals: dict[str, Array], rows: tuple[str | None, ...]) -> list[pl.DataFrame]:
+        """Signals of shape (rows, replications) as rows of the frame, those without a value left out."""
+        kept: list[tuple[str | None, str, Array]] = []
+        for name, values in signals.items():
+            numbers = gauges.numbers(self.scenario.facts, values) if name in ("truth", "answer") else values
+            for row, line in zip(rows, np.atleast_2d(numbers), strict=True):
+                address = name if row is None else f"{name}({row})"
+                if self._wanted is None or name in self._wanted or address in self._wanted:
+                    kept.append((row, name, line))
+        if not kept:
+            return []
+        of_rows, names, lines = zip(*kept, strict=True)
+        value = np.concatenate(lines)
+        told = np.flatnonzero(~np.isnan(value))
+        nth, rep = (places(part) for part in np.divmod(told, len(self.reps)))
+        words = {name: pl.Series(held, dtype=pl.String)[nth] for name, held in (("row", of_rows), ("signal", names))}
+        return [framed({"t": np.full(len(told), t), "rep": self.reps[rep], **words, "value": value[told]})]
+
+
+def _joined(columns: Mapping[str, pl.DataType | type[pl.DataType]], frames: list[pl.DataFrame]) -> pl.DataFrame:
+    nothing = pl.DataFrame(schema=columns)
+    return pl.concat([nothing, *(frame.select(*_all(columns, frame)) for frame in frames)]).rechunk()
+
+
+def _all(columns: Mapping[str, pl.DataType | type[pl.DataType]], frame: pl.DataFrame) -> list[pl.Expr]:
+    """The columns of a frame, null where it has none."""
+    held = frame.schema
+    return [
+        pl.lit(None, kind).alias(name)
+        if name not in held
+        else pl.col(name)
+        if held[name] == kind
+        else pl.col(name).cast(kind)
+        for name, kind in columns.items()
+    ]
+
+
+def _account(verdicts: Verdicts, claims: Claims, rep: pl.Series, name: pl.Series, writers: pl.Series) -> pl.DataFrame:
+    """One event a claim, of a memory that gives no account of its own."""
+    row = pl.Series(verdicts.row)
+    by = writers.gather(claims.writer)
+    issues = [verdicts.issues.get(claim, "") for claim in range(len(claims))]
+    kind = pl.Series(list(KINDS.values()))[verdicts.verdict]
+    detail = pl.Series(issues, dtype=pl.String)
+    return pl.DataFrame(
+        [
+            pl.Series("t", claims.t), rep.alias("rep"), kind.alias("kind"),
+            name.gather(row.set(row == NONE, None)).alias("subject"),
+            detail.zip_with(detail != "", "by " + by).alias("detail"),
+            ("claim " + pl.Series(claims.sequence).cast(pl.String) + " of " + by).alias("cause"),
+        ]
+    )  # fmt: skip

@@ -1,0 +1,88 @@
+"""What is added up over a run's ticks, and how its last state stands against truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.schema import NONE
+from malsim.sim.record import observables as gauges
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+
+__all__ = ["Finals", "Tally"]
+
+
+class Tally:
+    """Sums by replication over the answers of every fact at every tick."""
+
+    def __init__(self, replications: int) -> None:
+        self.answered, self.asked, self.right, self.squares, self.against = (np.zeros(replications) for _ in range(5))
+        self.believes = False  # whether anything said how much it is believed
+
+    def add(self, answers: Mapping[str, Array]) -> None:
+        """Take the answers of a tick, each of shape (facts, replications)."""
+        right = answers["right"]
+        self.asked += len(right)
+        self.answered += (~np.isnan(right)).sum(axis=0)
+        self.right += _sum(right)
+        if "belief" in answers:
+            self.believes = True
+            self.squares += _sum((answers["belief"] - right) ** 2)
+            self.against += _sum(answers["against_truth"])
+
+
+def _sum(values: Array) -> Array:
+    """The sum over the facts; NaN, where nothing is said of one, adds nothing, and none is negative."""
+    total: Array = np.fmax(values, 0.0).sum(axis=0)
+    return total
+
+
+@dataclass(frozen=True)
+class Finals:
+    """The active cells about facts at the end of a run, one row each, and what kind of graph they stand in.
+
+    `effective` and `claimed` are what the memory makes of a claim and what its writer stated; `true` whether it is true now.
+    `challenged` and `grounded` are shares by replication: of active cells with an incoming challenge, and of those whose
+    writer has enough outcomes. What the memory does not have is None.
+    """
+
+    rep: Ints
+    effective: Array | None
+    claimed: Array
+    currency: Array | None
+    true: Bools
+    challenged: Array | None
+    grounded: Array | None
+    cells: Ints
+
+    @classmethod
+    def of(cls, stand: Stand, truth: Ints) -> Finals:
+        """Read them off the memory as the last tick left it."""
+        catalogue, view, active = stand.catalogue, stand.view, stand.active
+        rep = catalogue.rep.astype(np.int64)
+        about = np.flatnonzero(active & (catalogue.fact != NONE) & (catalogue.value != NONE))
+        true = gauges.cells_true(stand, truth) if len(truth) else np.zeros(len(rep), dtype=bool)
+        size = truth.shape[1]
+        count = np.maximum(np.bincount(rep[active], minlength=size), 1)
+
+        def share(part: Bools | None) -> Array | None:
+            return None if part is None else np.bincount(rep[active & part], minlength=size) / count
+
+        challenge, claimed = view.column("challenge_mass"), view.column("claimed")
+        return cls(
+            rep=rep[about],
+            effective=None if view.belief is None else view.belief[about],
+            claimed=(view.stated if claimed is None else claimed)[about],
+            currency=view.column("currency", about),
+            true=true[about],
+            challenged=share(None if challenge is None else challenge > 0.0),
+            grounded=share(view.column("grounded")),
+            cells=np.bincount(rep, minlength=size),
+        )

@@ -1,0 +1,56 @@
+"""The reader's ledger: what every turn cost and what harm it did, counted for each replication."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+
+__all__ = ["COUNTS", "Ledger"]
+
+COUNTS = {
+    "turns": "turns of the reader",
+    "acted": "turns released with an action",
+    "acted_false": "actions on a claim that was never true while it stood",
+    "acted_stale": "actions on a claim that was true when made and is no longer",
+    "acted_init": "actions resting on bootstrap or global-store cells",
+    "declined": "turns released without an action, for want of a claim trusted enough",
+    "withheld": "turns given up: the stop hook never released them",
+    "blocks": "times the stop hook refused to release a turn",
+    "blocked": "turns refused at least once",
+    "expanded": "cells opened",
+    "words": "words pushed",
+    "demand": "words that would have been pushed without a budget",
+    "learned": "lessons: observations that differ from what was acted on",
+    "written": "lessons written back",
+    "lost": "lessons never written back",
+}
+
+
+class Ledger:
+    """Counts by replication; `turn` holds those of the turn being lived."""
+
+    def __init__(self, replications: int) -> None:
+        self._past, self._now = np.zeros((2, len(COUNTS), replications))
+        self.turn = dict(zip(COUNTS, self._now, strict=True))
+
+    def begin(self) -> None:
+        """Open a turn."""
+        self._past += self._now
+        self._now = np.zeros_like(self._past)
+        self.turn = dict(zip(COUNTS, self._now, strict=True))
+        self.turn["turns"] += 1.0
+
+    def add(self, name: str, count: Array | Bools | Ints) -> None:
+        """Count something in every replication."""
+        self.turn[name] += count
+
+    def frame(self, first: int) -> pl.DataFrame:
+        """One row a replication."""
+        total = (self._past + self._now).astype(np.int64)
+        reps = pl.arange(first, first + total.shape[1], dtype=pl.Int32, eager=True).alias("rep")
+        return pl.DataFrame([reps, *(pl.Series(name, held) for name, held in zip(COUNTS, total, strict=True))])

@@ -1,0 +1,162 @@
+"""Files of real claims and of truth: read whole, every bad row named with its line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from malsim.errors import DataError
+
+__all__ = ["ClaimFile", "read_claims", "read_truth"]
+
+DEFAULT_CONFIDENCE = 0.7
+SURE = 0.001  # a stated confidence of 0 or 1 is taken as this much less sure: neither can be learned from
+MOST_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class ClaimFile:
+    """Claims (line, time, writer, object, value, confidence, stated) in the order of the file, and the rows left out.
+
+    `time` is in days since the earliest claim, null throughout where the file has none; `stated` is the confidence, null
+    where the row has none; `bad` has line and problem; of so many claims (`clipped`) the stated confidence was 0 or 1.
+    """
+
+    claims: pl.DataFrame
+    bad: pl.DataFrame
+    epoch: float | None
+    clipped: int = 0
+
+
+def read_claims(path: str | Path, *, on_bad_rows: str = "stop", default_confidence: float = DEFAULT_CONFIDENCE) -> ClaimFile:
+    """Read a claim file: CSV, Parquet or NDJSON, also gzipped.
+
+    Columns: `writer`, `object`, `value`; optionally `time` (a date, a date and time, also with a UTC offset, an ISO week
+    (2008-W25), a number of days; or, where every row has one, a year) and `stated_confidence` from 0 to 1, which becomes
+    `default_confidence` where empty and is clipped to [0.001, 0.999]. Other columns are ignored. Bad rows raise `DataError`,
+    or are left out and listed under `on_bad_rows="skip"`.
+    """
+    frame = _texts(Path(path), ("writer", "object", "value"), ("time", "stated_confidence"))
+    confidence = pl.col("stated_confidence").str.strip_chars()
+    number = confidence.cast(pl.Float64, strict=False)
+    timed = frame["time"].null_count() < frame.height
+    checks = [
+        *((_blank(name), f"no {name}") for name in ("writer", "object", "value")),
+        (confidence.is_not_null() & (confidence != "") & ~number.is_between(0.0, 1.0).fill_null(value=False),
+         "stated_confidence must be a number from 0 to 1"),
+        (pl.lit(timed) & pl.col("day").is_null(), "time must be a date, a time, an ISO week, a year or a number of days"),
+    ]  # fmt: skip
+    frame = frame.with_columns(_days(frame["time"]))
+    problem = pl.coalesce([pl.when(wrong).then(pl.lit(said)) for wrong, said in checks])
+    judged = frame.with_columns(problem.alias("problem"))
+    bad = judged.filter(pl.col("problem").is_not_null()).select("line", "problem")
+    if bad.height and on_bad_rows != "skip":
+        raise DataError(_listed(bad), where=str(path), hint="mend them, or leave them out with --on-bad-rows skip")
+    good = judged.filter(pl.col("problem").is_null())
+    if good.is_empty():
+        raise DataError("holds no claim", where=str(path), given=f"{frame.height} rows", allowed="one row a claim")
+    epoch = good["day"].min() if timed else None
+    claims = good.select(
+        "line",
+        (pl.col("day") - epoch if timed else pl.lit(None, pl.Float64)).alias("time"),
+        "writer", "object", "value",
+        number.alias("stated"),
+    )  # fmt: skip
+    clipped = claims["stated"].is_in([0.0, 1.0]).sum()
+    inside = pl.col("stated").clip(SURE, 1.0 - SURE)
+    claims = claims.select(pl.exclude("stated"), inside.fill_null(default_confidence).alias("confidence"), inside)
+    return ClaimFile(claims, bad, epoch if isinstance(epoch, float) else None, int(clipped))
+
+
+def read_truth(path: str | Path, *, epoch: float | None = None) -> pl.DataFrame:
+    """Read a truth file: object, value, and asked (days since `epoch`), null where the truth is not dated."""
+    frame = _texts(Path(path), ("object", "value"), ("valid_from",))
+    frame = frame.with_columns(_days(frame["valid_from"]))
+    wrong = _blank("object") | _blank("value") | (pl.col("valid_from").is_not_null() & pl.col("day").is_null())
+    bad = frame.filter(wrong).select(
+        "line", pl.lit("needs object, value, and a date or nothing as valid_from").alias("problem")
+    )
+    if bad.height:
+        raise DataError(_listed(bad), where=str(path))
+    if frame["day"].null_count() < frame.height and epoch is None:
+        raise DataError("a dated truth needs dated claims", where=str(path), hint="give the claims a time column")
+    return frame.select("object", "value", (pl.col("day") - (epoch or 0.0)).alias("asked"))
+
+
+def _texts(path: Path, required: tuple[str, ...], optional: tuple[str, ...]) -> pl.DataFrame:
+    """The wanted columns of a file as text, with the line each row stands on."""
+    if not path.is_file():
+        raise DataError("no such file", given=str(path), hint="check the path")
+    kind = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"][-1:] or [""]
+    try:
+        if kind[0] == ".parquet":
+            frame = pl.read_parquet(path)
+        elif kind[0] in (".ndjson", ".jsonl"):
+            frame = pl.read_ndjson(path, infer_schema_length=None)
+        else:
+            frame = pl.read_csv(path, infer_schema=False)
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+        raise DataError(
+            f"cannot be read: {error}", where=str(path), allowed="CSV, Parquet or NDJSON, also gzipped"
+        ) from error
+    if missing := [name for name in required if name not in frame.columns]:
+        raise DataError(
+            "a column is missing",
+            where=str(path),
+            given=", ".join(frame.columns),
+            allowed=", ".join(required),
+            hint=f"add {missing[0]}",
+        )
+    first = 2 if kind[0] not in (".parquet", ".ndjson", ".jsonl") else 1
+    columns = [
+        frame[name].cast(pl.String) if name in frame.columns else pl.Series(name, [None] * frame.height, pl.String)
+        for name in (*required, *optional)
+    ]
+    return pl.DataFrame(columns).with_row_index("line", offset=first)
+
+
+def _blank(name: str) -> pl.Expr:
+    return pl.col(name).is_null() | (pl.col(name).str.strip_chars() == "")
+
+
+def _days(times: pl.Series) -> pl.Series:
+    """Days of a date, a date and time, an ISO week, a year (where all are years) or a plain number; null for others.
+
+    >>> _days(pl.Series(["1970-01-02", "1970-01-01T12:00:00+06:00", "1970-W02", "3.5"])).to_list()
+    [1.0, 0.25, 4.0, 3.5]
+    >>> _days(pl.Series(["1970", "1971"])).to_list()
+    [0.0, 365.0]
+    """
+    frame, given = pl.DataFrame({"time": times.cast(pl.String).str.strip_chars()}), times.drop_nulls()
+    if len(given) and given.str.strip_chars().str.contains(YEAR).all():
+        return frame.select(day=_day(pl.concat_str("time", pl.lit("-01-01")), "%Y-%m-%d")).to_series()
+    number = pl.col("time").cast(pl.Float64, strict=False)
+    week = _day(pl.col("time").str.replace(r"^(\d{4}-W\d{2})$", "${1}-1"), "%G-W%V-%u")
+    return frame.select(day=pl.coalesce(pl.when(number.is_finite()).then(number), _instant(), week)).to_series()
+
+
+def _day(text: pl.Expr, form: str) -> pl.Expr:
+    return text.str.to_date(form, strict=False).dt.epoch("d").cast(pl.Float64)
+
+
+def _instant() -> pl.Expr:
+    """Days of a date, or of a date and time with or without a UTC offset."""
+    text = pl.col("time").str.replace("T", " ").str.replace("Z$", "+00:00")
+    offset = text.str.extract(r":\d{2}(?:\.\d+)?\s*([+-]\d{2}:?\d{2})$", 1).str.replace(":", "")
+    hours, rest = (offset.str.slice(*part).cast(pl.Int64) for part in ((0, 3), (3, 2)))
+    ahead = (hours * 60 + pl.when(offset.str.starts_with("-")).then(-rest).otherwise(rest)).fill_null(0)
+    local = text.str.replace(r"(:\d{2}(?:\.\d+)?)\s*[+-]\d{2}:?\d{2}$", "${1}")
+    forms = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d")
+    dated = pl.coalesce([local.str.to_datetime(form, strict=False, time_unit="ms") for form in forms])
+    return (dated.dt.epoch("ms") - ahead * 60_000) / 86_400_000
+
+
+YEAR = r"^(1[5-9]|20|21)\d{2}$"
+
+
+def _listed(bad: pl.DataFrame) -> str:
+    lines = [f"line {line}: {problem}" for line, problem in bad.head(MOST_SHOWN).rows()]
+    more = f"; and {bad.height - MOST_SHOWN} more" if bad.height > MOST_SHOWN else ""
+    return f"{bad.height} bad rows: {'; '.join(lines)}{more}"

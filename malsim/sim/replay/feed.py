@@ -1,0 +1,282 @@
+"""Real claims through the real gate and tick, batch by batch, then asked and scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import UsageError
+from malsim.memory import Memory, Rules, admit, settle, tick
+from malsim.memory.gate.claims import as_claims
+from malsim.memory.gate.edit import connect_rows
+from malsim.memory.graph.frames import worded
+from malsim.memory.graph.handles import scattered
+from malsim.memory.scoring.answers import answers
+from malsim.sim.record.scoring import Score, score
+from malsim.sim.replay.disputes import disputes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from malsim.memory import Settled
+
+__all__ = ["Replay", "arranged", "baselines_of", "replay"]
+
+Stop: TypeAlias = tuple[int, float | None]
+Watch: TypeAlias = Callable[[Sequence[Stop]], Iterable[Stop]]
+
+BATCHES = 100
+SHOWN = 6
+BASELINES = ("majority", "stated")
+_CONTRADICTIONS = ("mutual", "forward")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replay:
+    """A replayed stream.
+
+    `answers` has object, said, probability, and asked (days, null for an undated truth); with truth also right. `score`
+    and `baselines` are None without truth. `cells` and `events` hold the most contested objects' heads, tick by tick.
+    """
+
+    memory: Memory
+    settled: Settled
+    answers: pl.DataFrame
+    score: Score | None
+    baselines: dict[str, Score]
+    cells: pl.DataFrame
+    labels: pl.DataFrame
+    ticks: int
+    dated: bool
+    refused: pl.DataFrame
+
+
+def replay(
+    claims: pl.DataFrame,
+    truth: pl.DataFrame | None = None,
+    *,
+    rules: Rules | None = None,
+    contradictions: str = "mutual",
+    seed: int = 0,
+    watch: Watch = iter,
+) -> Replay:
+    """Replay claims (line, time, writer, object, value, confidence; see `claim_files.read_claims`) and score the answers.
+
+    Every claim is a cell (verification external). Untimed claims arrive in an order drawn from the seed, timed ones by
+    time, writer and line; a batch of 1 % of them a tick, then the graph settles. With a dated truth (object, value, asked)
+    it settles at each question, with the claims before it. The answer for an object is the head with the highest effective.
+    `watch` is handed the batches and gives them back as they are taken, as a progress bar does.
+    """
+    if contradictions not in _CONTRADICTIONS:
+        raise UsageError("unknown wiring", where="contradictions", given=contradictions, allowed=", ".join(_CONTRADICTIONS))
+    stream = arranged(claims, seed)
+    feed = _Feed(stream, disputes(stream, mutual=contradictions == "mutual"), rules or Rules())
+    dated = truth is not None and truth["asked"].null_count() < truth.height
+    questions = sorted(truth["asked"].drop_nulls().unique().to_list()) if truth is not None and dated else []
+    said: list[pl.DataFrame] = []
+    for stop, asked in watch(list(_stops(stream, questions))):
+        feed.advance(stop)
+        if asked is not None:
+            said.append(_asked(feed, asked))
+    feed.advance(stream.height)
+    settled = feed.settle()
+    if not dated:
+        said = [_asked(feed, None)]
+    given = pl.concat(said) if said else _asked(feed, None).clear()
+    judged, own, baselines = _judged(given, stream, truth, seed)
+    return Replay(
+        memory=settled.memory,
+        settled=settled,
+        answers=judged,
+        score=own,
+        baselines=baselines,
+        cells=pl.concat(feed.kept) if feed.kept else pl.DataFrame(),
+        labels=feed.labels,
+        ticks=feed.ticks,
+        dated=stream["time"].null_count() < stream.height,
+        refused=pl.concat(feed.refused) if feed.refused else pl.DataFrame(),
+    )
+
+
+def arranged(claims: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """Claims in order of arrival, numbered; `t` in days: their own, or one batch a day."""
+    if claims["time"].null_count() == claims.height:
+        lines = claims["line"].to_numpy().astype(np.uint64)
+        order = np.argsort(scattered(lines + scattered(np.array([seed], dtype=np.uint64))), kind="stable")
+        stream = claims[order].with_row_index("arrival")
+        size = _batch(claims.height)
+        return stream.with_columns(pl.col("arrival").cast(pl.Int64), t=(pl.col("arrival") / size))
+    stream = claims.sort("time", "writer", "line").with_row_index("arrival")
+    return stream.with_columns(pl.col("arrival").cast(pl.Int64), t=pl.col("time"))
+
+
+def _batch(count: int) -> int:
+    return max(1, -(-count // BATCHES))
+
+
+def _stops(stream: pl.DataFrame, questions: list[float]) -> Iterator[Stop]:
+    """How many claims have arrived at each batch's end and at each question, in order."""
+    size = _batch(stream.height)
+    ends: list[Stop] = [(end, None) for end in range(size, stream.height, size)]
+    before = np.searchsorted(stream["t"].to_numpy(), np.array(questions), side="left").tolist() if questions else []
+    ends += list(zip(before, questions, strict=True))
+    yield from sorted(ends, key=lambda stop: (stop[0], stop[1] is not None, stop[1] or 0.0))
+
+
+class _Feed:
+    """The memory as the stream fills it."""
+
+    def __init__(self, stream: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> None:
+        self.stream, self.rules = stream, rules
+        self.claims = _claims(stream, edges)
+        self.later = edges.filter(pl.col("source") != pl.col("at")).with_columns(
+            weight=pl.col("relation").replace_strict(rules.weights(), return_dtype=pl.Float64)
+        )
+        self.memory = Memory.empty()
+        self.row = np.full(stream.height, -1, dtype=np.int64)
+        self.done = self.ticks = 0
+        self.kept: list[pl.DataFrame] = []
+        self.refused: list[pl.DataFrame] = []
+        contested = _most_contested(stream)
+        self.labels = contested.select(rep=pl.lit(0, pl.Int32), cell="cell", object="object", title="value")
+
+    def advance(self, stop: int) -> None:
+        """Let the claims up to an arrival number come, in batches of 1 % a tick."""
+        size = _batch(self.stream.height)
+        while self.done < stop:
+            end = min(stop, (self.done // size + 1) * size)
+            self._scan(self.done, end)
+            self.done = end
+
+    def _scan(self, begin: int, end: int) -> None:
+        self.memory, verdicts = admit(self.memory, self.claims.slice(begin, end - begin), self.rules)
+        cell = verdicts["cell"]
+        self.row[verdicts["sequence"].to_numpy()] = cell.fill_null(-1).to_numpy()
+        if cell.null_count():
+            self.refused.append(verdicts.filter(cell.is_null()).select("sequence", "writer", "issues"))
+        self._connect(begin, end)
+        now = self.now(end)
+        self.memory = tick(self.memory, now, self.rules)
+        self.ticks += 1
+        shown = self.memory.cells.filter(pl.col("handle").is_in(self.labels["cell"].implode()))
+        self.kept.append(
+            shown.select(pl.lit(now).alias("t"), "rep", pl.col("handle").alias("cell"), "effective", "currency")
+        )
+
+    def _connect(self, begin: int, end: int) -> None:
+        """Write the edges that came to stand between older claims."""
+        due = self.later.filter(pl.col("at").is_between(begin, end, closed="left"))
+        rows = due.with_columns(
+            pl.Series("source", self.row[due["source"].to_numpy()]),
+            pl.Series("target", self.row[due["target"].to_numpy()]),
+            writer=self.stream["writer"].gather(due["source"]),
+            t=self.stream["t"].gather(due["at"]),
+            mutual=pl.lit(value=False),
+        ).filter((pl.col("source") >= 0) & (pl.col("target") >= 0))
+        self.memory = connect_rows(self.memory, rows, self.rules)
+
+    def now(self, end: int) -> float:
+        """The time of a scan after `end` claims, in days."""
+        if self.stream["time"].null_count():
+            return end / _batch(self.stream.height)
+        return float(self.stream["t"][max(0, end - 1)])
+
+    def settle(self, now: float | None = None) -> Settled:
+        """Iterate the tick to rest, and go on from there."""
+        settled = settle(self.memory, self.now(self.done) if now is None else now, self.rules)
+        self.memory = settled.memory
+        self.ticks += settled.ticks
+        return settled
+
+
+_HANDLE = pl.lit("obs_") + pl.col("arrival").cast(pl.String).str.zfill(6)
+
+
+def _claims(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
+    """The stream as claims for the gate; the edges a claim brings are those written at its own arrival."""
+    name = stream.select(_HANDLE).to_series()
+    own = edges.filter(pl.col("source") == pl.col("at")).select(
+        arrival="source",
+        edge=pl.struct("relation", target=name.gather(pl.Series(edges.filter(pl.col("source") == pl.col("at"))["target"]))),
+    )
+    listed = own.group_by("arrival", maintain_order=True).agg(pl.col("edge").alias("edges"))
+    claims = stream.join(listed, on="arrival", how="left", maintain_order="left").select(
+        "t", "writer", "object",
+        sequence="arrival",
+        handle=_HANDLE,
+        title=worded("{} is {}", "object", "value"),
+        body=worded("{}, line {}", "writer", "line"),
+        confidence="confidence",
+        verification=pl.lit("external"),
+        edges="edges",
+    )  # fmt: skip
+    return _in_arrival_order(as_claims(claims))
+
+
+def _in_arrival_order(claims: pl.DataFrame) -> pl.DataFrame:
+    return claims.sort("sequence")
+
+
+def _most_contested(stream: pl.DataFrame) -> pl.DataFrame:
+    """The first claims of each value of the objects whose votes are most and most evenly split."""
+    votes = stream.group_by("object", "value").agg(pl.len().alias("votes"), pl.col("arrival").min())
+    runner_up = votes.group_by("object").agg(pl.col("votes").sort(descending=True).get(1, null_on_oob=True).alias("second"))
+    objects = runner_up.drop_nulls().sort(["second", "object"], descending=[True, False]).head(SHOWN)["object"]
+    return votes.filter(pl.col("object").is_in(objects.implode())).sort("object", "arrival").with_columns(cell=_HANDLE)
+
+
+def _asked(feed: _Feed, asked: float | None) -> pl.DataFrame:
+    if asked is not None:
+        feed.settle(asked)
+    found = answers(feed.memory)
+    value = feed.stream["value"]
+    arrival = found.select(feed.memory.cells["handle"].gather(found["row"]).str.slice(4).cast(pl.Int64)).to_series()
+    return found.select(
+        "object", value.gather(arrival).alias("said"), probability="effective", asked=pl.lit(asked, pl.Float64)
+    )
+
+
+def _judged(
+    given: pl.DataFrame, stream: pl.DataFrame, truth: pl.DataFrame | None, seed: int
+) -> tuple[pl.DataFrame, Score | None, dict[str, Score]]:
+    if truth is None:
+        return given, None, {}
+    asked = truth.unique(["object", "asked"], keep="first", maintain_order=True)
+    key = ["object"] if asked["asked"].null_count() == asked.height else ["object", "asked"]
+    judged = given.join(asked.select(*key, "value"), on=key, maintain_order="left").with_columns(
+        right=pl.col("said") == pl.col("value")
+    )
+    return judged.drop("value"), _score(judged, seed), baselines_of(stream, asked, seed)
+
+
+def baselines_of(stream: pl.DataFrame, asked: pl.DataFrame, seed: int) -> dict[str, Score]:
+    """Scores of counting claims (`majority`) and of adding up what they state (`stated`), of each question's claims."""
+    votes = _votes(stream, asked, dated=asked["asked"].null_count() < asked.height)
+    tables = {"majority": pl.len().cast(pl.Float64), "stated": pl.col("confidence").sum()}
+    return {name: _score(_vote(votes, weight), seed) for name, weight in tables.items()}
+
+
+def _votes(stream: pl.DataFrame, truth: pl.DataFrame, *, dated: bool) -> pl.DataFrame:
+    """Every claim before each question it bears on."""
+    votes = truth.rename({"value": "truth"}).join(stream, on="object", maintain_order="left_right")
+    return votes.filter(pl.col("t") < pl.col("asked")) if dated else votes
+
+
+def _vote(votes: pl.DataFrame, weight: pl.Expr) -> pl.DataFrame:
+    """The value with the most weight a question, the earliest of equals, with its share as probability."""
+    question = ["object", "asked"]
+    counted = votes.group_by(*question, "value", maintain_order=True).agg(
+        weight.alias("weight"), pl.col("arrival").min(), pl.col("truth").first()
+    )
+    share = pl.col("weight") / pl.col("weight").sum().over(question)
+    ranked = counted.with_columns(probability=share).sort(["weight", "arrival"], descending=[True, False])
+    best = ranked.unique(question, keep="first", maintain_order=True)
+    return best.sort("arrival").with_columns(right=pl.col("value") == pl.col("truth"))
+
+
+def _score(judged: pl.DataFrame, seed: int) -> Score:
+    return score(judged["probability"].to_numpy(), judged["right"].to_numpy(), seed=seed)

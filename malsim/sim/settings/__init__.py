@@ -1,0 +1,1 @@
+"""What is to be simulated: frozen settings, no behaviour."""

@@ -1,0 +1,73 @@
+"""What a law has no number for: which checks cannot be asked of it, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.errors import AddressError, ScenarioError
+from malsim.laws import find_law
+from malsim.netlist.language.address import Path, Reduced, Row, address
+from malsim.sim.settings.memory_law import GRAPHS
+
+if TYPE_CHECKING:
+    from malsim.sim.settings.scenario import Check, Scenario
+
+__all__ = ["absent", "askable", "refuse_unanswerable"]
+
+OF_GRAPH = ("challenge_density", "grounded_share", "currency_gap", "init_share", "acted_init")
+OF_BELIEF = (
+    "belief", "for_truth", "against_truth", "answer_brier", "brier", "log_loss", "auc", "ece", "rmse_bins",
+)  # fmt: skip
+FIELDS = ("eff", "effective", "stated", "status", "conf")
+
+
+def absent(scenario: Scenario, check: Check) -> str:
+    """Why a check cannot be asked of the scenario's law: the address, and what the law lacks; empty where it can."""
+    if scenario.law in GRAPHS:
+        return ""
+    for text in check.reads:
+        said = _absent(scenario.law, text)
+        if said:
+            return f"{text}; {scenario.law} {said}"
+    return ""
+
+
+def askable(scenario: Scenario) -> tuple[Scenario, list[str]]:
+    """The scenario with the checks that its law can be asked, and a line for each that is left out."""
+    why = {check.name: absent(scenario, check) for check in scenario.checks}
+    kept = tuple(check for check in scenario.checks if not why[check.name])
+    said = [f"not asked: {name}: {reason}" for name, reason in why.items() if reason]
+    return (scenario.replace(checks=kept) if said else scenario), said
+
+
+def refuse_unanswerable(scenario: Scenario) -> None:
+    """Raise `ScenarioError` for a check that the law has no number for: it is to be judged, not left out."""
+    for check in scenario.checks:
+        if reason := absent(scenario, check):
+            where = f"{scenario.path or scenario.name}:{check.line}: check {check.name}"
+            raise ScenarioError("the law has no number for this check", where=where, given=reason)
+
+
+def _absent(law: str, text: str) -> str:
+    name = text.partition("(")[0]
+    if name in OF_GRAPH:
+        return "keeps no graph of claims"
+    if name in OF_BELIEF and not find_law(law).belief:
+        return "has no belief, only a rank"
+    try:
+        where = address(text)
+    except AddressError:
+        return ""
+    inner = where.inner if isinstance(where, Reduced) else where
+    if isinstance(inner, Path):
+        return "has no cell of that handle"
+    return _absent_in_rows(law, inner) if isinstance(inner, Row) else ""
+
+
+def _absent_in_rows(law: str, where: Row) -> str:
+    if where.domain == "writer":
+        return "keeps no record of writers"
+    field = where.fields[-1] if where.fields else ""
+    if field and field not in FIELDS:
+        return f"has no {field}"
+    return "has no belief, only a rank" if field in FIELDS[:2] and not find_law(law).belief else ""

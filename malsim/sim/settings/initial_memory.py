@@ -1,0 +1,34 @@
+"""What a run's memory begins with: a store's cells, what another lends, once for each life."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from malsim.memory import Memory
+from malsim.memory.bootstrap import bootstrap, prime
+from malsim.memory.graph.replicate import replicated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from malsim.memory import Rules
+
+__all__ = ["Beginning"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Beginning:
+    """A memory whose day `now` is the run's day 0; a `lender` that primes it; the hashes of both stores' files by path."""
+
+    memory: Memory = field(default_factory=Memory.empty)
+    now: float = 0.0
+    lender: Memory | None = None
+    stores: Mapping[str, str] = field(default_factory=dict)
+
+    def lives(self, reps: Sequence[int], rules: Rules) -> Memory:
+        """The memory of every replication on day 0: with the ten cells first, where an empty one is primed."""
+        memory = self.memory
+        if self.lender is not None:
+            memory = prime(bootstrap(memory, t=self.now, rules=rules), self.lender, t=self.now, rules=rules)
+        return replicated(memory, reps, now=self.now)

@@ -1,0 +1,83 @@
+"""Which memory a scenario is run with: the graph under its rules, or a law of items under its parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import ScenarioError, UsageError
+from malsim.laws import find_law
+from malsim.laws import plant_of as item_plant
+from malsim.memory.graph_plant import Graph
+from malsim.memory.port import HoldsGraph
+from malsim.netlist.language.lexicon import LOOP_WRITES
+from malsim.netlist.language.statements import Body, Cell, Edges, Prop
+from malsim.parameters import checked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.memory import Memory
+    from malsim.memory.port import Plant
+    from malsim.sim.settings.netlist_config import Wires
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["GRAPHS", "checked_law", "graph_of", "plant_of", "refuse_what_is_the_graphs"]
+
+GRAPHS = ("mal", "recall_v5")  # the laws of the graph of claims; `recall` is an older file's name for the first
+
+
+def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tuple[str, dict[str, float | str]]:
+    """A law's own name and all its parameters; raises for an unknown law or parameter, or one out of bounds."""
+    law = "mal" if law == "recall" else law
+    if law in GRAPHS:
+        if settings:
+            raise ScenarioError(f"{law} has no parameters", where=where, given=", ".join(settings), hint="set [rules]")
+        return law, {}
+    found = find_law(law, where=where)
+    return found.name, checked(settings, found.params, where=where)
+
+
+def plant_of(scenario: Scenario) -> Plant[Any]:
+    """The memory under test, as the scenario sets it."""
+    if scenario.law in GRAPHS:
+        return Graph(rules=scenario.rules, begin=scenario.beginning.lives if scenario.beginning else None)
+    refuse_what_is_the_graphs(scenario)
+    return item_plant(scenario.law, scenario.law_settings)
+
+
+def graph_of(plant: Plant[Any], state: Any, law: str, thing: str) -> Memory:
+    """The graph behind a state; a `UsageError` that names law and thing where there is none."""
+    if not isinstance(plant, HoldsGraph):
+        raise UsageError(f"{law} keeps no graph of claims, so it has no {thing}", hint="run it under the law mal")
+    return plant.graph(state)
+
+
+def refuse_what_is_the_graphs(scenario: Scenario) -> None:
+    """Raise `ScenarioError` for what another law than the graph's cannot be given: stores, programs, nets over cells."""
+    claims = scenario.claims
+    things = [
+        ("the stores of [memory]", scenario.beginning is not None),
+        ("claims that are programs", (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any()),
+    ]
+    found = [thing for thing, there in things if there] + (_of_graph(scenario.netlist) if scenario.netlist else [])
+    if found:
+        raise ScenarioError(
+            f"{scenario.law} keeps no graph of claims and cannot be given {found[0]}",
+            where=f"{scenario.path or scenario.name}: law", given=scenario.law, allowed=" or ".join(GRAPHS),
+        )  # fmt: skip
+
+
+def _of_graph(wires: Wires) -> list[str]:
+    """What in a netlist is about cells: its own cells and edges, programs, flags, and addresses of cells and writers."""
+    net, statements = wires.net, wires.document.statements
+    holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in statements)
+    ends = [(signal.writer, signal.domain) for signal in net.signals.values() if signal.writer]
+    read = [end.word for end, domain in ends if domain != "run" or _reads_graph(end.address)]
+    things = (("a netlist's cells", holds), ("standing programs", net.programs), ("a netlist's flags", net.flags))
+    return [thing for thing, there in things if there] + [f"the netlist's address {word}" for word in read]
+
+
+def _reads_graph(where: object) -> bool:
+    """Whether an address reads cells or writers, and not a pin of the loop or of an op."""
+    inner = getattr(where, "inner", where)
+    return type(inner).__name__ in ("Path", "Row") and str(inner) not in LOOP_WRITES

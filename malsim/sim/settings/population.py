@@ -1,0 +1,95 @@
+"""Who writes: a population is a behaviour, a size and a schedule, with the habits its members share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import ScenarioError
+from malsim.parameters import Param, checked
+from malsim.sim.clock import DAY
+from malsim.sim.writers import behaviour
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.sim.writers import Behaviour
+
+__all__ = ["HABITS", "Population"]
+
+MOST_MEMBERS = 100_000
+HABITS = {
+    "rate": Param(0.1, "1/d", "claims a member a day, at random times", 0.0, 10_000.0),
+    "disputes": Param(1.0, "1", "probability that a claim contradicts the most effective rival it was shown", 0.0, 1.0),
+    "supports": Param(0.0, "1", "probability that a claim supports the most effective agreeing row it was shown", 0.0, 1.0),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Population:
+    """A population of `count` writers, named after it: `honest-1`, `honest-2` and so on.
+
+    `facts` names what it writes about (all, if empty), chosen by popularity. Its members write `rate` claims a day each, at
+    random times, or one every `every` milliseconds; from `start` on and before `end` (milliseconds). With `reads` they are
+    shown a push about the fact before they write. `revises`: a member's claim supersedes its own earlier one about the fact.
+    `mutual`: disputes are written both ways. `settings` are the behaviour's own parameters.
+    """
+
+    behaviour: str
+    name: str = ""
+    count: int = 1
+    facts: tuple[str, ...] = ()
+    rate: float = 0.1
+    every: int | None = None
+    start: int = 0
+    end: int | None = None
+    reads: bool = True
+    disputes: float = 1.0
+    supports: float = 0.0
+    mutual: bool = False
+    revises: bool = True
+    verification: str = "unverified"
+    origin: str = "llm"
+    kind: str = "obs"
+    settings: Mapping[str, float | str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            object.__setattr__(self, "name", self.behaviour)
+        where = f"writers[{self.name}]"
+        checked({name: getattr(self, name) for name in HABITS}, HABITS, where=where)
+        object.__setattr__(self, "settings", checked(self.settings, self.kind_of.params, where=where))
+        bounds = (
+            ("count", 1 <= self.count <= MOST_MEMBERS, self.count, f"1 to {MOST_MEMBERS}"),
+            ("every", self.every is None or self.every > 0, self.every, "above 0"),
+            ("from", self.start >= 0, self.start / DAY, "0 d or more"),
+            ("to", self.end is None or self.end > self.start, (self.end or 0) / DAY, "later than from"),
+        )
+        for key, good, given, allowed in bounds:
+            if not good:
+                raise ScenarioError("out of bounds", where=f"{where}.{key}", given=given, allowed=allowed)
+
+    @property
+    def kind_of(self) -> Behaviour:
+        """The registered behaviour."""
+        return behaviour(self.behaviour)
+
+    @property
+    def last(self) -> float:
+        """When it stops, in milliseconds."""
+        return math.inf if self.end is None else self.end
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any], *, where: str) -> Population:
+        """A population from a table with the fields' names; what is no field of a population is its behaviour's.
+
+        >>> Population.of({"behaviour": "honest", "count": 3, "accuracy": 0.9}, where="writers").settings["accuracy"]
+        0.9
+        """
+        if "behaviour" not in table:
+            raise ScenarioError("'behaviour' is missing", where=where, hint="see `malsim writers`")
+        known = behaviour(table["behaviour"])
+        own = {part.name for part in fields(cls)} - {"settings"}
+        common = known.habits | {name: value for name, value in table.items() if name in own}
+        return cls(**common, settings={name: value for name, value in table.items() if name not in own})

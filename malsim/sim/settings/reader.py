@@ -1,0 +1,87 @@
+"""The reader: one agent that is pushed a mini-index, opens what it must, acts on what it trusts, and may write back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from malsim.errors import ScenarioError
+from malsim.parameters import Param, checked
+
+__all__ = ["PARAMS", "TEMPERS", "Reader", "Temper"]
+
+Behaviour = Literal["obedient", "lazy", "hurried", "forgetful", "stubborn", "forgets_rules"]
+Trust = Literal["effective", "effective*currency"]
+
+
+@dataclass(frozen=True)
+class Temper:
+    """What a reader does unasked.
+
+    It `opens` rows marked ^, `digs` into a marked row before it acts on it, `weighs` the scores of a line instead of its
+    title alone, `writes` back what it learned.
+    """
+
+    says: str
+    opens: bool = True
+    digs: bool = True
+    weighs: bool = True
+    writes: bool = True
+
+
+TEMPERS: dict[str, Temper] = {
+    "obedient": Temper("opens every row marked ^, checks it before acting on it, writes back what it learns"),
+    "lazy": Temper("opens marked rows only when blocked, and checks them then", opens=False),
+    "hurried": Temper("acts on the first title about its fact and never looks again", opens=False, digs=False, weighs=False),
+    "forgetful": Temper("does not write back what it learned until it is blocked", writes=False),
+    "stubborn": Temper("ignores flags: opens marked rows only when blocked, and acts on them all the same",
+                       opens=False, digs=False),
+    "forgets_rules": Temper("obedient in a share of its turns that halves each half_life, else hurried and forgetful"),
+}  # fmt: skip
+
+PARAMS = {
+    "act_above": Param(0.3, "1", "least trust on which it acts; below it declines", 0.0, 1.0),
+    "skill": Param(0.9, "1", "accuracy of its own observations", 0.0, 1.0),
+    "observes": Param(1.0, "1", "probability of seeing how an action turned out", 0.0, 1.0),
+    "wants": Param(1.0, "rows", "rows about its fact that it opens of its own accord", 0.0, 100.0),
+    "complies": Param(1.0, "1", "probability of doing as told when it is blocked", 0.0, 1.0),
+    "attempts": Param(3.0, "tries", "blocks after which a turn is given up, its action never released", 1.0, 100.0),
+    "half_life": Param(10.0, "turns", "turns in which the share of rules in its context halves (forgets_rules)", 0.01, 1e9),
+    "reanchor_every": Param(0.0, "turns", "turns from one reminder of the rules to the next; 0 never", 0.0, 1e9),
+    "compact_every": Param(0.0, "turns", "turns from one emptying of its context to the next; 0 never", 0.0, 1e9),
+    "recalls": Param(0.0, "1", "probability of going by what it last saw itself, while that is in its context", 0.0, 1.0),
+    "limit": Param(10.0, "lines", "most lines of a mini-index", 1.0, 1_000.0),
+    "budget_words": Param(900.0, "words", "most words of a mini-index", 1.0, 1e6),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reader:
+    """One agent: its behaviour and its numbers; units, bounds and meanings stand in `PARAMS`."""
+
+    behaviour: Behaviour = "obedient"
+    trust: Trust = "effective"
+    act_above: float = 0.3
+    skill: float = 0.9
+    observes: float = 1.0
+    wants: float = 1.0
+    complies: float = 1.0
+    attempts: float = 3.0
+    half_life: float = 10.0
+    reanchor_every: float = 0.0
+    compact_every: float = 0.0
+    recalls: float = 0.0
+    limit: float = 10.0
+    budget_words: float = 900.0
+
+    def __post_init__(self) -> None:
+        checked({name: getattr(self, name) for name in PARAMS}, PARAMS, where="reader")
+        words = (("behaviour", self.behaviour, tuple(TEMPERS)), ("trust", self.trust, ("effective", "effective*currency")))
+        for name, given, allowed in words:
+            if given not in allowed:
+                raise ScenarioError("unknown word", where=f"reader.{name}", given=given, allowed=", ".join(allowed))
+
+    @property
+    def temper(self) -> Temper:
+        """What it does unasked, while it keeps to the rules."""
+        return TEMPERS[self.behaviour]

@@ -1,0 +1,150 @@
+"""What is to be simulated: a scenario as frozen settings and frames, read from a file or made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from malsim.errors import ScenarioError
+from malsim.memory.gate.checks import LAST_REPLICATION
+from malsim.memory.gate.claims import as_claims
+from malsim.memory.rules import Rules
+from malsim.sim.clock import DAY, milliseconds
+from malsim.sim.settings.memory_law import checked_law
+from malsim.sim.settings.netlist_config import Wires
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from malsim.sim.agent.reviewer_pool import Reviewers
+    from malsim.sim.engine.delivery import Fault
+    from malsim.sim.settings.initial_memory import Beginning
+    from malsim.sim.settings.population import Population
+    from malsim.sim.settings.reader import Reader
+    from malsim.sim.world import Fact
+
+__all__ = ["Check", "Episode", "Scenario"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """What must hold of a run: a temporal property, in at least a `share` of its replications; `line` is where it stands.
+
+    `reads` are the addresses it looks at, so that a cell can be asked who reads it.
+    """
+
+    name: str
+    property: str
+    share: float = 1.0
+    line: int = 0
+    reads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Episode:
+    """A span of truth that tripwires are scored against: while `when` holds, or from `start` on and before `end` (ms).
+
+    `test` marks one that trips the wire on purpose, to show that it is alive.
+    """
+
+    name: str
+    when: str = ""
+    start: int = 0
+    end: int | None = None
+    test: bool = False
+    line: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """A run to be made.
+
+    `claims` are scripted, one row a claim (columns of `memory.schema.CLAIMS`, times in days); they happen in every
+    replication. `turn_every` is the thread's period in milliseconds. `record` is "all", "bands", or the handles to keep;
+    every `record_every`-th tick is kept, and the last. Replications are numbered from `first`, and the life of a number is
+    the same whichever run it is part of. `law` is what the memory makes of claims: mal, recall_v5, or one of `malsim.laws`
+    with its parameters. `netlist` runs inside the tick. `path` is the file it was read from.
+    """
+
+    name: str = "scenario"
+    why: str = ""
+    seed: int = 0
+    days: float = 30.0
+    turn_every: int = DAY
+    replications: int = 1
+    first: int = 0
+    record: Literal["all", "bands"] | tuple[str, ...] = "all"
+    record_every: int = 1
+    start: dt.date | None = None
+    rules: Rules = field(default_factory=Rules)
+    law: str = "mal"
+    law_settings: Mapping[str, float | str] = field(default_factory=dict)
+    claims: pl.DataFrame = field(default_factory=lambda: as_claims([]))
+    facts: tuple[Fact, ...] = ()
+    writers: tuple[Population, ...] = ()
+    reader: Reader | None = None
+    faults: tuple[Fault, ...] = ()
+    reviewers: Reviewers | None = None
+    gaps: tuple[tuple[int, int], ...] = ()
+    netlist: Wires | None = None
+    beginning: Beginning | None = None
+    checks: tuple[Check, ...] = ()
+    episodes: tuple[Episode, ...] = ()
+    text: str = ""
+    path: str = ""
+
+    def __post_init__(self) -> None:
+        checks = (
+            ("days", self.days > 0, "above 0"),
+            ("turn_every", 0 < self.turn_every <= np.rint(self.days * DAY), f"above 0 and at most the run's {self.days:g}d"),
+            ("replications", 1 <= self.replications <= LAST_REPLICATION, f"1 to {LAST_REPLICATION}"),
+            ("first", 0 <= self.first <= LAST_REPLICATION + 1 - self.replications, f"0 to {LAST_REPLICATION} in all"),
+            ("record_every", self.record_every >= 1, "1 or more"),
+            ("seed", 0 <= self.seed < 2**63, "0 to 2^63 - 1"),
+        )
+        for name, good, allowed in checks:
+            if not good:
+                given = f"{self.turn_every / DAY:g}d" if name == "turn_every" else getattr(self, name)
+                raise ScenarioError("out of bounds", where=f"{self.name}: run.{name}", given=given, allowed=allowed)
+        law, settings = checked_law(self.law, self.law_settings, where=f"{self.name}: law")
+        object.__setattr__(self, "law", law)
+        object.__setattr__(self, "law_settings", settings)
+        names = [fact.name for fact in self.facts]
+        for name in names:
+            if names.count(name) > 1:
+                raise ScenarioError(
+                    "two facts of one name", where=f"{self.name}: facts", given=name, hint="name one otherwise"
+                )
+        for key in ("writers", "reader", "reviewers"):
+            if getattr(self, key) and not names and not (key == "reviewers" and self.netlist):
+                raise ScenarioError("there is nothing to write about", where=f"{self.name}: {key}", hint="add [[facts]]")
+
+    @property
+    def turns(self) -> int:
+        """How many whole turns the run has; ticks that gaps swallow are counted.
+
+        >>> Scenario(days=0.3, turn_every=8_640_000).turns
+        3
+        """
+        return milliseconds(self.days) // self.turn_every
+
+    def replace(self, **changes: Any) -> Scenario:
+        """The same scenario but for `changes`; `rules` may be a dict of the rules that differ, `netlist` a text.
+
+        Under another `law` its parameters start from their defaults, and those of recall_v5 from its own rules.
+        """
+        rules, netlist, law = changes.get("rules"), changes.get("netlist"), changes.get("law", self.law)
+        if law != self.law:
+            changes.setdefault("law_settings", {})
+            if law == "recall_v5":
+                changes.setdefault("rules", Rules.recall_v5())
+        if isinstance(rules, dict):
+            changes["rules"] = self.rules.replace(**rules)
+        if isinstance(netlist, str):
+            changes["netlist"] = Wires.of(netlist)
+        return replace(self, **changes)

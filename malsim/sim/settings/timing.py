@@ -1,0 +1,59 @@
+"""When a run's thread ticks: at the end of every turn, or late, or not at all, or twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.errors import ScenarioError
+from malsim.sim.clock import milliseconds
+from malsim.sim.draws import Draws
+
+if TYPE_CHECKING:
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["Timing"]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The instants of a run's ticks in milliseconds, rising; at each of those in `doubled` the tick is made twice."""
+
+    at: tuple[int, ...]
+    doubled: frozenset[int] = frozenset()
+
+    @classmethod
+    def regular(cls, scenario: Scenario) -> Timing:
+        """At the end of every turn, but for those within a gap."""
+        period = scenario.turn_every
+        every = range(period, milliseconds(scenario.days) + 1, period)
+        return cls(tuple(at for at in every if not any(start <= at < end for start, end in scenario.gaps)))
+
+    @classmethod
+    def jittered(cls, scenario: Scenario, *, late: float = 0.0, missed: float = 0.0, doubled: float = 0.0) -> Timing:
+        """As regular, but for shares of the ticks that are late, missed or made twice, drawn from the scenario's seed.
+
+        A late tick comes up to a turn late, still before the next, all delays alike. The last is made, and at its time.
+
+        >>> from malsim.sim.settings.scenario import Scenario
+        >>> timing = Timing.jittered(Scenario(days=100.0), missed=0.3)
+        >>> 60 < len(timing.at) < 80
+        True
+        """
+        for name, share in (("late", late), ("missed", missed), ("doubled", doubled)):
+            if not 0.0 <= share <= 1.0:
+                raise ScenarioError("not a share", where=f"timing.{name}", given=share, allowed="0 to 1")
+        at = np.array(cls.regular(scenario).at, dtype=np.int64)
+        draws, turn = Draws(scenario.seed, "thread"), np.arange(len(at))
+        hit = {
+            name: (draws.uniform(name, rep=0, turn=turn) < share) & (turn < len(at) - 1)
+            for name, share in (("late", late), ("missed", missed), ("doubled", doubled))
+        }
+        delay = (draws.uniform("delay", rep=0, turn=turn) * (scenario.turn_every - 1)).astype(np.int64) + 1
+        at = np.minimum(
+            at + np.where(hit["late"], np.minimum(delay, scenario.turn_every - 1), 0), at[-1:] if len(at) else at
+        )
+        kept = ~hit["missed"]
+        return cls(tuple(at[kept].tolist()), frozenset(at[kept & hit["doubled"]].tolist()))

@@ -1,0 +1,1 @@
+"""Why a number of a run is what it is."""

@@ -1,0 +1,130 @@
+"""Who reads a cell of a run: its scenario's checks, the signals and alarms of its netlist, the standing programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.errors import AddressError
+from malsim.netlist.evaluate import Frames, cells_read
+from malsim.netlist.language.address import Path, Reduced, address
+from malsim.netlist.programs import programs, written
+from malsim.netlist.programs.members import members
+from malsim.sim.settings.netlist_config import Wires
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from malsim.memory import Memory
+    from malsim.netlist.language.address import Address
+    from malsim.netlist.programs import Program
+    from malsim.netlist.wiring import Signal
+    from malsim.sim.run import Run
+
+__all__ = ["READERS", "as_of", "readers"]
+
+READERS = {"kind": pl.String, "name": pl.String, "address": pl.String, "place": pl.String}
+Reader = tuple[str, str, str, str]
+
+
+def readers(run: Run, cell: str, *, t: float, rep: int) -> pl.DataFrame:
+    """Who reads a cell, as the graph and the recorded cells stood at the tick at `t` days, in a replication.
+
+    Returns
+    -------
+    pl.DataFrame
+        kind, name, address (by which it is read), place (file and line): each signal that a cell's value enters the net on;
+        each alarm that such a signal moves through ops; each standing program that has the cell among its members; each
+        check that reads the cell itself or one of those signals. A path over cells that were not recorded is not followed.
+    """
+    return pl.DataFrame(list(_Asked(run, cell, t, rep).found()), schema=READERS, orient="row")
+
+
+def as_of(run: Run, *, t: float, rep: int) -> Memory:
+    """The memory with only those cells active that were recorded so at the tick at `t` days, in a replication."""
+    cells = run.memory.cells
+    here = (pl.col("t") == t) & (pl.col("rep") == rep) & (pl.col("status") == "active")
+    live = (pl.col("rep") == rep) & pl.col("handle").is_in(run.cells.filter(here)["cell"].implode())
+    status = pl.when(live).then(pl.lit("active")).otherwise(pl.lit("superseded")).cast(cells["status"].dtype)
+    return replace(run.memory, cells=cells.with_columns(status=status))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One cell of one replication, at one recorded tick."""
+
+    run: Run
+    cell: str
+    t: float
+    rep: int
+
+    def found(self) -> Iterator[Reader]:
+        """Each reader once."""
+        wires, checks = self.run.scenario.netlist or Wires.of(""), self.run.scenario.checks
+        net = wires.net
+        direct = [signal for signal in net.signals.values() if signal.writer and self._reads(signal.writer.address)]
+        moved = net.fed_by(signal.name for signal in direct)
+        yield from (_entry("signal", signal) for signal in direct)
+        yield from (_entry("alarm", signal) for signal in net.alarms if signal.name in moved)
+        yield from self._programs(wires)
+        for check in checks:
+            read = next((one for one in check.reads if self._named(one, wires) in moved or self._told(one)), None)
+            if read is not None:
+                yield "check", check.name, read, f"{self.run.scenario.path or self.run.scenario.name}:{check.line}"
+
+    @cached_property
+    def _frames(self) -> Frames:
+        here = (pl.col("t") == self.t) & (pl.col("rep") == self.rep)
+        return Frames(self.run.cells.filter(here), Frames.of(self.run.memory).edges.filter(pl.col("rep") == self.rep))
+
+    def _reads(self, where: Address) -> bool:
+        """Whether an address reads the cell; one that names its first cell by key or version is looked up."""
+        inner = where.inner if isinstance(where, Reduced) else where
+        try:
+            if isinstance(inner, Path):
+                named = inner.handle if inner.version is None else f"{inner.handle}@v{inner.version}"
+                handle = str(self.run.memory.cells["handle"][self.run.memory.row(named, rep=self.rep)])
+                where = replace(inner, handle=handle, version=None)
+            return self.cell in cells_read(where, self._frames)["cell"]
+        except AddressError:  # it begins at a cell that is not there
+            return False
+
+    def _told(self, text: str) -> bool:
+        try:
+            return self._reads(address(text))
+        except AddressError:  # the name of a metric, or of a fact's signal
+            return False
+
+    def _named(self, text: str, wires: Wires) -> str:
+        """The signal that an address of a check names; of one with rows, the cell's own."""
+        return wires.pins.get(text, text).removesuffix(f"({self.cell})")
+
+    @cached_property
+    def _memory(self) -> Memory:
+        return as_of(self.run, t=self.t, rep=self.rep)
+
+    def _programs(self, wires: Wires) -> Iterator[Reader]:
+        lines = {one.op: f"{one.file or 'netlist'}:{one.line}" for one in wires.net.programs}
+        for program in programs(wires.net):
+            if self._chosen(program):
+                yield "program", program.operation, program.handle, lines[program.operation]
+        for one in written(self._memory, after=0, tick=0, first=self.rep):
+            own = (pl.col("rep") == self.rep) & (pl.col("handle") == one.handle) & (pl.col("status") == "active")
+            standing = 0 in one.places and self._memory.cells.select(own.any()).item()
+            for program in one.programs if standing else ():
+                if self._chosen(program):
+                    yield "program", program.operation, program.handle, one.handle
+
+    def _chosen(self, program: Program) -> bool:
+        chosen = members(program, self._memory, 1, first=self.rep).rows
+        return self.cell in self.run.memory.cells["handle"].gather(chosen)
+
+
+def _entry(kind: str, signal: Signal) -> Reader:
+    link = signal.writer
+    if link is None:
+        return kind, signal.name, "", ""
+    return kind, signal.name, link.word, f"{link.statement.file or 'netlist'}:{link.statement.line}"

@@ -1,0 +1,139 @@
+"""Why a signal of a run is what it is: back through the wires, to the claim, or the person, that moved it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.errors import AddressError, ScenarioError
+from malsim.netlist.language.address import Path, Pin, Reduced, address, column_of
+from malsim.netlist.language.lexicon import LOOP_WRITES
+from malsim.netlist.programs import programs
+from malsim.netlist.programs.members import members
+from malsim.netlist.why import why
+from malsim.sim.clock import days
+from malsim.sim.settings.netlist_config import Wires
+from malsim.sim.why import cell_cause as causes
+from malsim.sim.why.cell_readers import as_of
+
+if TYPE_CHECKING:
+    from malsim.netlist.language.address import Address
+    from malsim.netlist.why import Because
+    from malsim.sim.run import Run
+
+__all__ = ["because", "is_program", "is_signal", "of_program"]
+
+MOST_NAMED = 3
+ENTERED = ("admitted", "superseded", "deduplicated")
+
+
+def is_signal(run: Run, where: str) -> bool:
+    """Whether a name is a signal of the run's netlist, or a pin that one is on; a row may stand behind it in brackets."""
+    wires = run.scenario.netlist
+    name = where.partition("(")[0]
+    return wires is not None and (name in wires.net.signals or name in wires.pins)
+
+
+def because(run: Run, where: str, *, t: float | None = None, rep: int | None = None) -> list[Because]:
+    """Walk back from a signal, or a pin it is on, along whatever changed last before it.
+
+    Parameters
+    ----------
+    run
+        With a netlist, its signals recorded.
+    where
+        A signal's name or a pin's, with the row where it has one value a row: `low(dec_a3ee)`.
+    t
+        Days; the last recorded tick by default.
+    rep
+        The replication, by default the first.
+
+    Returns
+    -------
+    list of Because
+        From the signal asked for to the first that no op of the net moved; that one's `cause` says which claim did, or
+        who fed it in.
+    """
+    wires, rep = run.scenario.netlist, run.scenario.first if rep is None else rep
+    if wires is None:
+        raise ScenarioError("this scenario has no netlist, so there are no signals", hint="add [netlist]")
+    return why(where, wires.net, run.signals, at=t, rep=rep, moved=lambda word, since: _moved(run, word, since, rep))
+
+
+def is_program(run: Run, where: str) -> bool:
+    """Whether a name is a standing program of the run's netlist, by its operation."""
+    wires = run.scenario.netlist
+    return wires is not None and any(one.op == where for one in wires.net.programs)
+
+
+def of_program(run: Run, operation: str, *, t: float | None = None, rep: int = 0) -> str:
+    """What a standing program looked at by `t` days, and why the member that moved most is what it is."""
+    wires = run.scenario.netlist or Wires.of("")
+    program = next(one for one in programs(wires.net) if one.operation == operation)
+    ticks = run.cells.filter(pl.col("rep") == rep)["t"].unique().sort()
+    past = ticks if t is None else ticks.filter(ticks <= t)
+    if past.is_empty():
+        raise AddressError("not recorded yet", given=f"{operation} at {t}")
+    memory = as_of(run, t=float(past[-1]), rep=rep)
+    handles = memory.cells["handle"].gather(members(program, memory, 1, first=rep).rows)
+    now, then = (
+        run.cells.filter((pl.col("t") == at) & (pl.col("rep") == rep)) for at in (past[-1], past[max(-2, -len(past))])
+    )
+    moved = now.join(then, on="cell", suffix="_was", maintain_order="left").filter(pl.col("cell").is_in(handles.implode()))
+    if moved.is_empty():
+        return f"{operation} has no member yet"
+    most = str(moved["cell"][int((moved["effective"] - moved["effective_was"]).abs().fill_null(0.0).arg_max() or 0)])
+    named = ", ".join(handles.head(MOST_NAMED)) + (
+        f" and {len(handles) - MOST_NAMED} more" if len(handles) > MOST_NAMED else ""
+    )
+    return f"{operation} looks at {named}\n  because {causes.explain(run, most, t=t, rep=rep).why}"
+
+
+def _moved(run: Run, word: str, since: float, rep: int) -> str:
+    """What moved the end of a wire that no op writes, in the tick at `since`."""
+    where = address(word)
+    inner = where.inner if isinstance(where, Reduced) else where
+    if isinstance(inner, Pin) and str(inner) in LOOP_WRITES:
+        return _outside(run, str(inner), since)
+    if isinstance(inner, Path) and not inner.hops and _is_effective(inner):
+        try:
+            found = causes.explain(run, inner.handle, t=since, rep=rep)
+        except AddressError:  # it was not recorded, or not there yet
+            return _entered(run, since, rep)
+        sources = found.contributions["source"].to_list()
+        return "; ".join(filter(None, (found.moved, _entered(run, since, rep, [inner.handle, *sources]))))
+    return _entered(run, since, rep) or _aged(inner)
+
+
+def _outside(run: Run, pin: str, since: float) -> str:
+    """Who wrote on a pin of the loop: someone outside, or the loop itself."""
+    wires = run.scenario.netlist
+    fed = [days(given.at) for given in wires.inputs if given.signal == pin and days(given.at) <= since] if wires else []
+    return f"fed in from outside on day {max(fed):g}" if fed else LOOP_WRITES[pin][1]
+
+
+def _is_effective(where: Path) -> bool:
+    return column_of(where.fields, ["effective", "stated", "currency", "salience"], where) == "effective"
+
+
+def _entered(run: Run, since: float, rep: int, subjects: list[str] | None = None) -> str:
+    """The claims that entered between the tick before and this one, about these cells."""
+    ticks = run.signals["t"].unique().sort()
+    before = ticks.filter(ticks < since)
+    after = float(before[-1]) if before.len() else 0.0
+    claims = run.events.filter(
+        (pl.col("rep") == rep) & pl.col("kind").is_in(ENTERED) & (pl.col("t") >= after) & (pl.col("t") < since)
+    )
+    if subjects is not None:
+        claims = claims.filter(pl.col("subject").is_in(subjects))
+    said = [
+        f"{row['subject']} was {row['kind']} on day {row['t']:g} ({row['cause']})"
+        for row in claims.head(MOST_NAMED).to_dicts()
+    ]
+    more = claims.height - len(said)
+    return ", ".join(said) + (f" and {more} more" if more > 0 else "")
+
+
+def _aged(where: Address) -> str:
+    return "no claim came in between: it goes with time" if "curr" in str(where) else "no claim came in between"

@@ -1,1 +1,0 @@
-"""The workbench: what the lab finds, with its figures at hand, as `import malsim as ms` gives it."""

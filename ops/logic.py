@@ -1,0 +1,26 @@
+"""Join up to sixteen bits.
+
+    and = every in-i;  or = any in-i;  xor = an odd number of them;  nand = not and;  nor = not or
+
+For any other table of up to five bits use `reflex`. Source: LinuxCNC logic.
+
+>>> seen = function(np.array([[True], [False], [True]]))
+>>> [bool(seen[name][0]) for name in ("and_", "or_", "xor", "nand", "nor")]
+[False, True, False, True, False]
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out
+
+in_ = In("bit", "bits to join", many=16)
+and_ = Out("bit", "all are true")
+or_ = Out("bit", "one at least is true")
+xor = Out("bit", "an odd number is true")
+nand = Out("bit", "one at least is false")
+nor = Out("bit", "none is true")
+
+
+def function(in_: Array) -> dict[str, Array]:
+    every, some = in_.all(axis=0), in_.any(axis=0)
+    return {"and_": every, "or_": some, "xor": np.logical_xor.reduce(in_, axis=0), "nand": ~every, "nor": ~some}

@@ -1,0 +1,64 @@
+"""A data sheet read from an op's module, its declarations checked against its function."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from ops.pin.declare import In, Out, Param, Size, Tick
+from ops.pin.errors import OpError
+from ops.pin.sheet import Sheet, size_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
+
+    from ops.pin.declare import Array
+
+__all__ = ["read"]
+
+
+def read(name: str, module: ModuleType) -> Sheet:
+    """The data sheet of an op's module.
+
+    Raises
+    ------
+    OpError
+        The module has no function, no docstring, or a function whose arguments are not its declarations.
+    """
+    names = vars(module)
+    function = names.get("function")
+    if not callable(function) or not (module.__doc__ or "").strip():
+        raise OpError("an op is a module with a docstring and a function", where=name)
+    ins: dict[str, In] = _kept(names, In)
+    outs: dict[str, Out] = _kept(names, Out)
+    params: dict[str, Param] = _kept(names, Param)
+    tick: Tick | None = _kept(names, Tick).get("tick")
+    sizes = _kept(names, Size) | {
+        size_name(pin): Size(2, "like pins", high=pin.many)
+        for pin in (*ins.values(), *outs.values())
+        if isinstance(pin.many, int) and pin.many
+    }
+    state, told = _arguments(name, function, (set(ins), set(outs), set(params) | ({"tick"} if tick else set()), set(sizes)))
+    counts = {key: size.start for key, size in sizes.items()}
+    text = inspect.cleandoc(module.__doc__ or "")
+    return Sheet(name, text, function, ins, outs, params, sizes, tick, state, told, counts)
+
+
+def _kept(names: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    return {key: value for key, value in names.items() if isinstance(value, kind)}
+
+
+def _arguments(
+    name: str, function: Callable[..., dict[str, Array]], declared: tuple[set[str], set[str], set[str], set[str]]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Which outputs and which sizes the function takes."""
+    ins, outs, settings, sizes = declared
+    arguments = inspect.signature(function).parameters.values()
+    positional = [one.name for one in arguments if one.kind is one.POSITIONAL_OR_KEYWORD]
+    keyword = {one.name for one in arguments if one.kind is one.KEYWORD_ONLY}
+    plain = len(positional) + len(keyword) == len(arguments)
+    if not plain or not settings <= keyword <= settings | sizes or not ins <= set(positional) <= ins | outs:
+        allowed = f"({', '.join(sorted(ins))}, state outs, *, {', '.join(sorted(settings))})"
+        raise OpError("the function's arguments are not its declarations", where=name, allowed=allowed)
+    return tuple(argument for argument in positional if argument in outs), tuple(sorted(keyword - settings))

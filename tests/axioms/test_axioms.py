@@ -1,0 +1,187 @@
+"""Every axiom turns red by a planted break, every shipped law's row is recorded, and what misbehaves is said."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import malsim as ms
+from malsim.axioms import check
+from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom, shipped_axioms
+from malsim.axioms.engine.matrix import matrix
+from malsim.axioms.engine.page import write_page
+from malsim.axioms.engine.search import judge
+from malsim.axioms.engine.show import replayed
+from malsim.axioms.engine.subjects import every_subject, subject_of
+from malsim.cli import main
+from malsim.errors import AdapterError, LawError, UsageError
+from tests.axioms.memories import PLANTED, Halves, Sound
+from tests.axioms.recorded import KNOWN
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUBJECTS = {subject.name: subject for subject in every_subject()}
+
+test_a_sound_memory_of_ones_own = check(Sound)
+test_one_that_declares_a_half_life_and_keeps_it = check(Halves)
+
+
+@pytest.mark.parametrize("axiom", list(shipped_axioms()))
+def test_a_planted_break_turns_the_axiom_red(axiom: str) -> None:
+    found = judge(subject_of(PLANTED[axiom]), find_axiom(axiom))
+    assert found.verdict == BROKEN, found
+    assert found.said
+    assert found.witness[-1].do == "peek"
+
+
+@pytest.mark.parametrize("law", list(SUBJECTS))
+def test_every_shipped_law_breaks_what_is_recorded_and_nothing_else(law: str) -> None:
+    found = matrix([SUBJECTS[law]])
+    assert not found.errors
+    assert set(found.of(law)) == set(KNOWN.get(law, ()))
+
+
+def test_every_break_is_recorded_with_its_reason() -> None:
+    assert set(KNOWN) <= set(SUBJECTS)
+    assert all(reason for axioms in KNOWN.values() for reason in axioms.values())
+
+
+def test_witnesses_are_small_and_the_same_for_one_seed() -> None:
+    one, two = (ms.axioms("graphiti", axiom="truth-may-return") for _ in range(2))
+    assert one.verdicts == two.verdicts
+    assert [event.do for event in one.broken[0].witness] == ["write", "write", "write", "peek"]
+    assert len(ms.axioms("mem0_delete", axiom="total-evidence").broken[0].witness) <= 4
+    echo = ms.axioms("graphiti", axiom="echo-independence").broken[0].witness
+    assert sum(event.do == "write" for event in echo) == 3
+
+
+def test_a_witness_is_shown_again_by_the_lines_it_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    for law, axiom in (("yourmemory", "read-idempotence"), ("mal", "settling")):
+        found = ms.axioms(law, axiom=axiom).broken[0]
+        exec(replayed(found), {})  # noqa: S102  # what a reader would paste
+        assert capsys.readouterr().out.strip() == found.said
+
+
+def test_laws_without_belief_or_edges_are_not_asked_about_them() -> None:
+    found = {one.axiom: one.verdict for one in ms.axioms("last_write").verdicts}
+    assert found["success"] == found["settling"] == found["half-life-halves"] == N_A
+    assert found["truth-may-return"] == HOLDS
+
+
+class Raises(Sound):
+    def tick(self, now: float) -> None:
+        raise RuntimeError(f"no clock on day {now > 0.0}")
+
+
+class Hangs(Sound):
+    def tick(self, now: float) -> None:  # noqa: ARG002
+        time.sleep(30.0)
+
+
+class NaNs(Sound):
+    def believed(self, object_: str, value: str, now: float) -> float:  # noqa: ARG002
+        return math.nan
+
+
+class Nameless(Sound):
+    def shown(self, object_: str, now: float) -> list[dict[str, Any]]:
+        return [{"value": item["value"]} for item in super().shown(object_, now)]
+
+
+class Mute:
+    def write(self, claims: object, now: float) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("memory", "said"),
+    [(Raises, "Raises: tick: raised RuntimeError"), (Hangs, "Hangs: tick: did not return within 0.2 s"),
+     (Nameless, "Nameless: peek: returned an item without id, object, rank")],
+)  # fmt: skip
+def test_a_memory_that_misbehaves_is_told_the_call_and_the_rest_goes_on(memory: type[Sound], said: str) -> None:
+    found = ms.axioms(memory, axiom="anchor", limit=0.2)
+    assert found.errors[0].verdict == ERROR
+    assert said in found.errors[0].said
+    if memory is not Nameless:
+        assert ms.axioms(memory, axiom="truth-may-return", limit=0.2).verdicts[0].verdict == HOLDS
+
+
+def test_nan_breaks_the_bounds_and_is_an_error_elsewhere() -> None:
+    assert ms.axioms(NaNs, axiom="bounds").broken
+    assert "no number" in ms.axioms(NaNs, axiom="locality").errors[0].said
+
+
+def test_what_cannot_be_put_to_axioms_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AdapterError, match="does not say what it does on a call"):
+        ms.axioms(Mute)
+    with pytest.raises(AdapterError, match="cannot be imported"):
+        ms.axioms("nowhere_at_all:Memory")
+    with pytest.raises(LawError, match="unknown law"):
+        ms.axioms("graphitty")
+    with pytest.raises(UsageError, match="unknown axiom"):
+        ms.axioms("graphiti", axiom="truth-may-retern")
+    with pytest.raises(UsageError, match="nothing that axioms"):
+        ms.axioms(3)
+
+
+def test_an_expected_break_that_is_mended_fails() -> None:
+    case = check(Sound, expected_broken={"anchor"})
+    with pytest.raises(pytest.fail.Exception, match="take it off"):
+        case("anchor")
+    with pytest.raises(pytest.fail.Exception, match="is broken"):
+        check(PLANTED["anchor"])("anchor")
+
+
+def test_rules_are_put_to_the_axioms() -> None:
+    assert ms.axioms(ms.Rules(), axiom="settling").broken
+    assert not ms.axioms(ms.Rules(damping=0.3), axiom="settling").broken
+
+
+MEMORY = '''
+class Last:
+    """Keeps the last claim about each object."""
+    def __init__(self):
+        self.kept = {}
+    def write(self, claims, now):
+        for claim in claims:
+            self.kept[claim.object] = claim
+    def tick(self, now):
+        pass
+    def read(self, query, now, limit):
+        return self.peek(query, now, limit)
+    def peek(self, query, now, limit):
+        claim = self.kept.get(query.object)
+        return [] if claim is None else [{"id": 1, "object": claim.object, "value": claim.value, "rank": 1.0}]
+    belief = False
+'''
+
+
+def test_the_command_on_a_memory_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_last_memory.py").write_text(MEMORY)
+    assert main(["axioms", "own_last_memory:Last", "--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)
+    assert set(rows[0]) == {"law", "axiom", "verdict", "witness"}
+    assert {row["axiom"] for row in rows if row["verdict"] == BROKEN} == {"batching", "late-arrival"}
+    assert main(["axioms", "own_last_memory:Last", "--axiom", "truth-may-return"]) == 0
+    assert main(["axioms", "no_such_law"]) == 2
+
+
+def test_the_table_and_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["axioms", "memex", "last_write", "--html", str(tmp_path / "page.html")]) == 1
+    shown = capsys.readouterr().out
+    assert "memex" in shown
+    assert "X broken" in shown
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("<svg") == page.count("<section") == 4
+    assert "http" not in page
+    assert main(["axioms", "--list"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(shipped_axioms())
+    write_page(matrix([SUBJECTS["mal"]], [find_axiom("settling")]), [SUBJECTS["mal"]], tmp_path / "one.html")

@@ -1,0 +1,73 @@
+"""Planted time constants out of runs of the bench: how often the 95 % interval holds them; minutes long, off by default.
+
+`pytest tests/bench/test_decay.py -n 0 -s` prints the table.
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+import pytest
+
+import malsim as ms
+from malsim.lab.decay.rates import rates
+from malsim.scenario.file.scenario_file import parse
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LIVES, BATCH, DAYS = 200, 50, 200
+LEAST = 0.92
+TAUS = (5, 20, 50, 200)
+WRITERS = {
+    "honest": 'count = 4\nevery = "1d"\naccuracy = 1.0',
+    "restating": 'count = 4\nevery = "8h"\naccuracy = 1.0',
+    "noisy": 'count = 4\nevery = "1d"\naccuracy = 0.75',
+    "slow": 'count = 1\nevery = "10d"\naccuracy = 0.95',
+}
+STORY = """
+why = "Facts whose truth changes at a known rate, and writers who speak of them."
+seed = {seed}
+[run]
+days = {days}
+record = "bands"
+[[facts]]
+name = "fact"
+count = {facts}
+values = [1, 2, 3]
+hazard = {hazard}
+[[writers]]
+behaviour = "honest"
+{writers}
+"""
+
+
+def lives(tau: float, writers: str, *, seed: int, days: int, count: int, facts: int) -> list[pl.DataFrame]:
+    """Logs of so many replications, one each."""
+    story = STORY.format(seed=seed, days=days, hazard=1.0 / tau, writers=writers, facts=facts)
+    found: list[pl.DataFrame] = []
+    for first in range(0, count, BATCH):
+        log = ms.histories(ms.run(parse(story), first=first, replications=min(BATCH, count - first)))
+        found += log.partition_by("rep", maintain_order=True)
+    return found
+
+
+@pytest.mark.parametrize("writers", WRITERS)
+@pytest.mark.parametrize("tau", TAUS)
+def test_the_interval_holds_the_planted_constant_in_95_lives_of_100(tau: float, writers: str) -> None:
+    found = [rates(log).tau for log in lives(tau, WRITERS[writers], seed=71, days=DAYS, count=LIVES, facts=4)]
+    held = sum(low <= tau <= high for _, low, high in found)
+    untold = sum(low == 0.0 and high == float("inf") for _, low, high in found)
+    width = statistics.median(high / low if low else float("inf") for _, low, high in found)
+    print(f"\n| {tau} | {writers} | {held / LIVES:.3f} | {untold / LIVES:.3f} | {width:.2f} |")  # noqa: T201  # the table
+    assert held >= LEAST * LIVES
+
+
+@pytest.mark.parametrize("tau", [20, 50])
+def test_perfect_daily_writers_give_the_planted_constant(tau: float) -> None:
+    held = 0
+    for log in lives(tau, WRITERS["honest"], seed=2026, days=400, count=24, facts=8):
+        low, high = ms.fit_decay(log, laws=["exponential"]).constants.row(0)[3:5]
+        held += low <= tau <= high
+    assert held >= 20

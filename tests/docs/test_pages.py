@@ -1,0 +1,81 @@
+"""Every page of the manual: its commands and its Python run as they stand, in a folder of copied examples."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from malsim.docs import page, pages
+from malsim.examples import copy, examples
+from malsim.parsers import command_parsers
+from malsim.scenario.properties.parse import parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGES = {found.topic: found for found in pages()}
+WRITTEN = [topic for topic, found in PAGES.items() if "```sh" in found.read() or "```python" in found.read()]
+BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
+
+
+def blocks(topic: str) -> list[tuple[str, str, str]]:
+    return [(found[1], found[2] or "", found[3]) for found in BLOCK.finditer(PAGES[topic].read())]
+
+
+def commands(code: str) -> list[str]:
+    joined = code.replace("\\\n", " ")
+    return [line for line in joined.splitlines() if shlex.split(line, comments=True)]
+
+
+@pytest.mark.parametrize("topic", PAGES)
+def test_a_page_has_a_title_and_text(topic: str) -> None:
+    found = page(topic)
+    assert found.title
+    assert found.read().startswith("# ")
+    assert page(found.name).topic == topic
+
+
+@pytest.mark.parametrize("topic", WRITTEN)
+def test_what_a_page_types_works(topic: str, tmp_path: Path) -> None:
+    copy([example.name for example in examples()], tmp_path)
+    bin_folder = os.path.dirname(sys.executable)  # noqa: PTH120
+    environment = os.environ | {"MPLBACKEND": "agg", "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+    for _, name, code in blocks(topic):
+        if name:
+            (tmp_path / name).write_text(code, encoding="utf-8")
+    python = "\n".join(code for language, _, code in blocks(topic) if language == "python")
+    shell = [
+        shlex.split(line, comments=True)
+        for language, _, code in blocks(topic)
+        if language == "sh"
+        for line in commands(code)
+    ]
+    for line in [*shell, [sys.executable, "-c", python]]:
+        words = [sys.executable, "-m", "malsim", *line[1:]] if line[0] == "malsim" else line
+        done = subprocess.run(
+            words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        )
+        assert done.returncode in (0, 1), f"{line}\n{done.stdout}\n{done.stderr}"
+        assert "Traceback" not in done.stderr, f"{line}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("topic", PAGES)
+def test_what_a_page_shows_but_does_not_run_exists(topic: str) -> None:
+    for language, _, code in blocks(topic):
+        if language == "console":
+            for line in commands(code):
+                words = shlex.split(line, comments=True)
+                if words[0] == "malsim":
+                    command_parsers()[words[1]].parse_args(words[2:])
+
+
+def test_examples_of_properties_are_read() -> None:
+    (code,) = [code for language, _, code in blocks("reference/properties") if language == "property"]
+    for line in code.splitlines():
+        parse(line)

@@ -1,0 +1,179 @@
+"""Whatever a stranger sends is read, or refused by an error of malsim's own: never a crash, a hang or a gigabyte.
+
+A few inputs of each format by default; `pytest tests/fuzz --fuzz-seconds 600` looks further, each run from where its seed says.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import malsim as ms
+from malsim.errors import MalsimError
+from malsim.memory import Memory, Rules, admit
+from malsim.memory.store import Store
+from malsim.netlist import NetlistError
+from malsim.netlist import parse as parse_netlist
+from malsim.netlist.hal import read_hal
+from malsim.scenario.baseline import storage
+from malsim.scenario.file.scenario_file import parse
+from malsim.scenario.file.size import check_size
+from malsim.scenario.judge.alarms import series
+from malsim.scenario.properties import Trace, check
+from malsim.scenario.rerun import rerun
+from malsim.screen import credentials, personal_data
+from malsim.sim.replay.claim_files import read_claims
+from tests.fuzz.hostile import hostile_bytes, hostile_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+FEW, LONGEST_CPU, MOST_GROWTH = 40, 5.0, 2**30
+SEED = 25
+SCENARIOS = [
+    (ROOT / "scenarios" / f"{name}.toml").read_text("utf-8") for name in ("mutual_dispute", "pid_word_budget", "sybil")
+]
+NETLIST = (ROOT / "scenarios" / "tripwire.malnet").read_text("utf-8")
+HAL = "loadrt threads name1=t period1=1000000\nloadrt limit1 count=2\naddf limit1.0 t\nsetp limit1.0.max 3.5\nnet a limit1.0.out\nstart\n"
+PROPERTY = 'always[0:2d] ((x >= 2/3) implies eventually[0:1] (abs(y - prev(y)) < 0.5 scale 2)) and not (x == "a")'
+RULES = '[rules]\npreset = "recall_v5"\ndamping = 0.5\nchallenge_ceiling = 0.45\n'
+CLAIMS = "writer,object,value,time,stated_confidence\nann,a,1,2024-01-01,0.5\nbob,a,2,2024-01-02T10:00:00Z,0.9\n"
+TRACE = Trace.of_arrays(range(4), {"x": np.array([[0.5, 1.0]] * 4), "y": np.arange(8.0).reshape(4, 2)})
+
+
+@dataclass(frozen=True)
+class Format:
+    """Good inputs, how they are made hostile, and who reads them."""
+
+    good: list[bytes]
+    read: Callable[[bytes, Path], object]
+    text: bool = True
+
+
+def _scenario(held: bytes, folder: Path) -> None:
+    check_size(parse(held.decode(), where=str(folder / "a.toml")))
+
+
+def _file(name: str, read: Callable[[Path], object]) -> Callable[[bytes, Path], object]:
+    def reads(held: bytes, folder: Path) -> object:
+        (folder / name).write_bytes(held)
+        return read(folder / name)
+
+    return reads
+
+
+def _store(path: Path) -> None:
+    with Store(path, write=False) as store:
+        _ = store.memory, store.ticks, store.verdicts
+        store.mini_index("pump")
+
+
+def _made(folder: Path) -> dict[str, Format]:
+    """Every format, with good inputs of those that are written by malsim itself."""
+    run = ms.run(ms.read(str(ROOT / "scenarios" / "mutual_dispute.toml")))
+    run.write(folder / "run")
+    storage.write(folder, "a", {"cells": run.cells.select("t", "rep", "cell", "effective")})
+    with Store(folder / "a.db") as store:
+        store.admit(
+            [{"handle": f"obs_a1a{n}", "writer": "ann", "title": f"the pump {n}", "confidence": 0.5} for n in range(3)]
+        )
+        store.tick(1.0)
+    manifest = json.loads((folder / "run" / "manifest.json").read_text("utf-8"))
+    manifest["days"] = 3.0
+    return {
+        "scenario": Format([text.encode() for text in SCENARIOS], _scenario),
+        "property": Format([PROPERTY.encode()], lambda held, _: check(held.decode(), TRACE)),
+        "netlist": Format([NETLIST.encode()], lambda held, _: parse_netlist(held.decode(), file="a.malnet")),
+        "hal": Format([HAL.encode()], lambda held, _: read_hal(held, file="a.hal")),
+        "rules": Format([RULES.encode()], _file("rules.toml", Rules.read)),
+        "manifest": Format([json.dumps(manifest, indent=1).encode()], _file("run/manifest.json", rerun)),
+        "claims": Format([CLAIMS.encode()], _file("claims.csv", read_claims)),
+        "series": Format([b"0.9x5 0.4+0.02x20 _x3"], lambda held, _: series(held.decode())),
+        "text": Format([b'password = "hunter2" ann@example.org +49 30 123456'], lambda held, _: (credentials(held.decode()), [*personal_data(held.decode())])),
+        "claim": Format([CLAIMS.encode()], lambda held, _: admit(Memory.empty(), [{"writer": "a", "title": held.decode(), "confidence": 0.5}])),
+        "baseline": Format([(folder / "a.cells.csv").read_bytes()], _file("a.cells.csv", lambda path: storage.read(path.parent, "a"))),
+        "frame": Format([(folder / "run" / "cells.parquet").read_bytes()], _file("f.parquet", read_claims), text=False),
+        "store": Format([(folder / "a.db").read_bytes()], _file("b.db", _store), text=False),
+    }  # fmt: skip
+
+
+FORMATS = (
+    "scenario", "property", "netlist", "hal", "rules", "manifest", "claims", "series", "text", "claim", "baseline", "frame", "store",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Format]]:
+    folder = tmp_path_factory.mktemp("fuzz")
+    return folder, _made(folder)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_input_is_read_or_refused(name: str, made: tuple[Path, dict[str, Format]], pytestconfig: pytest.Config) -> None:
+    folder, formats = made
+    seconds = pytestconfig.getoption("--fuzz-seconds", 0.0)
+    end, number = time.monotonic() + seconds, 0
+    while number < FEW or time.monotonic() < end:
+        draw = random.Random(f"{SEED} {name} {number}")
+        good = draw.choice(formats[name].good)
+        held = (
+            hostile_text(good.decode(), draw).encode("utf-8", "replace") if formats[name].text else hostile_bytes(good, draw)
+        )
+        _try(formats[name], held, folder, f"{name} {number}")
+        number += 1
+
+
+def _try(of: Format, held: bytes, folder: Path, which: str) -> None:
+    said = ""
+    before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            of.read(held, folder)
+    except (MalsimError, NetlistError) as refused:
+        said = str(refused)
+    except Exception as crash:
+        raise AssertionError(f"input {which} ended in {type(crash).__name__}: {str(crash)[:200]}\n{held[:300]!r}") from crash
+    assert len(said) < 20_000, f"the error of input {which} is a book"
+    assert time.process_time() - began < LONGEST_CPU, f"input {which} took too long"
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < MOST_GROWTH, f"input {which} took too much"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "always (x >= 2/3)", "always (2/3 <= x)", "eventually (max(1, 2) < x)", "always (x - 1/3 >= prev(2))", "x > 0 scale 1e-320",
+        "always[0:1] (x >= 2/3) until (y > 1/3)", "rise(x > 1/3)",
+    ],
+)  # fmt: skip
+def test_found_before_arithmetic_of_constants_gives_a_verdict_or_a_typed_error(asked: str) -> None:
+    try:
+        verdict = check(asked, TRACE)
+    except MalsimError:
+        return
+    assert str(verdict.margin.witness)
+
+
+def test_found_before_a_manifest_chooses_no_file_to_read(tmp_path: Path) -> None:
+    """It names a scenario elsewhere; the claims that this one would read lie beside that, and are not read."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "c.csv").write_text("writer,object,value\nann,a,private words\n", encoding="utf-8")
+    text = 'why = "x"\n[run]\ndays = 2\n[[writers]]\nname = "w"\nbehaviour = "from_file"\npath = "c.csv"\ncount = 1\n'
+    scenario = parse('why = "x"\n[run]\ndays = 2\n[[claim]]\nat = "0d"\nwriter = "a"\ntitle = "t"\nconfidence = 0.5\n')
+    manifest = dict(ms.run(scenario).manifest) | {"scenario": text, "path": str(tmp_path / "mine" / "s.toml"), "name": "s"}
+    (tmp_path / "theirs" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises((MalsimError, FileNotFoundError)) as refused:
+        rerun(tmp_path / "theirs" / "manifest.json")
+    assert "private" not in str(refused.value)
+    assert "mine" not in str(refused.value)

@@ -1,0 +1,145 @@
+"""One suite for every importer: found by what is in it, read only, honest about what is absent, usable like any memory."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from malsim.errors import MalsimError, StoreError, UsageError
+from malsim.importers.reading.bring import bring, formats
+from malsim.importers.reading.records import Options
+from malsim.importers.reading.write import write
+from malsim.memory import Memory, tick
+from malsim.memory.store import Store
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+def beside(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SAMPLES = beside("samples").SAMPLES
+every = pytest.mark.parametrize("name", SAMPLES)
+
+
+def traces(folder: Path) -> dict[str, tuple[str, int]]:
+    return {
+        str(path.relative_to(folder)): (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_every_format_has_a_sample() -> None:
+    assert set(SAMPLES) | {"recall"} == set(formats())
+
+
+@every
+def test_it_is_found_by_what_is_in_it_and_left_as_it_was(name: str, tmp_path: Path) -> None:
+    (folder := tmp_path / "theirs").mkdir()
+    source = SAMPLES[name](folder)
+    before = traces(folder)
+    found, named = bring(source), bring(source, form=name)
+    assert found.memory.height > 0
+    assert found.memory.cells.equals(named.memory.cells)
+    assert found.memory.edges.equals(named.memory.edges)
+    assert traces(folder) == before
+    for other in set(SAMPLES) - {name}:
+        with pytest.raises(StoreError):
+            bring(source, form=other)
+
+
+@every
+def test_what_is_absent_stays_absent_and_is_counted(name: str, tmp_path: Path) -> None:
+    came = bring(SAMPLES[name](tmp_path))
+    cells = came.memory.cells
+    counts = {item.strip(): count for item, count in came.report.rows()}
+    absent = cells.filter(pl.col("stated").is_null())
+    assert absent["effective"].null_count() == absent.height
+    assert counts.get("without a confidence", "0") == str(absent.height)
+    assert counts.get("undated: in the order of the file", "0") == str(cells["created"].null_count())
+    ticked = tick(came.memory, 900.0).cells
+    for column in ("stated", "effective"):
+        assert ticked[column].null_count() == absent.height
+    assert ticked["currency"].null_count() == cells["touched"].null_count()
+    assert not ticked.select(pl.col(pl.Float64).is_nan().any()).row(0).count(True)
+
+
+@every
+def test_a_confidence_of_the_users_marks_each_cell_that_had_none(name: str, tmp_path: Path) -> None:
+    source = SAMPLES[name](tmp_path)
+    plain, assumed = bring(source).memory.cells, bring(source, options=Options(confidence=0.7)).memory.cells
+    marked = assumed["topics"].list.contains("assumed confidence")
+    assert marked.equals(plain["stated"].is_null(), check_names=False)
+    assert set(assumed.filter(marked)["stated"]) <= {0.7}
+    assert assumed.filter(~marked)["stated"].equals(plain.filter(~marked)["stated"])
+
+
+@every
+def test_it_can_be_saved_looked_at_and_opened(name: str, tmp_path: Path) -> None:
+    (folder := tmp_path / "theirs").mkdir()
+    came, store = bring(SAMPLES[name](folder)), tmp_path / "memory.sqlite"
+    write(came, store)
+    with Store(store, write=False) as file:
+        assert file.start == came.start
+        assert file.memory.cells.equals(came.memory.cells)
+        assert str(file.mini_index())
+    memory = Memory.open(store)
+    for handle in memory.cells["handle"]:
+        assert handle in str(memory.expand(handle))
+    write(came, store)  # once more: nothing is new
+
+
+def test_formats_that_nobody_knows_and_files_that_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text("[1, 2]")
+    with pytest.raises(UsageError, match="mem0"):
+        bring(path, form="memo")
+    with pytest.raises(StoreError, match="no memory that is known"):
+        bring(path)
+    with pytest.raises(StoreError, match="no such file"):
+        bring(tmp_path / "gone")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\x03\x04" + bytes(40), "zip"),
+        (b"\x1f\x8b" + bytes(40), "gzip"),
+        (b"\x80\x04\x95", "pickle"),
+        ('{"type": "entity"}'.encode("utf-16"), "UTF-16"),
+        (b"", "no memory"),
+        (b"SQLite format 3\0" + bytes(200), "damaged"),
+        (b'{"type":"entity","name":"a","observations":["b"]}\n{"type":"entity","name":"\xe9"}\n', "UTF-8"),
+        (b"[" * 100_000, "nested"),
+    ],
+)
+def test_bad_input_is_a_typed_error_and_leaves_no_store(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(MalsimError, match=said):
+        bring(path)
+    assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+def test_another_memory_in_the_way_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    out = tmp_path / "memory.sqlite"
+    write(bring(SAMPLES["mem0"](tmp_path / "a")), out)
+    before = Memory.open(out).cells
+    with pytest.raises(StoreError, match="holds what this memory does not"):
+        write(bring(SAMPLES["mcp"](tmp_path / "b")), out)
+    assert Memory.open(out).cells.equals(before)

@@ -1,0 +1,114 @@
+"""Nothing is locked in: what came goes back as it was, with the numbers that the memory has now."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from malsim.cli import main
+from malsim.importers.reading.bring import bring
+from malsim.importers.reading.write import write
+from malsim.importers.recall.files import read
+from malsim.importers.recall.programs import programs_of
+from malsim.importers.recall.verify import verify
+from malsim.importers.writing.cells import opened
+from malsim.memory import Memory, Rules
+from malsim.netlist.programs import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+HYPEREDGE = {"id": "hyp-1", "kind": "team", "title": "A team", "members": [{"key": "k", "role": "member", "ordinal": 0}],
+             "metadata": {"note": "é"}, "createdAt": "2026-05-01T00:00:00.000Z"}  # fmt: skip
+
+
+def held(path: Path) -> tuple[dict[str, Any], list[Any]]:
+    connection = sqlite3.connect(path)
+    cells = {key: json.loads(text) for key, text in connection.execute("SELECT key, json FROM cells")}
+    edges = sorted(connection.execute("SELECT source, relation, target, weight FROM edges"))
+    connection.close()
+    return cells, edges
+
+
+def command(*arguments: object) -> int:
+    return main([str(argument) for argument in arguments])
+
+
+def test_a_recall_database_goes_back_with_every_number_and_field(
+    tmp_path: Path, recall_database: Callable[..., Path]
+) -> None:
+    theirs, store, ours = recall_database(tmp_path / "recall.sqlite3"), tmp_path / "m.sqlite", tmp_path / "back.sqlite3"
+    assert command("import", theirs, "-o", store) == 0
+    assert command("export", store, "--as", "recall", "-o", ours) == 0
+    assert held(ours) == held(theirs)
+    assert verify(ours).differing.is_empty()
+    again = bring(ours).memory
+    assert again.cells.equals(bring(theirs).memory.cells)
+
+
+def test_an_archive_goes_back_with_its_hyperedges(tmp_path: Path, recall_cells: list[dict[str, Any]]) -> None:
+    theirs, store, ours = tmp_path / "a.json", tmp_path / "m.sqlite", tmp_path / "b.json"
+    archive = {"schemaVersion": "recall.cells.export.v2", "cells": recall_cells, "hyperedges": [HYPEREDGE]}
+    theirs.write_text(json.dumps(archive), encoding="utf-8")
+    assert command("import", theirs, "-o", store) == 0
+    assert command("export", store, "--as", "recall", "-o", ours) == 0
+    back = json.loads(ours.read_text(encoding="utf-8"))
+    assert back["hyperedges"] == [HYPEREDGE]
+    plain = {cell["key"]: {name: value for name, value in cell.items() if name != "edgesOut"} for cell in recall_cells}
+    assert {
+        cell["key"]: {name: value for name, value in cell.items() if name != "edgesOut"} for cell in back["cells"]
+    } == plain
+    assert command("export", store, "--as", "recall", "-o", tmp_path / "b.sqlite3") == 0
+    assert read(tmp_path / "b.sqlite3").hyperedges == [HYPEREDGE]
+
+
+def test_standing_programs_run_after_an_import_as_they_did(tmp_path: Path, recall_file: Path) -> None:
+    store = tmp_path / "m.sqlite"
+    write(bring(recall_file), store)
+    cells = opened(store)
+    programs = programs_of(cells)
+    assert {program.operation for program in programs} == {"quorum", "watch"}
+    made = run(programs, cells.memory, now=60.0, rules=Rules.recall_v5())
+    names = {"memberCount": None, "approverCount": "approver_count", "score": "score", "current": "current"}
+    for ran in made.ran:
+        last = cells.extras[ran.program.key]["recall"]["props"]["lastRun"]
+        assert set(ran.members.keys()) == set(last["memberKeys"])  # an archive has them in the order of their keys
+        for theirs, ours in names.items():
+            if ours and theirs in last["output"]:
+                assert ran.output.said[ours][0] == pytest.approx(last["output"][theirs])
+    target = {"hyperedge": "hyp-1", "role": "member"}
+    cells.extras[""] = {"recall hyperedges": [HYPEREDGE]}
+    cells.extras[programs[0].key]["recall"]["props"]["program"]["target"] = target
+    assert next(program for program in programs_of(cells) if program.key == programs[0].key).keys == ("k",)
+
+
+def test_an_mcp_file_goes_back_as_it_came(tmp_path: Path) -> None:
+    records = [
+        {"type": "entity", "name": "a", "entityType": "service", "observations": ["one", "zwei ü"]},
+        {"type": "entity", "name": "b", "entityType": "team", "observations": ["two"]},
+        {"type": "relation", "from": "a", "to": "b", "relationType": "owned by"},
+    ]
+    theirs, store, ours = tmp_path / "a.jsonl", tmp_path / "m.sqlite", tmp_path / "b.jsonl"
+    theirs.write_text("\n".join(json.dumps(record, ensure_ascii=False) for record in records), encoding="utf-8")
+    assert command("import", theirs, "-o", store) == 0
+    assert command("export", store, "--as", "mcp", "-o", ours) == 0
+    assert [json.loads(line) for line in ours.read_text(encoding="utf-8").splitlines()] == records
+
+
+def test_json_lines_hold_every_cell_with_its_edges(
+    tmp_path: Path, recall_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, out = tmp_path / "m.sqlite", tmp_path / "m.jsonl"
+    write(bring(recall_file), store)
+    assert command("export", store, "--as", "jsonl", "-o", out) == 0
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    memory = Memory.open(store)
+    assert [line["effective"] for line in lines] == memory.cells["effective"].to_list()
+    assert sum(len(line["edges"]) for line in lines) == memory.edges.height
+    assert lines[0]["created"].startswith("2026-")
+    assert command("export", store, "--as", "jsonl", "-o", out) == 2
+    assert "there is a file already" in capsys.readouterr().err

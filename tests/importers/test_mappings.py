@@ -1,0 +1,181 @@
+"""What each sample comes to: objects, writers, times, confidence, supersession, and what is counted instead of invented."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from malsim.errors import UsageError
+from malsim.importers.reading.bring import bring
+from malsim.importers.reading.build import built
+from malsim.importers.reading.records import Options, Records
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from malsim.importers.reading.build import Imported
+
+
+def beside(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+samples = beside("samples")
+
+
+def counts(came: Imported) -> dict[str, str]:
+    return {item.strip(): count for item, count in came.report.rows()}
+
+
+def rows(came: Imported, *columns: str) -> list[tuple[Any, ...]]:
+    return came.memory.cells.select(columns).rows()
+
+
+def edges(came: Imported) -> list[tuple[Any, ...]]:
+    return came.memory.edges.select("source", "relation", "target", "weight").rows()
+
+
+def test_engram(tmp_path: Path) -> None:
+    came = bring(samples.engram(tmp_path))
+    assert rows(came, "key", "object", "writer", "stated", "effective", "status", "kind", "stability") == [
+        ("f7", "api|L2", "cx-1", 0.9, 0.9, "superseded", "obs", "stable"),
+        ("f8", "api|L2", "cx-2", 0.8, 0.8, "active", "obs", "stable"),
+        ("f9", "api|L3", "scout", 0.6, 0.6, "active", "hyp", "ephemeral"),
+    ]
+    assert edges(came) == [(1, "supersedes", 0, 0.0), (1, "contradicts", 2, -1.0), (2, "contradicts", 1, -1.0)]
+    assert came.memory.cells["created"].round(3).to_list() == [0.258, 2.258, 3.258]
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "target", "relation", "status"),
+    [
+        ("Rook", "OWNS", "ledger", "supersedes", "superseded"),
+        ("Rook", "LEFT", "billing-api", "contradicts", "annexed"),
+        ("Pawn", "OWNS", "billing-api", "concerns", "annexed"),
+    ],
+)
+def test_graphiti_guesses_who_ended_an_edge_no_further_than_the_ends_agree(
+    tmp_path: Path, source: str, name: str, target: str, relation: str, status: str
+) -> None:
+    old = {"uuid": "a", "source_node_name": "Rook", "target_node_name": "billing-api", "name": "OWNS", "fact": "old",
+           "group_id": "g", "valid_at": samples.at(1), "invalid_at": samples.at(8), "expired_at": samples.at(9)}  # fmt: skip
+    new = {
+        "uuid": "b",
+        "source": source,
+        "target": target,
+        "name": name,
+        "fact": "new",
+        "group_id": "g",
+        "valid_at": samples.at(8),
+    }
+    other = new | {"uuid": "c", "group_id": "h"}
+    (tmp_path / "edges.json").write_text(json.dumps({"edges": [old, new, other]}), encoding="utf-8")
+    came = bring(tmp_path / "edges.json")
+    assert [edge[:3] for edge in edges(came)] == [(1, relation, 0)]
+    assert came.memory.cells["status"].to_list() == [status, "active", "active"]
+    assert counts(came)["edges that ceased to be valid"] == "1"
+
+
+def test_graphiti_keeps_both_times_and_counts_restatements(tmp_path: Path) -> None:
+    came = bring(samples.graphiti(tmp_path))
+    assert rows(came, "key", "object", "writer", "status") == [
+        ("e1", "Rook|OWNS", "wiki", "superseded"),
+        ("e2", "Rook|OWNS", "unknown:graphiti", "active"),
+        ("ep9", None, "unknown:graphiti", "active"),
+    ]
+    first = came.memory.cells.row(0, named=True)
+    assert (round(first["created"]), round(first["touched"])) == (0, 2)
+    assert edges(came) == [(2, "supports", 0, 1.0), (1, "supersedes", 0, 0.0)]
+    kept = dict(came.extras.filter(came.extras["cell"] == "e1").select("name", "value").rows())
+    assert json.loads(kept["expired_at"]) == samples.at(9)
+
+
+def test_agentmemory(tmp_path: Path) -> None:
+    came = bring(samples.agentmemory(tmp_path))
+    assert rows(came, "title", "writer", "stated", "kind", "status") == [
+        ("Use make", "s1", None, "dec", "superseded"),
+        ("Use just", "s2", None, "dec", "active"),
+        ("Pin the compiler", "unknown:agentmemory", 0.75, "bel", "active"),
+    ]
+    assert edges(came) == [(1, "supersedes", 0, 0.0), (2, "derived_from", 1, 0.0), (2, "concerns", 0, -0.25)]
+    said = counts(came)
+    assert said["relations dropped: an end is not in the file"] == "1"
+    assert said["observations left out: what a tool saw is no claim"] == "1"
+
+
+def test_arw(tmp_path: Path) -> None:
+    came = bring(samples.arw(tmp_path))
+    assert came.start == "2026-01-01"
+    assert rows(came, "object", "title", "writer", "stated", "stability", "created") == [
+        ("nas", "Backups run nightly", "scout", 0.9, "stable", 0.0),
+        ("backup.time", "Backups run at 02:00", "rover", 0.8, "volatile", 1.0),
+    ]
+    assert came.memory.cells["uncertainty"].to_list() == pytest.approx([0.07, 0.3])
+    assert came.memory.cells["expires"].to_list() == [None, pytest.approx(1 + 900 / 86_400)]
+    assert edges(came) == [(1, "derived_from", 0, 0.0), (1, "supports", 0, 0.5), (0, "concerns", 1, -0.5)]
+    assert counts(came)["confidences, each of which is ARW's trust"] == "2"
+
+
+def test_langgraph_takes_the_latest_date_and_the_writer_that_the_user_names(tmp_path: Path) -> None:
+    source = samples.langgraph(tmp_path)
+    came = bring(source, options=Options(writer_segment=1))
+    assert rows(came, "object", "title", "writer", "topics") == [
+        ("memories.u17|5d", "Prefers aisle seats", "u17", ["Memory"]),
+        ("memories.u18|5e", '{"rules": ["be brief"], "rating": 4}', "u18", []),
+    ]
+    assert bring(source).memory.writers["writer"].to_list() == ["unknown:langgraph"]
+    with pytest.raises(UsageError, match="0 to 1"):
+        bring(source, options=Options(writer_segment=2))
+
+
+def test_letta_has_the_times_of_its_writes_and_none_for_its_lines(tmp_path: Path) -> None:
+    came = bring(samples.letta(tmp_path))
+    assert rows(came, "object", "title", "writer", "status") == [
+        ("human", "Name: Ines.", "helper", "active"),
+        ("human", "Works nights.", "helper", "superseded"),
+        ("human", "Works days.", "helper", "active"),
+        ("human", "Likes tea.", "helper", "active"),
+    ]
+    assert edges(came) == [(2, "supersedes", 1, 0.0)]
+    assert came.memory.cells["created"].is_null().to_list() == [False, False, False, True]
+    old = {"name": "sam", "core_memory": [{"label": "persona", "value": "A\n\nB"}], "messages": [], "agent_type": "x"}
+    (tmp_path / "old.af").write_text(json.dumps(old), encoding="utf-8")
+    assert rows(bring(tmp_path / "old.af"), "title", "writer") == [("A", "sam"), ("B", "sam")]
+
+
+def test_a_mem(tmp_path: Path) -> None:
+    came = bring(samples.a_mem(tmp_path))
+    assert edges(came) == [(1, "concerns", 0, -0.5)]
+    assert counts(came)["links dropped: not the id of a note"] == "1"
+    by_id = {note["id"]: note for note in json.loads((tmp_path / "notes.json").read_text())}
+    (tmp_path / "dict.json").write_text(json.dumps(by_id), encoding="utf-8")
+    assert bring(tmp_path / "dict.json").memory.cells.equals(came.memory.cells)
+
+
+def test_claude_code(tmp_path: Path) -> None:
+    came = bring(samples.claude_code(tmp_path))
+    assert rows(came, "object", "title", "writer", "kind") == [
+        ("MEMORY", "Tests run with make check", "claude", "obs"),
+        ("port", "billing-api listens on 8443", "claude", "obs"),
+        ("style", "Short sentences", "claude", "bel"),
+    ]
+    assert edges(came) == [(1, "concerns", 2, -0.5)]
+    assert came.memory.cells["created"].null_count() == 0
+
+
+def test_a_handle_is_longer_where_two_would_meet() -> None:
+    met = ("36779", "88362")  # their hashes begin with the same eight digits
+    columns = {"key": ["1", *met], "title": ["a", "b", "c"], "writer": ["w"] * 3}
+    cells = built(Records.of("test", columns)).memory.cells
+    short, long = cells["handle"][1:]
+    assert (len(short), len(long)) == (len("obs_") + 8, len("obs_") + 12)
+    assert long.startswith(short)

@@ -1,0 +1,55 @@
+"""The MCP reference memory's file: its dialects, and the last line that a writer never finished."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from malsim.importers.reading.bring import bring
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def counts(came: Any) -> dict[str, str]:
+    return {item.strip(): count for item, count in came.report.rows()}
+
+
+def test_a_claim_an_observation_and_one_a_relation_in_the_order_of_the_file(tmp_path: Path) -> None:
+    records = [
+        {"type": "entity", "name": "billing-api", "entityType": "service", "observations": ["on 8443", "by team Rook"]},
+        {"type": "entity", "name": "empty", "entityType": "service", "observations": []},
+        {"type": "relation", "from": "billing-api", "to": "ledger-db", "relationType": "writes_to"},
+    ]
+    path = tmp_path / "memory.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)) + '\n{"type":"relation","from":"bil', encoding="utf-8")
+    came = bring(path)
+    assert came.memory.cells.select("object", "title", "writer", "kind", "topics").rows() == [
+        ("billing-api", "on 8443", "unknown:mcp", "obs", ["service"]),
+        ("billing-api", "by team Rook", "unknown:mcp", "obs", ["service"]),
+        ("billing-api", "writes_to ledger-db", "unknown:mcp", "obs", []),
+    ]
+    assert came.memory.edges.is_empty()
+    assert came.start is None
+    said = counts(came)
+    assert said["truncated: a last line cut short"] == "1"
+    assert said["entities without an observation: no claim"] == "1"
+    assert "note: unknown:mcp is the only writer: calibration means nothing here" in said
+
+
+def test_the_dialects_say_the_same(tmp_path: Path) -> None:
+    plain: list[dict[str, Any]] = [
+        {"type": "entity", "name": "a", "entityType": "t", "observations": ["é"]},
+        {"type": "relation", "from": "a", "to": "b", "relationType": "r"},
+    ]
+    told = []
+    for i, name in enumerate(("name", "entityName", "id")):
+        entity = {name if key == "name" else key: value for key, value in plain[0].items()}
+        other = {"from": "from_id", "to": "to_id", "relationType": "relation_type"}
+        relation = {other.get(key, key) if i else key: value for key, value in plain[1].items()}
+        (tmp_path / f"{i}").write_text(f"\ufeff{json.dumps(entity)}\n\n{json.dumps(relation)}", encoding="utf-8")
+        told.append(bring(tmp_path / f"{i}").memory.cells)
+    (tmp_path / "graph").write_text(json.dumps({"entities": plain[:1], "relations": plain[1:]}), encoding="utf-8")
+    told.append(bring(tmp_path / "graph").memory.cells)
+    assert all(cells.equals(told[0]) for cells in told)
+    assert told[0]["title"].to_list() == ["é", "r b"]

@@ -1,0 +1,94 @@
+"""mem0: a history of adds, updates and deletes is a chain of claims; the payload knows who wrote."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from malsim.importers.reading.bring import bring
+from malsim.importers.reading.records import Options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COLUMNS = "id, memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role"
+ADDED, LATER, LAST = (f"2026-03-0{day}T12:00:00+00:00" for day in (2, 5, 7))
+
+
+def history(path: Path, rows: list[tuple[Any, ...]], columns: str = COLUMNS) -> Path:
+    connection = sqlite3.connect(path)
+    connection.execute(f"CREATE TABLE history ({columns})")
+    count = len(columns.split(","))
+    connection.executemany(f"INSERT INTO history VALUES ({', '.join('?' * count)})", rows)  # noqa: S608  # our own
+    connection.commit()
+    connection.close()
+    return path
+
+
+CHAIN = [
+    ("a", "41", None, "one", "ADD", ADDED, None, 0, None, "user"),
+    ("b", "41", "one", "two", "UPDATE", ADDED, LATER, 0, "ann", "user"),
+    ("c", "42", None, "tea", "ADD", ADDED, None, 0, None, None),
+    ("d", "42", "tea", None, "DELETE", ADDED, LAST, 1, None, None),
+]
+
+
+def test_updates_supersede_and_deletes_annex(tmp_path: Path) -> None:
+    came = bring(history(tmp_path / "history.db", CHAIN))
+    cells = came.memory.cells
+    assert came.start == "2026-03-02"
+    assert cells.select("key", "title", "writer", "created", "status", "version").rows() == [
+        ("41@1", "one", "user", 0.5, "superseded", 1),
+        ("41@2", "two", "ann", 3.5, "active", 2),
+        ("42@1", "tea", "unknown:mem0", 0.5, "annexed", 1),
+    ]
+    assert cells["successor"].to_list() == [1, None, None]
+    assert cells["touched"].to_list() == [0.5, 3.5, 5.5]
+    assert came.memory.edges.select("source", "relation", "target", "weight").rows() == [(1, "supersedes", 0, 0.0)]
+    asked = bring(tmp_path / "history.db", options=Options(contradict=True)).memory.edges
+    assert asked["relation"].to_list() == ["supersedes", "contradicts"]
+
+
+def test_the_payload_says_who_wrote_what_the_batch_writer_left_blank(tmp_path: Path) -> None:
+    payload = {
+        "results": [
+            {"id": "42", "memory": "tea", "user_id": "u1", "categories": ["drinks"], "expiration_date": "2026-04-02"},
+            {"id": "77", "memory": "only there", "hash": "h", "created_at": LATER, "updated_at": None, "role": "assistant"},
+        ]
+    }
+    came = bring(history(tmp_path / "history.db", CHAIN), options=Options(payload=payload))
+    cells = came.memory.cells.select("key", "writer", "topics", "expires").rows()
+    assert cells[2:] == [("42@1", "u1", ["drinks"], 31.0), ("77@1", "assistant", [], None)]
+
+
+def test_older_files_and_memories_as_json(tmp_path: Path) -> None:
+    columns = "id, memory_id, prev_value, new_value, event, timestamp, is_deleted"
+    rows = [("a", "41", None, "one", "ADD", "2026-03-02 12:00:00", 0), ("b", "41", "one", "two", "UPDATE", ADDED, 0)]
+    old = bring(history(tmp_path / "v1.db", rows, columns)).memory.cells
+    assert old.select("title", "created", "status").rows() == [("one", 0.5, "superseded"), ("two", None, "active")]
+    payload = {"id": "9", "payload": {"data": "three", "hash": "h", "created_at": ADDED, "actor_id": "bob", "user_id": "u"}}
+    (tmp_path / "points.json").write_text(json.dumps([payload]), encoding="utf-8")
+    assert bring(tmp_path / "points.json").memory.cells.select("key", "title", "writer").rows() == [("9@1", "three", "bob")]
+
+
+def test_an_update_whose_add_is_lost_still_says_what_was_there(tmp_path: Path) -> None:
+    rows = [("b", "41", "one", "two", "UPDATE", ADDED, LATER, 0, None, None), ("x", "5", None, None, "NONE", *[None] * 5)]
+    came = bring(history(tmp_path / "history.db", rows))
+    assert came.memory.cells.select("title", "status").rows() == [("one", "superseded"), ("two", "active")]
+    said = {item.strip(): count for item, count in came.report.rows()}
+    assert said["versions known only from the row that replaced them"] == "1"
+    assert said["events left out: no text, or of an unknown kind"] == "1"
+
+
+def test_a_live_database_is_copied_with_its_log(tmp_path: Path) -> None:
+    path = history(tmp_path / "history.db", CHAIN[:1])
+    live = sqlite3.connect(path)
+    live.execute("PRAGMA journal_mode = WAL")
+    live.execute("INSERT INTO history VALUES ('z', '50', NULL, 'new', 'ADD', ?, NULL, 0, NULL, NULL)", (LATER,))
+    live.commit()
+    before = {found.name: found.read_bytes() for found in tmp_path.iterdir()}
+    assert before["history.db-wal"]
+    assert bring(path).memory.cells["title"].to_list() == ["one", "new"]
+    assert before == {found.name: found.read_bytes() for found in tmp_path.iterdir()}
+    live.close()

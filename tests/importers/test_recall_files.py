@@ -1,0 +1,227 @@
+"""A user's own Recall files: brought in as they stand, never written to, their secrets left where they are."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from malsim.errors import StoreError
+from malsim.importers.recall.importer import import_recall
+from malsim.memory import Memory, Rules, tick
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytestmark = pytest.mark.usefixtures("untouched")
+SECRET = "sk-" + "a1B2" * 8
+
+
+def archive(path: Path, cells: list[Any]) -> Path:
+    path.write_text(json.dumps({"schemaVersion": "recall.cells.export.v1", "cells": cells}), encoding="utf-8")
+    return path
+
+
+def counts(path: Path) -> dict[str, str]:
+    return {item.strip(): count for item, count in import_recall(path).report.rows()}
+
+
+def test_cells_come_as_they_stand(recall_file: Path, recall_cells: list[dict[str, Any]]) -> None:
+    came = import_recall(recall_file)
+    assert came.start == "2026-04-01"
+    recorded = {cell["key"]: cell for cell in recall_cells}
+    for cell in came.memory.cells.to_dicts():
+        theirs = recorded[cell["key"]]
+        assert (cell["handle"], cell["title"], cell["body"], cell["writer"], cell["status"]) == tuple(
+            theirs[name] for name in ("handle", "title", "body", "owner", "status")
+        )
+        for ours, name in (("stated", "conf"), ("effective",) * 2, ("currency",) * 2, ("calibration", "actorCalibration")):
+            assert cell[ours] == theirs["scores"][name]
+    told = {
+        (recorded[edge["source"]]["handle"], edge["relation"], edge["target"], edge["weight"])
+        for cell in recall_cells for edge in cell["edgesOut"]
+    }  # fmt: skip
+    memory = came.memory
+    handle, key = memory.cells["handle"].to_list(), memory.cells["key"].to_list()
+    assert told == {
+        (handle[source], relation, key[target], weight)
+        for source, relation, target, weight in memory.edges.select("source", "relation", "target", "weight").rows()
+    }
+
+
+def test_the_report_says_what_came_and_what_did_not(recall_file: Path, recall_cells: list[dict[str, Any]]) -> None:
+    said = counts(recall_file)
+    assert said["cells, from a Recall database"] == "43"
+    assert (said["superseded"], said["edges"], said["writers"]) == ("8", "113", "5")
+    assert (said["left out: operator_runs"], said["left out: secrets (never read)"]) == ("3", "1")
+    assert said["standing programs"] == str(sum("program" in cell["props"] for cell in recall_cells))
+    assert "absent: hyperedges" in said
+    assert "absent: lastSalientAt" in said
+
+
+def test_a_database_its_archive_and_an_old_file_of_it_come_to_the_same(
+    recall_file: Path, tmp_path: Path, recall_cells: list[dict[str, Any]], recall_database: Callable[..., Path]
+) -> None:
+    whole = import_recall(recall_file).memory
+    for path in (archive(tmp_path / "a.json", recall_cells), recall_database(tmp_path / "old.sqlite3", old=True)):
+        came = import_recall(path).memory
+        scores = ["key", "handle", "writer", "stated", "effective", "currency", "status", "pinned", "support_mass"]
+        assert came.cells.select(scores).equals(whole.cells.select(scores))
+        assert came.edges.sort("source", "target", "relation").equals(whole.edges.sort("source", "target", "relation"))
+    said = counts(tmp_path / "old.sqlite3")
+    assert {"absent: programs", "absent: value", "absent: hyperedges"} <= said.keys()
+
+
+def test_a_file_from_before_0_6_comes_without_its_edges_and_the_report_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "legacy.sqlite3"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE graph_nodes (id, kind, title, body, data_json, provenance_json, status, created_at)")
+    connection.execute("CREATE TABLE graph_edges (a, b)")
+    nodes = [
+        (
+            "n-1a2b",
+            "lemma",
+            "held",
+            "why",
+            '{"confidence": {"value": 0.8}}',
+            '{"produced_by": "ann"}',
+            "active",
+            "2025-01-01",
+        ),
+        ("n-ffff", "oddity", "seen", None, "not JSON", None, "superseded", "2025-01-03"),
+    ]
+    connection.executemany("INSERT INTO graph_nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", nodes)
+    connection.execute("INSERT INTO graph_edges VALUES ('n-1a2b', 'n-ffff')")
+    connection.commit()
+    connection.close()
+    cells = import_recall(path).memory.cells.select("handle", "writer", "stated", "body", "status", "created")
+    assert cells.rows() == [
+        ("bel_1a2b", "ann", 0.8, "why", "active", 0.0),
+        ("obs_ffff", "unknown", 0.5, "", "superseded", 2.0),
+    ]
+    said = counts(path)
+    assert said["left out: graph_edges"] == "1"
+    assert "absent: edges (how files from before 0.6 keep them is unknown)" in said
+
+
+def test_secrets_stay_where_they_are(tmp_path: Path, recall_database: Callable[..., Path]) -> None:
+    def spoil(cell: dict[str, Any]) -> None:
+        if cell["handle"] == "tsk_83fd":
+            cell["body"] = f"use {SECRET} for it"
+        if cell["handle"] == "rsk_9d6e":
+            cell["tags"]["topics"] = [SECRET]
+        if cell["handle"] == "obs_c721":
+            cell["policy"]["sensitivity"], cell["body"] = "secret", "nobody is to read this"
+
+    source, out = recall_database(tmp_path / "recall.sqlite3", change=spoil), tmp_path / "memory.sqlite"
+    came = import_recall(source)
+    came.memory.save(out)
+    assert counts(source)["cells with a text withheld"] == "3"
+    assert "withheld" in Memory.open(out).expand("tsk_83fd").cell["body"]
+    held = out.read_bytes()
+    for text in (SECRET, "nobody is to read this", "the sealed words", "sec_0123456789ab"):
+        assert text.encode() in source.read_bytes()
+        assert text.encode() not in held
+    assert Memory.open(out).mini_index("nobody read").lines == []
+
+
+def test_what_another_process_wrote_last_comes_too_and_its_log_stays(
+    tmp_path: Path, recall_database: Callable[..., Path]
+) -> None:
+    source = recall_database(tmp_path / "recall.sqlite3")
+    other = sqlite3.connect(source)
+    other.execute("UPDATE cells SET json = replace(json, 'sample cell 5 ', 'later words ')")
+    other.commit()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if not path.name.endswith("-shm")}
+    assert before["recall.sqlite3-wal"]
+    titles = import_recall(source).memory.cells["title"]
+    assert titles.str.starts_with("later words").sum() == 1
+    assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir() if not path.name.endswith("-shm")}
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("not JSON", "neither an SQLite file nor JSON"),
+        ("[1, 2]", "no archive of Recall's"),
+        ('{"cells": 3}', "no archive of Recall's"),
+        (b"SQLite format 3\0" + bytes(200), "damaged"),
+        (b"\xff\xfe", "neither"),
+    ],
+)
+def test_what_is_none_of_recalls_is_refused(tmp_path: Path, content: str | bytes, said: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=said):
+        import_recall(path)
+    assert path.read_bytes() == before
+
+
+def test_what_is_odd_within_an_archive_is_counted_and_the_rest_comes(tmp_path: Path) -> None:
+    good = {"key": "a1", "handle": "obs_00a1", "kind": "obs", "title": "one", "edgesOut": [{"relation": "supports"}, 7]}
+    odd = {"key": "b2", "kind": 9, "title": None, "scores": "high", "createdAt": "soon", "edgesOut": [
+        {"relation": "supports", "target": "a1", "weight": 1}, {"relation": "supports", "target": "gone", "weight": 1},
+        {"relation": "likes", "target": "a1", "weight": 1}]}  # fmt: skip
+    came = import_recall(archive(tmp_path / "a.json", [good, odd, 3, {"handle": "no key"}]))
+    said = {item.strip(): count for item, count in came.report.rows()}
+    assert said["cells left out: not readable"] == "2"
+    assert said["edges left out: an end names no cell"] == "2"
+    assert came.memory.cells["handle"].to_list() == ["obs_00a1", "b2"]
+    assert came.memory.edges.height == 1
+    about = good | {"tags": {"subject": ["pump", "valve"], "topics": ["works"]}}
+    assert import_recall(archive(tmp_path / "c.json", [about])).memory.cells.select("object", "topics").rows() == [
+        ("pump", ["works"])
+    ]
+    empty = import_recall(archive(tmp_path / "b.json", []))
+    assert empty.memory.cells.is_empty()
+
+
+def test_evidence_by_handle_is_resolved_or_left_inert_as_the_rules_say(tmp_path: Path) -> None:
+    cells: list[Any] = [
+        {"key": "a1", "handle": "obs_00a1", "kind": "obs", "title": "one", "edgesOut": []},
+        {"key": "b2", "handle": "obs_00b2", "kind": "obs", "title": "two",
+         "edgesOut": [{"relation": "supports", "target": "obs_00a1", "weight": 1}]},
+    ]  # fmt: skip
+    path = archive(tmp_path / "a.json", cells)
+    assert import_recall(path).memory.edges.height == 1
+    assert import_recall(path, rules=Rules.recall_v5()).memory.edges.is_empty()
+
+
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=6)
+    | st.sampled_from(["superseded", "9999-12-31"]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["conf", "topics", "pinned"]), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+FIELDS = ("handle", "kind", "title", "value", "scores", "flags", "lineage", "tags", "policy", "createdAt", "status")
+TARGETS = st.fixed_dictionaries(
+    {"relation": st.sampled_from(["supports", "supersedes"]), "target": st.sampled_from(["a", "b"]), "weight": ANYTHING}
+)
+CELLS = st.builds(
+    lambda key, fields, edges: fields | {"key": key, "edgesOut": edges},
+    st.sampled_from(["a", "b", "", "\ud800"]),
+    st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=6),
+    st.lists(TARGETS, max_size=2) | ANYTHING,
+)
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(CELLS, max_size=4))
+def test_whatever_an_archive_holds_what_comes_can_be_kept(tmp_path: Path, cells: list[Any]) -> None:
+    came = import_recall(archive(tmp_path / "a.json", cells)).memory
+    (tmp_path / "m.sqlite").unlink(missing_ok=True)
+    tick(came, 500.0).save(tmp_path / "m.sqlite")
+    assert Memory.open(tmp_path / "m.sqlite").cells.height == len({cell["key"] for cell in cells})

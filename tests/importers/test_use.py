@@ -1,0 +1,80 @@
+"""An imported memory in use: replayed, run from, and tested with a check."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+CHECK = """why = "An imported memory is as it was, and a new claim is weighed beside it."
+
+[run]
+days = 3
+
+[[claim]]
+at = "1d"
+writer = "bob"
+handle = "obs_b0b1"
+title = "listens on 9000"
+confidence = 0.6
+
+[[check]]
+name = "it stands"
+property = "eventually (obs_b0b1-scores-eff >= 0.5)"
+"""
+
+
+def mcp(folder: Path) -> Path:
+    records: list[dict[str, Any]] = [
+        {"type": "entity", "name": "api", "entityType": "service", "observations": ["on 8443", "by Rook", "on 8080"]},
+    ]
+    path = folder / "memory.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    return path
+
+
+def test_replay_wants_a_confidence_and_then_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = str(mcp(tmp_path))
+    assert main(["replay", source, "-o", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert "3 of 3" in said
+    assert "--confidence" in said
+    assert main(["replay", source, "--confidence", "0.7", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["objects"] == 1
+
+
+def test_a_scenario_runs_from_it_and_a_check_judges_it(tmp_path: Path) -> None:
+    source, scenario = mcp(tmp_path), tmp_path / "s.toml"
+    scenario.write_text(CHECK, encoding="utf-8")
+    assert main(["run", str(scenario), "--from", str(source), "-o", str(tmp_path / "out"), "--no-plots"]) == 0
+    cells = pl.read_parquet(tmp_path / "out" / "cells.parquet")
+    assert cells["cell"].n_unique() == 4
+    theirs = cells.filter(pl.col("cell") != "obs_b0b1")
+    assert theirs["effective"].null_count() == theirs.height
+    assert main(["test", str(scenario), "--on", str(source)]) == 0
+    scenario.write_text(CHECK + f'\n[memory]\nfrom = "{source.name}"\n', encoding="utf-8")
+    assert main(["test", str(scenario)]) == 0
+
+
+def test_a_run_from_a_memory_that_its_scenario_does_not_name_is_not_made_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, scenario, out = mcp(tmp_path), tmp_path / "s.toml", tmp_path / "out"
+    scenario.write_text(CHECK, encoding="utf-8")
+    (folder := tmp_path / "folder").mkdir()
+    (folder / "MEMORY.md").write_text("- [Port](port.md)\n", encoding="utf-8")
+    (folder / "port.md").write_text("---\nname: port\ndescription: listens on 8443\n---\non 8443\n", encoding="utf-8")
+    for begun in (source, folder):
+        assert main(["run", str(scenario), "--from", str(begun), "-o", str(out), "--no-plots"]) == 0
+        assert main(["rerun", str(out / "manifest.json")]) == 2
+        said = capsys.readouterr().err
+        assert "does not name" in said
+        assert begun.name in said

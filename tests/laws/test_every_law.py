@@ -1,0 +1,204 @@
+"""What is asked of every law, as of every op: pure, replications independent, all its state declared, bounds, batches."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from malsim.errors import MalsimError
+from malsim.laws import find_law, plant_of, shipped_laws
+from malsim.memory.port import Claims, HoldsGraph, Plant, View, Vocabulary
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LAWS = sorted(name for name in shipped_laws() if not isinstance(plant_of(name), HoldsGraph))
+VOCABULARY = Vocabulary("abcd", "xyz", [["A", "B", "C"]] * 3)
+REPS = 4
+seeds = st.integers(0, 2**32 - 1)
+few = settings(max_examples=5, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+
+
+@dataclass(frozen=True)
+class Step:
+    """Claims, a question a replication, and the time of the tick between them."""
+
+    claims: Claims
+    asked: NDArray[np.int64]
+    now: float
+
+
+def batch(rep: NDArray[np.int64], t: NDArray[np.float64], draws: NDArray[np.int64], stated: NDArray[np.float64]) -> Claims:
+    writer, about, value = draws
+    claims = {"rep": rep, "t": t, "writer": writer, "object": about, "value": value, "stated": stated}
+    order = np.lexsort((np.arange(len(t)), writer, t))
+    ordered: dict[str, Any] = {name: column[order] for name, column in claims.items()}
+    return Claims(**ordered, sequence=np.arange(len(t)))
+
+
+def life(seed: int, *, late: float = 3.0) -> list[Step]:
+    """Ten days of claims, some of them of an earlier time and some without a confidence."""
+    draw = np.random.default_rng(seed)
+    steps = []
+    for now in np.cumsum(draw.exponential(4.0, 10)).tolist():
+        size = int(draw.integers(0, 24))
+        stated = draw.choice([0.3, 0.5, 0.7, 0.95, np.nan], size)
+        t = np.round(now - draw.uniform(0.0, late, size), 1)
+        claims = batch(draw.integers(0, REPS, size), t, draw.integers(0, [[4], [3], [3]], (3, size)), stated)
+        steps.append(Step(claims, draw.integers(0, 3, REPS), now))
+    return steps
+
+
+def taken(claims: Claims, rows: NDArray[Any]) -> Claims:
+    names = ("rep", "t", "writer", "sequence", "object", "value", "stated")
+    return replace(claims, **{name: getattr(claims, name)[rows] for name in names})
+
+
+def lived(plant: Plant[Any], steps: list[Step], state: Any = None, *, reps: int = REPS, singly: bool = False) -> Any:
+    state = plant.init(range(reps), VOCABULARY) if state is None else state
+    for step in steps:
+        parts = np.arange(len(step.claims))[:, None] if singly else [np.arange(len(step.claims))]
+        for part in parts:
+            state, _ = plant.admit(state, taken(step.claims, part))
+        state = plant.tick(state, step.now)
+        state = plant.read(state, np.arange(reps), step.asked[:reps], np.zeros(0, dtype=np.int64), step.now)
+    return state
+
+
+def shown(view: View) -> dict[str, Any]:
+    names = ("rep", "writer", "object", "value", "stated", "time", "rank", "active", "belief")
+    return {name: getattr(view, name) for name in names} | {"name": view.name.to_numpy()} | dict(view.columns)
+
+
+def assert_same(one: View, other: View, *, rows: Any = slice(None)) -> None:
+    first, second = shown(one), shown(other)
+    for name, column in first.items():
+        if column is None:
+            assert second[name] is None
+        else:
+            np.testing.assert_array_equal(column[rows], second[name], err_msg=name)
+
+
+@pytest.mark.parametrize("name", LAWS)
+class TestEveryLaw:
+    @few
+    @given(seed=seeds)
+    def test_it_leaves_the_state_it_was_given_as_it_was(self, name: str, seed: int) -> None:
+        plant, steps = plant_of(name), life(seed)
+        before = lived(plant, steps[:5])
+        seen = {key: None if column is None else column.copy() for key, column in shown(plant.view(before, 99.0)).items()}
+        lived(plant, steps[5:], before)
+        lived(plant, life(seed + 1), before)
+        for key, column in shown(plant.view(before, 99.0)).items():
+            if column is not None:
+                np.testing.assert_array_equal(column, seen[key], err_msg=key)
+
+    @few
+    @given(seed=seeds)
+    def test_it_goes_on_from_what_was_saved(self, name: str, seed: int) -> None:
+        plant, steps = plant_of(name), life(seed)
+        saved = pickle.loads(pickle.dumps(lived(plant, steps[:5])))  # noqa: S301  # our own
+        after = lived(plant_of(name), steps[5:], saved)
+        assert_same(plant_of(name).view(after, 99.0), plant.view(lived(plant, steps), 99.0))
+
+    @few
+    @given(seed=seeds, rep=st.integers(0, REPS - 1))
+    def test_a_replication_alone_is_that_one_of_many(self, name: str, seed: int, rep: int) -> None:
+        plant, steps = plant_of(name), life(seed)
+        whole = plant.view(lived(plant, steps), 99.0)
+        alone = []
+        for step in steps:
+            claims = taken(step.claims, np.flatnonzero(step.claims.rep == rep))
+            alone.append(Step(replace(claims, rep=claims.rep * 0), step.asked[rep : rep + 1], step.now))
+        one = plant.view(lived(plant, alone, reps=1), 99.0)
+        rows = np.flatnonzero(whole.rep == rep)
+        assert_same(replace_rep(whole), one, rows=rows)
+
+    @few
+    @given(seed=seeds)
+    def test_claims_one_by_one_are_claims_in_a_batch(self, name: str, seed: int) -> None:
+        plant, steps = plant_of(name), life(seed)
+        assert_same(plant.view(lived(plant, steps), 99.0), plant.view(lived(plant, steps, singly=True), 99.0))
+
+    def test_the_order_of_claims_of_one_instant_matters_where_it_says_so(self, name: str) -> None:
+        differ = [instants(name, seed, 1) != instants(name, seed, -1) for seed in range(12)]
+        assert any(differ) == find_law(name).ordered
+
+    @few
+    @given(seed=seeds)
+    def test_what_it_shows_is_of_one_length_and_within_bounds(self, name: str, seed: int) -> None:
+        plant, steps = plant_of(name), life(seed)
+        view = plant.view(lived(plant, steps), 99.0)
+        assert {len(column) for column in shown(view).values() if column is not None} == {len(view)}
+        assert len(set(zip(view.rep.tolist(), view.name.to_list(), strict=True))) == len(view)
+        assert np.isfinite(view.rank[view.active]).all()
+        assert (view.belief is not None) == find_law(name).belief
+        if view.belief is not None:
+            assert ((view.belief >= 0.0) & (view.belief <= 1.0)).all()
+
+    @few
+    @given(seed=seeds)
+    def test_rows_keep_their_numbers_and_verdicts_name_them(self, name: str, seed: int) -> None:
+        plant = plant_of(name)
+        state = plant.init(range(REPS), VOCABULARY)
+        before = plant.view(state, 0.0)
+        for step in life(seed):
+            state, verdicts = plant.admit(state, step.claims)
+            view = plant.view(state, step.now)
+            for column in ("rep", "writer", "object"):
+                np.testing.assert_array_equal(getattr(before, column), getattr(view, column)[: len(before)])
+            made = verdicts.row[verdicts.verdict == 0]
+            assert made.tolist() == list(range(len(before), len(view)))
+            took = np.flatnonzero((verdicts.verdict == 1) & (verdicts.row != NONE))
+            np.testing.assert_array_equal(view.object[verdicts.row[took]], step.claims.object[took])
+            state = plant.tick(state, step.now)
+            before = plant.view(state, step.now)
+
+    def test_a_claim_about_nothing_is_refused(self, name: str) -> None:
+        plant = plant_of(name)
+        claim = taken(life(1)[2].claims, np.array([0]))
+        state, verdicts = plant.admit(plant.init([0, 1, 2, 3], VOCABULARY), replace(claim, object=np.array([NONE])))
+        assert (verdicts.verdict.tolist(), verdicts.row.tolist(), len(plant.view(state, 1.0))) == ([2], [NONE], 0)
+        assert verdicts.issues[0]
+
+    def test_it_declares_what_it_is(self, name: str) -> None:
+        law = find_law(name)
+        assert law.sentence.endswith(".")
+        assert law.equation
+        assert law.source or law.left_out or law.notes
+
+    def test_a_parameter_out_of_bounds_is_refused(self, name: str) -> None:
+        for key, param in find_law(name).params.items():
+            for end in (param.low, param.high):
+                if np.isfinite(end):
+                    beyond = end - 1.0 if end == param.low else end + 1.0
+                    with pytest.raises(MalsimError, match=key):
+                        plant_of(name, {key: beyond})
+
+
+def replace_rep(view: View) -> View:
+    """The same view with every replication numbered 0."""
+    names = ("name", "writer", "object", "value", "stated", "time", "rank", "active", "belief", "columns")
+    return View(**{name: getattr(view, name) for name in names}, rep=view.rep * 0)
+
+
+def instants(name: str, seed: int, step: int) -> list[tuple[int, float]]:
+    """What two instants of claims by four writers about one object, in one order or the other, leave."""
+    plant, draw = plant_of(name), np.random.default_rng(seed)
+    state = plant.init([0], VOCABULARY)
+    for day in (0.0, 1.0):
+        value, writer = draw.integers(0, 3, 4), np.arange(4)[::step]
+        claims = Claims(
+            rep=writer * 0, t=np.full(4, day), writer=writer, sequence=np.arange(4), object=writer * 0,
+            value=value[writer], stated=np.full(4, 0.7),
+        )  # fmt: skip
+        state, _ = plant.admit(state, claims)
+    view = plant.view(plant.tick(state, 2.0), 2.0)
+    return sorted(zip(view.value[view.active].tolist(), view.rank[view.active].round(9).tolist(), strict=True))

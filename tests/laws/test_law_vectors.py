@@ -1,0 +1,39 @@
+"""Every minimal model against its recorded events: each score that a peek gives, to 1e-9."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from malsim.laws import plant_of
+from malsim.laws.engine.play import run_events
+
+FOLDER = Path(os.environ.get("MALSIM_VECTORS") or Path(__file__).parents[1] / "vectors" / "laws")
+FILES = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
+
+
+def recorded(path: Path) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data
+
+
+@pytest.mark.parametrize("name", [name for name, path in FILES.items() if "law" in recorded(path)])
+def test_a_law_scores_every_peek_as_recorded(name: str) -> None:
+    data = recorded(FILES[name])
+    for case in data["cases"]:
+        shown = run_events(plant_of(data["law"]), case["events"])
+        assert len(shown) == len(case["peeked"]), case["case"]
+        for number, (peek, expected) in enumerate(zip(shown, case["peeked"], strict=True)):
+            found = sorted(peek)
+            where = f"{case['case']}, peek {number}"
+            assert [value for value, _ in found] == [value for value, _ in expected], where
+            for (_, score), (_, wanted) in zip(found, expected, strict=True):
+                assert score == pytest.approx(wanted, rel=0.0, abs=1e-9), where
+
+
+def test_there_is_something_to_compare_with() -> None:
+    assert FILES, f"no recorded events in {FOLDER}"

@@ -1,0 +1,89 @@
+"""A law in one file as a user writes it, and what is refused with file and line."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from malsim.errors import LawError
+from malsim.laws import find_law
+from malsim.laws.engine.definition import Law, load_law
+from malsim.laws.engine.play import run_events
+from malsim.laws.engine.registry import plant_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PAGE = Path(__file__).parents[2] / "malsim" / "docs" / "memories" / "laws.md"
+EXAMPLE = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
+EVENTS = [
+    {"t": 0.0, "do": "write", "writer": "u", "object": "x", "value": "A", "stated": 0.7},
+    {"t": 1.0, "do": "write", "writer": "v", "object": "x", "value": "B", "stated": 0.7},
+    {"t": 2.0, "do": "tick"},
+    {"t": 31.0, "do": "peek", "object": "x"},
+]
+
+
+@pytest.fixture
+def law(tmp_path: Path) -> Callable[[str], Law]:
+    def loaded(code: str) -> Law:
+        path = tmp_path / "steady.py"
+        path.write_text(code, encoding="utf-8")
+        spec = importlib.util.spec_from_file_location("steady", path)
+        assert spec
+        assert spec.loader
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return load_law("steady", module)
+
+    return loaded
+
+
+def test_the_example_of_the_page_is_a_law(law: Callable[[str], Law]) -> None:
+    [[(value, score)]] = run_events(plant_of(law(EXAMPLE)), EVENTS)
+    assert value == "B"
+    assert score == pytest.approx(0.36787944)
+
+
+REFUSED = {
+    "without an equation": ("    write:", "write:", "without an equation"),
+    "an undeclared column": ('"clock": fresh', '"time_of_day": fresh', "no declared state"),
+    "a belief above one": ("np.exp(-items", "2.0 + np.exp(-items", r"outside its bounds.*replication 0.*v on x: B at 1 d"),
+    "writing into its inputs": ("    fresh =", "    items['clock'][:] = 0.0\n    fresh =", "writes into its inputs"),
+    "an undeclared parameter": ("tau = Param", "tao = Param", "parameter that is not declared"),
+    "state that starts from nothing": ('ItemField("time"', 'ItemField("noon"', "not a column of state"),
+    "a result of another kind": ("    return Change(", "    return dict(", "returns a Change"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_bad_law_is_refused_with_file_and_line(law: Callable[[str], Law], case: str) -> None:
+    old, new, message = REFUSED[case]
+    code = EXAMPLE.replace(old, new)
+    if case == "without an equation":
+        code = code.replace("    score =", "score =")
+    assert code != EXAMPLE
+    with pytest.raises(LawError, match=message) as error:
+        run_events(plant_of(law(code)), EVENTS)
+    assert re.search(r"steady\.py:[1-9]\d*", str(error.value))
+
+
+def test_an_unknown_law_is_told_the_nearest_names() -> None:
+    with pytest.raises(LawError, match="graphiti"):
+        find_law("grafiti")
+
+
+@pytest.mark.parametrize(("alias", "name"), [("stored", "stored_score"), ("vote", "majority")])
+def test_a_law_answers_to_its_other_names(alias: str, name: str) -> None:
+    assert find_law(alias).name == name
+
+
+def test_every_law_stands_in_the_table_of_the_page() -> None:
+    from malsim.laws import shipped_laws
+
+    page = PAGE.read_text(encoding="utf-8")
+    assert [name for name in shipped_laws() if not re.search(rf"[ ,]{name}\b", page)] == []

@@ -1,0 +1,57 @@
+"""The law is written once, and its tables are what decides: a form added to one is computed as it says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from malsim.memory import Memory, Rules, admit, law, settle, tick
+
+if TYPE_CHECKING:
+    from malsim.memory.graph.arrays import Array, Bools
+
+
+def ruled(form: str) -> Rules:
+    """Rules with a calibration that no release knows."""
+    rules = replace(Rules(), calibration_history=1, calibration_floor=0.0)
+    object.__setattr__(rules, "calibration", form)
+    return rules
+
+
+def told(penalty: Array) -> Memory:
+    """Three claims of one writer, the last of them contradicted by another's."""
+    claims = [
+        {"handle": f"obs_000{n}", "writer": "ann", "title": f"claim {n}", "confidence": stated, "verification": "external"}
+        for n, stated in enumerate(penalty)
+    ]
+    against = {"handle": "obs_000a", "writer": "bob", "title": "no", "confidence": 0.5, "edges": [
+        {"relation": "contradicts", "target": "obs_0002"}]}  # fmt: skip
+    return admit(Memory.empty(), [*claims, against]).memory
+
+
+def test_a_calibration_form_that_is_added_to_the_table_is_computed_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    def linear(stated: Array, wrong: Bools) -> Array:
+        return np.where(wrong, 0.5 * stated, 1.0 - stated)  # what turned out right costs too
+
+    monkeypatch.setitem(law.CALIBRATIONS, "linear", linear)
+    stated = np.array([0.9, 0.8, 0.6])
+    memory, rules = told(stated), ruled("linear")
+    expected = 1.0 - (0.1 + 0.2 + 0.3) / 3
+    for after in (tick(memory, 1.0, rules), settle(memory, 1.0, rules).memory):
+        assert after.writers["calibration"].to_list() == pytest.approx([expected, 0.5])
+        assert after.cells["calibration"].to_list()[:3] == pytest.approx([expected] * 3)
+    assert law.factor_of(stated, np.array([False, False, True]), rules) == pytest.approx(expected)
+
+
+def test_the_slopes_are_those_of_the_terms() -> None:
+    mass, total = np.linspace(0.0, 3.0, 7), partial(law.terms, support_ceiling=0.15, challenge_ceiling=0.6)
+    nothing, nudge = np.zeros(7), 1e-6
+    up, down = law.slopes(mass, mass, 0.15, 0.6)
+    for slope, shift in ((up, (nudge, 0.0)), (down, (0.0, nudge))):
+        more = total(nothing, nothing, mass + shift[0], mass + shift[1]).total
+        less = total(nothing, nothing, mass - shift[0], mass - shift[1]).total
+        np.testing.assert_allclose(slope, (more - less) / (2 * nudge), atol=1e-8)

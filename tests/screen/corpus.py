@@ -1,0 +1,329 @@
+"""Texts with credentials or personal data, made from templates and drawn values, and texts that only look like it."""
+
+from __future__ import annotations
+
+import base64
+import string
+from typing import TYPE_CHECKING
+
+from malsim.screen.credentials import formats, seed_words
+from malsim.screen.samples import sample
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
+__all__ = ["assigned_texts", "benign_texts", "format_texts", "other_texts", "personal_texts"]
+
+AROUND = (
+    "{}", "use {} for now", "key: {}", "see `{}` there", '"{}"', "curl -H 'X: {}' host", "export K={}", "({})", "notes\n{}\nend", "id={};",
+)  # fmt: skip
+PASSWORD_NAMES = (
+    "password", "PASSWORD", "db_password", "DB_PASSWORD", "dbPassword", "passwd", "pwd", "userPwd", "passphrase", "MYSQL_ROOT_PASSWORD",
+    "spring.datasource.password", "smtp-password", "adminPassword", "PGPASSWORD", "redis_pass",
+)  # fmt: skip
+SECRET_NAMES = (
+    "secret", "SECRET_KEY", "client_secret", "clientSecret", "api_key", "API_KEY", "apiKey", "OPENAI_API_KEY", "access_token",
+    "ACCESS_TOKEN", "auth_token", "authToken", "token", "GITHUB_TOKEN", "private_key", "aws_secret_access_key", "encryption_key",
+    "webhook_secret", "JWT_SECRET", "x-api-key", "app.secret", "refreshToken", "signing_key", "SLACK_BOT_TOKEN", "secret_key_base",
+)  # fmt: skip
+ASSIGNED = (
+    "{n}={v}", "{n} = {v}", '{n} = "{v}"', "{n}: {v}", '{n}: "{v}"', '"{n}": "{v}"', "'{n}': '{v}',", "export {n}={v}", "{n}='{v}'",
+    'const {n} = "{v}";', "{n} := `{v}`", '  {n}: "{v}" # prod', "set {n}={v}", "--{n}={v}", "<{n}>{v}</{n}>", '{{"a": 1, "{n}": "{v}"}}',
+    'self.{n} = "{v}"', "ENV {n}={v}", "?{n}={v}&x=1", 'config["{n}"] = "{v}"', "{n} => '{v}'", '{n}: str = "{v}"', "-e {n}={v}",
+    "host=db;{n}={v};port=1", '- name: {n}\n  value: "{v}"', '<add key="{n}" value="{v}" />',
+)  # fmt: skip
+BENIGN = """
+pwd = os.getcwd()
+password: ${DB_PASSWORD}
+password = os.environ["DB_PASSWORD"]
+password = getpass.getpass()
+token = request.headers.get("Authorization")
+const token = await getToken();
+api_key = config.api_key
+secret = secrets.token_hex(16)
+password: str
+password: string
+token: string | null
+"password": {"type": "string", "minLength": 8}
+The password is required.
+the password is incorrect, try again
+Your password must be at least 8 characters long.
+Password: ********
+password=<your-password>
+API_KEY=your-api-key-here
+api_key: "{{ vault.api_key }}"
+token: ${{ secrets.GITHUB_TOKEN }}
+Authorization: Bearer <token>
+Authorization: Bearer $TOKEN
+curl -u "$USER:$PASS" https://example.com
+curl -u user:password https://example.com
+postgres://user:${PASSWORD}@localhost/db
+https://example.com/docs#password-reset
+sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904
+integrity="sha512-oqVuAfXRKap7fdgcCY5uykM6+R9GqQ8K/uxy9rx7HNQlGYl1kPzQho1wx4JwY8wC"
+ETag: "33a64df551425fcc55e4d42a148795d9f25f89d4"
+id: 123e4567-e89b-12d3-a456-426614174000
+primary_key = "user_id"
+cache_key = f"user:{user_id}:profile"
+key = "content-type"
+key: 9f86d081884c7d659a2feaa0c55ad015
+for key, value in items.items():
+token_count = 4096
+max_tokens: 2048
+tokenizer = AutoTokenizer.from_pretrained("bert-base-uncased")
+passed = 12, failed = 3
+pass_through: true
+bypass = enabled
+password_hash = hash_password(password)
+secretary: Miss Pennyworth
+the secret of the pump is its valve
+the key is to check the valve first
+keyboard: qwertz-layout-german
+monkey = "capuchin"
+the token ring network was slow
+author: Jane Doe
+authorization_endpoint: https://login.example.com/oauth2/authorize
+auth = HTTPBasicAuth(user, password)
+session = requests.Session()
+session_id = uuid.uuid4()
+cookie: accepted by the user
+csrf_token: {{ csrf_token }}
+if password == "":
+assert token is not None
+password = input("Password: ")
+passwordField.placeholder = "Enter your password"
+<input type="password" name="password" />
+<label for="password">Password</label>
+def reset_password(user, token):
+password_reset_token_expiry_hours = 24
+SECRET_KEY = env("SECRET_KEY")
+secretKeyRef: {name: db-secret, key: password}
+kubectl get secret my-secret -o yaml
+docker secret create db_password ./password.txt
+aws_secret_access_key = ${AWS_SECRET_ACCESS_KEY}
+private_key_path: /etc/ssl/private/server.key
+ssh-keygen -t ed25519 -f ~/.ssh/id_ed25519
+ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0q9Xk3 user@host
+public_key = "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE="
+version: 2.4.1-beta.3+build.20240115
+the meeting token was handed to Ann at 10:30
+login: jane, role: admin
+credentials: include
+"credentials": "same-origin"
+passport number required at check in
+passenger_key: seat-12A
+compass = north
+api-key header is missing
+token expired at 2024-01-15T10:30:00Z
+error: invalid api key provided
+keyword: acknowledgement
+public_key_fingerprint: SHA256:uNiVztksCsDhcc0u9e8BgrJXVGDvkjw4
+access_token_lifetime: 3600
+"token_type": "Bearer"
+auth_method: password
+password_policy: strong
+docker pull nginx@sha256:0d17b565c37bcbd895e9d92315a05c1c3c9a29f762b011a10c54a66cd53c9b31
+data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk
+node_modules/.pnpm/@babel+core@7.23.0/node_modules
+s3://bucket-name/path/to/object-2024-01-15.parquet
+arn:aws:iam::123456789012:role/service-role/AWSLambdaBasicExecutionRole
+tripwire obs_a3ee flagged twice; dec_a3ee-scores-eff fell to 0.31
+the pump at the north station was replaced on Monday by the night shift
+signature=abc&expires=1700000000
+secret_santa_list: [ann, bob]
+password = None
+password = ""
+token = null
+api_key = undefined
+PASSWORD_MIN_LENGTH = 12
+token_url = "https://auth.example.com/oauth/token"
+refreshToken: localStorage.getItem('refreshToken')
+password: { required: true, minlength: 8 }
+password.length < 8
+val password = findViewById<EditText>(R.id.password)
+password = "correct"
+this.password = password;
+Password = model.Password
+"passwordConfirm": "Passwords do not match"
+key=value
+key1=value1&key2=value2
+partition_key: customer_region_2024
+sort_key = "created_at#2024-01-15"
+idempotency_key: 7d4f1c2e-8b3a-4f6e-9c1d-2a5b8e7f0d3c
+layout_key = "dashboard.main.panel3"
+translation key: errors.validation.password.too_short
+""".strip().splitlines()
+
+
+def _drawn(draw: random.Random, letters: str, low: int, high: int) -> str:
+    return "".join(draw.choice(letters) for _ in range(draw.randint(low, high)))
+
+
+def password(draw: random.Random) -> str:
+    """As people and generators make them: a word with digits and symbols, or letters drawn."""
+    words = ("tiger", "Summer", "dragon", "Welcome", "hunter", "blue", "Monday", "Castle", "pizza")
+    made: tuple[Callable[[], str], ...] = (
+        lambda: draw.choice(words) + _drawn(draw, string.digits, 2, 4) + _drawn(draw, "!#%?@", 0, 1),
+        lambda: draw.choice(words) + draw.choice("!#@_-") + draw.choice(words) + _drawn(draw, string.digits, 1, 3),
+        lambda: _drawn(draw, string.ascii_letters + string.digits, 12, 20),
+        lambda: _drawn(draw, string.ascii_letters + string.digits + "!#%@^*", 10, 18),
+    )
+    return draw.choice(made)()
+
+
+def token(draw: random.Random) -> str:
+    """Hexadecimal, base 62, base 64 or base 32 of 128 bits or more."""
+    made: tuple[Callable[[], str], ...] = (
+        lambda: draw.randbytes(draw.choice((16, 20, 32))).hex(),
+        lambda: _drawn(draw, string.ascii_letters + string.digits, 20, 48),
+        lambda: base64.b64encode(draw.randbytes(draw.choice((18, 24, 32)))).decode(),
+        lambda: _drawn(draw, string.ascii_letters + string.digits + "_-", 24, 44).strip("-_") + "q7",
+        lambda: _drawn(draw, string.ascii_lowercase + string.digits, 24, 40),
+    )
+    return draw.choice(made)()
+
+
+def assigned_texts(draw: random.Random, count: int) -> list[str]:
+    """Assignments of passwords and tokens in code, settings, headers, commands and sentences."""
+    texts = []
+    for _ in range(count):
+        names, value = draw.choice(((PASSWORD_NAMES, password(draw)), (SECRET_NAMES, token(draw))))
+        texts.append(draw.choice(ASSIGNED).format(n=draw.choice(names), v=value))
+    return texts
+
+
+OTHERS: tuple[Callable[[random.Random], str], ...] = (
+    lambda draw: f"Authorization: Bearer {token(draw)}",
+    lambda draw: "Authorization: Basic " + base64.b64encode(f"ann:{password(draw)}".encode()).decode(),
+    lambda draw: f"curl -H 'X-Api-Key: {token(draw)}' host",
+    lambda draw: f"curl -u admin:{password(draw)} https://api.test/v1",
+    lambda draw: f"curl --user 'deploy:{password(draw)}' https://api.test/v1",
+    lambda draw: f"the password is {password(draw)}",
+    lambda draw: f"Your new password for the router is: {password(draw)}.",
+    lambda draw: f"password for staging is '{password(draw)}'",
+    lambda draw: f"Set-Cookie: sessionid={_drawn(draw, string.ascii_lowercase + string.digits, 32, 32)}; Path=/; HttpOnly",
+    lambda draw: f"Cookie: JSESSIONID={_drawn(draw, '0123456789ABCDEF', 32, 32)}",
+    lambda draw: (
+        f"Cookie: connect.sid=s%3A{_drawn(draw, string.ascii_letters, 32, 32)}.{_drawn(draw, string.ascii_letters + string.digits, 43, 43)}"
+    ),
+    lambda draw: f"PHPSESSID={_drawn(draw, string.ascii_lowercase + string.digits, 26, 26)}",
+    lambda draw: " ".join(draw.sample(sorted(seed_words()), 12)),
+    lambda draw: "recovery phrase: " + " ".join(draw.sample(sorted(seed_words()), 24)),
+    lambda draw: f"https://b.s3.amazonaws.com/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature={draw.randbytes(32).hex()}",
+    lambda draw: (
+        f"https://a.blob.core.windows.net/c?sv=2022-11-02&sig={base64.b64encode(draw.randbytes(32)).decode().replace('=', '%3D').replace('+', '%2B').replace('/', '%2F')}&se=2025"
+    ),
+    lambda draw: f"postgres://ann:{_drawn(draw, string.ascii_letters + string.digits, 8, 16)}@db.internal:5432/app",
+    lambda draw: f"redis://:{_drawn(draw, string.ascii_letters + string.digits, 8, 16)}@cache:6379/0",
+    lambda draw: f"mysql -u root -p{_drawn(draw, string.ascii_letters + string.digits, 9, 14)} app",
+    lambda draw: f"machine api.test login ann password {password(draw)}",
+    lambda draw: (
+        f"root:$6${_drawn(draw, string.ascii_letters, 8, 8)}${_drawn(draw, string.ascii_letters + string.digits + './', 86, 86)}:19000:0:99999:7:::"
+    ),
+    lambda draw: f"$2b$12${_drawn(draw, string.ascii_letters + string.digits + './', 53, 53)}",
+)
+
+
+def other_texts(draw: random.Random, count: int) -> list[str]:
+    """Headers, logins, sentences, cookies, seed phrases, presigned and connection addresses, password hashes."""
+    return [OTHERS[number % len(OTHERS)](draw) for number in range(count)]
+
+
+def format_texts(draw: random.Random, each: int) -> list[tuple[str, str]]:
+    """Texts that hold one credential of each format that says what it is, with its kind."""
+    kinds = [(kind, pattern.pattern) for kind, (_, pattern) in formats().items() for _ in range(each)]
+    return [(kind, draw.choice(AROUND).format(sample(pattern, draw))) for kind, pattern in kinds]
+
+
+def benign_texts(draw: random.Random, count: int) -> list[str]:
+    """The look-alikes, and content hashes, identifiers and code names drawn anew."""
+    words = ("user", "order", "cache", "report", "index", "build", "stage", "valve", "pump", "shift", "model", "layer")
+    made: tuple[Callable[[], str], ...] = (
+        lambda: f"sha256: {draw.randbytes(32).hex()}",
+        lambda: f"md5sum {draw.randbytes(16).hex()}  file.tar.gz",
+        lambda: f"commit {draw.randbytes(20).hex()}",
+        lambda: (
+            f"uuid={draw.randbytes(4).hex()}-{draw.randbytes(2).hex()}-4{draw.randbytes(2).hex()[1:]}-a{draw.randbytes(2).hex()[1:]}-{draw.randbytes(6).hex()}"
+        ),
+        lambda: f"integrity: sha512-{base64.b64encode(draw.randbytes(64)).decode()}",
+        lambda: f'{draw.choice(words)}_key = "{"_".join(draw.sample(words, 3))}"',
+        lambda: f"password = {draw.choice(words)}.{draw.choice(words)}Password",
+        lambda: f"token = {draw.choice(words)}_token({draw.choice(words)})",
+        lambda: f"image: registry.local/{draw.choice(words)}@sha256:{draw.randbytes(32).hex()}",
+        lambda: f'etag "{draw.randbytes(16).hex()}"',
+        lambda: " ".join(draw.choice(words) for _ in range(20)) + ".",
+        lambda: f"api_key: ${{{draw.choice(words).upper()}_API_KEY}}",
+        lambda: f"{draw.choice(words)}.password.{draw.choice(words)} = true",
+        lambda: f"secret_name: {'-'.join(draw.sample(words, 3))}",
+        lambda: f"GET /{draw.choice(words)}/{draw.randbytes(12).hex()} 200",
+    )
+    return [*BENIGN, *(made[number % len(made)]() for number in range(count - len(BENIGN)))]
+
+
+def _luhn_closed(digits: str) -> str:
+    total = sum(
+        int(digit) * 2 - 9 * (int(digit) > 4) if place % 2 == 0 else int(digit)
+        for place, digit in enumerate(reversed(digits))
+    )
+    return digits + str(-total % 10)
+
+
+def _iban(draw: random.Random) -> str:
+    country, size = draw.choice(
+        (("DE", 18), ("NL", 14), ("FR", 23), ("ES", 20), ("CH", 17), ("GB", 18), ("AT", 16), ("PL", 24))
+    )
+    account = _drawn(draw, string.digits, size, size)
+    if country in {"NL", "GB"}:
+        account = _drawn(draw, string.ascii_uppercase, 4, 4) + account[4:]
+    rest = int("".join(str(int(letter, 36)) for letter in account + country + "00")) % 97
+    bare = f"{country}{98 - rest:02d}{account}"
+    return " ".join(bare[at : at + 4] for at in range(0, len(bare), 4)) if draw.random() < 0.5 else bare
+
+
+def _card(draw: random.Random) -> str:
+    start, size = draw.choice((("4", 16), ("51", 16), ("37", 15), ("6011", 16), ("55", 16)))
+    bare = _luhn_closed(start + _drawn(draw, string.digits, size - 1 - len(start), size - 1 - len(start)))
+    between = draw.choice(("", " ", "-")) if size == 16 else ""
+    return between.join(bare[at : at + 4] for at in range(0, len(bare), 4)) if between else bare
+
+
+def _digits(draw: random.Random, shape: str) -> str:
+    return "".join(
+        draw.choice("23456789") if letter == "N" else draw.choice(string.digits) if letter == "n" else letter
+        for letter in shape
+    )
+
+
+def _dni(draw: random.Random) -> str:
+    number = draw.randint(10_000_000, 99_999_999)
+    return f"{number}{'TRWAGMYFPDXBNJZSQVHLCKE'[number % 23]}"
+
+
+PHONES = (
+    "+4420Nnnnnnn", "+49 30 Nnnnnnn", "+1 N0N-Nnn-nnnn", "(N0N) Nnn-nnnn", "N0N-Nnn-nnnn", "020 Nnnn nnnn", "07911 Nnnnnn", "0171 Nnnnnnn",
+    "+33 6 Nn nn nn nn", "06 Nn nn nn nn", "+81-3-Nnnn-nnnn", "0049 171 Nnnnnnn",
+)  # fmt: skip
+PERSONAL: dict[str, Callable[[random.Random], str]] = {
+    "IBAN": _iban,
+    "payment card number": _card,
+    "phone number": lambda draw: _digits(draw, draw.choice(PHONES)),
+    "email address": lambda draw: f"{_drawn(draw, string.ascii_lowercase, 3, 9)}.{_drawn(draw, string.ascii_lowercase, 3, 9)}@mail.{_drawn(draw, string.ascii_lowercase, 3, 9)}.org",
+    "US social security number": lambda draw: _digits(draw, "2n1-4n-Nnnn"),
+    "national id": lambda draw: draw.choice(
+        (
+            _dni(draw), f"AB {_digits(draw, 'nn nn nn')} C", "passport no. X" + _digits(draw, "NnnnnnnN"),
+            f"81{draw.randint(1, 12):02d}{draw.randint(1, 28):02d}-{_digits(draw, 'Nnnn')}",
+        )
+    ),
+}  # fmt: skip
+
+
+def personal_texts(draw: random.Random, count: int) -> list[tuple[str, str]]:
+    """Texts that hold one piece of personal data each, with its kind."""
+    around = ("{}", "call {} today", "it is {}.", "x: {}", "({})", "contact={}", "my number is {}, thanks")
+    kinds = list(PERSONAL)
+    return [
+        (kind, draw.choice(around).format(PERSONAL[kind](draw))) for kind in (kinds[n % len(kinds)] for n in range(count))
+    ]

@@ -1,0 +1,106 @@
+"""The screen on a generated corpus: what it catches, what it names, and how often it rings falsely; detect-secrets beside it."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim.screen import credentials, holds_secret, personal_data, redacted, withheld
+from malsim.screen.credentials import IDENTIFIER, formats, stand_in
+from malsim.screen.personal import iban, luhn
+from tests.screen.corpus import assigned_texts, benign_texts, format_texts, other_texts, personal_texts
+
+SEED = 25
+
+
+def share(texts: list[str]) -> float:
+    return sum(map(holds_secret, texts)) / len(texts)
+
+
+def test_formats_that_say_what_they_are_are_caught_and_mostly_named() -> None:
+    texts = format_texts(random.Random(SEED), 6)
+    assert share([text for _, text in texts]) >= 0.99
+    named = sum(kind in {found.kind for found in credentials(text)} for kind, text in texts)
+    assert named / len(texts) >= 0.9
+
+
+def test_every_format_has_a_source_and_is_told_by_its_word() -> None:
+    for kind, (word, pattern) in formats().items():
+        assert word in stand_in(kind).lower(), kind
+        assert pattern.search(stand_in(kind)), kind
+
+
+@given(st.from_regex(re.compile(IDENTIFIER, re.ASCII), fullmatch=True))
+def test_a_bare_hash_or_uuid_is_no_credential(text: str) -> None:
+    assert not credentials(text)
+
+
+def test_no_format_is_a_bare_hash_or_uuid() -> None:
+    assert not [kind for kind in formats() if re.search(IDENTIFIER, stand_in(kind))]
+
+
+def test_assigned_secrets_are_caught() -> None:
+    draw = random.Random(SEED)
+    assert share(assigned_texts(draw, 1_000)) >= 0.95
+    assert share(other_texts(draw, 440)) >= 0.95
+
+
+def test_look_alikes_ring_hardly_ever() -> None:
+    assert share(benign_texts(random.Random(SEED), 1_500)) <= 0.01
+
+
+def test_the_sources_of_this_project_ring_hardly_ever() -> None:
+    lines = [
+        line
+        for path in (Path(__file__).parents[2] / "malsim").rglob("*.py")
+        for line in path.read_text("utf-8").splitlines()
+    ]
+    assert share(lines) <= 0.001
+
+
+def test_a_text_is_redacted_to_the_same_kinds_and_withheld_to_none() -> None:
+    draw = random.Random(SEED)
+    for text in (*(text for _, text in format_texts(draw, 1)), *assigned_texts(draw, 100), *other_texts(draw, 44)):
+        kinds = {found.kind for found in credentials(text)}
+        assert {found.kind for found in credentials(redacted(text))} == kinds, text
+        assert not credentials(withheld(text)), withheld(text)
+
+
+def test_personal_data_is_caught_and_named() -> None:
+    texts = personal_texts(random.Random(SEED), 700)
+    for kind in {kind for kind, _ in texts}:
+        of_kind = [text for each, text in texts if each == kind]
+        found = [kind in {name for name, _, _ in personal_data(text)} for text in of_kind]
+        assert sum(found) / len(found) >= 0.95, (
+            kind,
+            [text for text, hit in zip(of_kind, found, strict=True) if not hit][:5],
+        )
+    benign = benign_texts(random.Random(SEED), 1_500)
+    assert sum(any(personal_data(text)) for text in benign) / len(benign) <= 0.01
+
+
+def test_check_digits() -> None:
+    assert iban("GB82 WEST 1234 5698 7654 32")
+    assert not iban("GB82 WEST 1234 5698 7654 33")
+    assert luhn("4111111111111111")
+    assert not luhn("4111111111111112")
+
+
+def test_it_catches_what_detect_secrets_does_and_rings_less() -> None:
+    """Yelp's detect-secrets with its default plugins, a line at a time, on the same texts."""
+    scan = pytest.importorskip("detect_secrets.core.scan")
+    settings = pytest.importorskip("detect_secrets.settings")
+    draw = random.Random(SEED)
+    positive, benign = assigned_texts(draw, 150) + [text for _, text in format_texts(draw, 1)], benign_texts(draw, 300)
+    with settings.default_settings():
+        theirs = [
+            sum(any(any(scan.scan_line(line)) for line in text.splitlines()) for text in texts) / len(texts)
+            for texts in (positive, benign)
+        ]
+    assert share(positive) >= theirs[0]
+    assert share(benign) < theirs[1]

@@ -1,0 +1,96 @@
+"""How a memory follows a changing truth: each figure on a story told by hand, and in a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import malsim as ms
+from malsim.sim.record.change_scores import ChangeScores, restricted_mean
+
+if TYPE_CHECKING:
+    from malsim.memory.graph.arrays import Array
+
+TRUTH = [0, 0, 1, 1, 1, 0, 0, 1]
+ANSWER = [0, 0, 0, 1, 1, 1, 0, 0]
+
+
+def story(*, worth: float = 0.9, truth: list[int] = TRUTH, answer: list[int | None] | None = None) -> ChangeScores:
+    """One fact of two values in one replication, a tick a day; the answer is worth so much, the other value 0.1."""
+    scores = ChangeScores(1, 1, 2, 3)
+    for day, (true, said) in enumerate(zip(truth, answer or ANSWER, strict=True)):
+        best: Array = np.full((2, 1, 1), 0.1 if said is not None else -np.inf)
+        if said is not None:
+            best[said] = worth
+        right = np.array([[np.nan if said is None else float(said == true)]])
+        scores.add(float(day), np.array([[true]]), right, best, believes=True)
+    scores.close(8.0)
+    return scores
+
+
+def figure(scores: ChangeScores, name: str) -> float:
+    return float(scores.figures()[name][0])
+
+
+def test_latency_counts_from_the_change_to_the_first_right_answer_and_cuts_off_at_the_end() -> None:
+    # changes on days 2, 5 and 7; right again on days 3 and 6; the last is cut off after a day
+    assert figure(story(), "invalidation_latency") == pytest.approx(restricted([1.0, 1.0, 1.0], [True, True, False]))
+
+
+def restricted(days: list[float], ended: list[bool]) -> float:
+    return float(restricted_mean([(np.zeros(len(days), dtype=np.int64), np.array(days), np.array(ended))], 1)[0])
+
+
+def test_a_truth_that_returns_is_counted_where_the_answer_follows_before_the_next_change() -> None:
+    assert figure(story(), "returned") == pytest.approx(0.5)  # back to 0 on day 5: followed; back to 1 on day 7: not
+    never = story(answer=[0, 0, 0, 1, 1, 1, 1, 1])
+    assert figure(never, "returned") == pytest.approx(0.5)  # on day 7 the stuck answer is right again
+
+
+def test_what_is_stale_is_the_value_before_the_change() -> None:
+    assert figure(story(), "stale_share_1d") == pytest.approx(1.0)  # each day of change says the old value
+    assert figure(story(), "stale_share_7d") == pytest.approx(0.0)
+
+
+def test_silence_is_neither_stale_nor_right() -> None:
+    silent = story(answer=[None] * 8)
+    assert np.isnan(figure(silent, "stale_share_1d"))
+    assert figure(silent, "undecided") == 1.0
+    assert figure(silent, "decision_score") == 0.0
+
+
+def test_two_rivals_above_a_half_are_contested_and_none_is_undecided() -> None:
+    scores = ChangeScores(1, 1, 2, 1)
+    for day, pair in enumerate([(0.9, 0.8), (0.4, 0.3), (0.9, 0.2), (0.2, 0.6)]):
+        best = np.array(pair).reshape(2, 1, 1)
+        scores.add(float(day), np.zeros((1, 1), dtype=np.int64), np.array([[float(pair[0] > pair[1])]]), best, believes=True)
+    assert figure(scores, "contested") == 0.25
+    assert figure(scores, "undecided") == 0.25
+    assert figure(scores, "decision_score") == pytest.approx((2 - 1) / 4)
+
+
+def test_an_answer_with_fewer_writers_than_its_rival_is_an_echo() -> None:
+    scores = story()
+    assert figure(scores, "echo_share") == 0.0
+    ints = [np.array(part) for part in ([0, 0, 0, 1, 1], [0] * 5, [0] * 5, [0, 0, 0, 1, 2])]  # one says 0 thrice, two say 1
+    scores.hear(*ints)
+    scores.add(9.0, np.array([[1]]), np.array([[0.0]]), np.array([0.9, 0.1]).reshape(2, 1, 1), believes=True)
+    assert figure(scores, "echo_share") == pytest.approx(1 / 9)
+
+
+def test_replications_are_independent_of_each_other() -> None:
+    settings = {"days": 40, "record": "bands"}
+    many = ms.run("scenarios/poisoner.toml", replications=4, **settings).changes
+    alone = ms.run("scenarios/poisoner.toml", first=2, replications=1, **settings).changes
+    assert many is not None
+    assert alone is not None
+    for name, values in alone.figures().items():
+        np.testing.assert_array_equal(many.figures()[name][2:3], values)
+
+
+def test_a_memory_that_keeps_the_first_answer_is_never_right_again() -> None:
+    stuck = story(truth=[0, 1, 1, 1], answer=[0, 0, 0, 0])
+    assert figure(stuck, "invalidation_latency") == pytest.approx(7.0)  # never, until the run's end on day 8
+    assert figure(stuck, "time_to_correction") == pytest.approx(7.0)

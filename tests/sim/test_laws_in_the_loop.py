@@ -1,0 +1,90 @@
+"""Any law in the loop: every shipped scenario that is not about a graph runs under laws that share nothing with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import malsim as ms
+from malsim.cli import main
+from malsim.errors import MalsimError
+from malsim.scenario.file.scenario_file import read
+from malsim.sim.record.manifest import digest
+from malsim.sim.settings.askable import askable
+from malsim.sim.settings.memory_law import refuse_what_is_the_graphs
+
+SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
+POISONER = next(path for path in SCENARIOS if path.stem == "poisoner")
+LAWS = ("last_write", "graphiti", "act_r")  # of one value each, of a belief of 0 or 1, of a rank below 0
+
+
+def fits(path: Path) -> bool:
+    """Whether a scenario asks for nothing that only a graph has."""
+    try:
+        refuse_what_is_the_graphs(read(path).replace(law="last_write"))
+    except MalsimError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("path", [path for path in SCENARIOS if fits(path)], ids=lambda path: path.stem)
+@pytest.mark.parametrize("law", LAWS)
+def test_a_scenario_runs_under_it(path: Path, law: str) -> None:
+    scenario = read(path)
+    short = {"replications": min(scenario.replications, 3), "days": min(scenario.days, 10.0), "record": "all"}
+    run = ms.run(scenario.replace(law=law, **short))
+    assert run.cells["rank"].null_count() == 0
+    assert run.cells["calibration"].null_count() == run.cells.height
+    assert run.writers.is_empty()
+    believed = run.cells["effective"].null_count() < run.cells.height
+    assert believed == (law == "graphiti") or run.cells.is_empty()
+    assert {"brier", "ece"} & set(run.metrics()["metric"]) == ({"brier", "ece"} if believed and scenario.facts else set())
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_life_is_the_same_alone_and_among_many(law: str) -> None:
+    run = ms.run(POISONER, law=law, replications=4, days=20.0)
+    alone, rep = run.life(2), pl.col("rep") == 2
+    for name in ("cells", "signals", "events"):
+        ours = getattr(run, name).filter(rep)
+        order = ["t", *(column for column in ("cell", "row", "signal", "kind", "subject") if column in ours.columns)]
+        assert digest(ours.sort(order, maintain_order=True)) == digest(getattr(alone, name).sort(order, maintain_order=True))
+
+
+def test_what_it_has_no_number_for_is_named_once_by_run_and_refused_by_test(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, left_out = askable(read(POISONER).replace(law="graphiti"))
+    assert left_out
+    assert main(["run", str(POISONER), "--law", "graphiti", "-o", str(tmp_path), "--replications", "2"]) == 0
+    said = capsys.readouterr().err
+    assert [line for line in said.splitlines() if line.startswith("not asked")] == left_out
+    assert "writer(poisoner-1)-calibration; graphiti keeps no record of writers" in said
+    assert (tmp_path / "effective.png").is_file()
+    assert main(["test", str(POISONER), "--law", "graphiti"]) == 2
+    assert "writer(honest-1)-calibration" in capsys.readouterr().out
+
+
+def test_a_manifest_carries_law_and_parameters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--law", "membrane", "--set", "law.half_life=3", "-o", str(tmp_path), "--no-plots"]
+    assert main(["run", str(POISONER), *arguments]) == 0
+    assert main(["rerun", str(tmp_path / "manifest.json")]) == 0
+    assert '"half_life": 3.0' in (tmp_path / "manifest.json").read_text(encoding="utf-8")
+    assert "all the same" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("name", "said"), [("quorum_of_writers", "address"), ("addf_order", "address")])
+def test_what_is_the_graphs_is_refused_by_law_and_thing(name: str, said: str) -> None:
+    scenario = next(path for path in SCENARIOS if path.stem == name)
+    with pytest.raises(MalsimError, match=f"graphiti keeps no graph of claims.*{said}"):
+        ms.run(scenario, law="graphiti")
+
+
+def test_a_tie_is_a_tie_and_counts_by_its_share() -> None:
+    run = ms.run(POISONER, law="mem0_additive", replications=2, days=20.0)
+    right = run.signals.filter(pl.col("signal") == "right")["value"].to_numpy()
+    assert np.isin(right, [0.0, 0.5, 1.0]).all()
+    assert (right == 0.5).any()

@@ -1,0 +1,25 @@
+"""Modules of the simulator under the names that they had before they were sorted into folders."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+
+from malsim.sim import MOVED
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_an_old_name_is_the_module_and_names_the_new_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, f"malsim.sim.{name}", raising=False)
+    own = importlib.import_module(f"malsim.sim.{MOVED[name]}")
+    with pytest.warns(DeprecationWarning, match=rf"malsim\.sim\.{name} is {own.__name__} now"):
+        assert importlib.import_module(f"malsim.sim.{name}") is own
+    assert own.__spec__ is not None
+    assert own.__spec__.name == own.__name__
+
+
+def test_an_unknown_name_is_not_there() -> None:
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("malsim.sim.nothing")

@@ -1,0 +1,150 @@
+"""Text of others is text: in terminals, reports and figures it steers nothing and repeats no credential."""
+
+from __future__ import annotations
+
+import io
+import unicodedata
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.text import Text
+
+import malsim as ms
+from malsim.cli import main
+from malsim.errors import MalsimError
+from malsim.outputs import folder_of_files, save_text
+from malsim.plain_text import PlainStream, one_line, shown
+from malsim.plot.style import sheet
+from malsim.screen.credentials import stand_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = "$$ x_1 $\\alpha \x1b[31m\u202e"
+SCENARIO = """why = "text is text"
+seed = 1
+[run]
+days = 3
+[[claim]]
+at = "0d"
+writer = "ann"
+handle = "obs_a1a1"
+title = "costs $$ and $x_1"
+confidence = 0.5
+[[check]]
+name = "a\\nb \\u001b[31m $$ \\u202e"
+property = "always (eff(obs_a1a1) >= 2/3)"
+"""
+
+
+@given(st.text())
+def test_what_is_shown_steers_nothing_and_stays_so(text: str) -> None:
+    plain = shown(text)
+    assert not {unicodedata.category(letter) for letter in plain if letter not in "\t\n"} & {"Cc", "Cs"}
+    assert not {unicodedata.bidirectional(letter) for letter in plain} & {
+        "LRE",
+        "RLE",
+        "LRO",
+        "RLO",
+        "PDF",
+        "LRI",
+        "RLI",
+        "FSI",
+        "PDI",
+    }
+    assert shown(plain) == plain
+    assert "\n" not in one_line(text)
+
+
+def test_an_error_repeats_no_credential_whatever_part_it_came_by() -> None:
+    token = stand_in("GitHub token")
+    for parts in ({"where": token}, {"given": token}, {"allowed": token}, {"hint": token}):
+        assert token not in str(MalsimError("wrong", **parts))
+    assert "withheld: GitHub token" in str(MalsimError(f"no file {token}"))
+
+
+def test_a_stream_writes_plain_text() -> None:
+    held = io.StringIO()
+    print("a\x1b[2Jb", file=PlainStream(held))
+    assert held.getvalue() == "a\\u001b[2Jb\n"
+
+
+def test_figures_draw_dollar_signs_as_typed() -> None:
+    figure = sheet()
+    axes = figure.subplots()
+    axes.set_title(NAMES)
+    axes.set_yscale("log")
+    axes.plot([1, 2], [1, 1000], label="$$")
+    axes.legend()
+    figure.savefig(io.BytesIO(), format="png")
+    texts = {(text.get_text(), text.get_parse_math()) for text in figure.findobj(Text)}
+    assert {(shown(NAMES), False), ("$$", False)} <= texts
+    assert not {(shown(NAMES), True), ("$$", True)} & texts
+    assert any(parsed for text, parsed in texts if "mathdefault" in text)
+
+
+def test_names_come_out_quoted_in_lines_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, junit, page = tmp_path / "t.toml", tmp_path / "t.xml", tmp_path / "t.html"
+    path.write_text(SCENARIO, encoding="utf-8")
+    assert main(["test", str(path), "--junit", str(junit), "--html", str(page)]) == 1
+    said = capsys.readouterr().out
+    assert "fail: a\\nb \\u001b[31m $$ \\u202e: replication 0, day 1: expected eff(obs_a1a1) >= 2 / 3" in said
+    ET.parse(junit)  # noqa: S314  # our own
+    for text in (said, junit.read_text("utf-8"), page.read_text("utf-8")):
+        assert not {"\x1b", "\u202e"} & set(text)
+    assert main(["run", str(path), "-o", str(tmp_path / "out")]) == 0
+
+
+def test_a_command_that_cannot_write_says_why_and_leaves_what_stood_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, file = tmp_path / "t.toml", tmp_path / "file"
+    path.write_text(SCENARIO, encoding="utf-8")
+    file.write_text("mine")
+    assert main(["run", str(path), "-o", str(file)]) == 2
+    assert main(["test", str(path), "--junit", str(tmp_path)]) == 2
+    assert main(["test", str(path), "--html", "a\0b"]) == 2
+    assert file.read_text() == "mine"
+    said = capsys.readouterr().err
+    assert "a file stands where a folder is needed" in said
+    assert "a folder stands there" in said
+
+
+def test_what_is_interrupted_leaves_the_old_or_nothing(tmp_path: Path) -> None:
+    old = tmp_path / "run"
+    run = ms.run(ms.read(_written(tmp_path)))
+    run.write(old)
+    before = {file.name: file.read_bytes() for file in old.iterdir()}
+    with pytest.raises(KeyboardInterrupt):
+        _interrupted(old)
+    assert {file.name: file.read_bytes() for file in old.iterdir()} == before
+    save_text(tmp_path / "a.txt", "whole")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.txt", "run", "t.toml"]
+
+
+def _interrupted(folder: Path) -> None:
+    with folder_of_files(folder) as place:
+        (place / "cells.parquet").write_bytes(b"half")
+        raise KeyboardInterrupt
+
+
+def _written(folder: Path) -> str:
+    (folder / "t.toml").write_text(SCENARIO, encoding="utf-8")
+    return str(folder / "t.toml")
+
+
+def test_a_bug_is_told_as_one_and_is_not_the_answer_no(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_: object) -> int:
+        raise IndexError(stand_in("GitHub token"))
+
+    monkeypatch.setattr("malsim.commands.schema.main", broken)
+    assert main(["schema"]) == 2
+    said = capsys.readouterr().err
+    assert "this is a bug: IndexError" in said
+    assert "please report" in said
+    assert stand_in("GitHub token") not in said
