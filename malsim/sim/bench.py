@@ -18,7 +18,7 @@ from malsim.sim.agent.cell_index import Catalogue
 from malsim.sim.agent.context import Scene, Stage
 from malsim.sim.agent.netlist_runner import Thread
 from malsim.sim.agent.reviewer_pool import Desk
-from malsim.sim.agent.snapshot import Stand
+from malsim.sim.agent.snapshot import Snapshot
 from malsim.sim.agent.turns import Session
 from malsim.sim.clock import days, milliseconds
 from malsim.sim.engine.drafts import Drafts
@@ -99,7 +99,7 @@ class Bench:
             vocabulary=self.intake.vocabulary,
             unseen=len(self.inbox), dropped=recorder.dropped,
             ledger=self.ledger.frame(self.scenario.first) if self.ledger else None,
-            tally=recorder.tally, changes=recorder.changes, finals=Finals.of(self.stand, self.truth),
+            tally=recorder.tally, changes=recorder.changes, finals=Finals.of(self.snapshot, self.truth),
         )  # fmt: skip
 
     def _begin(self, state: Any) -> None:
@@ -134,7 +134,7 @@ class Bench:
         if not self.scenario.writers:
             return
         for start, end in zip([0, *self._timing.at], self._timing.at, strict=False):
-            self.inbox.draft(self.cast.post(self.stand, start, end))
+            self.inbox.draft(self.cast.post(self.snapshot, start, end))
             yield self._scanned
 
     def _thread(self) -> Generator[simpy.Event, None, None]:
@@ -152,17 +152,17 @@ class Bench:
         now = days(at)
         state, own = self.state, Drafts.none()
         if self.session:
-            stand = self._seen(now)
-            fact, opened, own = self.session.live(stand, number, now, self.thread.budget if self.thread else None)
+            snapshot = self._seen(now)
+            fact, opened, own = self.session.live(snapshot, number, now, self.thread.budget if self.thread else None)
             state = self.plant.read(state, np.arange(len(fact)), fact, opened, now)
-        reviews = self.desk.reviewed(self.stand, at) if self.desk else Drafts.none()
+        reviews = self.desk.reviewed(self.snapshot, at) if self.desk else Drafts.none()
         self._scan(state, at, [own, reviews])
         if at in self._timing.doubled:
             self._scan(self.state, at, [])
         if self.desk:
-            self.desk.escalate(self.stand, at, now)
+            self.desk.escalate(self.snapshot, at, now)
         self._follow(at)
-        scene = Scene(self.stand, self.truth, self.ledger, self.desk, self.thread)
+        scene = Scene(self.snapshot, self.truth, self.ledger, self.desk, self.thread)
         self.recorder.tick(now, last=last, scene=scene)
 
     def _catch_up(self, at: int, gap: str) -> None:
@@ -221,13 +221,13 @@ class Bench:
         self.state = state
         view = self.plant.view(state, now)
         self.catalogue.grow(view)
-        self.stand = Stand(view, self.catalogue)
+        self.snapshot = Snapshot(view, self.catalogue)
         self.recorder.notes.seen(view)
 
-    def _seen(self, now: float) -> Stand:
+    def _seen(self, now: float) -> Snapshot:
         """The memory as readers see it now: a graph as the last tick left it, others as they are."""
         view = self.plant.view(self.state, now)
-        return self.stand if view is self.stand.view else Stand(view, self.catalogue)
+        return self.snapshot if view is self.snapshot.view else Snapshot(view, self.catalogue)
 
     def _follow(self, at: int) -> None:
         """Bring the recorded truth up to date; it stands beside the estimate, and nothing that estimates reads it."""

@@ -51,14 +51,14 @@ def test_a_cell_known_by_its_draft_is_one_read_from_its_words(name: str) -> None
     view = plant.view(plant.with_graph(plant.init([0, 1], bench.intake.vocabulary), memory), 0.0)
     anew.grow(view)
     for column in ("rep", "object", "value"):
-        np.testing.assert_array_equal(getattr(view, column), getattr(bench.stand.view, column), err_msg=column)
+        np.testing.assert_array_equal(getattr(view, column), getattr(bench.snapshot.view, column), err_msg=column)
     for column in ("rep", "ordinal", "fact", "value", "born", "degree", "words", "init", "says"):
         np.testing.assert_array_equal(getattr(lived, column), getattr(anew, column), err_msg=column)
-    place, listed = np.arange(2 * len(lived.topics)), bench.stand.listed
+    place, listed = np.arange(2 * len(lived.topics)), bench.snapshot.listed
     rep, topic = np.divmod(place, len(lived.topics))
     for shown, shown_anew in zip(lived.shelf(rep, topic, listed), anew.shelf(rep, topic, listed), strict=True):
         np.testing.assert_array_equal(shown, shown_anew)
-    active, cited = bench.stand.active, set(lived.cited(bench.stand.active).tolist())
+    active, cited = bench.snapshot.active, set(lived.cited(bench.snapshot.active).tolist())
     assert np.flatnonzero(listed).tolist() == [
         row for row, status in enumerate(memory.cells["status"]) if active[row] or (status == "superseded" and row in cited)
     ]

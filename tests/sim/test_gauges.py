@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from malsim.lab.benchmarks import loop_rows as loop
 from malsim.sim import bench
-from malsim.sim.agent.snapshot import Stand
+from malsim.sim.agent.snapshot import Snapshot
 from malsim.sim.record import bands
 from malsim.sim.record import observables as gauges
 
@@ -26,12 +26,12 @@ def lived() -> bench.Bench:
     return made
 
 
-def slow(stand: Stand, truth: Any, fact: int, rep: int) -> tuple[float, float, float, float]:
+def slow(snapshot: Snapshot, truth: Any, fact: int, rep: int) -> tuple[float, float, float, float]:
     """Answer, belief, and the most that is said for and against the truth; NaN where nothing is."""
-    catalogue, best = stand.catalogue, (np.nan, -1.0)
+    catalogue, best = snapshot.catalogue, (np.nan, -1.0)
     sides = {True: np.nan, False: np.nan}
-    for row in np.flatnonzero(stand.active & (catalogue.fact == fact) & (catalogue.rep == rep) & (catalogue.value >= 0)):
-        value, worth = int(catalogue.value[row]), float(stand.worth[row])
+    for row in np.flatnonzero(snapshot.active & (catalogue.fact == fact) & (catalogue.rep == rep) & (catalogue.value >= 0)):
+        value, worth = int(catalogue.value[row]), float(snapshot.worth[row])
         best = (value, worth) if worth > best[1] else best
         sides[value == truth[fact, rep]] = np.fmax(sides[value == truth[fact, rep]], worth)
     return best[0], best[1] if best[1] >= 0.0 else np.nan, sides[True], sides[False]
@@ -41,12 +41,12 @@ def slow(stand: Stand, truth: Any, fact: int, rep: int) -> tuple[float, float, f
 def test_the_answer_is_the_most_effective_active_claim_and_the_earlier_of_two_equals(
     lived: bench.Bench, digits: int
 ) -> None:
-    stand = Stand(lived.stand.view, lived.catalogue)
-    stand.worth = np.round(stand.worth, digits)  # the fewer digits, the more are equal
-    best = gauges.best_by_value(stand, lived.truth)
-    told, brief = (gauges.answers(stand, lived.truth, best, full=full) for full in (True, False))
+    snapshot = Snapshot(lived.snapshot.view, lived.catalogue)
+    snapshot.worth = np.round(snapshot.worth, digits)  # the fewer digits, the more are equal
+    best = gauges.best_by_value(snapshot, lived.truth)
+    told, brief = (gauges.answers(snapshot, lived.truth, best, full=full) for full in (True, False))
     places = [(fact, rep) for fact in range(10) for rep in range(3)]
-    expected = [slow(stand, lived.truth, fact, rep) for fact, rep in places]
+    expected = [slow(snapshot, lived.truth, fact, rep) for fact, rep in places]
     for name, column in zip(("answer", "belief", "for_truth", "against_truth"), zip(*expected, strict=True), strict=True):
         np.testing.assert_array_equal(told[name].ravel(), column)
     right = np.where(np.isnan(told["answer"]), np.nan, told["answer"] == lived.truth)

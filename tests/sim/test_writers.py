@@ -16,7 +16,7 @@ from malsim.errors import ScenarioError
 from malsim.memory import schema
 from malsim.memory.schema import NONE
 from malsim.sim import bench
-from malsim.sim.agent.snapshot import Stand
+from malsim.sim.agent.snapshot import Snapshot
 from malsim.sim.clock import DAY
 from malsim.sim.draws import Draws
 from malsim.sim.engine.claim_context import LEAST_STATED, Occasion, Own, Said, Seen
@@ -178,13 +178,13 @@ def test_what_they_see_changes_what_they_answer_but_not_when_or_about_what(poste
 
 
 def test_what_they_are_shown_is_ranked_as_of_the_last_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, seen = [], Stand.seen
+    asked, seen = [], Snapshot.seen
 
-    def noting(stand: Stand, rep: Ints, fact: Ints, now: float) -> Seen:
+    def noting(snapshot: Snapshot, rep: Ints, fact: Ints, now: float) -> Seen:
         asked.append(now)
-        return seen(stand, rep, fact, now)
+        return seen(snapshot, rep, fact, now)
 
-    monkeypatch.setattr(Stand, "seen", noting)
+    monkeypatch.setattr(Snapshot, "seen", noting)
     bench.run(Scenario(facts=FACTS, writers=(Population(behaviour="honest", rate=9.0),), days=5.0, seed=2))
     assert asked == [1.0, 2.0, 3.0, 4.0]
 

@@ -138,7 +138,7 @@ def _small_tick() -> Ratio:
     from malsim.memory.port import Claims, Vocabulary
     from malsim.sim.agent.cell_index import Catalogue
     from malsim.sim.agent.context import Scene
-    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.record.recorder import Recorder
     from malsim.sim.settings.scenario import Scenario
 
@@ -167,8 +167,8 @@ def _small_tick() -> Ratio:
         state, verdicts = plant.admit(begun, claims)
         recorder.admitted(verdicts, claims.rep, plant.view(state, 2.0))
         state = plant.tick(state, 2.0)
-        stand = Stand(plant.view(state, 2.0), catalogue)
-        recorder.tick(2.0, last=False, scene=Scene(stand, np.zeros((0, 1), dtype=np.int64), None, None))
+        snapshot = Snapshot(plant.view(state, 2.0), catalogue)
+        recorder.tick(2.0, last=False, scene=Scene(snapshot, np.zeros((0, 1), dtype=np.int64), None, None))
 
     name = "one recorded turn of 100 cells and 4 claims, beside one polars with_columns"
     return compare(name, turn, lambda: frame.with_columns(y=pl.col("x") * 2 + 1), limit=150, repeats=200)

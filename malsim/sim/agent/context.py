@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from malsim.sim.agent.netlist_runner import Thread
     from malsim.sim.agent.reviewer_pool import Desk
-    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Ints
     from malsim.sim.record.event_log import Notes
     from malsim.sim.record.turn_counters import Ledger
@@ -31,7 +31,7 @@ class Stage:
 class Scene:
     """What stands after a tick, for whoever records it; `truth` has one row a fact, one column a replication."""
 
-    stand: Stand
+    snapshot: Snapshot
     truth: Ints
     ledger: Ledger | None
     desk: Desk | None

@@ -18,7 +18,7 @@ from malsim.sim.engine.drafts import Drafts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.sim.agent.snapshot import Pushed, Stand
+    from malsim.sim.agent.snapshot import Pushed, Snapshot
     from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.record.event_log import Notes
     from malsim.sim.record.turn_counters import Ledger
@@ -113,7 +113,7 @@ def _founded(memory: Memory, scenario: Scenario, now: float) -> Memory:
 
 
 def push(
-    stand: Stand, reader: Reader, fact: Ints, number: int, now: float, ledger: Ledger, notes: Notes,
+    snapshot: Snapshot, reader: Reader, fact: Ints, number: int, now: float, ledger: Ledger, notes: Notes,
     budget: Array | None = None,
 ) -> Turn:  # fmt: skip
     """Before work: compile each reader's mini-index about its fact, within the budget, and mark what must be opened.
@@ -121,7 +121,7 @@ def push(
     `budget` is the words each may be shown; where there is none, or NaN, the reader's own stands.
     """
     words = reader.budget_words if budget is None else np.where(np.isnan(budget), reader.budget_words, budget)
-    pushed = stand.push(np.arange(len(fact)), fact, now, limit=int(reader.limit), budget=words)
+    pushed = snapshot.push(np.arange(len(fact)), fact, now, limit=int(reader.limit), budget=words)
     turn = Turn(number, now, fact, pushed, pushed.about)
     ledger.begin()
     ledger.add("words", pushed.words)

@@ -11,7 +11,7 @@ from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from malsim.sim.agent.hooks import Turn
-    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.agent.turns import Session
     from malsim.sim.engine.claim_context import Array, Bools, Ints
 
@@ -25,17 +25,17 @@ class Mind:
     lines alone is worked out once; the rest follows from which of them are open by now.
     """
 
-    def __init__(self, session: Session, stand: Stand, turn: Turn) -> None:
-        self.session, self.stand, self.turn = session, stand, turn
+    def __init__(self, session: Session, snapshot: Snapshot, turn: Turn) -> None:
+        self.session, self.snapshot, self.turn = session, snapshot, turn
         obeys, temper = session.obeys(turn.number), session.reader.temper  # without its rules it does nothing unasked
         self.opens, self.digs, self.weighs, self.writes = (
             obeys & held for held in (temper.opens, temper.digs, temper.weighs, temper.writes)
         )
-        self._believes = stand.view.belief is not None
+        self._believes = snapshot.view.belief is not None
         self._lines = np.flatnonzero(turn.about)
         self._rep = self._lines // turn.about.shape[1]
         self._cell = turn.pushed.row.take(self._lines)
-        self._value, self._active = stand.catalogue.value[self._cell], stand.active[self._cell]
+        self._value, self._active = snapshot.catalogue.value[self._cell], snapshot.active[self._cell]
         self._known = session.known(turn)
         self._worth = self._weighed()
         self._sensed = session.senses(turn)
@@ -76,9 +76,9 @@ class Mind:
 
     def _weighed(self) -> Array:
         """What a line about the fact is worth: its trust, or to who goes by titles the same; −∞ where it is no choice."""
-        reader, stand, cell = self.session.reader, self.stand, self._cell
-        trust = stand.worth[cell]
-        currency = stand.view.column("currency", cell) if reader.trust != "effective" and self._believes else None
+        reader, snapshot, cell = self.session.reader, self.snapshot, self._cell
+        trust = snapshot.worth[cell]
+        currency = snapshot.view.column("currency", cell) if reader.trust != "effective" and self._believes else None
         if currency is not None:
             trust = trust * currency
         worth = np.where(self._active, trust, -np.inf)
@@ -154,7 +154,7 @@ class Mind:
 
     def _value_of(self, cell: Ints) -> Ints:
         """What cells say, NONE for no cell."""
-        return self.stand.catalogue.at("value", cell, none=NONE)
+        return self.snapshot.catalogue.at("value", cell, none=NONE)
 
     def _cell_at(self, line: Ints) -> Ints:
         return np.where(line == NONE, NONE, self.turn.pushed.row.take(line))

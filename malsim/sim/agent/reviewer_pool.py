@@ -16,7 +16,7 @@ from malsim.sim.world import SENSES
 
 if TYPE_CHECKING:
     from malsim.sim.agent.context import Stage
-    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Bools, Ints
 
 __all__ = ["Desk", "Reviewers"]
@@ -67,13 +67,13 @@ class Desk:
         """How many escalated cells of each replication are not yet reviewed."""
         return np.bincount(self._rep, minlength=len(self._reps)).astype(np.int64)
 
-    def escalate(self, stand: Stand, now: int, day: float) -> None:
+    def escalate(self, snapshot: Snapshot, now: int, day: float) -> None:
         """Put every newly disputed cell on the desk, in the order of admission."""
-        catalogue = stand.catalogue
-        size = len(stand.active)
+        catalogue = snapshot.catalogue
+        size = len(snapshot.active)
         self._escalated = np.append(self._escalated, np.zeros(size - len(self._escalated), dtype=bool))
         disputed = (
-            stand.contradicted & stand.active & ~self._escalated & (catalogue.fact != NONE) & (catalogue.value != NONE)
+            snapshot.contradicted & snapshot.active & ~self._escalated & (catalogue.fact != NONE) & (catalogue.value != NONE)
         )
         row = np.flatnonzero(disputed)
         if not row.size:
@@ -83,7 +83,7 @@ class Desk:
         self._queue(row, rep, now)
         handles = self._notes.handles
         self._notes.note("escalated", day, rep, subject=lambda: handles.gather(row), detail="an active cell contradicts it",
-                         cause=lambda: handles.gather(stand.accuser[row]))  # fmt: skip
+                         cause=lambda: handles.gather(snapshot.accuser[row]))  # fmt: skip
 
     def summon(self, rep: Ints, now: int) -> None:
         """Put an alarm of each of these replications on the desk."""
@@ -93,7 +93,7 @@ class Desk:
         self._row, self._rep = np.append(self._row, row), np.append(self._rep, rep)
         self._due = np.append(self._due, self._served(rep, now))
 
-    def reviewed(self, stand: Stand, before: int) -> Drafts:
+    def reviewed(self, snapshot: Snapshot, before: int) -> Drafts:
         """The verdicts of reviews that end before a time, as claims."""
         over = self._due < before
         alarm = over & (self._row == NONE)
@@ -103,7 +103,7 @@ class Desk:
         self._row, self._rep, self._due = self._row[~over], self._rep[~over], self._due[~over]
         if not done.size:
             return Drafts.none()
-        catalogue = stand.catalogue
+        catalogue = snapshot.catalogue
         fact, nth = catalogue.fact[row].astype(np.int64), catalogue.ordinal[row].astype(np.int64)
         drawn = self._draws.uniform(SENSES, rep=self._reps[rep], turn=nth)
         value = self._world.sight(drawn, rep=rep, fact=fact, t=due).read(self._reviewers.accuracy)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from malsim.sim.agent.cell_index import Catalogue
     from malsim.sim.engine.claim_context import Array, Bools, Ints
 
-__all__ = ["Pushed", "Stand"]
+__all__ = ["Pushed", "Snapshot"]
 
 BUDGET_WORDS = 900
 LIMIT = 10
@@ -40,7 +40,7 @@ class Pushed:
     demand: Ints
 
 
-class Stand:
+class Snapshot:
     """What a memory shows, with what the run knows of its items; each part is read once."""
 
     def __init__(self, view: View, catalogue: Catalogue) -> None:

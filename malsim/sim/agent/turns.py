@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from malsim.sim.agent.context import Stage
     from malsim.sim.agent.hooks import Turn
-    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.record.turn_counters import Ledger
     from malsim.sim.settings.reader import Reader
@@ -49,9 +49,9 @@ class Session:
         self._drawn: list[Array] = []  # for the turn's look at the world
         self._anchor = 1
         self._reads = np.zeros(0, dtype=np.int32)  # how often each cell was opened
-        self._open: tuple[Stand, Turn] | None = None  # the turn whose lessons are at the gate
+        self._open: tuple[Snapshot, Turn] | None = None  # the turn whose lessons are at the gate
 
-    def live(self, stand: Stand, number: int, now: float, budget: Array | None = None) -> tuple[Ints, Ints, Drafts]:
+    def live(self, snapshot: Snapshot, number: int, now: float, budget: Array | None = None) -> tuple[Ints, Ints, Drafts]:
         """One turn up to its write-back: the facts asked about, the rows opened, and the claims that go to the gate.
 
         `budget` is the words each reader may be pushed, where something sets it.
@@ -59,13 +59,13 @@ class Session:
         self._begin(number, now)
         drawn, *self._drawn = self._seats.uniform(("fact", *SENSES), turn=number)
         fact = self._upto.searchsorted(drawn, side="right")
-        turn = hooks.push(stand, self.reader, fact, number, now, self.ledger, self._notes, budget)
+        turn = hooks.push(snapshot, self.reader, fact, number, now, self.ledger, self._notes, budget)
 
         def again(blocked: Bools, attempt: int) -> None:
             mind.again(blocked, attempt)  # looked up when it is asked for: beginning to think may break off too
 
         try:
-            mind = Mind(self, stand, turn)
+            mind = Mind(self, snapshot, turn)
             mind.work()
             turn.worked = True
         finally:
@@ -73,8 +73,8 @@ class Session:
                 turn, again, lambda: self._write_back(mind),
                 attempts=int(self.reader.attempts), ledger=self.ledger, notes=self._notes,
             )  # fmt: skip
-        self._open = stand, turn
-        return fact, self._opened(turn, len(stand.view)), lessons
+        self._open = snapshot, turn
+        return fact, self._opened(turn, len(snapshot.view)), lessons
 
     def heard(self, drafts: Drafts, row: Ints, name: Callable[[], pl.Series]) -> None:
         """Learn within the turn which cells its write-backs became; `row` is NONE for a refusal, `name` gives all names."""
@@ -155,16 +155,16 @@ class Session:
         """Its own latest cell about each turn's fact."""
         return self._own[self._places, turn.fact]
 
-    def _count(self, stand: Stand, turn: Turn) -> None:
+    def _count(self, snapshot: Snapshot, turn: Turn) -> None:
         """Enter the turn in the ledger; what was not released did not happen."""
         decided, learned = turn.value != NONE, turn.learned != NONE
         acts = turn.released & decided
         false = acts & (self._world.at(self._places, turn.fact, milliseconds(turn.now)) != turn.value)
         stale = np.zeros_like(false)
-        stale[self._once_true(stand, turn, np.flatnonzero(false))] = True
+        stale[self._once_true(snapshot, turn, np.flatnonzero(false))] = True
         counts = {
             "acted": acts, "acted_false": false & ~stale, "acted_stale": stale,
-            "acted_init": acts & stand.catalogue.at("init", turn.acted, none=False),
+            "acted_init": acts & snapshot.catalogue.at("init", turn.acted, none=False),
             "declined": turn.released & ~decided,
             "learned": learned, "written": learned & turn.released, "lost": learned & ~turn.released,
         }  # fmt: skip
@@ -175,10 +175,10 @@ class Session:
             self._known[seen, turn.fact[seen]] = turn.observed[seen]
         self._notes.acted(turn, counts)
 
-    def _once_true(self, stand: Stand, turn: Turn, rep: Ints) -> Ints:
+    def _once_true(self, snapshot: Snapshot, turn: Turn, rep: Ints) -> Ints:
         """Those of some replications whose reader acted on what was true when it was claimed."""
         acted, fact = turn.acted[rep], turn.fact[rep]
-        born = stand.catalogue.at("born", acted, none=turn.now)
+        born = snapshot.catalogue.at("born", acted, none=turn.now)
         once = self._world.at(rep, fact, np.rint(born * milliseconds(1.0)).astype(np.int64)) == turn.value[rep]
         true_once: Ints = rep[once]
         return true_once

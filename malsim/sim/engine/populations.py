@@ -22,7 +22,7 @@ from malsim.sim.engine.words import Form, Words
 
 if TYPE_CHECKING:
     from malsim.sim.agent.context import Stage
-    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Ints
     from malsim.sim.engine.claim_schedule import Wake
     from malsim.sim.engine.scripted import Script
@@ -71,7 +71,7 @@ class Cast:
         self._whose = np.repeat(np.arange(-1, len(self._crowds)), [2, *self._roster.sizes])  # a writer's population
         self._who = np.searchsorted(self._whose, np.arange(len(self._crowds)))  # the writer that is its first member
 
-    def post(self, stand: Stand, start: int, end: int) -> Drafts:
+    def post(self, snapshot: Snapshot, start: int, end: int) -> Drafts:
         """What all populations post from one scan to the next (milliseconds), as it will arrive.
 
         Those that read are shown what the last tick left, as of `start`.
@@ -79,7 +79,7 @@ class Cast:
         wake = self._roster.wake(end)
         if not len(wake):
             return Drafts.none()
-        seen, own = self._shown(stand, wake, days(start)), self._known.own(wake)
+        seen, own = self._shown(snapshot, wake, days(start)), self._known.own(wake)
         parts = []
         for place, here, part in wake.parts():
             told = own.rows(here, partial(self._known.more, part))
@@ -95,14 +95,14 @@ class Cast:
             drafts = drafts.rows(np.flatnonzero(said.speaks))
         return self._carried(drafts, start, end)
 
-    def _shown(self, stand: Stand, wake: Wake, now: float) -> Seen:
+    def _shown(self, snapshot: Snapshot, wake: Wake, now: float) -> Seen:
         asks = self._reads[wake.crowd]
-        if not (asks.any() and len(stand.view)):
+        if not (asks.any() and len(snapshot.view)):
             return Seen.nothing(len(wake))
         if asks.all():
-            return stand.seen(wake.rep, wake.fact, now)
+            return snapshot.seen(wake.rep, wake.fact, now)
         rows = np.flatnonzero(asks)
-        return stand.seen(wake.rep[rows], wake.fact[rows], now).among(len(wake), rows)
+        return snapshot.seen(wake.rep[rows], wake.fact[rows], now).among(len(wake), rows)
 
     def _carried(self, drafts: Drafts, start: int, end: int) -> Drafts:
         """Claims that stand by population, as they arrive over its line."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.sim.agent.reviewer_pool import Desk
-    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.record.turn_counters import Ledger
     from malsim.sim.world import Fact
@@ -34,38 +34,38 @@ TURN = (
 )  # fmt: skip
 
 
-def cells_true(stand: Stand, truth: Ints) -> Bools:
+def cells_true(snapshot: Snapshot, truth: Ints) -> Bools:
     """Whether each cell's value is its fact's value now; False for cells about no fact. `truth`: (facts, replications)."""
-    catalogue = stand.catalogue
+    catalogue = snapshot.catalogue
     true: Bools = (catalogue.value == truth[catalogue.fact, catalogue.rep]) & (catalogue.fact != NONE)
     known: Bools = true & (catalogue.value != NONE)
     return known
 
 
-def truth_of_cells(stand: Stand, truth: Ints) -> pl.Series:
+def truth_of_cells(snapshot: Snapshot, truth: Ints) -> pl.Series:
     """The same as a column, null for cells about no fact."""
-    return pl.Series("truth", cells_true(stand, truth)).set(pl.Series(stand.catalogue.fact == NONE), None)
+    return pl.Series("truth", cells_true(snapshot, truth)).set(pl.Series(snapshot.catalogue.fact == NONE), None)
 
 
-def best_by_value(stand: Stand, truth: Ints) -> Array:
+def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:
     """The most that an active claim of each value is worth, shape (values, facts, replications); −∞ where none speaks."""
-    catalogue = stand.catalogue
-    speaks = np.flatnonzero(stand.active & (catalogue.value != NONE))
+    catalogue = snapshot.catalogue
+    speaks = np.flatnonzero(snapshot.active & (catalogue.value != NONE))
     best = np.full(catalogue.most_values * truth.size, -np.inf)
-    np.maximum.at(best, catalogue.says.take(speaks), stand.worth.take(speaks))
+    np.maximum.at(best, catalogue.says.take(speaks), snapshot.worth.take(speaks))
     return best.reshape(-1, *truth.shape)
 
 
-def answers(stand: Stand, truth: Ints, by_value: Array, *, full: bool) -> dict[str, Array]:
+def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> dict[str, Array]:
     """The signals of OF_FACTS, each of shape (facts, replications), NaN where no active claim speaks of the fact.
 
     Without `full`, `truth` and `answer`, whose values cannot be averaged, are left out. A memory without belief has no
     `belief`, `for_truth` and `against_truth`, and its answer leads by rank. An answer that k values share, where the memory
     lets a tie be one, is right by 1/k. `by_value` is as of `best_by_value`.
     """
-    catalogue, size = stand.catalogue, truth.size
-    speaks = np.flatnonzero(stand.active & (catalogue.value != NONE))
-    says, worth = catalogue.says.take(speaks), stand.worth.take(speaks)
+    catalogue, size = snapshot.catalogue, truth.size
+    speaks = np.flatnonzero(snapshot.active & (catalogue.value != NONE))
+    says, worth = catalogue.says.take(speaks), snapshot.worth.take(speaks)
     best = by_value.ravel().copy()
     of_truth = truth.ravel() * size + np.arange(size)
     good = best.take(of_truth).reshape(truth.shape)
@@ -75,21 +75,21 @@ def answers(stand: Stand, truth: Ints, by_value: Array, *, full: bool) -> dict[s
     right, most = (good > bad).astype(np.float64), np.maximum(good, bad)
     silent = most == -np.inf
     answer = np.full(truth.shape, NONE)
-    asked = ~silent & (full | (stand.view.leads & (good == bad)))  # where the answer is to be told, or decides
+    asked = ~silent & (full | (snapshot.view.leads & (good == bad)))  # where the answer is to be told, or decides
     if asked.any():
         sought = np.flatnonzero(np.tile(asked.ravel(), catalogue.most_values).take(says))
         place = says[sought] % size
         leads = np.flatnonzero(worth[sought] == most.ravel()[place])[::-1]  # the earliest is written last
         place, value = place[leads], catalogue.value[speaks[sought[leads]]]
         answer.reshape(-1)[place] = value
-        if stand.view.leads:
+        if snapshot.view.leads:
             right.reshape(-1)[place] = value == truth.ravel()[place]
     untold = silent
-    if not stand.view.leads:
+    if not snapshot.view.leads:
         share = (good == most).astype(np.int64) + (wrong == most).sum(axis=0)
         right, untold = np.where(good == most, 1.0 / share, 0.0), silent | (share > 1)
     found = {"truth": truth.astype(np.float64), "answer": np.where(untold, np.nan, answer)} if full else {}
-    if stand.view.belief is None:
+    if snapshot.view.belief is None:
         return found | {"right": np.where(silent, np.nan, right)}
     return found | {
         "belief": np.where(silent, np.nan, most),

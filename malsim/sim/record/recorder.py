@@ -70,28 +70,28 @@ class Recorder:
     def tick(self, t: float, *, last: bool, scene: Scene) -> None:
         """Record the state after a tick at `t` days, and of a scene with facts what is made of them."""
         self._ticks += 1
-        bands, about_facts, stand = self.scenario.record == "bands", len(self._names) > 0, scene.stand
+        bands, about_facts, snapshot = self.scenario.record == "bands", len(self._names) > 0, scene.snapshot
         answers = self._answered(t, scene, full=not bands) if about_facts else {}
         if not last and self._ticks % self.scenario.record_every:
             return
         turn, thread = gauges.of_turn(scene.ledger, scene.desk), scene.thread
         if bands:
             wired, (kinds, counts) = thread.of_runs() if thread else {}, self.notes.counted()
-            self.bands.add(t, answers, self._names, whole=("right",) if stand.view.leads else ())
+            self.bands.add(t, answers, self._names, whole=("right",) if snapshot.view.leads else ())
             self.bands.add(t, turn | wired, (None,), whole=turn.keys() - wired.keys())
             self.bands.add(t, {"events": counts}, kinds, whole=("events",))
             return
         self._signals += [frame.filter(self._named) for frame in thread.recorded(t)] if thread else []
         self._signals += self._listed(t, answers, self._names) + self._listed(t, turn, (None,))
-        self._keep(stand.view, t, gauges.truth_of_cells(stand, scene.truth) if about_facts else None)
+        self._keep(snapshot.view, t, gauges.truth_of_cells(snapshot, scene.truth) if about_facts else None)
 
     def _answered(self, t: float, scene: Scene, *, full: bool) -> dict[str, Array]:
         """The answers of a tick, added up."""
-        best = gauges.best_by_value(scene.stand, scene.truth)
-        answers = gauges.answers(scene.stand, scene.truth, best, full=full)
+        best = gauges.best_by_value(scene.snapshot, scene.truth)
+        answers = gauges.answers(scene.snapshot, scene.truth, best, full=full)
         self.tally.add(answers)
         if changes := self._follow():
-            changes.add(t, scene.truth, answers["right"], best, believes=scene.stand.view.belief is not None)
+            changes.add(t, scene.truth, answers["right"], best, believes=scene.snapshot.view.belief is not None)
         return answers
 
     def _keep(self, view: View, t: float, truth: pl.Series | None) -> None:

@@ -13,7 +13,7 @@ from malsim.sim.record import observables as gauges
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from malsim.sim.agent.snapshot import Stand
+    from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Array, Bools, Ints
 
 __all__ = ["Finals", "Tally"]
@@ -63,12 +63,12 @@ class Finals:
     cells: Ints
 
     @classmethod
-    def of(cls, stand: Stand, truth: Ints) -> Finals:
+    def of(cls, snapshot: Snapshot, truth: Ints) -> Finals:
         """Read them off the memory as the last tick left it."""
-        catalogue, view, active = stand.catalogue, stand.view, stand.active
+        catalogue, view, active = snapshot.catalogue, snapshot.view, snapshot.active
         rep = catalogue.rep.astype(np.int64)
         about = np.flatnonzero(active & (catalogue.fact != NONE) & (catalogue.value != NONE))
-        true = gauges.cells_true(stand, truth) if len(truth) else np.zeros(len(rep), dtype=bool)
+        true = gauges.cells_true(snapshot, truth) if len(truth) else np.zeros(len(rep), dtype=bool)
         size = truth.shape[1]
         count = np.maximum(np.bincount(rep[active], minlength=size), 1)
 
