@@ -15,7 +15,7 @@ from malsim.memory.port import HoldsGraph
 from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
 from malsim.sim.agent.cell_index import Catalogue
-from malsim.sim.agent.context import Scene, Stage
+from malsim.sim.agent.context import Stage, TickContext
 from malsim.sim.agent.netlist_runner import Thread
 from malsim.sim.agent.reviewer_pool import Desk
 from malsim.sim.agent.snapshot import Snapshot
@@ -162,8 +162,8 @@ class Bench:
         if self.desk:
             self.desk.escalate(self.snapshot, at, now)
         self._follow(at)
-        scene = Scene(self.snapshot, self.truth, self.ledger, self.desk, self.thread)
-        self.recorder.tick(now, last=last, scene=scene)
+        context = TickContext(self.snapshot, self.truth, self.ledger, self.desk, self.thread)
+        self.recorder.tick(now, last=last, context=context)
 
     def _catch_up(self, at: int, gap: str) -> None:
         """After a gap the session begins again: what came in meanwhile is scanned before the first push."""

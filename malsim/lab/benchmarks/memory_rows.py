@@ -137,7 +137,7 @@ def _small_tick() -> Ratio:
     from malsim.memory.graph_plant import Graph
     from malsim.memory.port import Claims, Vocabulary
     from malsim.sim.agent.cell_index import Catalogue
-    from malsim.sim.agent.context import Scene
+    from malsim.sim.agent.context import TickContext
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.record.recorder import Recorder
     from malsim.sim.settings.scenario import Scenario
@@ -168,7 +168,7 @@ def _small_tick() -> Ratio:
         recorder.admitted(verdicts, claims.rep, plant.view(state, 2.0))
         state = plant.tick(state, 2.0)
         snapshot = Snapshot(plant.view(state, 2.0), catalogue)
-        recorder.tick(2.0, last=False, scene=Scene(snapshot, np.zeros((0, 1), dtype=np.int64), None, None))
+        recorder.tick(2.0, last=False, context=TickContext(snapshot, np.zeros((0, 1), dtype=np.int64), None, None))
 
     name = "one recorded turn of 100 cells and 4 claims, beside one polars with_columns"
     return compare(name, turn, lambda: frame.with_columns(y=pl.col("x") * 2 + 1), limit=150, repeats=200)

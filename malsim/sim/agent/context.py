@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from malsim.sim.record.turn_counters import Ledger
     from malsim.sim.world import World
 
-__all__ = ["Scene", "Stage"]
+__all__ = ["Stage", "TickContext"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Scene:
+class TickContext:
     """What stands after a tick, for whoever records it; `truth` has one row a fact, one column a replication."""
 
     snapshot: Snapshot

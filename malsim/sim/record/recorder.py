@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.memory.port import Claims, Verdicts, View
-    from malsim.sim.agent.context import Scene
+    from malsim.sim.agent.context import TickContext
     from malsim.sim.engine.claim_context import Array, Ints
     from malsim.sim.settings.scenario import Scenario
 
@@ -67,14 +67,14 @@ class Recorder:
             address = pl.when(pl.col("row").is_null()).then("signal").otherwise(worded("{}({})", "signal", "row"))
             self._named = pl.col("signal").is_in(self._wanted) | address.is_in(self._wanted)
 
-    def tick(self, t: float, *, last: bool, scene: Scene) -> None:
+    def tick(self, t: float, *, last: bool, context: TickContext) -> None:
         """Record the state after a tick at `t` days, and of a scene with facts what is made of them."""
         self._ticks += 1
-        bands, about_facts, snapshot = self.scenario.record == "bands", len(self._names) > 0, scene.snapshot
-        answers = self._answered(t, scene, full=not bands) if about_facts else {}
+        bands, about_facts, snapshot = self.scenario.record == "bands", len(self._names) > 0, context.snapshot
+        answers = self._answered(t, context, full=not bands) if about_facts else {}
         if not last and self._ticks % self.scenario.record_every:
             return
-        turn, thread = gauges.of_turn(scene.ledger, scene.desk), scene.thread
+        turn, thread = gauges.of_turn(context.ledger, context.desk), context.thread
         if bands:
             wired, (kinds, counts) = thread.of_runs() if thread else {}, self.notes.counted()
             self.bands.add(t, answers, self._names, whole=("right",) if snapshot.view.leads else ())
@@ -83,15 +83,15 @@ class Recorder:
             return
         self._signals += [frame.filter(self._named) for frame in thread.recorded(t)] if thread else []
         self._signals += self._listed(t, answers, self._names) + self._listed(t, turn, (None,))
-        self._keep(snapshot.view, t, gauges.truth_of_cells(snapshot, scene.truth) if about_facts else None)
+        self._keep(snapshot.view, t, gauges.truth_of_cells(snapshot, context.truth) if about_facts else None)
 
-    def _answered(self, t: float, scene: Scene, *, full: bool) -> dict[str, Array]:
+    def _answered(self, t: float, context: TickContext, *, full: bool) -> dict[str, Array]:
         """The answers of a tick, added up."""
-        best = gauges.best_by_value(scene.snapshot, scene.truth)
-        answers = gauges.answers(scene.snapshot, scene.truth, best, full=full)
+        best = gauges.best_by_value(context.snapshot, context.truth)
+        answers = gauges.answers(context.snapshot, context.truth, best, full=full)
         self.tally.add(answers)
         if changes := self._follow():
-            changes.add(t, scene.truth, answers["right"], best, believes=scene.snapshot.view.belief is not None)
+            changes.add(t, context.truth, answers["right"], best, believes=context.snapshot.view.belief is not None)
         return answers
 
     def _keep(self, view: View, t: float, truth: pl.Series | None) -> None:
