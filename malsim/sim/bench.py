@@ -15,7 +15,7 @@ from malsim.memory.port import HoldsGraph
 from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
 from malsim.sim.agent.cell_index import Catalogue
-from malsim.sim.agent.context import Stage, TickContext
+from malsim.sim.agent.context import RunContext, TickContext
 from malsim.sim.agent.netlist_runner import Thread
 from malsim.sim.agent.reviewer_pool import Desk
 from malsim.sim.agent.snapshot import Snapshot
@@ -67,21 +67,21 @@ class Bench:
         reps = scenario.first + np.arange(scenario.replications)
         world = World(scenario.facts, seed=scenario.seed, reps=reps, end=milliseconds(scenario.days) + 1)
         self.recorder = Recorder(scenario)
-        self.stage = Stage(world=world, reps=reps, seed=scenario.seed, notes=self.recorder.notes)
+        self.context = RunContext(world=world, reps=reps, seed=scenario.seed, notes=self.recorder.notes)
         self.truth = world.first.copy()
-        self.cast = Cast(scenario, self.stage)
+        self.cast = Cast(scenario, self.context)
         self.inbox = Inbox()
         self.catalogue = Catalogue(scenario.facts, scenario.replications, self.cast.words.sayings)
         self.intake = Intake(scenario.facts, scenario.claims, self.cast.words, self.cast.about, scenario.rules)
         self.ledger = self.session = self.desk = None
         if scenario.reader:
             self.ledger = Ledger(len(reps))
-            self.session = Session(scenario.reader, self.stage, self.ledger, who=self.cast.reader, form=0)
+            self.session = Session(scenario.reader, self.context, self.ledger, who=self.cast.reader, form=0)
         if scenario.reviewers:
-            self.desk = Desk(scenario.reviewers, self.stage, who=self.cast.reviewers, form=1)
+            self.desk = Desk(scenario.reviewers, self.context, who=self.cast.reviewers, form=1)
         self._known_until = -1  # the changes of truth before this time are known to the recorder
-        self.thread = Thread.of(scenario, self.stage)
-        self.stage.notes.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
+        self.thread = Thread.of(scenario, self.context)
+        self.context.notes.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
         self.plant = plant_of(scenario)
         self._begin(self.plant.init(reps.tolist(), self.intake.vocabulary))
         self._scanned = self.calendar.event()
@@ -109,13 +109,13 @@ class Bench:
             memory = plant.graph(state)
             memory = self.thread.put(memory) if self.thread else memory
             state = plant.with_graph(
-                state, hooks.orient(memory, self.scenario, 0.0, self.stage.notes) if session else memory
+                state, hooks.orient(memory, self.scenario, 0.0, self.context.notes) if session else memory
             )
         else:
             if self.thread:
                 self.thread.put(Memory.empty())
             if session:
-                hooks.oriented(0.0, self.stage.notes)
+                hooks.oriented(0.0, self.context.notes)
         self._settle(state, 0.0)
 
     def _script(self) -> Generator[simpy.Event, None, None]:
@@ -167,7 +167,7 @@ class Bench:
 
     def _catch_up(self, at: int, gap: str) -> None:
         """After a gap the session begins again: what came in meanwhile is scanned before the first push."""
-        notes, now = self.stage.notes, days(at)
+        notes, now = self.context.notes, days(at)
         self._scan(self.state, at, [])
         notes.every("caught_up", now, "session", "one tick for the whole gap", gap)
         hooks.oriented(now, notes)
@@ -231,7 +231,7 @@ class Bench:
 
     def _follow(self, at: int) -> None:
         """Bring the recorded truth up to date; it stands beside the estimate, and nothing that estimates reads it."""
-        changes = self.stage.world.between(self._known_until + 1, at + 1)
+        changes = self.context.world.between(self._known_until + 1, at + 1)
         self.truth[changes.fact, changes.rep] = changes.value
         self.recorder.notes.changed(changes)
         self._known_until = at

@@ -171,7 +171,7 @@ def posted() -> Callable[[Scenario], pl.DataFrame]:
         made.calendar.run()
         all_ = Drafts.joined(spy.seen)
         numbers = {name: getattr(all_, name) for name in ("rep", "turn", "t", "fact", "value", "stated")}
-        truth = made.stage.world.at(all_.rep, all_.fact, all_.t)
+        truth = made.context.world.at(all_.rep, all_.fact, all_.t)
         frame = pl.DataFrame(numbers).with_columns(
             made.cast.words.writers.gather(all_.who), true=truth == all_.value,
             edges=np.bincount(all_.claim, minlength=len(all_)),

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from malsim.sim.record.turn_counters import Ledger
     from malsim.sim.world import World
 
-__all__ = ["Stage", "TickContext"]
+__all__ = ["RunContext", "TickContext"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stage:
+class RunContext:
     """Shared by all actors of a run; `reps` are the replications' own numbers, of which all else uses the places."""
 
     world: World

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory
     from malsim.netlist.engine import Scan
-    from malsim.sim.agent.context import Stage
+    from malsim.sim.agent.context import RunContext
     from malsim.sim.agent.reviewer_pool import Desk
     from malsim.sim.engine.claim_context import Array
     from malsim.sim.record.turn_counters import Ledger
@@ -35,8 +35,8 @@ ALARMS = ("tripped", "cleared", "conflict", "refused", "webhook", "escalated")
 class Thread:
     """A scenario's netlist, with what it remembers from one scan to the next."""
 
-    def __init__(self, wires: Wires, scenario: Scenario, stage: Stage) -> None:
-        self.wires, self.scenario, self.notes, self.reps = wires, scenario, stage.notes, stage.reps
+    def __init__(self, wires: Wires, scenario: Scenario, context: RunContext) -> None:
+        self.wires, self.scenario, self.notes, self.reps = wires, scenario, context.notes, context.reps
         self.engine = Engine(
             wires.net, replications=scenario.replications, first=scenario.first, tick=scenario.turn_every,
             rules=scenario.rules, derive=wires.derive,
@@ -46,12 +46,12 @@ class Thread:
         self._names = [name for name in wires.net.signals if name not in self.engine.series]
 
     @classmethod
-    def of(cls, scenario: Scenario, stage: Stage) -> Thread | None:
+    def of(cls, scenario: Scenario, context: RunContext) -> Thread | None:
         """The thread of a scenario; none where it has no netlist and nobody writes a program into the memory."""
         wires, claims = scenario.netlist, scenario.claims
         if wires is None and (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any():
             wires = Wires.of("")
-        return cls(wires, scenario, stage) if wires else None
+        return cls(wires, scenario, context) if wires else None
 
     @property
     def budget(self) -> Array | None:

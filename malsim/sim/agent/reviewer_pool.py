@@ -15,7 +15,7 @@ from malsim.sim.engine.drafts import Drafts
 from malsim.sim.world import SENSES
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.context import Stage
+    from malsim.sim.agent.context import RunContext
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Bools, Ints
 
@@ -52,10 +52,10 @@ class Desk:
     may put its alarms on the desk too; `acknowledged` says where one of these was looked at since the scan before.
     """
 
-    def __init__(self, reviewers: Reviewers, stage: Stage, *, who: int, form: int) -> None:
-        self._reviewers, self._world, self._reps, self._notes = reviewers, stage.world, stage.reps, stage.notes
-        reps = stage.reps
-        self._draws = Draws(stage.seed, "reviewers")
+    def __init__(self, reviewers: Reviewers, context: RunContext, *, who: int, form: int) -> None:
+        self._reviewers, self._world, self._reps, self._notes = reviewers, context.world, context.reps, context.notes
+        reps = context.reps
+        self._draws = Draws(context.seed, "reviewers")
         self._who, self._form = who, form
         self._escalated = np.zeros(0, dtype=bool)
         self._free_at = np.zeros((len(reps), reviewers.count), dtype=np.int64)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from malsim.sim.agent.context import Stage
+    from malsim.sim.agent.context import RunContext
     from malsim.sim.agent.hooks import Turn
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Array, Bools, Ints
@@ -35,11 +35,11 @@ RECURRING = 5  # reads of one cell, after which it is worth an op
 class Session:
     """What the reader of each replication has in its context, and the life of a turn."""
 
-    def __init__(self, reader: Reader, stage: Stage, ledger: Ledger, *, who: int, form: int) -> None:
-        self.reader, self.ledger, self._notes = reader, ledger, stage.notes
-        self._world, self._reps = stage.world, stage.reps
-        world, reps = stage.world, stage.reps
-        self._draws, self._places = Draws(stage.seed, "reader"), np.arange(len(reps))
+    def __init__(self, reader: Reader, context: RunContext, ledger: Ledger, *, who: int, form: int) -> None:
+        self.reader, self.ledger, self._notes = reader, ledger, context.notes
+        self._world, self._reps = context.world, context.reps
+        world, reps = context.world, context.reps
+        self._draws, self._places = Draws(context.seed, "reader"), np.arange(len(reps))
         self._seats = Seats(self._draws, rep=reps)
         self._who, self._form = who, form
         popularity = np.cumsum([fact.popularity for fact in world.facts])

@@ -16,7 +16,7 @@ from malsim.sim.world import SENSES, Sight
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from malsim.sim.agent.context import Stage
+    from malsim.sim.agent.context import RunContext
     from malsim.sim.engine.claim_context import Array, Ints
     from malsim.sim.engine.population_process import Crowd
 
@@ -71,18 +71,18 @@ class Roster:
     `sizes` are the populations' members, `starts` the places of their first.
     """
 
-    def __init__(self, crowds: Sequence[Crowd], stage: Stage) -> None:
-        self._crowds, self._world = crowds, stage.world
+    def __init__(self, crowds: Sequence[Crowd], context: RunContext) -> None:
+        self._crowds, self._world = crowds, context.world
         populations = [crowd.population for crowd in crowds]
         self.sizes = np.array([crowd.size for crowd in crowds], dtype=np.int64)
-        self.starts = np.cumsum([0, *(self.sizes * len(stage.reps))])
+        self.starts = np.cumsum([0, *(self.sizes * len(context.reps))])
         self._laws = {one for one, crowd in enumerate(crowds) if not crowd.is_plain}  # those with a law of their own
         places = np.arange(self.starts[-1])
         crowd = self.starts.searchsorted(places, side="right") - 1
         rep, member = np.divmod(places - self.starts[crowd], self.sizes[crowd])
-        number = stage.reps[rep]
+        number = context.reps[rep]
         self._who = np.stack([crowd, rep, number, member], axis=1)  # one row a place: what is looked up together
-        draws = Draws(stage.seed, tuple(population.name for population in populations), crowd)
+        draws = Draws(context.seed, tuple(population.name for population in populations), crowd)
         self._seats = Seats(draws, rep=number, member=member)
         self._rate = np.array([crowd.population.rate if crowd.is_plain else 1.0 for crowd in crowds])[crowd]
         self._last = np.array([crowd.last for crowd in crowds], dtype=np.int64)[crowd]

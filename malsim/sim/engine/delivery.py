@@ -16,7 +16,7 @@ from malsim.sim.engine.claim_context import LEAST_STATED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from malsim.sim.agent.context import Stage
+    from malsim.sim.agent.context import RunContext
     from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.engine.claim_schedule import Wake
     from malsim.sim.engine.drafts import Drafts
@@ -72,15 +72,15 @@ class Line:
 
     population: str
     faults: tuple[Fault, ...]
-    stage: Stage
+    context: RunContext
     draws: Draws
     first_writer: int
 
     @classmethod
-    def of(cls, faults: Sequence[Fault], population: str, stage: Stage, first_writer: int) -> Line:
+    def of(cls, faults: Sequence[Fault], population: str, context: RunContext, first_writer: int) -> Line:
         """The line of a population, with those of the faults that lie on it."""
         own = tuple(fault for fault in faults if fault.population == population)
-        return cls(population, own, stage, Draws(stage.seed, f"faults of {population}"), first_writer)
+        return cls(population, own, context, Draws(context.seed, f"faults of {population}"), first_writer)
 
     def bad(self, wake: Wake) -> Bools | None:
         """Which claims are to be wrong at the source; None where no fault makes any so."""
@@ -92,7 +92,7 @@ class Line:
         return hit
 
     def _misled(self, fault: Fault, number: int, rep: Ints, member: Ints, turn: Ints, t: Ints) -> Bools:
-        drawn = self.draws.uniform(f"bad {number}", rep=self.stage.reps[rep], member=member, turn=turn)
+        drawn = self.draws.uniform(f"bad {number}", rep=self.context.reps[rep], member=member, turn=turn)
         return fault.during(t) & (drawn < fault.bad["wrong"])
 
     def carry(self, drafts: Drafts, start: int, end: int) -> Drafts:
@@ -108,13 +108,13 @@ class Line:
 
     def _note(self, kind: str, drafts: Drafts, hit: Bools) -> None:
         detail, which = ("another value at the source", "bad") if kind == "misled" else ("on its way to the gate", "noise")
-        self.stage.notes.faulty(kind, drafts, hit, detail=detail, cause=f"{which} on {self.population}")
+        self.context.notes.faulty(kind, drafts, hit, detail=detail, cause=f"{which} on {self.population}")
 
     def _hit(self, fault: Fault, number: int, drafts: Drafts, start: int, end: int) -> Drafts:
         """Each claim is hit by each kind of noise on its own, but for one that is lost: nothing else befalls it."""
         noise, during = fault.noise, fault.during(drafts.t)
         address: dict[str, Ints | int] = {
-            "rep": self.stage.reps[drafts.rep],
+            "rep": self.context.reps[drafts.rep],
             "member": drafts.who - self.first_writer,
             "turn": drafts.turn,
         }
@@ -130,7 +130,7 @@ class Line:
             self._note(_KINDS[name], drafts, found)
             return found
 
-        choices = self.stage.world.choices[drafts.fact]
+        choices = self.context.world.choices[drafts.fact]
         another = (drafts.value + 1 + (drawn("another") * (choices - 1)).astype(np.int64)) % choices
         moved = drafts.stated + noise["spread"] * self.draws.normal(f"size {number}", **address)
         wait = np.maximum(1, np.rint(-np.log1p(-drawn("wait")) * noise["late"] * DAY)).astype(np.int64)

@@ -19,7 +19,7 @@ from malsim.sim.world import SENSES
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from malsim.sim.agent.context import Stage
+    from malsim.sim.agent.context import RunContext
     from malsim.sim.engine.claim_context import Array, Bools, Ints, Own, Seen
     from malsim.sim.engine.claim_schedule import Wake
     from malsim.sim.engine.scripted import Script
@@ -32,10 +32,10 @@ __all__ = ["Crowd"]
 class Crowd:
     """The members of a population as one: what they write about, when if they keep a law of their own, what they say."""
 
-    def __init__(self, population: Population, stage: Stage, script: Script | None = None) -> None:
+    def __init__(self, population: Population, context: RunContext, script: Script | None = None) -> None:
         self.population, self.script = population, script
-        world = self._world = stage.world
-        self.draws = Draws(stage.seed, population.name)
+        world = self._world = context.world
+        self.draws = Draws(context.seed, population.name)
         self._module = population.kind_of.module
         self._gap: Callable[..., Array] | None = getattr(self._module, "gap", None)
         self._settings = {name: _wanted(getattr(self._module, name, None), population.settings) for name in ("gap", "write")}

@@ -21,7 +21,7 @@ from malsim.sim.engine.population_process import Crowd
 from malsim.sim.engine.words import Form, Words
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.context import Stage
+    from malsim.sim.agent.context import RunContext
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Ints
     from malsim.sim.engine.claim_schedule import Wake
@@ -43,16 +43,16 @@ class Cast:
     `reader` and `reviewers` are the places of their names among the run's writers; their forms come first.
     """
 
-    def __init__(self, scenario: Scenario, stage: Stage) -> None:
+    def __init__(self, scenario: Scenario, context: RunContext) -> None:
         names, forms = ["reader", "reviewers"], [READER, REVIEWERS]
         self.reader, self.reviewers = 0, 1
         self._crowds: list[Crowd] = []
         self._lines: list[Line] = []
         _known(scenario)
         for population in scenario.writers:
-            script = _script(population, stage.world, scenario.path)
-            crowd = Crowd(population, stage, script)
-            self._lines.append(Line.of(scenario.faults, population.name, stage, len(names)))
+            script = _script(population, context.world, scenario.path)
+            crowd = Crowd(population, context, script)
+            self._lines.append(Line.of(scenario.faults, population.name, context, len(names)))
             self._crowds.append(crowd)
             for name in crowd.names:
                 if name in names:
@@ -62,11 +62,11 @@ class Cast:
             forms += [Form(population.kind, *common), Form("ver", *common, about=False)]
         last = scenario.first + scenario.replications - 1
         self.about = np.array([form.about for form in forms])  # of each form, whether its claims are about a fact
-        self.words = Words(stage.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules)
-        stage.notes.writers = self.words.writers
-        self._roster = Roster(self._crowds, stage)
+        self.words = Words(context.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules)
+        context.notes.writers = self.words.writers
+        self._roster = Roster(self._crowds, context)
         self._habits = Habits(scenario.writers)
-        self._known = Known(self._roster.sizes, len(stage.reps), len(stage.world.facts))
+        self._known = Known(self._roster.sizes, len(context.reps), len(context.world.facts))
         self._reads = np.array([population.reads for population in scenario.writers], dtype=bool)
         self._whose = np.repeat(np.arange(-1, len(self._crowds)), [2, *self._roster.sizes])  # a writer's population
         self._who = np.searchsorted(self._whose, np.arange(len(self._crowds)))  # the writer that is its first member
