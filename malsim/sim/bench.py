@@ -24,7 +24,7 @@ from malsim.sim.clock import days, milliseconds
 from malsim.sim.engine.drafts import Drafts
 from malsim.sim.engine.inbox import Inbox
 from malsim.sim.engine.intake import Intake
-from malsim.sim.engine.populations import Cast
+from malsim.sim.engine.populations import Populations
 from malsim.sim.record.recorder import Recorder
 from malsim.sim.record.running_scores import Finals
 from malsim.sim.record.turn_counters import Ledger
@@ -69,16 +69,16 @@ class Bench:
         self.recorder = Recorder(scenario)
         self.context = RunContext(world=world, reps=reps, seed=scenario.seed, notes=self.recorder.notes)
         self.truth = world.first.copy()
-        self.cast = Cast(scenario, self.context)
+        self.populations = Populations(scenario, self.context)
         self.inbox = Inbox()
-        self.catalogue = Catalogue(scenario.facts, scenario.replications, self.cast.words.sayings)
-        self.intake = Intake(scenario.facts, scenario.claims, self.cast.words, self.cast.about, scenario.rules)
+        self.catalogue = Catalogue(scenario.facts, scenario.replications, self.populations.words.sayings)
+        self.intake = Intake(scenario.facts, scenario.claims, self.populations.words, self.populations.about, scenario.rules)
         self.ledger = self.session = self.desk = None
         if scenario.reader:
             self.ledger = Ledger(len(reps))
-            self.session = Session(scenario.reader, self.context, self.ledger, who=self.cast.reader, form=0)
+            self.session = Session(scenario.reader, self.context, self.ledger, who=self.populations.reader, form=0)
         if scenario.reviewers:
-            self.desk = Desk(scenario.reviewers, self.context, who=self.cast.reviewers, form=1)
+            self.desk = Desk(scenario.reviewers, self.context, who=self.populations.reviewers, form=1)
         self._known_until = -1  # the changes of truth before this time are known to the recorder
         self.thread = Thread.of(scenario, self.context)
         self.context.notes.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
@@ -134,7 +134,7 @@ class Bench:
         if not self.scenario.writers:
             return
         for start, end in zip([0, *self._timing.at], self._timing.at, strict=False):
-            self.inbox.draft(self.cast.post(self.snapshot, start, end))
+            self.inbox.draft(self.populations.post(self.snapshot, start, end))
             yield self._scanned
 
     def _thread(self) -> Generator[simpy.Event, None, None]:
@@ -176,7 +176,7 @@ class Bench:
         """Read the inputs, recompute."""
         now = days(at)
         waiting, drafts = self.inbox.drain(now)
-        drafts = self.cast.ordered(Drafts.joined([drafts, *own]))
+        drafts = self.populations.ordered(Drafts.joined([drafts, *own]))
         if len(drafts) or waiting.height:
             state = self._admitted(state, drafts, waiting, now)
         if self.session:
@@ -193,10 +193,10 @@ class Bench:
         self.recorder.admitted(verdicts, claims.rep, view, claims)
         row, made = np.full((2, len(drafts) + 1), NONE, dtype=np.int64)
         row[place], made[place] = verdicts.row, np.where(verdicts.verdict == 0, verdicts.row, NONE)
-        self.catalogue.told(self.cast.words.saying(drafts), made[:-1])
+        self.catalogue.told(self.populations.words.saying(drafts), made[:-1])
         if isinstance(self.plant, HoldsGraph):
-            self.cast.words.met(drafts, made[:-1], self.plant.graph(state))
-        self.cast.heard(drafts, row[:-1])
+            self.populations.words.met(drafts, made[:-1], self.plant.graph(state))
+        self.populations.heard(drafts, row[:-1])
         if self.session:
             self.session.heard(drafts, row[:-1], lambda: view.name)
         return state

@@ -21,7 +21,7 @@ from malsim.sim.clock import DAY
 from malsim.sim.draws import Draws
 from malsim.sim.engine.claim_context import LEAST_STATED, Occasion, Own, Said, Seen
 from malsim.sim.engine.population_process import _wanted
-from malsim.sim.engine.populations import Cast
+from malsim.sim.engine.populations import Populations
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact, Sight, World
@@ -203,7 +203,7 @@ def test_nobody_knows_what_has_not_happened_yet(posted: Posted) -> None:
 
 def test_the_world_is_only_looked_at_through_the_senses(monkeypatch: pytest.MonkeyPatch) -> None:
     doors: list[bool] = []
-    at, sight, post = World.at, World.sight, Cast.post
+    at, sight, post = World.at, World.sight, Populations.post
 
     def guarded(self: World, *where: Any) -> Ints:
         assert doors != [False], "the truth was read past the senses"
@@ -216,7 +216,7 @@ def test_the_world_is_only_looked_at_through_the_senses(monkeypatch: pytest.Monk
         finally:
             doors.pop()
 
-    def posting(self: Cast, *when: Any) -> Any:
+    def posting(self: Populations, *when: Any) -> Any:
         doors.append(False)
         try:
             return post(self, *when)
@@ -225,7 +225,7 @@ def test_the_world_is_only_looked_at_through_the_senses(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(World, "at", guarded)
     monkeypatch.setattr(World, "sight", through)
-    monkeypatch.setattr(Cast, "post", posting)
+    monkeypatch.setattr(Populations, "post", posting)
     assert bench.run(crowded(reads=True)).memory.cells.height > 100
 
 

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
     from malsim.sim.world import World
 
-__all__ = ["READER", "REVIEWERS", "Cast"]
+__all__ = ["READER", "REVIEWERS", "Populations"]
 
 READER = Form("obs", "tested", "llm")
 TAKEN = ("reader", "reviewers", "world", "bootstrap")  # what is drawn for these has their names in its address
 REVIEWERS = Form("ver", "external", "human")
 
 
-class Cast:
+class Populations:
     """The populations of a run as one: who is awake, what they post, and what verdicts tell them.
 
     `reader` and `reviewers` are the places of their names among the run's writers; their forms come first.
