@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.sim.agent.context import RunContext
     from malsim.sim.engine.claim_context import Array, Ints
-    from malsim.sim.engine.population_process import Crowd
+    from malsim.sim.engine.population_process import PopulationProcess
 
 __all__ = ["NEVER", "Roster", "Wake", "waited"]
 
@@ -30,13 +30,13 @@ NEVER = np.iinfo(np.int64).max
 class Wake:
     """Claims that fall due, population by population.
 
-    `crowd` is the place of the population, `place` the writer's in the roster, `rep` the replication's among the run's and
+    `population` and `place` are the places of population and writer, `rep` that of the replication among the run's and
     `number` its own; `member` is the writer among the population's, `turn` its count of claims before, `t` milliseconds.
     `drawn` gives numbers from 0 on and below 1 at each claim's address, by purpose, `sight` what sensors there meet.
     `spans` has each population that has claims, with where they stand.
     """
 
-    crowd: Ints
+    population: Ints
     place: Ints
     rep: Ints
     number: Ints
@@ -71,24 +71,24 @@ class Roster:
     `sizes` are the populations' members, `starts` the places of their first.
     """
 
-    def __init__(self, crowds: Sequence[Crowd], context: RunContext) -> None:
-        self._crowds, self._world = crowds, context.world
-        populations = [crowd.population for crowd in crowds]
-        self.sizes = np.array([crowd.size for crowd in crowds], dtype=np.int64)
+    def __init__(self, processes: Sequence[PopulationProcess], context: RunContext) -> None:
+        self._processes, self._world = processes, context.world
+        populations = [process.population for process in processes]
+        self.sizes = np.array([process.size for process in processes], dtype=np.int64)
         self.starts = np.cumsum([0, *(self.sizes * len(context.reps))])
-        self._laws = {one for one, crowd in enumerate(crowds) if not crowd.is_plain}  # those with a law of their own
+        self._laws = {one for one, process in enumerate(processes) if not process.is_plain}  # those with a law of their own
         places = np.arange(self.starts[-1])
-        crowd = self.starts.searchsorted(places, side="right") - 1
-        rep, member = np.divmod(places - self.starts[crowd], self.sizes[crowd])
+        population = self.starts.searchsorted(places, side="right") - 1
+        rep, member = np.divmod(places - self.starts[population], self.sizes[population])
         number = context.reps[rep]
-        self._who = np.stack([crowd, rep, number, member], axis=1)  # one row a place: what is looked up together
-        draws = Draws(context.seed, tuple(population.name for population in populations), crowd)
+        self._who = np.stack([population, rep, number, member], axis=1)  # one row a place: what is looked up together
+        draws = Draws(context.seed, tuple(each.name for each in populations), population)
         self._seats = Seats(draws, rep=number, member=member)
-        self._rate = np.array([crowd.population.rate if crowd.is_plain else 1.0 for crowd in crowds])[crowd]
-        self._last = np.array([crowd.last for crowd in crowds], dtype=np.int64)[crowd]
+        self._rate = np.array([process.population.rate if process.is_plain else 1.0 for process in processes])[population]
+        self._last = np.array([process.last for process in processes], dtype=np.int64)[population]
         self._turn = np.zeros(len(places), dtype=np.int64)
         before = np.array([population.start - (population.every or 0) for population in populations], dtype=np.int64)
-        self._due = self._next(places, self._turn, before[crowd])
+        self._due = self._next(places, self._turn, before[population])
 
     def wake(self, before: int) -> Wake:
         """Take the claims that fall due before a time, and set when each writes next."""
@@ -102,14 +102,14 @@ class Roster:
             place = place[due < before]
         if not rounds:
             return _NOBODY
-        place, turn, t = rounds[0] if len(rounds) == 1 else self._by_crowd(rounds)
-        crowd, rep, number, member = self._who[place].T
-        drawn, spans = self._drawn(turn, place), _spans(crowd)
+        place, turn, t = rounds[0] if len(rounds) == 1 else self._by_population(rounds)
+        population, rep, number, member = self._who[place].T
+        drawn, spans = self._drawn(turn, place), _spans(population)
         fact = self._facts(spans, member, turn, drawn("fact"))
         sight = cache(partial(self._world.sight, map(drawn, SENSES), rep=rep, fact=fact, t=t))
-        return Wake(crowd, place, rep, number, member, turn, t, fact, drawn=drawn, sight=sight, spans=spans)
+        return Wake(population, place, rep, number, member, turn, t, fact, drawn=drawn, sight=sight, spans=spans)
 
-    def _by_crowd(self, rounds: Sequence[tuple[Ints, ...]]) -> list[Ints]:
+    def _by_population(self, rounds: Sequence[tuple[Ints, ...]]) -> list[Ints]:
         """Columns of several rounds, population first, as one round after the other within each."""
         columns = [np.concatenate(parts) for parts in zip(*rounds, strict=True)]
         order = np.argsort(self._who[columns[0], 0], kind="stable")
@@ -130,7 +130,7 @@ class Roster:
         """What each claim is about."""
         fact = np.empty(len(turn), dtype=np.int64)
         for one, here in spans:
-            fact[here] = self._crowds[one].chosen(drawn[here], member[here], turn[here])
+            fact[here] = self._processes[one].chosen(drawn[here], member[here], turn[here])
         return fact
 
     def _next(self, place: Ints, turn: Ints, since: Ints) -> Ints:
@@ -138,10 +138,10 @@ class Roster:
         drawn = self._seats.uniform("gap", turn=turn, seat=place)
         due = since + waited(exponential(drawn) / self._rate[place])
         if self._laws:
-            crowd, _, number, member = self._who[place].T
-            for one, here in _spans(crowd):
+            population, _, number, member = self._who[place].T
+            for one, here in _spans(population):
                 if one in self._laws:
-                    due[here] = self._crowds[one].next(number[here], member[here], turn[here], since[here])
+                    due[here] = self._processes[one].next(number[here], member[here], turn[here], since[here])
         return np.where(due < self._last[place], due, NEVER)
 
 
@@ -150,8 +150,8 @@ def waited(gap: Array) -> Ints:
     return np.maximum(1, np.rint(gap * DAY)).astype(np.int64)
 
 
-def _spans(crowd: Ints) -> Spans:
-    edges = crowd.searchsorted(np.arange(crowd[-1] + 2)).tolist() if len(crowd) else []
+def _spans(population: Ints) -> Spans:
+    edges = population.searchsorted(np.arange(population[-1] + 2)).tolist() if len(population) else []
     return [(one, slice(start, end)) for one, (start, end) in enumerate(pairwise(edges)) if start < end]
 
 

@@ -42,14 +42,14 @@ class Habits:
             rival = seen.pick(seen.row, seen.best(known & ~agrees))
             rival = np.where(self._disputes.happens(wake) & plain, rival, NONE)
             if self._some_are_mutual:
-                mutual = self._mutual[wake.crowd]
+                mutual = self._mutual[wake.population]
                 edges.append(Edge("contradicts", np.where(mutual, rival, NONE), mutual=True))
                 rival = np.where(mutual, NONE, rival)
             edges.append(Edge("contradicts", rival))
         if self._supports.some:
             friend = seen.pick(seen.row, seen.best(known & agrees))
             edges.append(Edge("supports", np.where(self._supports.happens(wake) & plain, friend, NONE)))
-        revises = self._revises[wake.crowd] & plain
+        revises = self._revises[wake.population] & plain
         return edges + [Edge("supersedes", np.where(revises, row, NONE)) for row in (own.row, *own.loose.T)]
 
 
@@ -64,5 +64,7 @@ class _Share:
 
     def happens(self, wake: Wake) -> Bools:
         """Whether it does at each claim; where all is certain either way nothing is drawn."""
-        does: Bools = wake.drawn(self._habit) < self._share[wake.crowd] if self._drawn else self._always[wake.crowd]
+        does: Bools = (
+            wake.drawn(self._habit) < self._share[wake.population] if self._drawn else self._always[wake.population]
+        )
         return does

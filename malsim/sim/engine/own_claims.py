@@ -37,15 +37,15 @@ class Known:
         self._loose = np.zeros((2, 0), dtype=np.int64)  # place and row
         self._untied = np.zeros(size, dtype=bool)  # places with loose ends
 
-    def heard(self, crowd: Ints, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
+    def heard(self, population: Ints, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
         """Learn which cells claims became, in the order of the gate."""
-        place = (self._starts[crowd] + rep * self._sizes[crowd] + member) * self._facts + fact
+        place = (self._starts[population] + rep * self._sizes[population] + member) * self._facts + fact
         self._row[place], self._value[place] = row, value
         loose = self._row[place] != row
         if loose.any():
             self._untied[place[loose]] = True
             self._loose = np.append(self._loose, [place[loose], row[loose]], axis=1)
-        shared = (crowd * self._replications + rep) * self._facts + fact
+        shared = (population * self._replications + rep) * self._facts + fact
         new = np.flatnonzero(self._first[shared] == NONE)[::-1]  # of several, the first is written last
         self._first[shared[new]] = row[new]
 
@@ -62,7 +62,9 @@ class Known:
 
     def _firsts(self, wake: Wake) -> Ints:
         """The population's first cell about each claim's fact."""
-        found: Ints = self._first[(wake.crowd * self._replications + wake.rep) * self._facts + wake.fact].astype(np.int64)
+        found: Ints = self._first[(wake.population * self._replications + wake.rep) * self._facts + wake.fact].astype(
+            np.int64
+        )
         return found
 
     def _again(self, wake: Wake) -> Bools:
@@ -71,7 +73,7 @@ class Known:
 
     def _peers(self, wake: Wake) -> Ints:
         """The latest cells of the other members about each claim's fact, shape (claims, members)."""
-        members = np.arange(self._sizes[wake.crowd[0]])
+        members = np.arange(self._sizes[wake.population[0]])
         place = (wake.place - wake.member)[:, None] + members
         peers: Ints = self._row.reshape(-1, self._facts)[place, wake.fact[:, None]].astype(np.int64)
         peers[np.arange(len(wake)), wake.member] = NONE

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from malsim.sim.settings.population import Population
     from malsim.sim.world import World
 
-__all__ = ["Crowd"]
+__all__ = ["PopulationProcess"]
 
 
-class Crowd:
+class PopulationProcess:
     """The members of a population as one: what they write about, when if they keep a law of their own, what they say."""
 
     def __init__(self, population: Population, context: RunContext, script: Script | None = None) -> None:

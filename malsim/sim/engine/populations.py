@@ -17,7 +17,7 @@ from malsim.sim.engine.delivery import Line
 from malsim.sim.engine.drafts import Drafts
 from malsim.sim.engine.edge_policies import Habits
 from malsim.sim.engine.own_claims import Known
-from malsim.sim.engine.population_process import Crowd
+from malsim.sim.engine.population_process import PopulationProcess
 from malsim.sim.engine.words import Form, Words
 
 if TYPE_CHECKING:
@@ -46,30 +46,30 @@ class Populations:
     def __init__(self, scenario: Scenario, context: RunContext) -> None:
         names, forms = ["reader", "reviewers"], [READER, REVIEWERS]
         self.reader, self.reviewers = 0, 1
-        self._crowds: list[Crowd] = []
+        self._processes: list[PopulationProcess] = []
         self._lines: list[Line] = []
         _known(scenario)
         for population in scenario.writers:
             script = _script(population, context.world, scenario.path)
-            crowd = Crowd(population, context, script)
+            process = PopulationProcess(population, context, script)
             self._lines.append(Line.of(scenario.faults, population.name, context, len(names)))
-            self._crowds.append(crowd)
-            for name in crowd.names:
+            self._processes.append(process)
+            for name in process.names:
                 if name in names:
                     raise ScenarioError("two writers of one name", where=f"writers[{population.name}]", given=name)
-            names += crowd.names
+            names += process.names
             common = (population.verification, population.origin)
             forms += [Form(population.kind, *common), Form("ver", *common, about=False)]
         last = scenario.first + scenario.replications - 1
         self.about = np.array([form.about for form in forms])  # of each form, whether its claims are about a fact
         self.words = Words(context.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules)
         context.notes.writers = self.words.writers
-        self._roster = Roster(self._crowds, context)
+        self._roster = Roster(self._processes, context)
         self._habits = Habits(scenario.writers)
         self._known = Known(self._roster.sizes, len(context.reps), len(context.world.facts))
         self._reads = np.array([population.reads for population in scenario.writers], dtype=bool)
-        self._whose = np.repeat(np.arange(-1, len(self._crowds)), [2, *self._roster.sizes])  # a writer's population
-        self._who = np.searchsorted(self._whose, np.arange(len(self._crowds)))  # the writer that is its first member
+        self._whose = np.repeat(np.arange(-1, len(self._processes)), [2, *self._roster.sizes])  # a writer's population
+        self._who = np.searchsorted(self._whose, np.arange(len(self._processes)))  # the writer that is its first member
 
     def post(self, snapshot: Snapshot, start: int, end: int) -> Drafts:
         """What all populations post from one scan to the next (milliseconds), as it will arrive.
@@ -83,12 +83,12 @@ class Populations:
         parts = []
         for place, here, part in wake.parts():
             told = own.rows(here, partial(self._known.more, part))
-            parts.append(self._crowds[place].say(part, seen.rows(here), told, self._lines[place].bad(part)))
+            parts.append(self._processes[place].say(part, seen.rows(here), told, self._lines[place].bad(part)))
         said = Said.joined(parts)
-        form = _form(wake.crowd)
+        form = _form(wake.population)
         drafts = Drafts.of(
             [*said.edges, *self._habits.edges(wake, seen, own, said)],
-            rep=wake.rep, t=wake.t, who=self._who[wake.crowd] + wake.member, turn=wake.turn, fact=wake.fact,
+            rep=wake.rep, t=wake.t, who=self._who[wake.population] + wake.member, turn=wake.turn, fact=wake.fact,
             value=said.value, stated=said.stated, form=form if said.graded is None else form + said.graded,
         )  # fmt: skip
         if said.speaks is not None and not said.speaks.all():
@@ -96,7 +96,7 @@ class Populations:
         return self._carried(drafts, start, end)
 
     def _shown(self, snapshot: Snapshot, wake: Wake, now: float) -> Seen:
-        asks = self._reads[wake.crowd]
+        asks = self._reads[wake.population]
         if not (asks.any() and len(snapshot.view)):
             return Seen.nothing(len(wake))
         if asks.all():
@@ -114,20 +114,20 @@ class Populations:
 
     def heard(self, drafts: Drafts, row: Ints) -> None:
         """Tell every population which cell each of its claims became, NONE for a refusal, in the order of the gate."""
-        crowd = self._whose[drafts.who]
-        own = np.flatnonzero((row != NONE) & (crowd != NONE) & (drafts.form == _form(crowd)))
-        crowd = crowd[own]
-        member = drafts.who[own] - self._who[crowd]
-        self._known.heard(crowd, drafts.rep[own], member, drafts.fact[own], row[own], drafts.value[own])
+        population = self._whose[drafts.who]
+        own = np.flatnonzero((row != NONE) & (population != NONE) & (drafts.form == _form(population)))
+        population = population[own]
+        member = drafts.who[own] - self._who[population]
+        self._known.heard(population, drafts.rep[own], member, drafts.fact[own], row[own], drafts.value[own])
 
     def ordered(self, drafts: Drafts) -> Drafts:
         """Drafts in the order of the gate: time, writer, the writer's own count."""
         return drafts.rows(np.lexsort((drafts.turn, self.words.rank[drafts.who], drafts.t)))
 
 
-def _form(crowd: Ints) -> Ints:
+def _form(population: Ints) -> Ints:
     """The form of each population's claims, but for those that judge an own one: these have the next."""
-    return 2 + 2 * crowd
+    return 2 + 2 * population
 
 
 def _known(scenario: Scenario) -> None:
