@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from malsim.sim.engine.claim_schedule import Wake
+from malsim.sim.engine.claim_schedule import DueClaims
 from malsim.sim.engine.own_claims import Known
 from malsim.sim.world import Sight
 
@@ -14,10 +14,10 @@ def test_of_claims_made_in_one_turn_the_first_that_the_gate_took_is_the_populati
     zeros = np.zeros(2, dtype=np.int64)
     for members, rows in (([2, 0], [7, 8]), ([1, 0], [9, 10])):
         known.heard(zeros, zeros, np.array(members), zeros, np.array(rows), zeros)
-    wake = Wake(
+    due = DueClaims(
         zeros, np.array([0, 1]), zeros, zeros, np.array([0, 1]), zeros, zeros, zeros,
         drawn=lambda _: np.zeros(2), sight=lambda: Sight(zeros, zeros, np.zeros(2)), spans=[(0, slice(0, 2))],
     )  # fmt: skip
-    own = known.own(wake)
+    own = known.own(due)
     assert own.first.tolist() == [7, 7]
     assert own.row.tolist() == [10, 9]

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from malsim.sim.engine.claim_context import Array, Ints
     from malsim.sim.engine.population_process import PopulationProcess
 
-__all__ = ["NEVER", "Roster", "Wake", "waited"]
+__all__ = ["NEVER", "ClaimSchedule", "DueClaims", "waited"]
 
 Spans: TypeAlias = list[tuple[int, slice]]
 NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
-class Wake:
+class DueClaims:
     """Claims that fall due, population by population.
 
     `population` and `place` are the places of population and writer, `rep` that of the replication among the run's and
@@ -51,13 +51,13 @@ class Wake:
     def __len__(self) -> int:
         return len(self.place)
 
-    def parts(self) -> Iterator[tuple[int, slice, Wake]]:
+    def parts(self) -> Iterator[tuple[int, slice, DueClaims]]:
         """Each population that has claims, with where they stand, and these alone."""
         for one, here in self.spans:
             yield one, here, self._part(one, here)
 
-    def _part(self, one: int, here: slice) -> Wake:
-        return Wake(
+    def _part(self, one: int, here: slice) -> DueClaims:
+        return DueClaims(
             *(getattr(self, name)[here] for name in _COLUMNS),
             drawn=lambda purpose: self.drawn(purpose)[here],
             sight=lambda: self.sight().rows(here),
@@ -65,7 +65,7 @@ class Wake:
         )
 
 
-class Roster:
+class ClaimSchedule:
     """When each writes next; writers stand by population, within it by replication, within that by member.
 
     `sizes` are the populations' members, `starts` the places of their first.
@@ -90,7 +90,7 @@ class Roster:
         before = np.array([population.start - (population.every or 0) for population in populations], dtype=np.int64)
         self._due = self._next(places, self._turn, before[population])
 
-    def wake(self, before: int) -> Wake:
+    def take_due(self, before: int) -> DueClaims:
         """Take the claims that fall due before a time, and set when each writes next."""
         rounds = []
         place = np.flatnonzero(self._due < before)
@@ -107,7 +107,7 @@ class Roster:
         drawn, spans = self._drawn(turn, place), _spans(population)
         fact = self._facts(spans, member, turn, drawn("fact"))
         sight = cache(partial(self._world.sight, map(drawn, SENSES), rep=rep, fact=fact, t=t))
-        return Wake(population, place, rep, number, member, turn, t, fact, drawn=drawn, sight=sight, spans=spans)
+        return DueClaims(population, place, rep, number, member, turn, t, fact, drawn=drawn, sight=sight, spans=spans)
 
     def _by_population(self, rounds: Sequence[tuple[Ints, ...]]) -> list[Ints]:
         """Columns of several rounds, population first, as one round after the other within each."""
@@ -156,8 +156,8 @@ def _spans(population: Ints) -> Spans:
 
 
 _WANTED = ("fact", *SENSES, "stated")
-_COLUMNS = tuple(part.name for part in fields(Wake) if part.type == "Ints")
+_COLUMNS = tuple(part.name for part in fields(DueClaims) if part.type == "Ints")
 _NONE = np.zeros(0, dtype=np.int64)
-_NOBODY = Wake(
+_NOBODY = DueClaims(
     *[_NONE] * len(_COLUMNS), drawn=lambda _: np.zeros(0), sight=lambda: Sight(_NONE, _NONE, np.zeros(0)), spans=[]
 )

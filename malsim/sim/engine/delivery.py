@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.sim.agent.context import RunContext
     from malsim.sim.engine.claim_context import Array, Bools, Ints
-    from malsim.sim.engine.claim_schedule import Wake
+    from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.engine.drafts import Drafts
 
 __all__ = ["BAD", "NOISE", "Fault", "Line"]
@@ -82,12 +82,12 @@ class Line:
         own = tuple(fault for fault in faults if fault.population == population)
         return cls(population, own, context, Draws(context.seed, f"faults of {population}"), first_writer)
 
-    def bad(self, wake: Wake) -> Bools | None:
+    def bad(self, due: DueClaims) -> Bools | None:
         """Which claims are to be wrong at the source; None where no fault makes any so."""
         hit = None
         for number, fault in enumerate(self.faults):
             if fault.bad["wrong"]:
-                here = self._misled(fault, number, wake.rep, wake.member, wake.turn, wake.t)
+                here = self._misled(fault, number, due.rep, due.member, due.turn, due.t)
                 hit = here if hit is None else hit | here
         return hit
 

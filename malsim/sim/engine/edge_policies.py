@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.sim.engine.claim_context import Bools, Own, Said, Seen
-    from malsim.sim.engine.claim_schedule import Wake
+    from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.settings.population import Population
 
 __all__ = ["Habits"]
@@ -32,7 +32,7 @@ class Habits:
         self._revises = np.array([population.revises for population in populations], dtype=bool)
         self._some_are_mutual = bool(self._mutual.any())
 
-    def edges(self, wake: Wake, seen: Seen, own: Own, said: Said) -> list[Edge]:
+    def edges(self, due: DueClaims, seen: Seen, own: Own, said: Said) -> list[Edge]:
         """The edges of claims of any of the populations."""
         edges: list[Edge] = []
         known = (seen.value != NONE) & (seen.row != own.row[:, None])
@@ -40,16 +40,16 @@ class Habits:
         plain = True if said.graded is None else ~said.graded
         if self._disputes.some:
             rival = seen.pick(seen.row, seen.best(known & ~agrees))
-            rival = np.where(self._disputes.happens(wake) & plain, rival, NONE)
+            rival = np.where(self._disputes.happens(due) & plain, rival, NONE)
             if self._some_are_mutual:
-                mutual = self._mutual[wake.population]
+                mutual = self._mutual[due.population]
                 edges.append(Edge("contradicts", np.where(mutual, rival, NONE), mutual=True))
                 rival = np.where(mutual, NONE, rival)
             edges.append(Edge("contradicts", rival))
         if self._supports.some:
             friend = seen.pick(seen.row, seen.best(known & agrees))
-            edges.append(Edge("supports", np.where(self._supports.happens(wake) & plain, friend, NONE)))
-        revises = self._revises[wake.population] & plain
+            edges.append(Edge("supports", np.where(self._supports.happens(due) & plain, friend, NONE)))
+        revises = self._revises[due.population] & plain
         return edges + [Edge("supersedes", np.where(revises, row, NONE)) for row in (own.row, *own.loose.T)]
 
 
@@ -62,9 +62,7 @@ class _Share:
         self._drawn = bool((~self._always & (self._share > 0.0)).any())
         self.some = bool((self._share > 0.0).any())
 
-    def happens(self, wake: Wake) -> Bools:
+    def happens(self, due: DueClaims) -> Bools:
         """Whether it does at each claim; where all is certain either way nothing is drawn."""
-        does: Bools = (
-            wake.drawn(self._habit) < self._share[wake.population] if self._drawn else self._always[wake.population]
-        )
+        does: Bools = due.drawn(self._habit) < self._share[due.population] if self._drawn else self._always[due.population]
         return does

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.sim.engine.claim_context import Bools, Ints
-    from malsim.sim.engine.claim_schedule import Wake
+    from malsim.sim.engine.claim_schedule import DueClaims
 
 __all__ = ["Known"]
 
 
 class Known:
-    """By writer (its place in the roster) and fact: the latest cell and its value; and which are still to be taken along.
+    """By writer (its place in the schedule) and fact: the latest cell and its value; and which are still to be taken along.
 
     A writer learns what became of its claims at the next turn. Of several it made about one fact in one turn the last is its
     latest; the others are loose ends until its next claim about the fact supersedes them too.
@@ -49,34 +49,32 @@ class Known:
         new = np.flatnonzero(self._first[shared] == NONE)[::-1]  # of several, the first is written last
         self._first[shared[new]] = row[new]
 
-    def own(self, wake: Wake) -> Own:
+    def own(self, due: DueClaims) -> Own:
         """What each writer who wakes knows of its own claims; the loose ends it is handed are its to tie."""
-        place = wake.place * self._facts + wake.fact
+        place = due.place * self._facts + due.fact
         row, value = self._row[place].astype(np.int64), self._value[place].astype(np.int64)
-        return Own(row, value, self._taken(place), partial(self.more, wake))
+        return Own(row, value, self._taken(place), partial(self.more, due))
 
-    def more(self, wake: Wake, what: str) -> NDArray[Any]:
+    def more(self, due: DueClaims, what: str) -> NDArray[Any]:
         """What few ask for, of writers of one population: `first`, `peers` or `again`, as `Own` has them."""
-        found: NDArray[Any] = {"first": self._firsts, "peers": self._peers, "again": self._again}[what](wake)
+        found: NDArray[Any] = {"first": self._firsts, "peers": self._peers, "again": self._again}[what](due)
         return found
 
-    def _firsts(self, wake: Wake) -> Ints:
+    def _firsts(self, due: DueClaims) -> Ints:
         """The population's first cell about each claim's fact."""
-        found: Ints = self._first[(wake.population * self._replications + wake.rep) * self._facts + wake.fact].astype(
-            np.int64
-        )
+        found: Ints = self._first[(due.population * self._replications + due.rep) * self._facts + due.fact].astype(np.int64)
         return found
 
-    def _again(self, wake: Wake) -> Bools:
+    def _again(self, due: DueClaims) -> Bools:
         """Where a claim is not its writer's first about the fact within the turn."""
-        return places_within(wake.place * self._facts + wake.fact) > 0
+        return places_within(due.place * self._facts + due.fact) > 0
 
-    def _peers(self, wake: Wake) -> Ints:
+    def _peers(self, due: DueClaims) -> Ints:
         """The latest cells of the other members about each claim's fact, shape (claims, members)."""
-        members = np.arange(self._sizes[wake.population[0]])
-        place = (wake.place - wake.member)[:, None] + members
-        peers: Ints = self._row.reshape(-1, self._facts)[place, wake.fact[:, None]].astype(np.int64)
-        peers[np.arange(len(wake)), wake.member] = NONE
+        members = np.arange(self._sizes[due.population[0]])
+        place = (due.place - due.member)[:, None] + members
+        peers: Ints = self._row.reshape(-1, self._facts)[place, due.fact[:, None]].astype(np.int64)
+        peers[np.arange(len(due)), due.member] = NONE
         return peers
 
     def _taken(self, place: Ints) -> Ints:

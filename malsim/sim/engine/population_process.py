@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from malsim.sim.agent.context import RunContext
     from malsim.sim.engine.claim_context import Array, Bools, Ints, Own, Seen
-    from malsim.sim.engine.claim_schedule import Wake
+    from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.engine.scripted import Script
     from malsim.sim.settings.population import Population
     from malsim.sim.world import World
@@ -75,11 +75,11 @@ class PopulationProcess:
         chosen: Ints = self._facts[self._upto.searchsorted(drawn, side="right")]
         return chosen
 
-    def say(self, wake: Wake, seen: Seen, own: Own, bad: Bools | None = None) -> Said:
+    def say(self, due: DueClaims, seen: Seen, own: Own, bad: Bools | None = None) -> Said:
         """What the members say; where `bad`, a wrong value takes the place of their own before they wire it."""
-        occasion = self._occasion(wake, seen, own)
+        occasion = self._occasion(due, seen, own)
         if self.script:
-            place = self.script.place(wake.member, wake.turn)
+            place = self.script.place(due.member, due.turn)
             said = Said(self.script.value[place], self.script.stated[place])
         else:
             said = self._module.write(occasion, **self._settings["write"])
@@ -87,20 +87,20 @@ class PopulationProcess:
             said = replace(said, value=np.where(bad, occasion.another(said.value, "bad"), said.value))
         return said
 
-    def _occasion(self, wake: Wake, seen: Seen, own: Own) -> Occasion:
-        address = wake.number, wake.member, wake.turn
-        draws = Shared(self.draws.seed, self.draws.population, address=address, drawn=wake.drawn)
+    def _occasion(self, due: DueClaims, seen: Seen, own: Own) -> Occasion:
+        address = due.number, due.member, due.turn
+        draws = Shared(self.draws.seed, self.draws.population, address=address, drawn=due.drawn)
 
         def sense(accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
             if not lag and member is None and turn is None:
-                return wake.sight().read(accuracy)
-            by, nth = wake.member if member is None else member, wake.turn if turn is None else turn
-            drawn = draws.uniform(SENSES, rep=wake.number, member=by, turn=nth)
-            t = np.maximum(wake.t - milliseconds(lag), 0)
-            return self._world.sight(drawn, rep=wake.rep, fact=wake.fact, t=t).read(accuracy)
+                return due.sight().read(accuracy)
+            by, nth = due.member if member is None else member, due.turn if turn is None else turn
+            drawn = draws.uniform(SENSES, rep=due.number, member=by, turn=nth)
+            t = np.maximum(due.t - milliseconds(lag), 0)
+            return self._world.sight(drawn, rep=due.rep, fact=due.fact, t=t).read(accuracy)
 
         return Occasion(
-            rep=wake.number, member=wake.member, turn=wake.turn, fact=wake.fact, choices=self._world.choices[wake.fact],
+            rep=due.number, member=due.member, turn=due.turn, fact=due.fact, choices=self._world.choices[due.fact],
             draws=draws, sense=sense, seen=seen, own=own,
         )  # fmt: skip
 

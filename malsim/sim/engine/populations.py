@@ -12,7 +12,7 @@ from malsim.errors import ScenarioError
 from malsim.memory.schema import NONE
 from malsim.sim.clock import days
 from malsim.sim.engine.claim_context import Said, Seen
-from malsim.sim.engine.claim_schedule import Roster
+from malsim.sim.engine.claim_schedule import ClaimSchedule
 from malsim.sim.engine.delivery import Line
 from malsim.sim.engine.drafts import Drafts
 from malsim.sim.engine.edge_policies import Habits
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from malsim.sim.agent.context import RunContext
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Ints
-    from malsim.sim.engine.claim_schedule import Wake
+    from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.engine.scripted import Script
     from malsim.sim.settings.population import Population
     from malsim.sim.settings.scenario import Scenario
@@ -64,11 +64,11 @@ class Populations:
         self.about = np.array([form.about for form in forms])  # of each form, whether its claims are about a fact
         self.words = Words(context.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules)
         context.notes.writers = self.words.writers
-        self._roster = Roster(self._processes, context)
+        self._schedule = ClaimSchedule(self._processes, context)
         self._habits = Habits(scenario.writers)
-        self._known = Known(self._roster.sizes, len(context.reps), len(context.world.facts))
+        self._known = Known(self._schedule.sizes, len(context.reps), len(context.world.facts))
         self._reads = np.array([population.reads for population in scenario.writers], dtype=bool)
-        self._whose = np.repeat(np.arange(-1, len(self._processes)), [2, *self._roster.sizes])  # a writer's population
+        self._whose = np.repeat(np.arange(-1, len(self._processes)), [2, *self._schedule.sizes])  # a writer's population
         self._who = np.searchsorted(self._whose, np.arange(len(self._processes)))  # the writer that is its first member
 
     def post(self, snapshot: Snapshot, start: int, end: int) -> Drafts:
@@ -76,33 +76,33 @@ class Populations:
 
         Those that read are shown what the last tick left, as of `start`.
         """
-        wake = self._roster.wake(end)
-        if not len(wake):
+        due = self._schedule.take_due(end)
+        if not len(due):
             return Drafts.none()
-        seen, own = self._shown(snapshot, wake, days(start)), self._known.own(wake)
+        seen, own = self._shown(snapshot, due, days(start)), self._known.own(due)
         parts = []
-        for place, here, part in wake.parts():
+        for place, here, part in due.parts():
             told = own.rows(here, partial(self._known.more, part))
             parts.append(self._processes[place].say(part, seen.rows(here), told, self._lines[place].bad(part)))
         said = Said.joined(parts)
-        form = _form(wake.population)
+        form = _form(due.population)
         drafts = Drafts.of(
-            [*said.edges, *self._habits.edges(wake, seen, own, said)],
-            rep=wake.rep, t=wake.t, who=self._who[wake.population] + wake.member, turn=wake.turn, fact=wake.fact,
+            [*said.edges, *self._habits.edges(due, seen, own, said)],
+            rep=due.rep, t=due.t, who=self._who[due.population] + due.member, turn=due.turn, fact=due.fact,
             value=said.value, stated=said.stated, form=form if said.graded is None else form + said.graded,
         )  # fmt: skip
         if said.speaks is not None and not said.speaks.all():
             drafts = drafts.rows(np.flatnonzero(said.speaks))
         return self._carried(drafts, start, end)
 
-    def _shown(self, snapshot: Snapshot, wake: Wake, now: float) -> Seen:
-        asks = self._reads[wake.population]
+    def _shown(self, snapshot: Snapshot, due: DueClaims, now: float) -> Seen:
+        asks = self._reads[due.population]
         if not (asks.any() and len(snapshot.view)):
-            return Seen.nothing(len(wake))
+            return Seen.nothing(len(due))
         if asks.all():
-            return snapshot.seen(wake.rep, wake.fact, now)
+            return snapshot.seen(due.rep, due.fact, now)
         rows = np.flatnonzero(asks)
-        return snapshot.seen(wake.rep[rows], wake.fact[rows], now).among(len(wake), rows)
+        return snapshot.seen(due.rep[rows], due.fact[rows], now).among(len(due), rows)
 
     def _carried(self, drafts: Drafts, start: int, end: int) -> Drafts:
         """Claims that stand by population, as they arrive over its line."""
