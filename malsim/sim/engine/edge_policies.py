@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.settings.population import Population
 
-__all__ = ["Habits"]
+__all__ = ["EdgePolicies"]
 
 
-class Habits:
+class EdgePolicies:
     """A dispute with the best rival shown, a support of the best that agrees, a revision of the writer's own.
 
     Claims that judge the writer's own get none of them; nobody disputes or supports its own latest so.

@@ -15,7 +15,7 @@ from malsim.sim.engine.claim_context import Said, Seen
 from malsim.sim.engine.claim_schedule import ClaimSchedule
 from malsim.sim.engine.delivery import Line
 from malsim.sim.engine.drafts import Drafts
-from malsim.sim.engine.edge_policies import Habits
+from malsim.sim.engine.edge_policies import EdgePolicies
 from malsim.sim.engine.own_claims import Known
 from malsim.sim.engine.population_process import PopulationProcess
 from malsim.sim.engine.words import Form, Words
@@ -65,7 +65,7 @@ class Populations:
         self.words = Words(context.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules)
         context.notes.writers = self.words.writers
         self._schedule = ClaimSchedule(self._processes, context)
-        self._habits = Habits(scenario.writers)
+        self._edge_policies = EdgePolicies(scenario.writers)
         self._known = Known(self._schedule.sizes, len(context.reps), len(context.world.facts))
         self._reads = np.array([population.reads for population in scenario.writers], dtype=bool)
         self._whose = np.repeat(np.arange(-1, len(self._processes)), [2, *self._schedule.sizes])  # a writer's population
@@ -87,7 +87,7 @@ class Populations:
         said = Said.joined(parts)
         form = _form(due.population)
         drafts = Drafts.of(
-            [*said.edges, *self._habits.edges(due, seen, own, said)],
+            [*said.edges, *self._edge_policies.edges(due, seen, own, said)],
             rep=due.rep, t=due.t, who=self._who[due.population] + due.member, turn=due.turn, fact=due.fact,
             value=said.value, stated=said.stated, form=form if said.graded is None else form + said.graded,
         )  # fmt: skip
