@@ -19,7 +19,7 @@ from malsim.sim import bench
 from malsim.sim.agent.snapshot import Snapshot
 from malsim.sim.clock import DAY
 from malsim.sim.draws import Draws
-from malsim.sim.engine.claim_context import LEAST_STATED, Occasion, Own, Said, Seen
+from malsim.sim.engine.claim_context import LEAST_STATED, LatestClaims, Occasion, Said, Seen
 from malsim.sim.engine.population_process import _wanted
 from malsim.sim.engine.populations import Populations
 from malsim.sim.settings.population import Population
@@ -79,7 +79,7 @@ def occasions(draw: st.DrawFn) -> Occasion:
     return Occasion(
         rep=rep, member=who, turn=count_, fact=fact, choices=choices, draws=draws, sense=sense,
         seen=Seen(seen, values(seen), np.where(seen == NONE, 0.0, (seen % 11) / 10)),
-        own=Own(own, values(own), rows(count, 1), more.__getitem__),
+        own=LatestClaims(own, values(own), rows(count, 1), more.__getitem__),
     )  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def relabelled(occasion: Occasion, names: Ints) -> Occasion:
     """The same occasion over a memory whose rows are called otherwise."""
     seen, own = occasion.seen, occasion.own
     more = {"first": names[own.first], "peers": names[own.peers], "again": own.again}
-    told = Own(names[own.row], own.value, names[own.loose], more.__getitem__)
+    told = LatestClaims(names[own.row], own.value, names[own.unsuperseded], more.__getitem__)
     return replace(occasion, seen=replace(seen, row=names[seen.row]), own=told)
 
 
@@ -114,7 +114,7 @@ def test_claims_are_in_bounds_and_point_only_at_what_was_shown_or_told(name: str
     assert ((said.stated >= LEAST_STATED) & (said.stated <= 1.0)).all()
     own = occasion.own
     for at in np.flatnonzero(speaks):
-        told = {own.row[at], own.first[at], *own.peers[at], *own.loose[at], NONE}
+        told = {own.row[at], own.first[at], *own.peers[at], *own.unsuperseded[at], NONE}
         assert {edge.relation for edge in said.edges} <= set(schema.RELATIONS)
         assert {int(edge.target[at]) for edge in said.edges} <= told | {*occasion.seen.row[at]}
 

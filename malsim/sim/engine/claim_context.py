@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from malsim.sim.draws import Draws
 
-__all__ = ["LEAST_STATED", "Array", "Bools", "Edge", "Ints", "Occasion", "Own", "Said", "Seen", "Senses"]
+__all__ = ["LEAST_STATED", "Array", "Bools", "Edge", "Ints", "LatestClaims", "Occasion", "Said", "Seen", "Senses"]
 
 Array: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -75,21 +75,21 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Own:
+class LatestClaims:
     """What the population was told by verdicts: rows of its cells about each claim's fact, NONE where there is none.
 
-    `row` and `value` are the writer's own latest; `loose` are earlier ones of its own that nothing replaced yet. What few
+    `row` and `value` are the writer's own latest; `unsuperseded` are its earlier ones that nothing replaced yet. What few
     behaviours want is looked up when it is read: `more` gives it by its name.
     """
 
     row: Ints
     value: Ints
-    loose: Ints
+    unsuperseded: Ints
     more: Callable[[str], NDArray[Any]]
 
-    def rows(self, here: slice, more: Callable[[str], NDArray[Any]]) -> Own:
+    def rows(self, here: slice, more: Callable[[str], NDArray[Any]]) -> LatestClaims:
         """What the writers of some of the claims, all of one population, were told."""
-        return Own(self.row[here], self.value[here], self.loose[here], more)
+        return LatestClaims(self.row[here], self.value[here], self.unsuperseded[here], more)
 
     @cached_property
     def first(self) -> Ints:
@@ -123,7 +123,7 @@ class Occasion:
     draws: Draws
     sense: Senses
     seen: Seen
-    own: Own
+    own: LatestClaims
 
     def happens(self, share: float, purpose: str) -> Bools:
         """Whether what has the probability `share` happens at each claim."""

@@ -12,7 +12,7 @@ from malsim.sim.engine.claim_context import Edge
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.sim.engine.claim_context import Bools, Own, Said, Seen
+    from malsim.sim.engine.claim_context import Bools, LatestClaims, Said, Seen
     from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.settings.population import Population
 
@@ -32,7 +32,7 @@ class EdgePolicies:
         self._revises = np.array([population.revises for population in populations], dtype=bool)
         self._some_are_mutual = bool(self._mutual.any())
 
-    def edges(self, due: DueClaims, seen: Seen, own: Own, said: Said) -> list[Edge]:
+    def edges(self, due: DueClaims, seen: Seen, own: LatestClaims, said: Said) -> list[Edge]:
         """The edges of claims of any of the populations."""
         edges: list[Edge] = []
         known = (seen.value != NONE) & (seen.row != own.row[:, None])
@@ -50,7 +50,7 @@ class EdgePolicies:
             friend = seen.pick(seen.row, seen.best(known & agrees))
             edges.append(Edge("supports", np.where(self._supports.happens(due) & plain, friend, NONE)))
         revises = self._revises[due.population] & plain
-        return edges + [Edge("supersedes", np.where(revises, row, NONE)) for row in (own.row, *own.loose.T)]
+        return edges + [Edge("supersedes", np.where(revises, row, NONE)) for row in (own.row, *own.unsuperseded.T)]
 
 
 class _Share:

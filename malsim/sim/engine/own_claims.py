@@ -1,4 +1,4 @@
-"""What verdicts told the members of populations: which cells their claims became."""
+"""Which cells the claims of populations became, by writer and fact."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from malsim.memory.graph.frames import places_within
 from malsim.memory.schema import NONE
-from malsim.sim.engine.claim_context import Own
+from malsim.sim.engine.claim_context import LatestClaims
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from malsim.sim.engine.claim_context import Bools, Ints
     from malsim.sim.engine.claim_schedule import DueClaims
 
-__all__ = ["Known"]
+__all__ = ["OwnClaims"]
 
 
-class Known:
-    """By writer (its place in the schedule) and fact: the latest cell and its value; and which are still to be taken along.
+class OwnClaims:
+    """By writer (its place in the schedule) and fact: the latest cell and its value, and the cells not yet superseded.
 
-    A writer learns what became of its claims at the next turn. Of several it made about one fact in one turn the last is its
-    latest; the others are loose ends until its next claim about the fact supersedes them too.
+    A writer learns the verdicts on its claims at the next turn. Of several about one fact in one turn the last is its
+    latest; its other claims stay active until its next one about the fact supersedes them too.
     """
 
     def __init__(self, sizes: Ints, replications: int, facts: int) -> None:
@@ -34,29 +34,29 @@ class Known:
         self._row = np.full(size, NONE, dtype=np.int32)
         self._value = np.full(size, NONE, dtype=np.int8)
         self._first = np.full(len(sizes) * replications * facts, NONE, dtype=np.int32)  # by population, replication, fact
-        self._loose = np.zeros((2, 0), dtype=np.int64)  # place and row
-        self._untied = np.zeros(size, dtype=bool)  # places with loose ends
+        self._unsuperseded = np.zeros((2, 0), dtype=np.int64)  # place and row
+        self._has_unsuperseded = np.zeros(size, dtype=bool)  # by place
 
-    def heard(self, population: Ints, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
+    def on_verdicts(self, population: Ints, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
         """Learn which cells claims became, in the order of the gate."""
         place = (self._starts[population] + rep * self._sizes[population] + member) * self._facts + fact
         self._row[place], self._value[place] = row, value
-        loose = self._row[place] != row
-        if loose.any():
-            self._untied[place[loose]] = True
-            self._loose = np.append(self._loose, [place[loose], row[loose]], axis=1)
+        unsuperseded = self._row[place] != row
+        if unsuperseded.any():
+            self._has_unsuperseded[place[unsuperseded]] = True
+            self._unsuperseded = np.append(self._unsuperseded, [place[unsuperseded], row[unsuperseded]], axis=1)
         shared = (population * self._replications + rep) * self._facts + fact
         new = np.flatnonzero(self._first[shared] == NONE)[::-1]  # of several, the first is written last
         self._first[shared[new]] = row[new]
 
-    def own(self, due: DueClaims) -> Own:
-        """What each writer who wakes knows of its own claims; the loose ends it is handed are its to tie."""
+    def own(self, due: DueClaims) -> LatestClaims:
+        """What each writer knows of its own claims; each unsuperseded one is handed out once, to the next claim."""
         place = due.place * self._facts + due.fact
         row, value = self._row[place].astype(np.int64), self._value[place].astype(np.int64)
-        return Own(row, value, self._taken(place), partial(self.more, due))
+        return LatestClaims(row, value, self._take_unsuperseded(place), partial(self.more, due))
 
     def more(self, due: DueClaims, what: str) -> NDArray[Any]:
-        """What few ask for, of writers of one population: `first`, `peers` or `again`, as `Own` has them."""
+        """What few ask for, of writers of one population: `first`, `peers` or `again`, as `LatestClaims` has them."""
         found: NDArray[Any] = {"first": self._firsts, "peers": self._peers, "again": self._again}[what](due)
         return found
 
@@ -77,11 +77,11 @@ class Known:
         peers[np.arange(len(due)), due.member] = NONE
         return peers
 
-    def _taken(self, place: Ints) -> Ints:
-        """Hand the loose ends of each place to its first claim, shape (claims, most of them)."""
-        if not self._untied[place].any():
+    def _take_unsuperseded(self, place: Ints) -> Ints:
+        """Hand the unsuperseded cells of each place to its first claim, shape (claims, most of them)."""
+        if not self._has_unsuperseded[place].any():
             return np.zeros((len(place), 0), dtype=np.int64)
-        waiting, row = self._loose
+        waiting, row = self._unsuperseded
         here, first = np.unique(place, return_index=True)
         at = np.searchsorted(here, waiting).clip(max=len(here) - 1)
         met = here[at] == waiting
@@ -89,5 +89,5 @@ class Known:
         nth = places_within(claim)
         taken = np.full((len(place), int(nth.max(initial=-1)) + 1), NONE)
         taken[claim, nth] = row[met]
-        self._loose, self._untied[place] = self._loose[:, ~met], False
+        self._unsuperseded, self._has_unsuperseded[place] = self._unsuperseded[:, ~met], False
         return taken

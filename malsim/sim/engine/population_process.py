@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from malsim.sim.agent.context import RunContext
-    from malsim.sim.engine.claim_context import Array, Bools, Ints, Own, Seen
+    from malsim.sim.engine.claim_context import Array, Bools, Ints, LatestClaims, Seen
     from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.engine.scripted import Script
     from malsim.sim.settings.population import Population
@@ -75,7 +75,7 @@ class PopulationProcess:
         chosen: Ints = self._facts[self._upto.searchsorted(drawn, side="right")]
         return chosen
 
-    def say(self, due: DueClaims, seen: Seen, own: Own, bad: Bools | None = None) -> Said:
+    def say(self, due: DueClaims, seen: Seen, own: LatestClaims, bad: Bools | None = None) -> Said:
         """What the members say; where `bad`, a wrong value takes the place of their own before they wire it."""
         occasion = self._occasion(due, seen, own)
         if self.script:
@@ -87,7 +87,7 @@ class PopulationProcess:
             said = replace(said, value=np.where(bad, occasion.another(said.value, "bad"), said.value))
         return said
 
-    def _occasion(self, due: DueClaims, seen: Seen, own: Own) -> Occasion:
+    def _occasion(self, due: DueClaims, seen: Seen, own: LatestClaims) -> Occasion:
         address = due.number, due.member, due.turn
         draws = Shared(self.draws.seed, self.draws.population, address=address, drawn=due.drawn)
 

@@ -16,7 +16,7 @@ from malsim.sim.engine.claim_schedule import ClaimSchedule
 from malsim.sim.engine.delivery import Line
 from malsim.sim.engine.drafts import Drafts
 from malsim.sim.engine.edge_policies import EdgePolicies
-from malsim.sim.engine.own_claims import Known
+from malsim.sim.engine.own_claims import OwnClaims
 from malsim.sim.engine.population_process import PopulationProcess
 from malsim.sim.engine.words import Form, Words
 
@@ -66,7 +66,7 @@ class Populations:
         context.notes.writers = self.words.writers
         self._schedule = ClaimSchedule(self._processes, context)
         self._edge_policies = EdgePolicies(scenario.writers)
-        self._known = Known(self._schedule.sizes, len(context.reps), len(context.world.facts))
+        self._own_claims = OwnClaims(self._schedule.sizes, len(context.reps), len(context.world.facts))
         self._reads = np.array([population.reads for population in scenario.writers], dtype=bool)
         self._whose = np.repeat(np.arange(-1, len(self._processes)), [2, *self._schedule.sizes])  # a writer's population
         self._who = np.searchsorted(self._whose, np.arange(len(self._processes)))  # the writer that is its first member
@@ -79,10 +79,10 @@ class Populations:
         due = self._schedule.take_due(end)
         if not len(due):
             return Drafts.none()
-        seen, own = self._shown(snapshot, due, days(start)), self._known.own(due)
+        seen, own = self._shown(snapshot, due, days(start)), self._own_claims.own(due)
         parts = []
         for place, here, part in due.parts():
-            told = own.rows(here, partial(self._known.more, part))
+            told = own.rows(here, partial(self._own_claims.more, part))
             parts.append(self._processes[place].say(part, seen.rows(here), told, self._lines[place].bad(part)))
         said = Said.joined(parts)
         form = _form(due.population)
@@ -118,7 +118,7 @@ class Populations:
         own = np.flatnonzero((row != NONE) & (population != NONE) & (drafts.form == _form(population)))
         population = population[own]
         member = drafts.who[own] - self._who[population]
-        self._known.heard(population, drafts.rep[own], member, drafts.fact[own], row[own], drafts.value[own])
+        self._own_claims.on_verdicts(population, drafts.rep[own], member, drafts.fact[own], row[own], drafts.value[own])
 
     def ordered(self, drafts: Drafts) -> Drafts:
         """Drafts in the order of the gate: time, writer, the writer's own count."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from malsim.sim.engine.claim_schedule import DueClaims
-from malsim.sim.engine.own_claims import Known
+from malsim.sim.engine.own_claims import OwnClaims
 from malsim.sim.world import Sight
 
 
 def test_of_claims_made_in_one_turn_the_first_that_the_gate_took_is_the_populations_first() -> None:
-    known = Known(np.array([3]), replications=1, facts=1)
+    known = OwnClaims(np.array([3]), replications=1, facts=1)
     zeros = np.zeros(2, dtype=np.int64)
     for members, rows in (([2, 0], [7, 8]), ([1, 0], [9, 10])):
-        known.heard(zeros, zeros, np.array(members), zeros, np.array(rows), zeros)
+        known.on_verdicts(zeros, zeros, np.array(members), zeros, np.array(rows), zeros)
     due = DueClaims(
         zeros, np.array([0, 1]), zeros, zeros, np.array([0, 1]), zeros, zeros, zeros,
         drawn=lambda _: np.zeros(2), sight=lambda: Sight(zeros, zeros, np.zeros(2)), spans=[(0, slice(0, 2))],
