@@ -1,4 +1,4 @@
-"""Old names of modules that have moved: they still import for a release, with a warning that names the new one."""
+"""Old names of modules, classes and attributes: they work for a release, with a warning that names the new one."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import warnings
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import ModuleType
 
-__all__ = ["moved"]
+__all__ = ["moved", "renamed"]
 
 
 class _Finder(MetaPathFinder, Loader):
@@ -45,3 +45,21 @@ def moved(modules: Mapping[str, str]) -> None:
     'malsim.errors'
     """
     sys.meta_path.append(_Finder(modules))
+
+
+def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+    """A module's `__getattr__` that finds what it holds under older names too, for a release.
+
+    >>> find = renamed("malsim.errors", {"MalError": "MalsimError"})
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     find("MalError").__name__
+    'MalsimError'
+    """
+
+    def find(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        warnings.warn(f"{module}.{name} is {names[name]} now", DeprecationWarning, stacklevel=2)
+        return getattr(import_module(module), names[name])
+
+    return find

@@ -19,7 +19,7 @@ from malsim.sim import bench
 from malsim.sim.agent.snapshot import Snapshot
 from malsim.sim.clock import DAY
 from malsim.sim.draws import Draws
-from malsim.sim.engine.claim_context import LEAST_STATED, LatestClaims, Occasion, Said, Seen
+from malsim.sim.engine.claim_context import LEAST_STATED, ClaimContext, ClaimDraft, LatestClaims, ShownRows
 from malsim.sim.engine.population_process import _wanted
 from malsim.sim.engine.populations import Populations
 from malsim.sim.settings.population import Population
@@ -53,8 +53,8 @@ def test_there_are_the_fourteen() -> None:
 
 
 @st.composite
-def occasions(draw: st.DrawFn) -> Occasion:
-    """Any occasion there could be: readings out of nowhere, rows of any memory."""
+def contexts(draw: st.DrawFn) -> ClaimContext:
+    """Any context there could be: readings out of nowhere, rows of any memory."""
     count = draw(st.integers(1, 6))
 
     def rows(*shape: int) -> Ints:
@@ -76,55 +76,55 @@ def occasions(draw: st.DrawFn) -> Occasion:
         return (np.full(count, int(lag) % 2) + errs) % choices
 
     more = {"first": rows(count), "peers": rows(count, MEMBERS), "again": whole(1) > 0}
-    return Occasion(
+    return ClaimContext(
         rep=rep, member=who, turn=count_, fact=fact, choices=choices, draws=draws, sense=sense,
-        seen=Seen(seen, values(seen), np.where(seen == NONE, 0.0, (seen % 11) / 10)),
+        seen=ShownRows(seen, values(seen), np.where(seen == NONE, 0.0, (seen % 11) / 10)),
         own=LatestClaims(own, values(own), rows(count, 1), more.__getitem__),
     )  # fmt: skip
 
 
-def say(name: str, occasion: Occasion, settings_: dict[str, float]) -> Said:
+def say(name: str, context: ClaimContext, settings_: dict[str, float]) -> ClaimDraft:
     known = behaviours()[name]
     given_ = {key: param.default for key, param in known.params.items()} | settings_
-    said: Said = known.module.write(occasion, **_wanted(known.module.write, given_))
-    return said
+    draft: ClaimDraft = known.module.write(context, **_wanted(known.module.write, given_))
+    return draft
 
 
-def relabelled(occasion: Occasion, names: Ints) -> Occasion:
-    """The same occasion over a memory whose rows are called otherwise."""
-    seen, own = occasion.seen, occasion.own
+def relabelled(context: ClaimContext, names: Ints) -> ClaimContext:
+    """The same context over a memory whose rows are called otherwise."""
+    seen, own = context.seen, context.own
     more = {"first": names[own.first], "peers": names[own.peers], "again": own.again}
     told = LatestClaims(names[own.row], own.value, names[own.unsuperseded], more.__getitem__)
-    return replace(occasion, seen=replace(seen, row=names[seen.row]), own=told)
+    return replace(context, seen=replace(seen, row=names[seen.row]), own=told)
 
 
 @pytest.mark.parametrize("name", WRITE)
 @settings(settings.get_profile("few"))
 @given(data=st.data())
 def test_claims_are_in_bounds_and_point_only_at_what_was_shown_or_told(name: str, data: DataObject) -> None:
-    occasion = data.draw(occasions())
+    context = data.draw(contexts())
     params = behaviours()[name].params
     bounds = {key: st.sampled_from([param.low, min(param.high, 50.0)]) for key, param in params.items()}
-    said = say(name, occasion, {})
+    draft = say(name, context, {})
     for key in list(bounds):
         if data.draw(st.booleans()) and key not in ("burst", "spacing"):
-            said = say(name, occasion, {key: data.draw(bounds[key])})
-    speaks = np.ones(len(occasion.rep), dtype=bool) if said.speaks is None else said.speaks
-    assert ((said.value >= 0) & (said.value < occasion.choices))[speaks].all()
-    assert ((said.stated >= LEAST_STATED) & (said.stated <= 1.0)).all()
-    own = occasion.own
+            draft = say(name, context, {key: data.draw(bounds[key])})
+    speaks = np.ones(len(context.rep), dtype=bool) if draft.speaks is None else draft.speaks
+    assert ((draft.value >= 0) & (draft.value < context.choices))[speaks].all()
+    assert ((draft.stated >= LEAST_STATED) & (draft.stated <= 1.0)).all()
+    own = context.own
     for at in np.flatnonzero(speaks):
         told = {own.row[at], own.first[at], *own.peers[at], *own.unsuperseded[at], NONE}
-        assert {edge.relation for edge in said.edges} <= set(schema.RELATIONS)
-        assert {int(edge.target[at]) for edge in said.edges} <= told | {*occasion.seen.row[at]}
+        assert {edge.relation for edge in draft.edges} <= set(schema.RELATIONS)
+        assert {int(edge.target[at]) for edge in draft.edges} <= told | {*context.seen.row[at]}
 
 
 @pytest.mark.parametrize("name", WRITE)
 @settings(settings.get_profile("few"))
-@given(occasion=occasions(), seed=st.integers(0, 9))
-def test_a_cell_is_a_name_to_a_writer_and_nothing_more(name: str, occasion: Occasion, seed: int) -> None:
+@given(context=contexts(), seed=st.integers(0, 9))
+def test_a_cell_is_a_name_to_a_writer_and_nothing_more(name: str, context: ClaimContext, seed: int) -> None:
     names = np.append(np.random.Generator(np.random.Philox(seed)).permutation(CELLS) + 1000, NONE)
-    one, other = say(name, occasion, {}), say(name, relabelled(occasion, names), {})
+    one, other = say(name, context, {}), say(name, relabelled(context, names), {})
     for part in ("value", "stated", "speaks", "graded"):
         assert np.array_equal(getattr(one, part), getattr(other, part)), part
     assert [names[edge.target].tolist() for edge in one.edges] == [edge.target.tolist() for edge in other.edges]
@@ -180,7 +180,7 @@ def test_what_they_see_changes_what_they_answer_but_not_when_or_about_what(poste
 def test_what_they_are_shown_is_ranked_as_of_the_last_scan(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, seen = [], Snapshot.seen
 
-    def noting(snapshot: Snapshot, rep: Ints, fact: Ints, now: float) -> Seen:
+    def noting(snapshot: Snapshot, rep: Ints, fact: Ints, now: float) -> ShownRows:
         asked.append(now)
         return seen(snapshot, rep, fact, now)
 

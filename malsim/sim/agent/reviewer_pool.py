@@ -10,7 +10,7 @@ import numpy as np
 from malsim.errors import ScenarioError
 from malsim.memory.schema import NONE
 from malsim.sim.draws import Draws
-from malsim.sim.engine.claim_context import LEAST_STATED, Edge
+from malsim.sim.engine.claim_context import LEAST_STATED, DraftEdge
 from malsim.sim.engine.drafts import Drafts
 from malsim.sim.world import SENSES
 
@@ -108,7 +108,7 @@ class Desk:
         drawn = self._draws.uniform(SENSES, rep=self._reps[rep], turn=nth)
         value = self._world.sight(drawn, rep=rep, fact=fact, t=due).read(self._reviewers.accuracy)
         agrees = value == catalogue.value[row]
-        edges = [Edge("supports", np.where(agrees, row, NONE)), Edge("contradicts", np.where(agrees, NONE, row))]
+        edges = [DraftEdge("supports", np.where(agrees, row, NONE)), DraftEdge("contradicts", np.where(agrees, NONE, row))]
         return Drafts.of(
             edges, rep=rep, t=due, who=self._who, turn=nth, fact=fact, value=value,
             stated=max(self._reviewers.accuracy, LEAST_STATED), form=self._form,

@@ -10,7 +10,7 @@ import numpy as np
 
 from malsim.memory.push.ranking import foremost_where
 from malsim.memory.schema import NONE
-from malsim.sim.engine.claim_context import Seen
+from malsim.sim.engine.claim_context import ShownRows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,13 +115,13 @@ class Snapshot:
                 _entered(marked, at, bears)
         return Pushed(row, _entered(about, at, held.about[shown]), marked, pushed, demand)
 
-    def seen(self, rep: Ints, fact: Ints, now: float) -> Seen:
+    def seen(self, rep: Ints, fact: Ints, now: float) -> ShownRows:
         """What a push about its fact shows each writer of that fact: rows about nothing else, in the push's order."""
         pushed = self.push(rep, fact, now, marks=False)
         at = np.flatnonzero(pushed.about)
         up = at - (~pushed.about).cumsum(axis=1).take(at)  # past the lines about something else
         cell, (row, value) = pushed.row.take(at), np.full((2, *pushed.row.shape), NONE, dtype=np.int64)
-        return Seen(
+        return ShownRows(
             _entered(row, up, cell),
             _entered(value, up, self.catalogue.value[cell]),
             _entered(np.zeros(row.shape), up, self.worth[cell]),

@@ -11,7 +11,7 @@ from malsim.sim.agent import hooks
 from malsim.sim.agent.reader_policy import Mind
 from malsim.sim.clock import milliseconds
 from malsim.sim.draws import Draws, Seats
-from malsim.sim.engine.claim_context import LEAST_STATED, Edge
+from malsim.sim.engine.claim_context import LEAST_STATED, DraftEdge
 from malsim.sim.engine.drafts import Drafts
 from malsim.sim.world import SENSES
 
@@ -191,10 +191,10 @@ class Session:
             return Drafts.none()
         friend, rival, own = mind.friend()[rep], mind.rival()[rep], self.own(turn)[rep]
         edges = [
-            Edge("contradicts", turn.first[rep]),
-            Edge("contradicts", np.where(rival == own, NONE, rival)),
-            Edge("supports", np.where(friend == own, NONE, friend)),
-            Edge("supersedes", own),
+            DraftEdge("contradicts", turn.first[rep]),
+            DraftEdge("contradicts", np.where(rival == own, NONE, rival)),
+            DraftEdge("supports", np.where(friend == own, NONE, friend)),
+            DraftEdge("supersedes", own),
         ]
         return Drafts.of(
             edges, rep=rep, t=milliseconds(turn.now), who=self._who, turn=turn.number, fact=turn.fact[rep],

@@ -11,13 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.memory.schema import NONE
+from malsim.moved import renamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from malsim.sim.draws import Draws
 
-__all__ = ["LEAST_STATED", "Array", "Bools", "Edge", "Ints", "LatestClaims", "Occasion", "Said", "Seen", "Senses"]
+__all__ = [
+    "LEAST_STATED",
+    "Array",
+    "Bools",
+    "ClaimContext",
+    "ClaimDraft",
+    "DraftEdge",
+    "Ints",
+    "LatestClaims",
+    "Senses",
+    "ShownRows",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -34,7 +46,7 @@ class Senses(Protocol):
 
 
 @dataclass(frozen=True)
-class Seen:
+class ShownRows:
     """The rows that the push showed about each claim's fact, best ranked first, shape (claims, lines); NONE for none.
 
     `row` is the shown cell (what stands for its handle), `value` the place of its value among the fact's, `effective` what
@@ -46,19 +58,19 @@ class Seen:
     effective: Array
 
     @classmethod
-    def nothing(cls, claims: int) -> Seen:
+    def nothing(cls, claims: int) -> ShownRows:
         """What a writer sees who reads no push."""
         empty = np.full((claims, 1), NONE, dtype=np.int64)
         return cls(empty, empty, np.zeros((claims, 1)))
 
-    def rows(self, here: slice) -> Seen:
+    def rows(self, here: slice) -> ShownRows:
         """What some of the claims were shown."""
-        return Seen(self.row[here], self.value[here], self.effective[here])
+        return ShownRows(self.row[here], self.value[here], self.effective[here])
 
-    def among(self, claims: int, rows: Ints) -> Seen:
+    def among(self, claims: int, rows: Ints) -> ShownRows:
         """The same for so many claims, these those at places `rows`; the others were shown nothing."""
         shape = (claims, self.row.shape[1])
-        whole = Seen(np.full(shape, NONE), np.full(shape, NONE), np.zeros(shape))
+        whole = ShownRows(np.full(shape, NONE), np.full(shape, NONE), np.zeros(shape))
         whole.row[rows], whole.value[rows], whole.effective[rows] = self.row, self.value, self.effective
         return whole
 
@@ -108,7 +120,7 @@ class LatestClaims:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Occasion:
+class ClaimContext:
     """Claims about to be made by members of one population, one row each.
 
     `rep` is the replication's number, `member` the writer among the population's, `turn` the writer's own count of claims
@@ -122,7 +134,7 @@ class Occasion:
     choices: Ints
     draws: Draws
     sense: Senses
-    seen: Seen
+    seen: ShownRows
     own: LatestClaims
 
     def happens(self, share: float, purpose: str) -> Bools:
@@ -143,7 +155,7 @@ class Occasion:
 
 
 @dataclass(frozen=True)
-class Edge:
+class DraftEdge:
     """One edge for each claim, to the cell at `target`; none where that is NONE."""
 
     relation: str
@@ -152,7 +164,7 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Said:
+class ClaimDraft:
     """What the writers say: a value and a confidence a claim, the edges it was their nature to add, and who kept silent.
 
     `graded` marks claims that judge an own earlier one: they are of kind `ver`, and the population's habits (disputes,
@@ -161,18 +173,18 @@ class Said:
 
     value: Ints
     stated: Array
-    edges: tuple[Edge, ...] = ()
+    edges: tuple[DraftEdge, ...] = ()
     speaks: Bools | None = None
     graded: Bools | None = None
 
     @classmethod
-    def joined(cls, parts: Sequence[Said]) -> Said:
+    def joined(cls, parts: Sequence[ClaimDraft]) -> ClaimDraft:
         """What several populations say, one under the other."""
         if len(parts) == 1:
             return parts[0]
         ends = list(accumulate(len(part.value) for part in parts))
         edges = [
-            Edge(edge.relation, _spread([(end, edge.target)], ends[-1], otherwise=NONE), edge.mutual)
+            DraftEdge(edge.relation, _spread([(end, edge.target)], ends[-1], otherwise=NONE), edge.mutual)
             for part, end in zip(parts, ends, strict=True)
             for edge in part.edges
         ]
@@ -195,3 +207,6 @@ def _spread(parts: Iterable[tuple[int, NDArray[Any] | None]], claims: int, *, ot
 
 def _marks(parts: Sequence[tuple[int, Bools | None]], claims: int, *, otherwise: bool) -> Bools | None:
     return _spread(parts, claims, otherwise=otherwise) if any(held is not None for _, held in parts) else None
+
+
+__getattr__ = renamed(__name__, {"Occasion": "ClaimContext", "Said": "ClaimDraft", "Edge": "DraftEdge"})

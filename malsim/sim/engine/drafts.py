@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from malsim.sim.engine.claim_context import Array, Bools, Edge, Ints
+    from malsim.sim.engine.claim_context import Array, Bools, DraftEdge, Ints
 
 __all__ = ["Drafts"]
 
@@ -52,7 +52,7 @@ class Drafts:
         return _NOTHING
 
     @classmethod
-    def of(cls, edges: Sequence[Edge], *, rep: Ints, **columns: Ints | Array | float) -> Drafts:
+    def of(cls, edges: Sequence[DraftEdge], *, rep: Ints, **columns: Ints | Array | float) -> Drafts:
         """Claims with what they intend; a column may be one number for all, and no edge is said twice."""
         spread: dict[str, NDArray[Any]] = {
             name: held if isinstance(held, np.ndarray) else np.full(len(rep), held) for name, held in columns.items()
@@ -80,7 +80,7 @@ class Drafts:
         return Drafts(**kept, claim=claim, **{name: getattr(self, name)[edge] for name in _OF_EDGES})
 
 
-def _flat(edges: Sequence[Edge]) -> dict[str, NDArray[Any]]:
+def _flat(edges: Sequence[DraftEdge]) -> dict[str, NDArray[Any]]:
     """Edges as columns of `Drafts`: claim by claim, in the order given, none twice."""
     targets = np.array([edge.target for edge in edges], dtype=np.int64).reshape(len(edges), -1 if edges else 0)
     claim, place = np.nonzero(targets.T != NONE)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.schema import NONE
-from malsim.sim.engine.claim_context import Edge
+from malsim.sim.engine.claim_context import DraftEdge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.sim.engine.claim_context import Bools, LatestClaims, Said, Seen
+    from malsim.sim.engine.claim_context import Bools, ClaimDraft, LatestClaims, ShownRows
     from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.settings.population import Population
 
@@ -32,25 +32,25 @@ class EdgePolicies:
         self._revises = np.array([population.revises for population in populations], dtype=bool)
         self._some_are_mutual = bool(self._mutual.any())
 
-    def edges(self, due: DueClaims, seen: Seen, own: LatestClaims, said: Said) -> list[Edge]:
+    def edges(self, due: DueClaims, seen: ShownRows, own: LatestClaims, draft: ClaimDraft) -> list[DraftEdge]:
         """The edges of claims of any of the populations."""
-        edges: list[Edge] = []
+        edges: list[DraftEdge] = []
         known = (seen.value != NONE) & (seen.row != own.row[:, None])
-        agrees = seen.value == said.value[:, None]
-        plain = True if said.graded is None else ~said.graded
+        agrees = seen.value == draft.value[:, None]
+        plain = True if draft.graded is None else ~draft.graded
         if self._disputes.some:
             rival = seen.pick(seen.row, seen.best(known & ~agrees))
             rival = np.where(self._disputes.happens(due) & plain, rival, NONE)
             if self._some_are_mutual:
                 mutual = self._mutual[due.population]
-                edges.append(Edge("contradicts", np.where(mutual, rival, NONE), mutual=True))
+                edges.append(DraftEdge("contradicts", np.where(mutual, rival, NONE), mutual=True))
                 rival = np.where(mutual, NONE, rival)
-            edges.append(Edge("contradicts", rival))
+            edges.append(DraftEdge("contradicts", rival))
         if self._supports.some:
             friend = seen.pick(seen.row, seen.best(known & agrees))
-            edges.append(Edge("supports", np.where(self._supports.happens(due) & plain, friend, NONE)))
+            edges.append(DraftEdge("supports", np.where(self._supports.happens(due) & plain, friend, NONE)))
         revises = self._revises[due.population] & plain
-        return edges + [Edge("supersedes", np.where(revises, row, NONE)) for row in (own.row, *own.unsuperseded.T)]
+        return edges + [DraftEdge("supersedes", np.where(revises, row, NONE)) for row in (own.row, *own.unsuperseded.T)]
 
 
 class _Share:

@@ -12,7 +12,7 @@ import numpy as np
 from malsim.errors import ScenarioError
 from malsim.sim.clock import milliseconds
 from malsim.sim.draws import Draws, Shared
-from malsim.sim.engine.claim_context import Occasion, Said
+from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
 from malsim.sim.engine.claim_schedule import NEVER, waited
 from malsim.sim.world import SENSES
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from malsim.sim.agent.context import RunContext
-    from malsim.sim.engine.claim_context import Array, Bools, Ints, LatestClaims, Seen
+    from malsim.sim.engine.claim_context import Array, Bools, Ints, LatestClaims, ShownRows
     from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.engine.scripted import Script
     from malsim.sim.settings.population import Population
@@ -75,19 +75,19 @@ class PopulationProcess:
         chosen: Ints = self._facts[self._upto.searchsorted(drawn, side="right")]
         return chosen
 
-    def say(self, due: DueClaims, seen: Seen, own: LatestClaims, bad: Bools | None = None) -> Said:
+    def say(self, due: DueClaims, seen: ShownRows, own: LatestClaims, bad: Bools | None = None) -> ClaimDraft:
         """What the members say; where `bad`, a wrong value takes the place of their own before they wire it."""
-        occasion = self._occasion(due, seen, own)
+        context = self._context(due, seen, own)
         if self.script:
             place = self.script.place(due.member, due.turn)
-            said = Said(self.script.value[place], self.script.stated[place])
+            draft = ClaimDraft(self.script.value[place], self.script.stated[place])
         else:
-            said = self._module.write(occasion, **self._settings["write"])
+            draft = self._module.write(context, **self._settings["write"])
         if bad is not None and bad.any():
-            said = replace(said, value=np.where(bad, occasion.another(said.value, "bad"), said.value))
-        return said
+            draft = replace(draft, value=np.where(bad, context.another(draft.value, "bad"), draft.value))
+        return draft
 
-    def _occasion(self, due: DueClaims, seen: Seen, own: LatestClaims) -> Occasion:
+    def _context(self, due: DueClaims, seen: ShownRows, own: LatestClaims) -> ClaimContext:
         address = due.number, due.member, due.turn
         draws = Shared(self.draws.seed, self.draws.population, address=address, drawn=due.drawn)
 
@@ -99,7 +99,7 @@ class PopulationProcess:
             t = np.maximum(due.t - milliseconds(lag), 0)
             return self._world.sight(drawn, rep=due.rep, fact=due.fact, t=t).read(accuracy)
 
-        return Occasion(
+        return ClaimContext(
             rep=due.number, member=due.member, turn=due.turn, fact=due.fact, choices=self._world.choices[due.fact],
             draws=draws, sense=sense, seen=seen, own=own,
         )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 from malsim.errors import ScenarioError
 from malsim.memory.schema import NONE
 from malsim.sim.clock import days
-from malsim.sim.engine.claim_context import Said, Seen
+from malsim.sim.engine.claim_context import ClaimDraft, ShownRows
 from malsim.sim.engine.claim_schedule import ClaimSchedule
 from malsim.sim.engine.delivery import Line
 from malsim.sim.engine.drafts import Drafts
@@ -84,21 +84,21 @@ class Populations:
         for place, here, part in due.parts():
             told = own.rows(here, partial(self._own_claims.more, part))
             parts.append(self._processes[place].say(part, seen.rows(here), told, self._lines[place].bad(part)))
-        said = Said.joined(parts)
+        draft = ClaimDraft.joined(parts)
         form = _form(due.population)
         drafts = Drafts.of(
-            [*said.edges, *self._edge_policies.edges(due, seen, own, said)],
+            [*draft.edges, *self._edge_policies.edges(due, seen, own, draft)],
             rep=due.rep, t=due.t, who=self._who[due.population] + due.member, turn=due.turn, fact=due.fact,
-            value=said.value, stated=said.stated, form=form if said.graded is None else form + said.graded,
+            value=draft.value, stated=draft.stated, form=form if draft.graded is None else form + draft.graded,
         )  # fmt: skip
-        if said.speaks is not None and not said.speaks.all():
-            drafts = drafts.rows(np.flatnonzero(said.speaks))
+        if draft.speaks is not None and not draft.speaks.all():
+            drafts = drafts.rows(np.flatnonzero(draft.speaks))
         return self._carried(drafts, start, end)
 
-    def _shown(self, snapshot: Snapshot, due: DueClaims, now: float) -> Seen:
+    def _shown(self, snapshot: Snapshot, due: DueClaims, now: float) -> ShownRows:
         asks = self._reads[due.population]
         if not (asks.any() and len(snapshot.view)):
-            return Seen.nothing(len(due))
+            return ShownRows.nothing(len(due))
         if asks.all():
             return snapshot.seen(due.rep, due.fact, now)
         rows = np.flatnonzero(asks)

@@ -1,8 +1,8 @@
 """Behaviours of writers, one file each; being in this folder is being registered.
 
 A behaviour is a module: its docstring says in a sentence what the writer is like and then the equation that generates its
-claims; its `Param`s declare what can be set; `write` turns an `Occasion` into what is `Said`. It may also have `gap`, days
-from one claim to the next where they do not come at random, and `habits`, common settings it starts from.
+claims; its `Param`s declare what can be set; `write` turns a `ClaimContext` into a `ClaimDraft`. It may also have `gap`,
+days from one claim to the next where they do not come at random, and `habits`, common settings it starts from.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy as np
 
 from malsim.parameters import Param
 from malsim.sim.draws import Draws
-from malsim.sim.engine.claim_context import Array, Ints, Occasion, Said
+from malsim.sim.engine.claim_context import Array, ClaimContext, ClaimDraft, Ints
 
 accuracy = Param(0.85, "1", "share of its claims that are true when made", 0.0, 1.0)
 burst = Param(8.0, "claims", "claims in a burst", 1.0, 10_000.0)
@@ -24,6 +24,6 @@ def gap(draws: Draws, *, rep: Ints, member: Ints, turn: Ints, rate: float, burst
     return np.where(turn % int(burst) == 0, pause, spacing)
 
 
-def write(occasion: Occasion, *, accuracy: float) -> Said:
-    """One claim an occasion."""
-    return Said(occasion.sense(accuracy), occasion.stated(accuracy, 0.0))
+def write(context: ClaimContext, *, accuracy: float) -> ClaimDraft:
+    """One draft a claim."""
+    return ClaimDraft(context.sense(accuracy), context.stated(accuracy, 0.0))

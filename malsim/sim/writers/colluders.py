@@ -7,16 +7,16 @@ stated = confidence; edges: supports, both ways, to the latest claim of every ot
 import numpy as np
 
 from malsim.parameters import Param
-from malsim.sim.engine.claim_context import Edge, Occasion, Said
+from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 accuracy = Param(0.0, "1", "probability that what they agreed on is true", 0.0, 1.0)
 confidence = Param(0.7, "1", "what each of them states", 0.01, 1.0)
 habits = {"disputes": 0.0}
 
 
-def write(occasion: Occasion, *, accuracy: float, confidence: float) -> Said:
-    """One claim an occasion."""
-    value = occasion.sense(accuracy, member=np.zeros_like(occasion.member), turn=occasion.fact)
-    peers = occasion.own.peers
-    edges = tuple(Edge("supports", peers[:, member], mutual=True) for member in range(peers.shape[1]))
-    return Said(value, occasion.stated(confidence, 0.0), edges=edges)
+def write(context: ClaimContext, *, accuracy: float, confidence: float) -> ClaimDraft:
+    """One draft a claim."""
+    value = context.sense(accuracy, member=np.zeros_like(context.member), turn=context.fact)
+    peers = context.own.peers
+    edges = tuple(DraftEdge("supports", peers[:, member], mutual=True) for member in range(peers.shape[1]))
+    return ClaimDraft(value, context.stated(confidence, 0.0), edges=edges)

@@ -6,20 +6,20 @@ stated = confidence; edge: contradicts that row
 
 from malsim.memory.schema import NONE
 from malsim.parameters import Param
-from malsim.sim.engine.claim_context import Edge, Occasion, Said
+from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 confidence = Param(0.7, "1", "what it states", 0.01, 1.0)
 habits = {"disputes": 0.0}
 
 
-def write(occasion: Occasion, *, confidence: float) -> Said:
-    """One claim an occasion, where there is something to deny."""
-    seen = occasion.seen
+def write(context: ClaimContext, *, confidence: float) -> ClaimDraft:
+    """One draft a claim, where there is something to deny."""
+    seen = context.seen
     best = seen.best(seen.value != NONE)
     denied, value = seen.pick(seen.row, best), seen.pick(seen.value, best)
-    return Said(
-        occasion.another(value),
-        occasion.stated(confidence, 0.0),
-        edges=(Edge("contradicts", denied),),
+    return ClaimDraft(
+        context.another(value),
+        context.stated(confidence, 0.0),
+        edges=(DraftEdge("contradicts", denied),),
         speaks=denied != NONE,
     )

@@ -5,12 +5,12 @@ stated = accuracy + noise · N(0, 1), within 0.01 and 1
 """
 
 from malsim.parameters import Param
-from malsim.sim.engine.claim_context import Occasion, Said
+from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.85, "1", "share of its claims that are true when made", 0.0, 1.0)
 noise = Param(0.05, "1", "spread of what it states around its accuracy", 0.0, 1.0)
 
 
-def write(occasion: Occasion, *, accuracy: float, noise: float) -> Said:
-    """One claim an occasion."""
-    return Said(occasion.sense(accuracy), occasion.stated(accuracy, noise))
+def write(context: ClaimContext, *, accuracy: float, noise: float) -> ClaimDraft:
+    """One draft a claim."""
+    return ClaimDraft(context.sense(accuracy), context.stated(accuracy, noise))

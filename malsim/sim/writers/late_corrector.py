@@ -5,13 +5,13 @@ edge: supersedes its own earlier claim about the fact, so that versions grow
 """
 
 from malsim.parameters import Param
-from malsim.sim.engine.claim_context import Occasion, Said
+from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.95, "1", "share of its claims that were true a lag ago", 0.0, 1.0)
 lag = Param(5.0, "d", "how late its news is", 0.0, 100_000.0)
 noise = Param(0.02, "1", "spread of what it states", 0.0, 1.0)
 
 
-def write(occasion: Occasion, *, accuracy: float, lag: float, noise: float) -> Said:
-    """One claim an occasion."""
-    return Said(occasion.sense(accuracy, lag=lag), occasion.stated(accuracy, noise))
+def write(context: ClaimContext, *, accuracy: float, lag: float, noise: float) -> ClaimDraft:
+    """One draft a claim."""
+    return ClaimDraft(context.sense(accuracy, lag=lag), context.stated(accuracy, noise))

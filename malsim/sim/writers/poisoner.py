@@ -10,17 +10,17 @@ import numpy as np
 
 from malsim.memory.schema import NONE
 from malsim.parameters import Param
-from malsim.sim.engine.claim_context import Edge, Occasion, Said
+from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 confidence = Param(0.95, "1", "what it states", 0.01, 1.0)
 supersedes = Param(0.0, "1", "probability of superseding the rival instead of contradicting it", 0.0, 1.0)
 habits = {"disputes": 0.0, "revises": False}
 
 
-def write(occasion: Occasion, *, confidence: float, supersedes: float) -> Said:
-    """One claim an occasion."""
-    value, seen = occasion.sense(0.0), occasion.seen
+def write(context: ClaimContext, *, confidence: float, supersedes: float) -> ClaimDraft:
+    """One draft a claim."""
+    value, seen = context.sense(0.0), context.seen
     rival = seen.pick(seen.row, seen.best((seen.value != NONE) & (seen.value != value[:, None])))
-    takes = occasion.happens(supersedes, "supersedes")
-    edges = (Edge("supersedes", np.where(takes, rival, NONE)), Edge("contradicts", np.where(takes, NONE, rival)))
-    return Said(value, occasion.stated(confidence, 0.0), edges=edges)
+    takes = context.happens(supersedes, "supersedes")
+    edges = (DraftEdge("supersedes", np.where(takes, rival, NONE)), DraftEdge("contradicts", np.where(takes, NONE, rival)))
+    return ClaimDraft(value, context.stated(confidence, 0.0), edges=edges)

@@ -10,17 +10,17 @@ import numpy as np
 
 from malsim.memory.schema import NONE
 from malsim.parameters import Param
-from malsim.sim.engine.claim_context import Edge, Occasion, Said
+from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 accuracy = Param(0.5, "1", "share of its proper claims that are true when made", 0.0, 1.0)
 confidence = Param(0.9, "1", "what it states", 0.01, 1.0)
 grades = Param(4.0, "claims", "grades it gives itself for each proper claim", 0.0, 1_000.0)
 
 
-def write(occasion: Occasion, *, accuracy: float, confidence: float, grades: float) -> Said:
-    """One claim an occasion; a proper one where it has nothing yet to grade."""
-    own = occasion.own
-    graded = (occasion.turn % (1 + int(grades)) != 0) & (own.row != NONE)
-    value = np.where(graded, own.value, occasion.sense(accuracy))
-    grade = Edge("supports", np.where(graded, own.row, NONE))
-    return Said(value, occasion.stated(confidence, 0.0), edges=(grade,), graded=graded)
+def write(context: ClaimContext, *, accuracy: float, confidence: float, grades: float) -> ClaimDraft:
+    """One draft a claim; a proper one where it has nothing yet to grade."""
+    own = context.own
+    graded = (context.turn % (1 + int(grades)) != 0) & (own.row != NONE)
+    value = np.where(graded, own.value, context.sense(accuracy))
+    grade = DraftEdge("supports", np.where(graded, own.row, NONE))
+    return ClaimDraft(value, context.stated(confidence, 0.0), edges=(grade,), graded=graded)

@@ -8,14 +8,14 @@ Where no other writer covers the fact, nothing ever contradicts the claim: only 
 
 from malsim.memory.schema import NONE
 from malsim.parameters import Param
-from malsim.sim.engine.claim_context import Occasion, Said
+from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.95, "1", "share of its claims that are true when made", 0.0, 1.0)
 habits = {"disputes": 0.0}
 
 
-def write(occasion: Occasion, *, accuracy: float) -> Said:
+def write(context: ClaimContext, *, accuracy: float) -> ClaimDraft:
     """One claim a fact."""
-    return Said(
-        occasion.sense(accuracy), occasion.stated(accuracy, 0.0), speaks=(occasion.own.row == NONE) & ~occasion.own.again
+    return ClaimDraft(
+        context.sense(accuracy), context.stated(accuracy, 0.0), speaks=(context.own.row == NONE) & ~context.own.again
     )

@@ -10,17 +10,17 @@ import numpy as np
 
 from malsim.memory.schema import NONE
 from malsim.parameters import Param
-from malsim.sim.engine.claim_context import Edge, Occasion, Said
+from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 accuracy = Param(0.0, "1", "probability that what the source pushes is true", 0.0, 1.0)
 confidence = Param(0.7, "1", "what each name states", 0.01, 1.0)
 habits = {"disputes": 0.0, "revises": False}
 
 
-def write(occasion: Occasion, *, accuracy: float, confidence: float) -> Said:
-    """One claim an occasion, until the name has spoken."""
-    value = occasion.sense(accuracy, member=np.zeros_like(occasion.member), turn=occasion.fact)
-    first = Edge("supports", occasion.own.first)
-    return Said(
-        value, occasion.stated(confidence, 0.0), edges=(first,), speaks=(occasion.own.row == NONE) & ~occasion.own.again
+def write(context: ClaimContext, *, accuracy: float, confidence: float) -> ClaimDraft:
+    """One draft a claim, until the name has spoken."""
+    value = context.sense(accuracy, member=np.zeros_like(context.member), turn=context.fact)
+    first = DraftEdge("supports", context.own.first)
+    return ClaimDraft(
+        value, context.stated(confidence, 0.0), edges=(first,), speaks=(context.own.row == NONE) & ~context.own.again
     )
