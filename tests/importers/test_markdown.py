@@ -29,9 +29,13 @@ class Repository:
         if tried.returncode:
             pytest.skip(f"git cannot make a repository here: {tried.stderr.strip()}")
 
-    def git(self, *arguments: str, check: bool = True, **given: str) -> subprocess.CompletedProcess[str]:
+    def git(
+        self, *arguments: str, check: bool = True, given: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         outer = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        env = outer | {"GIT_CONFIG_GLOBAL": str(self.folder.parent / "no_config"), "GIT_CONFIG_NOSYSTEM": "1"} | given
+        env = (
+            outer | {"GIT_CONFIG_GLOBAL": str(self.folder.parent / "no_config"), "GIT_CONFIG_NOSYSTEM": "1"} | (given or {})
+        )
         return subprocess.run(["git", *arguments], cwd=self.folder, env=env, check=check, capture_output=True, text=True)  # noqa: S607
 
     def commit(self, who: str, day: int, **files: str | None) -> None:
@@ -42,7 +46,7 @@ class Repository:
         when = f"2026-03-{day:02}T12:00:00+00:00"
         by = {"GIT_AUTHOR_NAME": who, "GIT_AUTHOR_EMAIL": f"{who}@example.org", "GIT_AUTHOR_DATE": when,
               "GIT_COMMITTER_NAME": "bot", "GIT_COMMITTER_EMAIL": "bot@example.org", "GIT_COMMITTER_DATE": when}  # fmt: skip
-        self.git("commit", "-q", "-m", "change", **by)
+        self.git("commit", "-q", "-m", "change", given=by)
 
 
 def counts(came: Imported) -> dict[str, str]:
