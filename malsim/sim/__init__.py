@@ -21,7 +21,7 @@ MOVED = {
     "claim_files": "replay.claim_files", "disputes": "replay.disputes", "steady": "replay.endings",
     "script": "settings.scenario", "populations": "settings.population", "reader": "settings.reader",
     "beginning": "settings.initial_memory", "wires": "settings.netlist_config", "timing": "settings.timing",
-    "occasion": "engine.claim_context", "drafts": "engine.drafts", "scripted": "engine.scripted",
+    "occasion": "engine.claim_context", "drafts": "engine.claim_batch", "scripted": "engine.scripted",
     "faults": "engine.delivery",
     "reviewers": "agent.reviewer_pool", "hooks": "agent.hooks", "happenings": "record.event_kinds",
     "gauges": "record.observables", "metrics": "record.metrics", "scoring": "record.scoring", "manifest": "record.manifest",

@@ -21,7 +21,7 @@ from malsim.sim.agent.reviewer_pool import Desk
 from malsim.sim.agent.snapshot import Snapshot
 from malsim.sim.agent.turns import Session
 from malsim.sim.clock import days, milliseconds
-from malsim.sim.engine.drafts import Drafts
+from malsim.sim.engine.claim_batch import ClaimBatch
 from malsim.sim.engine.inbox import Inbox
 from malsim.sim.engine.intake import Intake
 from malsim.sim.engine.populations import Populations
@@ -150,12 +150,12 @@ class Bench:
 
     def _turn(self, number: int, at: int, *, last: bool) -> None:
         now = days(at)
-        state, own = self.state, Drafts.none()
+        state, own = self.state, ClaimBatch.none()
         if self.session:
             snapshot = self._seen(now)
             fact, opened, own = self.session.live(snapshot, number, now, self.thread.budget if self.thread else None)
             state = self.plant.read(state, np.arange(len(fact)), fact, opened, now)
-        reviews = self.desk.reviewed(self.snapshot, at) if self.desk else Drafts.none()
+        reviews = self.desk.reviewed(self.snapshot, at) if self.desk else ClaimBatch.none()
         self._scan(state, at, [own, reviews])
         if at in self._timing.doubled:
             self._scan(self.state, at, [])
@@ -172,11 +172,11 @@ class Bench:
         notes.every("caught_up", now, "session", "one tick for the whole gap", gap)
         hooks.oriented(now, notes)
 
-    def _scan(self, state: Any, at: int, own: list[Drafts]) -> None:
+    def _scan(self, state: Any, at: int, own: list[ClaimBatch]) -> None:
         """Read the inputs, recompute."""
         now = days(at)
         waiting, drafts = self.inbox.drain(now)
-        drafts = self.populations.ordered(Drafts.joined([drafts, *own]))
+        drafts = self.populations.ordered(ClaimBatch.joined([drafts, *own]))
         if len(drafts) or waiting.height:
             state = self._admitted(state, drafts, waiting, now)
         if self.session:
@@ -186,7 +186,7 @@ class Bench:
             state = self._wired(state, at, self.thread)
         self._settle(state, now)
 
-    def _admitted(self, state: Any, drafts: Drafts, scripted: pl.DataFrame, now: float) -> Any:
+    def _admitted(self, state: Any, drafts: ClaimBatch, scripted: pl.DataFrame, now: float) -> Any:
         claims, place = self.intake.claims(drafts, scripted, checked=isinstance(self.plant, HoldsGraph))
         state, verdicts = self.plant.admit(state, claims)
         view = self.plant.view(state, now)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from malsim.sim.agent.hooks import Turn
-    from malsim.sim.engine.drafts import Drafts
+    from malsim.sim.engine.claim_batch import ClaimBatch
     from malsim.sim.record.turn_counters import Ledger
     from malsim.sim.settings.scenario import Scenario
 
@@ -132,14 +132,16 @@ CHANGES: dict[str, Callable[[Scenario], Scenario]] = {
 }
 
 
-def lets_go(turn: Turn, again: Callable[..., None], write: Callable[[], Drafts], *, ledger: Ledger, **rest: Any) -> Drafts:
+def lets_go(
+    turn: Turn, again: Callable[..., None], write: Callable[[], ClaimBatch], *, ledger: Ledger, **rest: Any
+) -> ClaimBatch:
     """A stop hook that enters a turn as withheld, and releases it all the same."""
     lessons = STOP(turn, again, write, ledger=ledger, **rest)
     turn.released = np.ones_like(turn.released)
     return lessons
 
 
-def trusts(turn: Turn, _again: object, write: Callable[[], Drafts], *, ledger: Ledger, **_: object) -> Drafts:
+def trusts(turn: Turn, _again: object, write: Callable[[], ClaimBatch], *, ledger: Ledger, **_: object) -> ClaimBatch:
     """A stop hook that blocks once, and then takes the reader's word that it opened what was marked."""
     blocked = turn.unopened.any(axis=1) | turn.unwritten
     turn.released = np.ones_like(turn.released)
@@ -149,7 +151,10 @@ def trusts(turn: Turn, _again: object, write: Callable[[], Drafts], *, ledger: L
 
 
 STOP = hooks.stop
-SWITCHES: dict[str, Callable[..., Drafts]] = {"the stop hook says no and lets go": lets_go, "the stop hook trusts": trusts}
+SWITCHES: dict[str, Callable[..., ClaimBatch]] = {
+    "the stop hook says no and lets go": lets_go,
+    "the stop hook trusts": trusts,
+}
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)

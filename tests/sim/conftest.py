@@ -18,8 +18,8 @@ from malsim.memory.port import HoldsGraph
 from malsim.sim import bench
 from malsim.sim.agent.reviewer_pool import Reviewers
 from malsim.sim.clock import DAY
+from malsim.sim.engine.claim_batch import ClaimBatch
 from malsim.sim.engine.delivery import NOISE, Fault
-from malsim.sim.engine.drafts import Drafts
 from malsim.sim.engine.inbox import Inbox
 from malsim.sim.record.event_kinds import KINDS
 from malsim.sim.record.manifest import digest
@@ -154,9 +154,9 @@ class _Spy(Inbox):
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen: list[Drafts] = []
+        self.seen: list[ClaimBatch] = []
 
-    def draft(self, drafts: Drafts) -> None:
+    def draft(self, drafts: ClaimBatch) -> None:
         self.seen.append(drafts)
         super().draft(drafts)
 
@@ -169,7 +169,7 @@ def posted() -> Callable[[Scenario], pl.DataFrame]:
         made = bench.Bench(scenario)
         made.inbox = spy = _Spy()
         made.calendar.run()
-        all_ = Drafts.joined(spy.seen)
+        all_ = ClaimBatch.joined(spy.seen)
         numbers = {name: getattr(all_, name) for name in ("rep", "turn", "t", "fact", "value", "stated")}
         truth = made.context.world.at(all_.rep, all_.fact, all_.t)
         frame = pl.DataFrame(numbers).with_columns(

@@ -18,7 +18,7 @@ from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import Validated
 from malsim.memory.gate.verdicts import Judgement
 from malsim.memory.schema import NONE, RELATIONS
-from malsim.sim.engine.drafts import Drafts
+from malsim.sim.engine.claim_batch import ClaimBatch
 from malsim.sim.engine.words import Form, Words
 from malsim.sim.world import Fact
 
@@ -42,7 +42,7 @@ def words(case: str) -> tuple[Words, tuple[Fact, ...], tuple[str, ...], Rules]:
     return Words(facts, writers, FORMS, first=2, last=4, rules=rules), facts, writers, rules
 
 
-def written(drafts: Drafts, memory: Memory, facts: tuple[Fact, ...], writers: tuple[str, ...]) -> list[dict[str, Any]]:
+def written(drafts: ClaimBatch, memory: Memory, facts: tuple[Fact, ...], writers: tuple[str, ...]) -> list[dict[str, Any]]:
     """The claims of drafts as a person would write them."""
     claims = []
     for n in range(len(drafts)):
@@ -67,7 +67,7 @@ def written(drafts: Drafts, memory: Memory, facts: tuple[Fact, ...], writers: tu
 
 
 @st.composite
-def batches(draw: st.DrawFn) -> Drafts:
+def batches(draw: st.DrawFn) -> ClaimBatch:
     """A few drafts in the order of the gate, some posted twice, some with a confidence that no claim may have."""
     count = draw(st.integers(1, 5))
     ints = {"rep": 2, "fact": 1, "value": 1, "form": 2, "who": 2, "turn": 3}
@@ -82,10 +82,10 @@ def batches(draw: st.DrawFn) -> Drafts:
     claim, relation, target = np.array(sorted(edges), dtype=np.int64).reshape(-1, 3).T
     mutual = np.array(draw(st.lists(st.booleans(), min_size=len(edges), max_size=len(edges))), dtype=bool)
     target = 2 * columns["rep"][claim] + target
-    return Drafts(**columns, claim=claim, relation=relation, target=target, mutual=mutual)
+    return ClaimBatch(**columns, claim=claim, relation=relation, target=target, mutual=mutual)
 
 
-def ordered(drafts: Drafts, words: Words) -> Drafts:
+def ordered(drafts: ClaimBatch, words: Words) -> ClaimBatch:
     return drafts.rows(np.lexsort((drafts.turn, words.rank[drafts.who], drafts.t)))
 
 
@@ -131,7 +131,7 @@ POSTED = st.lists(st.one_of(batches(), st.integers(0, 3)), min_size=2, max_size=
 @settings(max_examples=40)
 @given(posted=POSTED, counted=st.booleans())
 def test_batches_are_judged_as_claims_written_out_whatever_stands_already(
-    posted: list[Drafts | int], *, counted: bool
+    posted: list[ClaimBatch | int], *, counted: bool
 ) -> None:
     """A number stands for a claim of somebody else's, whose body is that of a draft of the writer ann."""
     vocabulary, facts, writers, rules = words("sound")
@@ -166,7 +166,7 @@ def test_what_is_said_again_or_by_others_is_compared() -> None:
     columns = dict.fromkeys(("rep", "t", "who", "fact", "value", "form"), one)
 
     def are_new(turn: int, held: Memory) -> bool:
-        drafts = Drafts.of([], **columns, turn=np.array([turn]), stated=np.array([0.5]))
+        drafts = ClaimBatch.of([], **columns, turn=np.array([turn]), stated=np.array([0.5]))
         return vocabulary.claims(drafts, held).new
 
     assert [are_new(turn, memory) for turn in (0, 1, 1, 5, 3, 6)] == [True, True, False, True, False, True]

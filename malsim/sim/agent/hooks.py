@@ -13,7 +13,7 @@ from malsim.memory.bootstrap import MAP, ten_cells
 from malsim.memory.graph.frames import Deferred
 from malsim.memory.graph.replicate import replicated
 from malsim.memory.schema import NONE
-from malsim.sim.engine.drafts import Drafts
+from malsim.sim.engine.claim_batch import ClaimBatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,9 +131,9 @@ def push(
 
 
 def stop(
-    turn: Turn, again: Callable[[Bools, int], None], write: Callable[[], Drafts], *, attempts: int, ledger: Ledger,
+    turn: Turn, again: Callable[[Bools, int], None], write: Callable[[], ClaimBatch], *, attempts: int, ledger: Ledger,
     notes: Notes,
-) -> Drafts:  # fmt: skip
+) -> ClaimBatch:  # fmt: skip
     """At the end of a turn: release it only where every marked row was opened and every lesson written; the lessons.
 
     A turn that is refused is tried `again` (which replications, which try), at most `attempts` times; one that is still
@@ -142,7 +142,7 @@ def stop(
     """
     notes.opened(turn, turn.name)
     worked, turn.worked = turn.worked, False
-    lessons = Drafts.none()
+    lessons = ClaimBatch.none()
     try:
         if worked:
             turn.released = ~_tried(turn, again, attempts, ledger, notes)

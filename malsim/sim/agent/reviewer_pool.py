@@ -10,8 +10,8 @@ import numpy as np
 from malsim.errors import ScenarioError
 from malsim.memory.schema import NONE
 from malsim.sim.draws import Draws
+from malsim.sim.engine.claim_batch import ClaimBatch
 from malsim.sim.engine.claim_context import LEAST_STATED, DraftEdge
-from malsim.sim.engine.drafts import Drafts
 from malsim.sim.world import SENSES
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Desk:
         self._row, self._rep = np.append(self._row, row), np.append(self._rep, rep)
         self._due = np.append(self._due, self._served(rep, now))
 
-    def reviewed(self, snapshot: Snapshot, before: int) -> Drafts:
+    def reviewed(self, snapshot: Snapshot, before: int) -> ClaimBatch:
         """The verdicts of reviews that end before a time, as claims."""
         over = self._due < before
         alarm = over & (self._row == NONE)
@@ -102,14 +102,14 @@ class Desk:
         row, rep, due = self._row[done], self._rep[done], self._due[done]
         self._row, self._rep, self._due = self._row[~over], self._rep[~over], self._due[~over]
         if not done.size:
-            return Drafts.none()
+            return ClaimBatch.none()
         catalogue = snapshot.catalogue
         fact, nth = catalogue.fact[row].astype(np.int64), catalogue.ordinal[row].astype(np.int64)
         drawn = self._draws.uniform(SENSES, rep=self._reps[rep], turn=nth)
         value = self._world.sight(drawn, rep=rep, fact=fact, t=due).read(self._reviewers.accuracy)
         agrees = value == catalogue.value[row]
         edges = [DraftEdge("supports", np.where(agrees, row, NONE)), DraftEdge("contradicts", np.where(agrees, NONE, row))]
-        return Drafts.of(
+        return ClaimBatch.of(
             edges, rep=rep, t=due, who=self._who, turn=nth, fact=fact, value=value,
             stated=max(self._reviewers.accuracy, LEAST_STATED), form=self._form,
         )  # fmt: skip

@@ -11,8 +11,8 @@ from malsim.sim.agent import hooks
 from malsim.sim.agent.reader_policy import Mind
 from malsim.sim.clock import milliseconds
 from malsim.sim.draws import Draws, Seats
+from malsim.sim.engine.claim_batch import ClaimBatch
 from malsim.sim.engine.claim_context import LEAST_STATED, DraftEdge
-from malsim.sim.engine.drafts import Drafts
 from malsim.sim.world import SENSES
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ class Session:
         self._reads = np.zeros(0, dtype=np.int32)  # how often each cell was opened
         self._open: tuple[Snapshot, Turn] | None = None  # the turn whose lessons are at the gate
 
-    def live(self, snapshot: Snapshot, number: int, now: float, budget: Array | None = None) -> tuple[Ints, Ints, Drafts]:
+    def live(
+        self, snapshot: Snapshot, number: int, now: float, budget: Array | None = None
+    ) -> tuple[Ints, Ints, ClaimBatch]:
         """One turn up to its write-back: the facts asked about, the rows opened, and the claims that go to the gate.
 
         `budget` is the words each reader may be pushed, where something sets it.
@@ -76,7 +78,7 @@ class Session:
         self._open = snapshot, turn
         return fact, self._opened(turn, len(snapshot.view)), lessons
 
-    def heard(self, drafts: Drafts, row: Ints, name: Callable[[], pl.Series]) -> None:
+    def heard(self, drafts: ClaimBatch, row: Ints, name: Callable[[], pl.Series]) -> None:
         """Learn within the turn which cells its write-backs became; `row` is NONE for a refusal, `name` gives all names."""
         mine = drafts.who == self._who
         own, refused = np.flatnonzero(mine & (row != NONE)), np.zeros(len(self._reps), dtype=bool)
@@ -183,12 +185,12 @@ class Session:
         true_once: Ints = rep[once]
         return true_once
 
-    def _write_back(self, mind: Mind) -> Drafts:
+    def _write_back(self, mind: Mind) -> ClaimBatch:
         """Each released lesson as a claim: it contradicts what was trusted instead, and supports what says the same."""
         turn = mind.turn
         rep = np.flatnonzero(turn.released & (turn.learned != NONE))
         if not rep.size:
-            return Drafts.none()
+            return ClaimBatch.none()
         friend, rival, own = mind.friend()[rep], mind.rival()[rep], self.own(turn)[rep]
         edges = [
             DraftEdge("contradicts", turn.first[rep]),
@@ -196,7 +198,7 @@ class Session:
             DraftEdge("supports", np.where(friend == own, NONE, friend)),
             DraftEdge("supersedes", own),
         ]
-        return Drafts.of(
+        return ClaimBatch.of(
             edges, rep=rep, t=milliseconds(turn.now), who=self._who, turn=turn.number, fact=turn.fact[rep],
             value=turn.learned[rep], stated=max(self.reader.skill, LEAST_STATED), form=self._form,
         )  # fmt: skip

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from malsim.sim.agent.context import RunContext
+    from malsim.sim.engine.claim_batch import ClaimBatch
     from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.engine.claim_schedule import DueClaims
-    from malsim.sim.engine.drafts import Drafts
 
 __all__ = ["BAD", "NOISE", "Fault", "Line"]
 
@@ -95,7 +95,7 @@ class Line:
         drawn = self.draws.uniform(f"bad {number}", rep=self.context.reps[rep], member=member, turn=turn)
         return fault.during(t) & (drawn < fault.bad["wrong"])
 
-    def carry(self, drafts: Drafts, start: int, end: int) -> Drafts:
+    def carry(self, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
         """The claims as they arrive, of a turn from `start` to `end` (milliseconds); what befell them is noted."""
         for number, fault in enumerate(self.faults):
             if fault.bad["wrong"] and len(drafts):
@@ -106,11 +106,11 @@ class Line:
                 drafts = self._hit(fault, number, drafts, start, end)
         return drafts
 
-    def _note(self, kind: str, drafts: Drafts, hit: Bools) -> None:
+    def _note(self, kind: str, drafts: ClaimBatch, hit: Bools) -> None:
         detail, which = ("another value at the source", "bad") if kind == "misled" else ("on its way to the gate", "noise")
         self.context.notes.faulty(kind, drafts, hit, detail=detail, cause=f"{which} on {self.population}")
 
-    def _hit(self, fault: Fault, number: int, drafts: Drafts, start: int, end: int) -> Drafts:
+    def _hit(self, fault: Fault, number: int, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
         """Each claim is hit by each kind of noise on its own, but for one that is lost: nothing else befalls it."""
         noise, during = fault.noise, fault.during(drafts.t)
         address: dict[str, Ints | int] = {

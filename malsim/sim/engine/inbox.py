@@ -7,7 +7,7 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.sim.clock import milliseconds
-from malsim.sim.engine.drafts import Drafts
+from malsim.sim.engine.claim_batch import ClaimBatch
 
 __all__ = ["Inbox"]
 
@@ -17,19 +17,19 @@ class Inbox:
 
     def __init__(self) -> None:
         self._posted: list[pl.DataFrame] = []
-        self._drafts: list[Drafts] = []
+        self._drafts: list[ClaimBatch] = []
 
     def post(self, claims: pl.DataFrame) -> None:
         """Put claims (columns of `schema.CLAIMS`) in."""
         self._posted.append(claims)
 
-    def draft(self, drafts: Drafts) -> None:
+    def draft(self, drafts: ClaimBatch) -> None:
         """Put drafts in."""
         self._drafts.append(drafts)
 
-    def drain(self, before: float) -> tuple[pl.DataFrame, Drafts]:
+    def drain(self, before: float) -> tuple[pl.DataFrame, ClaimBatch]:
         """Take out what is stamped before a time in days; a claim stamped at that very time waits."""
-        drafts = Drafts.joined(self._drafts)
+        drafts = ClaimBatch.joined(self._drafts)
         arrived = drafts.t < milliseconds(before)
         self._drafts = []
         if not arrived.all():

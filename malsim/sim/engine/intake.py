@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory, Rules
     from malsim.memory.gate.claims import Validated
+    from malsim.sim.engine.claim_batch import ClaimBatch
     from malsim.sim.engine.claim_context import Bools, Ints
-    from malsim.sim.engine.drafts import Drafts
     from malsim.sim.engine.words import Words
     from malsim.sim.world import Fact
 
@@ -52,7 +52,7 @@ class Intake:
         names = np.array(list(self._writers), dtype=object)
         self._rank = np.argsort(np.argsort(names, kind="stable"), kind="stable")
 
-    def claims(self, drafts: Drafts, scripted: pl.DataFrame, *, checked: bool) -> tuple[Claims, Ints]:
+    def claims(self, drafts: ClaimBatch, scripted: pl.DataFrame, *, checked: bool) -> tuple[Claims, Ints]:
         """Drafts, which stand in the order of the gate, and scripted claims among them; of each the draft's row or NONE.
 
         With `checked`, what the gate has read of drafts' words before is handed along.
@@ -77,7 +77,7 @@ class Intake:
             checked=(lambda memory: self._checked(drafts, scripted, memory)) if checked else None,
         ), place
 
-    def _edges(self, drafts: Drafts, scripted: pl.DataFrame, place: Ints) -> Edges:
+    def _edges(self, drafts: ClaimBatch, scripted: pl.DataFrame, place: Ints) -> Edges:
         """The edges of drafts; those of scripted claims, which name their targets, are counted as edges to nowhere."""
         own = np.flatnonzero(place != NONE)
         now = np.full(len(drafts), NONE)
@@ -91,7 +91,7 @@ class Intake:
             mutual=np.append(drafts.mutual, np.zeros(len(named), dtype=bool)),
         )
 
-    def _checked(self, drafts: Drafts, scripted: pl.DataFrame, memory: Memory) -> Validated:
+    def _checked(self, drafts: ClaimBatch, scripted: pl.DataFrame, memory: Memory) -> Validated:
         claims = self._words.claims(drafts, memory)
         if scripted.height:
             claims, _ = claims.joined(claims, screened(validate(scripted, self._rules), self._rules))

@@ -11,10 +11,10 @@ import numpy as np
 from malsim.errors import ScenarioError
 from malsim.memory.schema import NONE
 from malsim.sim.clock import days
+from malsim.sim.engine.claim_batch import ClaimBatch
 from malsim.sim.engine.claim_context import ClaimDraft, ShownRows
 from malsim.sim.engine.claim_schedule import ClaimSchedule
 from malsim.sim.engine.delivery import Line
-from malsim.sim.engine.drafts import Drafts
 from malsim.sim.engine.edge_policies import EdgePolicies
 from malsim.sim.engine.own_claims import OwnClaims
 from malsim.sim.engine.population_process import PopulationProcess
@@ -71,14 +71,14 @@ class Populations:
         self._whose = np.repeat(np.arange(-1, len(self._processes)), [2, *self._schedule.sizes])  # a writer's population
         self._who = np.searchsorted(self._whose, np.arange(len(self._processes)))  # the writer that is its first member
 
-    def post(self, snapshot: Snapshot, start: int, end: int) -> Drafts:
+    def post(self, snapshot: Snapshot, start: int, end: int) -> ClaimBatch:
         """What all populations post from one scan to the next (milliseconds), as it will arrive.
 
         Those that read are shown what the last tick left, as of `start`.
         """
         due = self._schedule.take_due(end)
         if not len(due):
-            return Drafts.none()
+            return ClaimBatch.none()
         seen, own = self._shown(snapshot, due, days(start)), self._own_claims.own(due)
         parts = []
         for place, here, part in due.parts():
@@ -86,7 +86,7 @@ class Populations:
             parts.append(self._processes[place].say(part, seen.rows(here), told, self._lines[place].bad(part)))
         draft = ClaimDraft.joined(parts)
         form = _form(due.population)
-        drafts = Drafts.of(
+        drafts = ClaimBatch.of(
             [*draft.edges, *self._edge_policies.edges(due, seen, own, draft)],
             rep=due.rep, t=due.t, who=self._who[due.population] + due.member, turn=due.turn, fact=due.fact,
             value=draft.value, stated=draft.stated, form=form if draft.graded is None else form + draft.graded,
@@ -104,15 +104,15 @@ class Populations:
         rows = np.flatnonzero(asks)
         return snapshot.seen(due.rep[rows], due.fact[rows], now).among(len(due), rows)
 
-    def _carried(self, drafts: Drafts, start: int, end: int) -> Drafts:
+    def _carried(self, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
         """Claims that stand by population, as they arrive over its line."""
         if not any(line.faults for line in self._lines):
             return drafts
         edges = np.searchsorted(self._whose[drafts.who], np.arange(len(self._lines) + 1))
         parts = [drafts.rows(np.arange(*edges[line : line + 2])) for line in range(len(self._lines))]
-        return Drafts.joined([line.carry(part, start, end) for line, part in zip(self._lines, parts, strict=True)])
+        return ClaimBatch.joined([line.carry(part, start, end) for line, part in zip(self._lines, parts, strict=True)])
 
-    def heard(self, drafts: Drafts, row: Ints) -> None:
+    def heard(self, drafts: ClaimBatch, row: Ints) -> None:
         """Tell every population which cell each of its claims became, NONE for a refusal, in the order of the gate."""
         population = self._whose[drafts.who]
         own = np.flatnonzero((row != NONE) & (population != NONE) & (drafts.form == _form(population)))
@@ -120,7 +120,7 @@ class Populations:
         member = drafts.who[own] - self._who[population]
         self._own_claims.on_verdicts(population, drafts.rep[own], member, drafts.fact[own], row[own], drafts.value[own])
 
-    def ordered(self, drafts: Drafts) -> Drafts:
+    def ordered(self, drafts: ClaimBatch) -> ClaimBatch:
         """Drafts in the order of the gate: time, writer, the writer's own count."""
         return drafts.rows(np.lexsort((drafts.turn, self.words.rank[drafts.who], drafts.t)))
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory import Memory, Rules
+    from malsim.sim.engine.claim_batch import ClaimBatch
     from malsim.sim.engine.claim_context import Ints
-    from malsim.sim.engine.drafts import Drafts
     from malsim.sim.world import Fact
 
     Texts: TypeAlias = Callable[[], dict[str, pl.Series]]
@@ -113,7 +113,7 @@ class Words:
         )
         self._weights = checked.linked.column("weight")
 
-    def claims(self, drafts: Drafts, memory: Memory) -> Validated:
+    def claims(self, drafts: ClaimBatch, memory: Memory) -> Validated:
         """Checked claims of drafts that stand in the order of the gate; row n is draft n."""
         fact, said = self._placed(drafts)
         texts, new = cache(partial(self._texts, drafts, said)), self._are_new(drafts, memory)
@@ -132,7 +132,7 @@ class Words:
         made = Validated(told, self._linked(drafts, memory), checks.NO_ISSUES, NO_NOTES, new)
         return made if self._passes(drafts, texts()["body"]) else _looked_through(made, self.rules)
 
-    def _passes(self, drafts: Drafts, body: pl.Series) -> bool:
+    def _passes(self, drafts: ClaimBatch, body: pl.Series) -> bool:
         """Whether the gate surely has nothing against any claim, neither a word nor what each has of its own."""
         if not (self._sound and self._covered):
             return False
@@ -156,20 +156,20 @@ class Words:
         )
         return checks.all_pass(own, edges, self.rules)
 
-    def _placed(self, drafts: Drafts) -> tuple[Ints, Ints]:
+    def _placed(self, drafts: ClaimBatch) -> tuple[Ints, Ints]:
         """The place of each draft among the facts, past the last for a grade, and among the sayings."""
         about = self._about[drafts.form]
         fact = np.where(about, drafts.fact, len(self._starts) - 1)
         return fact, self._starts[fact] + np.where(about, drafts.value, 0)
 
-    def met(self, drafts: Drafts, made: Ints, memory: Memory) -> None:
+    def met(self, drafts: ClaimBatch, made: Ints, memory: Memory) -> None:
         """Remember which rows their writers have, by the cells that drafts were made into (NONE: it was not)."""
         own = np.flatnonzero(made != NONE)
         self._authors[drafts.rep[own], drafts.who[own]] = memory.column("author")[made[own]]
         if memory.height == self._read + len(own):
             self._read = memory.height
 
-    def _are_new(self, drafts: Drafts, memory: Memory) -> bool:
+    def _are_new(self, drafts: ClaimBatch, memory: Memory) -> bool:
         """Whether surely each draft says what no other and no cell does."""
         if self._alone and memory.height > self._read:
             others = memory.table("cells").rows.since(self._read)["body"]
@@ -179,7 +179,7 @@ class Words:
         np.maximum.at(count, writer, turn)
         return rise and self._alone and self._sound
 
-    def _texts(self, drafts: Drafts, said: Ints) -> dict[str, pl.Series]:
+    def _texts(self, drafts: ClaimBatch, said: Ints) -> dict[str, pl.Series]:
         """What makes a claim another than those that stand, and the hash of it."""
         names = self._names[drafts.who].tolist()
         body = [f"{name} #{turn}" for name, turn in zip(names, drafts.turn.tolist(), strict=True)]
@@ -191,7 +191,7 @@ class Words:
         }
         return texts | {"content": contents(framed(texts))}
 
-    def _told(self, drafts: Drafts, fact: Ints, said: Ints, texts: Texts) -> pl.DataFrame:
+    def _told(self, drafts: ClaimBatch, fact: Ints, said: Ints, texts: Texts) -> pl.DataFrame:
         """The claims in full."""
         tables = ((self._facts, fact), (self._said, said), (self._forms, drafts.form))
         columns: dict[str, pl.Series | NDArray[Any]] = {
@@ -206,7 +206,7 @@ class Words:
         }
         return framed(columns)
 
-    def _linked(self, drafts: Drafts, memory: Memory) -> Deferred:
+    def _linked(self, drafts: ClaimBatch, memory: Memory) -> Deferred:
         """Their edges."""
         claim, code = drafts.claim, drafts.relation
         numbers = {
@@ -236,7 +236,7 @@ class Words:
         fact = np.repeat(np.arange(len(self._starts)), np.diff(self._starts, append=self._starts[-1] + 1))
         return framed({column.name: column[places(fact)] for column in self._facts} | dict(self._said.to_dict()))
 
-    def saying(self, drafts: Drafts) -> Ints:
+    def saying(self, drafts: ClaimBatch) -> Ints:
         """The place of each draft among the sayings; NONE where the gate might object to a word, and change it."""
         _, said = self._placed(drafts)
         return said if self._sound else np.full(len(drafts), NONE, dtype=np.int64)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from malsim.memory.port import View
     from malsim.sim.agent.hooks import Turn
+    from malsim.sim.engine.claim_batch import ClaimBatch
     from malsim.sim.engine.claim_context import Bools, Ints
-    from malsim.sim.engine.drafts import Drafts
     from malsim.sim.world import Change, Fact
 
 __all__ = ["EVENTS", "Notes"]
@@ -151,14 +151,14 @@ class Notes:
         detail = f"opened {reads} times: a recurring read is worth an op of its own"
         self.note("nudged", turn.now, rep, subject=lambda: self.handles.gather(rows), detail=detail, cause=turn.name)
 
-    def written(self, drafts: Drafts, own: Ints, name: Callable[[], pl.Series], row: Ints) -> None:
+    def written(self, drafts: ClaimBatch, own: Ints, name: Callable[[], pl.Series], row: Ints) -> None:
         """Some drafts, the reader's lessons, became cells of a memory; `name` tells what its cells are called."""
         self.note("written_back", lambda: _in_days(drafts.t[own]), drafts.rep[own],
                   subject=lambda: name().gather(row),
                   detail=lambda: self._said(drafts.fact[own], drafts.value[own]),
                   cause=lambda: "turn " + pl.Series(drafts.turn[own]).cast(pl.String))  # fmt: skip
 
-    def faulty(self, kind: str, drafts: Drafts, hit: Bools, *, detail: str, cause: str) -> None:
+    def faulty(self, kind: str, drafts: ClaimBatch, hit: Bools, *, detail: str, cause: str) -> None:
         """A fault befell claims."""
         rows = np.flatnonzero(hit)
         self.note(

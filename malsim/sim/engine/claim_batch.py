@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from malsim.sim.engine.claim_context import Array, Bools, DraftEdge, Ints
 
-__all__ = ["Drafts"]
+__all__ = ["ClaimBatch"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drafts:
+class ClaimBatch:
     """Claims, one row each, and their edges, one row each.
 
     Of a claim: `rep` (place among the run's replications), `t` (milliseconds, when it reaches the gate), `who` (place among
@@ -47,12 +47,12 @@ class Drafts:
         return len(self.rep)
 
     @classmethod
-    def none(cls) -> Drafts:
+    def none(cls) -> ClaimBatch:
         """No claim at all."""
         return _NOTHING
 
     @classmethod
-    def of(cls, edges: Sequence[DraftEdge], *, rep: Ints, **columns: Ints | Array | float) -> Drafts:
+    def of(cls, edges: Sequence[DraftEdge], *, rep: Ints, **columns: Ints | Array | float) -> ClaimBatch:
         """Claims with what they intend; a column may be one number for all, and no edge is said twice."""
         spread: dict[str, NDArray[Any]] = {
             name: held if isinstance(held, np.ndarray) else np.full(len(rep), held) for name, held in columns.items()
@@ -60,7 +60,7 @@ class Drafts:
         return cls(rep=rep, **spread, **_flat(edges))
 
     @classmethod
-    def joined(cls, parts: Sequence[Drafts]) -> Drafts:
+    def joined(cls, parts: Sequence[ClaimBatch]) -> ClaimBatch:
         """Several one under the other."""
         parts = [part for part in parts if len(part)]
         if len(parts) <= 1:
@@ -70,18 +70,18 @@ class Drafts:
         columns["claim"] += np.repeat(starts, [len(part.claim) for part in parts])
         return cls(**columns)
 
-    def rows(self, rows: Ints) -> Drafts:
+    def rows(self, rows: Ints) -> ClaimBatch:
         """The claims of these rows, in their order, each with its edges; a row named twice is there twice."""
         each = np.bincount(self.claim, minlength=len(self))
         counts = each[rows]
         claim = np.repeat(np.arange(len(rows)), counts)
         edge = np.repeat(each.cumsum()[rows] - counts.cumsum(), counts) + np.arange(len(claim))
         kept = {name: getattr(self, name)[rows] for name in _OF_CLAIMS}
-        return Drafts(**kept, claim=claim, **{name: getattr(self, name)[edge] for name in _OF_EDGES})
+        return ClaimBatch(**kept, claim=claim, **{name: getattr(self, name)[edge] for name in _OF_EDGES})
 
 
 def _flat(edges: Sequence[DraftEdge]) -> dict[str, NDArray[Any]]:
-    """Edges as columns of `Drafts`: claim by claim, in the order given, none twice."""
+    """Edges as columns of `ClaimBatch`: claim by claim, in the order given, none twice."""
     targets = np.array([edge.target for edge in edges], dtype=np.int64).reshape(len(edges), -1 if edges else 0)
     claim, place = np.nonzero(targets.T != NONE)
     relation = np.array([schema.RELATIONS.index(edge.relation) for edge in edges], dtype=np.int64)[place]
@@ -95,7 +95,7 @@ def _flat(edges: Sequence[DraftEdge]) -> dict[str, NDArray[Any]]:
 
 
 _KINDS = {"stated": np.float64, "mutual": np.bool_}
-_COLUMNS = tuple(part.name for part in fields(Drafts))
+_COLUMNS = tuple(part.name for part in fields(ClaimBatch))
 _OF_EDGES = ("relation", "target", "mutual")
 _OF_CLAIMS = tuple(name for name in _COLUMNS if name not in (*_OF_EDGES, "claim"))
-_NOTHING = Drafts(**{name: np.zeros(0, dtype=_KINDS.get(name, np.int64)) for name in _COLUMNS})
+_NOTHING = ClaimBatch(**{name: np.zeros(0, dtype=_KINDS.get(name, np.int64)) for name in _COLUMNS})
