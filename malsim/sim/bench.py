@@ -71,8 +71,10 @@ class Bench:
         self.truth = world.first.copy()
         self.populations = Populations(scenario, self.context)
         self.inbox = Inbox()
-        self.catalogue = Catalogue(scenario.facts, scenario.replications, self.populations.words.sayings)
-        self.intake = Intake(scenario.facts, scenario.claims, self.populations.words, self.populations.about, scenario.rules)
+        self.catalogue = Catalogue(scenario.facts, scenario.replications, self.populations.templates.statements)
+        self.intake = Intake(
+            scenario.facts, scenario.claims, self.populations.templates, self.populations.about, scenario.rules
+        )
         self.ledger = self.session = self.desk = None
         if scenario.reader:
             self.ledger = Ledger(len(reps))
@@ -153,7 +155,7 @@ class Bench:
         state, own = self.state, ClaimBatch.none()
         if self.session:
             snapshot = self._seen(now)
-            fact, opened, own = self.session.live(snapshot, number, now, self.thread.budget if self.thread else None)
+            fact, opened, own = self.session.run_turn(snapshot, number, now, self.thread.budget if self.thread else None)
             state = self.plant.read(state, np.arange(len(fact)), fact, opened, now)
         reviews = self.desk.reviewed(self.snapshot, at) if self.desk else ClaimBatch.none()
         self._scan(state, at, [own, reviews])
@@ -193,12 +195,12 @@ class Bench:
         self.recorder.admitted(verdicts, claims.rep, view, claims)
         row, made = np.full((2, len(drafts) + 1), NONE, dtype=np.int64)
         row[place], made[place] = verdicts.row, np.where(verdicts.verdict == 0, verdicts.row, NONE)
-        self.catalogue.told(self.populations.words.saying(drafts), made[:-1])
+        self.catalogue.on_admitted(self.populations.templates.statement(drafts), made[:-1])
         if isinstance(self.plant, HoldsGraph):
-            self.populations.words.met(drafts, made[:-1], self.plant.graph(state))
-        self.populations.heard(drafts, row[:-1])
+            self.populations.templates.on_admitted(drafts, made[:-1], self.plant.graph(state))
+        self.populations.on_verdicts(drafts, row[:-1])
         if self.session:
-            self.session.heard(drafts, row[:-1], lambda: view.name)
+            self.session.on_verdicts(drafts, row[:-1], lambda: view.name)
         return state
 
     def _wired(self, state: Any, at: int, thread: Thread) -> Any:

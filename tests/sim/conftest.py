@@ -173,7 +173,7 @@ def posted() -> Callable[[Scenario], pl.DataFrame]:
         numbers = {name: getattr(all_, name) for name in ("rep", "turn", "t", "fact", "value", "stated")}
         truth = made.context.world.at(all_.rep, all_.fact, all_.t)
         frame = pl.DataFrame(numbers).with_columns(
-            made.populations.words.writers.gather(all_.who), true=truth == all_.value,
+            made.populations.templates.writers.gather(all_.who), true=truth == all_.value,
             edges=np.bincount(all_.claim, minlength=len(all_)),
         )  # fmt: skip
         return frame.sort("rep", "writer", "turn", "t", maintain_order=True)

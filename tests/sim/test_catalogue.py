@@ -45,7 +45,7 @@ def test_a_cell_known_by_its_draft_is_one_read_from_its_words(name: str) -> None
     bench = Bench(read(SCENARIOS / f"{name}.toml").replace(replications=2))
     bench.calendar.run()
     lived, scenario, memory = bench.catalogue, bench.scenario, bench.made().memory
-    anew = Catalogue(scenario.facts, scenario.replications, bench.populations.words.sayings)
+    anew = Catalogue(scenario.facts, scenario.replications, bench.populations.templates.statements)
     plant = bench.plant
     assert isinstance(plant, Graph)
     view = plant.view(plant.with_graph(plant.init([0, 1], bench.intake.vocabulary), memory), 0.0)

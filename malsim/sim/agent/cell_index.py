@@ -37,8 +37,8 @@ class Catalogue:
     Columns of their own are `value` (place or NONE), `born` (days), `init` (whether it came with the graph), `says` (place
     in a table of values, facts, replications).
 
-    A cell that came of a claim of the harness says what claims of its saying say (`sayings`: object, title, topics, one row
-    a saying); the words of any other are read off the memory.
+    A cell that came of a claim of the harness says what its statement says (`statements`: object, title, topics, one row
+    a statement); the words of any other are read off the memory.
     """
 
     lines: NDArray[np.void]
@@ -51,7 +51,7 @@ class Catalogue:
     init: Bools
     says: Ints
 
-    def __init__(self, facts: Sequence[Fact], replications: int, sayings: pl.DataFrame) -> None:
+    def __init__(self, facts: Sequence[Fact], replications: int, statements: pl.DataFrame) -> None:
         self.topics = tuple(dict.fromkeys(fact.topic for fact in facts))
         self.topic_of = np.array(
             [*(self.topics.index(fact.topic) for fact in facts), NONE], dtype=np.int64
@@ -69,9 +69,9 @@ class Catalogue:
         self._counts, self._ordinal = np.zeros(replications, dtype=np.int64), Column(np.zeros(0, dtype=np.int64))
         self._shelves = Shelves(replications * len(self.topics))
         names = [fact.name for fact in facts]
-        about = [names.index(name) if name in names else NONE for name in sayings["object"].to_list()]
-        self._sayings = self._read(np.array(about, dtype=np.int64), sayings)
-        self._told: list[tuple[Ints, Ints, Ints]] = []
+        about = [names.index(name) if name in names else NONE for name in statements["object"].to_list()]
+        self._statements = self._read(np.array(about, dtype=np.int64), statements)
+        self._admitted: list[tuple[Ints, Ints, Ints]] = []
         self._raw: Ints = np.zeros(0, dtype=np.int64)
         self._show()
 
@@ -94,19 +94,19 @@ class Catalogue:
         column = self._columns[name]  # which has room for one row at least
         return np.where(rows == NONE, column.dtype.type(none), column[rows])
 
-    def told(self, saying: Ints, row: Ints) -> None:
-        """Hear of the cells that claims became: their rows, and their places among the sayings, NONE for unknown words."""
-        known = np.flatnonzero((row != NONE) & (saying != NONE))
-        words, topics = self._sayings
-        self._told.append((row[known], words[saying[known]], topics[saying[known]]))
+    def on_admitted(self, statement: Ints, row: Ints) -> None:
+        """Take the rows of cells that claims became, with their places among the statements, NONE for unknown words."""
+        known = np.flatnonzero((row != NONE) & (statement != NONE))
+        words, topics = self._statements
+        self._admitted.append((row[known], words[statement[known]], topics[statement[known]]))
 
     def grow(self, view: View) -> None:
         """Take up the cells and edges that were admitted since, and the values that were replaced."""
         before = self._cells
         if len(view) > before:
             self._add(view, np.arange(before, len(view)))
-        elif self._told:
-            self._told = []
+        elif self._admitted:
+            self._admitted = []
         edges = view.edges(self._edges)
         if edges is not None and len(edges[0]):
             self._join(*edges)
@@ -141,10 +141,10 @@ class Catalogue:
         lines["rep"], lines["fact"], lines["degree"] = view.rep[start:], fact, 0
         self._columns["born"][start:end], self._columns["init"][start:end] = view.time[start:], False
         unread = np.ones(len(rows), dtype=bool)
-        for row, words, topics in self._told:
+        for row, words, topics in self._admitted:
             self._file(row, words, topics)
             unread[row - start] = False
-        self._told, self._cells = [], end
+        self._admitted, self._cells = [], end
         if unread.any():
             self._file_from(view, rows[unread], fact[unread])
         self._enter_values(view.value[start:], np.arange(start, end))

@@ -51,7 +51,7 @@ class Session:
         self._reads = np.zeros(0, dtype=np.int32)  # how often each cell was opened
         self._open: tuple[Snapshot, Turn] | None = None  # the turn whose lessons are at the gate
 
-    def live(
+    def run_turn(
         self, snapshot: Snapshot, number: int, now: float, budget: Array | None = None
     ) -> tuple[Ints, Ints, ClaimBatch]:
         """One turn up to its write-back: the facts asked about, the rows opened, and the claims that go to the gate.
@@ -78,7 +78,7 @@ class Session:
         self._open = snapshot, turn
         return fact, self._opened(turn, len(snapshot.view)), lessons
 
-    def heard(self, drafts: ClaimBatch, row: Ints, name: Callable[[], pl.Series]) -> None:
+    def on_verdicts(self, drafts: ClaimBatch, row: Ints, name: Callable[[], pl.Series]) -> None:
         """Learn within the turn which cells its write-backs became; `row` is NONE for a refusal, `name` gives all names."""
         mine = drafts.who == self._who
         own, refused = np.flatnonzero(mine & (row != NONE)), np.zeros(len(self._reps), dtype=bool)

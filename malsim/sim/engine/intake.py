@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.memory.gate.claims import Validated
     from malsim.sim.engine.claim_batch import ClaimBatch
     from malsim.sim.engine.claim_context import Bools, Ints
-    from malsim.sim.engine.words import Words
+    from malsim.sim.engine.claim_templates import ClaimTemplates
     from malsim.sim.world import Fact
 
 __all__ = ["Intake"]
@@ -32,11 +32,13 @@ class Intake:
     A scripted claim without an object is about itself: its handle, key or title; one without a value says its title.
     """
 
-    def __init__(self, facts: Sequence[Fact], scripted: pl.DataFrame, words: Words, about: Bools, rules: Rules) -> None:
-        self._words, self._about, self._rules, self._first = words, about, rules, words.first
-        self._external = words.external
+    def __init__(
+        self, facts: Sequence[Fact], scripted: pl.DataFrame, templates: ClaimTemplates, about: Bools, rules: Rules
+    ) -> None:
+        self._templates, self._about, self._rules, self._first = templates, about, rules, templates.first
+        self._external = templates.external
         self._objects = {fact.name: place for place, fact in enumerate(facts)}
-        self._writers = {name: place for place, name in enumerate(words.writers.to_list())}
+        self._writers = {name: place for place, name in enumerate(templates.writers.to_list())}
         self._values: list[dict[float | str, int]] = [{fact.number(v): v for v in range(len(fact.values))} for fact in facts]
         labels: list[list[float | str]] = [list(fact.values) for fact in facts]
         for writer, about_what, says in _spoken(scripted):
@@ -92,7 +94,7 @@ class Intake:
         )
 
     def _checked(self, drafts: ClaimBatch, scripted: pl.DataFrame, memory: Memory) -> Validated:
-        claims = self._words.claims(drafts, memory)
+        claims = self._templates.claims(drafts, memory)
         if scripted.height:
             claims, _ = claims.joined(claims, screened(validate(scripted, self._rules), self._rules))
         return claims

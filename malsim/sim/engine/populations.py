@@ -14,11 +14,11 @@ from malsim.sim.clock import days
 from malsim.sim.engine.claim_batch import ClaimBatch
 from malsim.sim.engine.claim_context import ClaimDraft, ShownRows
 from malsim.sim.engine.claim_schedule import ClaimSchedule
+from malsim.sim.engine.claim_templates import ClaimForm, ClaimTemplates
 from malsim.sim.engine.delivery import Line
 from malsim.sim.engine.edge_policies import EdgePolicies
 from malsim.sim.engine.own_claims import OwnClaims
 from malsim.sim.engine.population_process import PopulationProcess
-from malsim.sim.engine.words import Form, Words
 
 if TYPE_CHECKING:
     from malsim.sim.agent.context import RunContext
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["READER", "REVIEWERS", "Populations"]
 
-READER = Form("obs", "tested", "llm")
+READER = ClaimForm("obs", "tested", "llm")
 TAKEN = ("reader", "reviewers", "world", "bootstrap")  # what is drawn for these has their names in its address
-REVIEWERS = Form("ver", "external", "human")
+REVIEWERS = ClaimForm("ver", "external", "human")
 
 
 class Populations:
@@ -59,11 +59,13 @@ class Populations:
                     raise ScenarioError("two writers of one name", where=f"writers[{population.name}]", given=name)
             names += process.names
             common = (population.verification, population.origin)
-            forms += [Form(population.kind, *common), Form("ver", *common, about=False)]
+            forms += [ClaimForm(population.kind, *common), ClaimForm("ver", *common, about=False)]
         last = scenario.first + scenario.replications - 1
         self.about = np.array([form.about for form in forms])  # of each form, whether its claims are about a fact
-        self.words = Words(context.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules)
-        context.notes.writers = self.words.writers
+        self.templates = ClaimTemplates(
+            context.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules
+        )
+        context.notes.writers = self.templates.writers
         self._schedule = ClaimSchedule(self._processes, context)
         self._edge_policies = EdgePolicies(scenario.writers)
         self._own_claims = OwnClaims(self._schedule.sizes, len(context.reps), len(context.world.facts))
@@ -112,7 +114,7 @@ class Populations:
         parts = [drafts.rows(np.arange(*edges[line : line + 2])) for line in range(len(self._lines))]
         return ClaimBatch.joined([line.carry(part, start, end) for line, part in zip(self._lines, parts, strict=True)])
 
-    def heard(self, drafts: ClaimBatch, row: Ints) -> None:
+    def on_verdicts(self, drafts: ClaimBatch, row: Ints) -> None:
         """Tell every population which cell each of its claims became, NONE for a refusal, in the order of the gate."""
         population = self._whose[drafts.who]
         own = np.flatnonzero((row != NONE) & (population != NONE) & (drafts.form == _form(population)))
@@ -122,7 +124,7 @@ class Populations:
 
     def ordered(self, drafts: ClaimBatch) -> ClaimBatch:
         """Drafts in the order of the gate: time, writer, the writer's own count."""
-        return drafts.rows(np.lexsort((drafts.turn, self.words.rank[drafts.who], drafts.t)))
+        return drafts.rows(np.lexsort((drafts.turn, self.templates.rank[drafts.who], drafts.t)))
 
 
 def _form(population: Ints) -> Ints:

@@ -37,7 +37,7 @@ class Notes:
         self._reps = pl.Series("rep", reps, dtype=pl.Int32)
         self._everyone = np.arange(len(reps))
         said = [f"{fact.name} is {fact.label(v)}" for fact in facts for v in range(len(fact.values))]
-        self._sayings = pl.Series(said, dtype=pl.String)
+        self._statements = pl.Series(said, dtype=pl.String)
         self._starts = np.cumsum([0, *(len(fact.values) for fact in facts)])
         self._names = pl.Series([fact.name for fact in facts], dtype=pl.String)
         self.keeps = keeps
@@ -177,7 +177,7 @@ class Notes:
             self.handles = view.name
 
     def _said(self, fact: Ints, value: Ints) -> pl.Series:
-        return self._sayings.gather(self._starts[fact] + value)
+        return self._statements.gather(self._starts[fact] + value)
 
     def _trusted(self, cell: Ints) -> pl.Series:
         return self.handles.gather(np.maximum(cell, 0)).set(pl.Series(cell == NONE), "its own context")

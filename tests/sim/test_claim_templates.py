@@ -19,14 +19,14 @@ from malsim.memory.gate.claims import Validated
 from malsim.memory.gate.verdicts import Judgement
 from malsim.memory.schema import NONE, RELATIONS
 from malsim.sim.engine.claim_batch import ClaimBatch
-from malsim.sim.engine.words import Form, Words
+from malsim.sim.engine.claim_templates import ClaimForm, ClaimTemplates
 from malsim.sim.world import Fact
 
 FACTS = (Fact(name="tide", topic="sea"), Fact(name="wind", values=(0.0, 1.5, 3.0), stability="ephemeral"))
 LEAK = "pass" + "word: hunter2222"  # in two pieces, so that no scanner takes it for one
 LEAKY = (*FACTS[:1], Fact(name=f"the {LEAK}"))
 WRITERS = ("reader", "ann", "bob")
-FORMS = (Form("obs", "tested"), Form("dec"), Form("ver", "external", "human", about=False))
+FORMS = (ClaimForm("obs", "tested"), ClaimForm("dec"), ClaimForm("ver", "external", "human", about=False))
 CASES = {
     "sound": (FACTS, WRITERS, Rules()),
     "a fact that holds a credential": (LEAKY, WRITERS, Rules()),
@@ -37,9 +37,9 @@ CASES = {
 }
 
 
-def words(case: str) -> tuple[Words, tuple[Fact, ...], tuple[str, ...], Rules]:
+def words(case: str) -> tuple[ClaimTemplates, tuple[Fact, ...], tuple[str, ...], Rules]:
     facts, writers, rules = CASES[case]
-    return Words(facts, writers, FORMS, first=2, last=4, rules=rules), facts, writers, rules
+    return ClaimTemplates(facts, writers, FORMS, first=2, last=4, rules=rules), facts, writers, rules
 
 
 def written(drafts: ClaimBatch, memory: Memory, facts: tuple[Fact, ...], writers: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -85,7 +85,7 @@ def batches(draw: st.DrawFn) -> ClaimBatch:
     return ClaimBatch(**columns, claim=claim, relation=relation, target=target, mutual=mutual)
 
 
-def ordered(drafts: ClaimBatch, words: Words) -> ClaimBatch:
+def ordered(drafts: ClaimBatch, words: ClaimTemplates) -> ClaimBatch:
     return drafts.rows(np.lexsort((drafts.turn, words.rank[drafts.who], drafts.t)))
 
 
@@ -152,7 +152,7 @@ def test_batches_are_judged_as_claims_written_out_whatever_stands_already(
         drafts = ordered(replace(part, turn=turn), vocabulary)
         judgement = judged(ours, vocabulary.claims(drafts, ours), rules)
         made = np.where(judgement.verdict == 0, judgement.row, NONE)
-        vocabulary.met(drafts, made, judgement.memory)
+        vocabulary.on_admitted(drafts, made, judgement.memory)
         by_hand = admit(theirs, written(drafts, theirs, facts, writers), rules)
         assert_frame_equal(judgement.verdicts, by_hand.verdicts)
         ours, theirs = judgement.memory, by_hand.memory

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
     Texts: TypeAlias = Callable[[], dict[str, pl.Series]]
 
-__all__ = ["Form", "Words"]
+__all__ = ["ClaimForm", "ClaimTemplates"]
 
 GRADE = "its claim holds"
 _RELATIONS = pl.Series("relation", schema.RELATIONS, dtype=pl.String)
 LONGEST = 10**18  # a writer's own count, for the longest body there can be
 _OF_FACTS = ("object", "stability", "stability_word", "topics", "entities")
-_OF_SAYINGS = ("title", "folded", "value")
+_OF_STATEMENTS = ("title", "folded", "value")
 _OF_FORMS = ("kind", "kind_word", "verification", "verification_word", "origin", "origin_word", "backed")
 # by the gate, as numbers:
 _READ_OF_FACTS = ("object", "stability_word")
@@ -49,7 +49,7 @@ _UNNAMED = frozenset(("handle", "key"))
 
 
 @dataclass(frozen=True)
-class Form:
+class ClaimForm:
     """What a population's claims have in common; those not `about` a fact judge a claim, and nobody disputes them."""
 
     kind: str = "obs"
@@ -58,7 +58,7 @@ class Form:
     about: bool = True
 
 
-class Words:
+class ClaimTemplates:
     """The words of a run: names of writers, facts and forms, from which drafts become claims.
 
     A claim's body names its writer and the writer's own count, so that none is taken for a restatement of another: while the
@@ -69,7 +69,14 @@ class Words:
     """
 
     def __init__(
-        self, facts: Sequence[Fact], writers: Sequence[str], forms: Sequence[Form], *, first: int, last: int, rules: Rules
+        self,
+        facts: Sequence[Fact],
+        writers: Sequence[str],
+        forms: Sequence[ClaimForm],
+        *,
+        first: int,
+        last: int,
+        rules: Rules,
     ) -> None:
         self.first, self.rules = first, rules
         self.writers = pl.Series("writer", writers, dtype=pl.String)
@@ -89,15 +96,15 @@ class Words:
         checked = _validated([sample for part in listed for sample in part], rules)
         found = screened(checked, rules)
         self._sound = found.issues.is_empty() and found.notes.is_empty()
-        constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_SAYINGS, *_OF_FORMS, *_OF_EACH}
-        tables = ({*_OF_FACTS}, {*_OF_SAYINGS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
+        constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_STATEMENTS, *_OF_FORMS, *_OF_EACH}
+        tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
         self._covered = checks.are_covered([table | constant for table in tables])
         beside = {name for check in checks.CHECKS if check.reads & {*_OF_EACH} for name in check.reads}
         self._beside = sorted(beside & constant & {*checked.told.frame().columns})
         starts = np.cumsum([0, *(len(part) for part in listed)])
-        self._facts, self._said, self._forms = (
+        self._facts, self._statements, self._forms = (
             checked.told.frame().select(names).slice(starts[start], starts[end] - starts[start])
-            for names, start, end in ((_OF_FACTS, 0, 2), (_OF_SAYINGS, 2, 4), (_OF_FORMS, 4, 5))
+            for names, start, end in ((_OF_FACTS, 0, 2), (_OF_STATEMENTS, 2, 4), (_OF_FORMS, 4, 5))
         )
         self._constant = checked.told.frame().head(1)
         self._names = self.writers.to_numpy()
@@ -115,8 +122,8 @@ class Words:
 
     def claims(self, drafts: ClaimBatch, memory: Memory) -> Validated:
         """Checked claims of drafts that stand in the order of the gate; row n is draft n."""
-        fact, said = self._placed(drafts)
-        texts, new = cache(partial(self._texts, drafts, said)), self._are_new(drafts, memory)
+        fact, statement = self._placed(drafts)
+        texts, new = cache(partial(self._texts, drafts, statement)), self._are_new(drafts, memory)
         numbers = {
             **{name: held.repeat(len(drafts)) for name, held in self._of_all.items()},
             **{name: held[fact] for name, held in self._of_facts.items()},
@@ -128,7 +135,7 @@ class Words:
             "confidence": drafts.stated,
             **({} if new else {"content": bare(texts()["content"])}),
         }
-        told = Deferred(len(drafts), partial(self._told, drafts, fact, said, texts), numbers, _UNNAMED)
+        told = Deferred(len(drafts), partial(self._told, drafts, fact, statement, texts), numbers, _UNNAMED)
         made = Validated(told, self._linked(drafts, memory), checks.NO_ISSUES, NO_NOTES, new)
         return made if self._passes(drafts, texts()["body"]) else _looked_through(made, self.rules)
 
@@ -157,12 +164,12 @@ class Words:
         return checks.all_pass(own, edges, self.rules)
 
     def _placed(self, drafts: ClaimBatch) -> tuple[Ints, Ints]:
-        """The place of each draft among the facts, past the last for a grade, and among the sayings."""
+        """The place of each draft among the facts, past the last for a grade, and among the statements."""
         about = self._about[drafts.form]
         fact = np.where(about, drafts.fact, len(self._starts) - 1)
         return fact, self._starts[fact] + np.where(about, drafts.value, 0)
 
-    def met(self, drafts: ClaimBatch, made: Ints, memory: Memory) -> None:
+    def on_admitted(self, drafts: ClaimBatch, made: Ints, memory: Memory) -> None:
         """Remember which rows their writers have, by the cells that drafts were made into (NONE: it was not)."""
         own = np.flatnonzero(made != NONE)
         self._authors[drafts.rep[own], drafts.who[own]] = memory.column("author")[made[own]]
@@ -179,21 +186,21 @@ class Words:
         np.maximum.at(count, writer, turn)
         return rise and self._alone and self._sound
 
-    def _texts(self, drafts: ClaimBatch, said: Ints) -> dict[str, pl.Series]:
+    def _texts(self, drafts: ClaimBatch, statement: Ints) -> dict[str, pl.Series]:
         """What makes a claim another than those that stand, and the hash of it."""
         names = self._names[drafts.who].tolist()
         body = [f"{name} #{turn}" for name, turn in zip(names, drafts.turn.tolist(), strict=True)]
         texts = {
             "rep": pl.Series((drafts.rep + self.first).astype(np.int32)),
             "kind": self._forms["kind"][places(drafts.form)],
-            "folded": self._said["folded"][places(said)],
+            "folded": self._statements["folded"][places(statement)],
             "body": pl.Series(body, dtype=pl.String),
         }
         return texts | {"content": contents(framed(texts))}
 
-    def _told(self, drafts: ClaimBatch, fact: Ints, said: Ints, texts: Texts) -> pl.DataFrame:
+    def _told(self, drafts: ClaimBatch, fact: Ints, statement: Ints, texts: Texts) -> pl.DataFrame:
         """The claims in full."""
-        tables = ((self._facts, fact), (self._said, said), (self._forms, drafts.form))
+        tables = ((self._facts, fact), (self._statements, statement), (self._forms, drafts.form))
         columns: dict[str, pl.Series | NDArray[Any]] = {
             **{column.name: column.new_from_index(0, len(drafts)) for column in self._constant},
             **{column.name: column[places(rows)] for table, rows in tables for column in table},
@@ -231,15 +238,15 @@ class Words:
         return Deferred(len(claim), linked, numbers)
 
     @property
-    def sayings(self) -> pl.DataFrame:
-        """What a draft can say (object, topics, title, value), one row a saying: each value of each fact, then the grade."""
+    def statements(self) -> pl.DataFrame:
+        """What a draft can say (object, topics, title, value), one row each: every value of a fact, then the grade."""
         fact = np.repeat(np.arange(len(self._starts)), np.diff(self._starts, append=self._starts[-1] + 1))
-        return framed({column.name: column[places(fact)] for column in self._facts} | dict(self._said.to_dict()))
+        return framed({column.name: column[places(fact)] for column in self._facts} | dict(self._statements.to_dict()))
 
-    def saying(self, drafts: ClaimBatch) -> Ints:
-        """The place of each draft among the sayings; NONE where the gate might object to a word, and change it."""
-        _, said = self._placed(drafts)
-        return said if self._sound else np.full(len(drafts), NONE, dtype=np.int64)
+    def statement(self, drafts: ClaimBatch) -> Ints:
+        """The place of each draft among the statements; NONE where the gate might object to a word, and change it."""
+        _, statement = self._placed(drafts)
+        return statement if self._sound else np.full(len(drafts), NONE, dtype=np.int64)
 
 
 def _validated(samples: list[dict[str, Any]], rules: Rules) -> Validated:
