@@ -14,7 +14,7 @@ from malsim.memory.graph_plant import verdicts_of
 from malsim.memory.port import HoldsGraph
 from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
-from malsim.sim.agent.cell_index import Catalogue
+from malsim.sim.agent.cell_index import CellIndex
 from malsim.sim.agent.context import RunContext, TickContext
 from malsim.sim.agent.netlist_runner import Thread
 from malsim.sim.agent.reviewer_pool import Desk
@@ -71,7 +71,7 @@ class Bench:
         self.truth = world.first.copy()
         self.populations = Populations(scenario, self.context)
         self.inbox = Inbox()
-        self.catalogue = Catalogue(scenario.facts, scenario.replications, self.populations.templates.statements)
+        self.cell_index = CellIndex(scenario.facts, scenario.replications, self.populations.templates.statements)
         self.intake = Intake(
             scenario.facts, scenario.claims, self.populations.templates, self.populations.about, scenario.rules
         )
@@ -195,7 +195,7 @@ class Bench:
         self.recorder.admitted(verdicts, claims.rep, view, claims)
         row, made = np.full((2, len(drafts) + 1), NONE, dtype=np.int64)
         row[place], made[place] = verdicts.row, np.where(verdicts.verdict == 0, verdicts.row, NONE)
-        self.catalogue.on_admitted(self.populations.templates.statement(drafts), made[:-1])
+        self.cell_index.on_admitted(self.populations.templates.statement(drafts), made[:-1])
         if isinstance(self.plant, HoldsGraph):
             self.populations.templates.on_admitted(drafts, made[:-1], self.plant.graph(state))
         self.populations.on_verdicts(drafts, row[:-1])
@@ -222,14 +222,14 @@ class Bench:
         """Make a memory the one that everybody sees until the next scan."""
         self.state = state
         view = self.plant.view(state, now)
-        self.catalogue.grow(view)
-        self.snapshot = Snapshot(view, self.catalogue)
+        self.cell_index.grow(view)
+        self.snapshot = Snapshot(view, self.cell_index)
         self.recorder.notes.seen(view)
 
     def _seen(self, now: float) -> Snapshot:
         """The memory as readers see it now: a graph as the last tick left it, others as they are."""
         view = self.plant.view(self.state, now)
-        return self.snapshot if view is self.snapshot.view else Snapshot(view, self.catalogue)
+        return self.snapshot if view is self.snapshot.view else Snapshot(view, self.cell_index)
 
     def _follow(self, at: int) -> None:
         """Bring the recorded truth up to date; it stands beside the estimate, and nothing that estimates reads it."""

@@ -28,10 +28,12 @@ def lived() -> bench.Bench:
 
 def slow(snapshot: Snapshot, truth: Any, fact: int, rep: int) -> tuple[float, float, float, float]:
     """Answer, belief, and the most that is said for and against the truth; NaN where nothing is."""
-    catalogue, best = snapshot.catalogue, (np.nan, -1.0)
+    cell_index, best = snapshot.cell_index, (np.nan, -1.0)
     sides = {True: np.nan, False: np.nan}
-    for row in np.flatnonzero(snapshot.active & (catalogue.fact == fact) & (catalogue.rep == rep) & (catalogue.value >= 0)):
-        value, worth = int(catalogue.value[row]), float(snapshot.worth[row])
+    for row in np.flatnonzero(
+        snapshot.active & (cell_index.fact == fact) & (cell_index.rep == rep) & (cell_index.value >= 0)
+    ):
+        value, worth = int(cell_index.value[row]), float(snapshot.worth[row])
         best = (value, worth) if worth > best[1] else best
         sides[value == truth[fact, rep]] = np.fmax(sides[value == truth[fact, rep]], worth)
     return best[0], best[1] if best[1] >= 0.0 else np.nan, sides[True], sides[False]
@@ -41,7 +43,7 @@ def slow(snapshot: Snapshot, truth: Any, fact: int, rep: int) -> tuple[float, fl
 def test_the_answer_is_the_most_effective_active_claim_and_the_earlier_of_two_equals(
     lived: bench.Bench, digits: int
 ) -> None:
-    snapshot = Snapshot(lived.snapshot.view, lived.catalogue)
+    snapshot = Snapshot(lived.snapshot.view, lived.cell_index)
     snapshot.worth = np.round(snapshot.worth, digits)  # the fewer digits, the more are equal
     best = gauges.best_by_value(snapshot, lived.truth)
     told, brief = (gauges.answers(snapshot, lived.truth, best, full=full) for full in (True, False))

@@ -136,7 +136,7 @@ def _small_tick() -> Ratio:
     """A turn of a small run: a few claims through the gate, the tick, and the record of it."""
     from malsim.memory.graph_plant import Graph
     from malsim.memory.port import Claims, Vocabulary
-    from malsim.sim.agent.cell_index import Catalogue
+    from malsim.sim.agent.cell_index import CellIndex
     from malsim.sim.agent.context import TickContext
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.record.recorder import Recorder
@@ -154,7 +154,7 @@ def _small_tick() -> Ratio:
     frame, scenario = pl.DataFrame({"x": np.arange(100.0)}), Scenario()
     plant, none = Graph(rules=scenario.rules), np.full(4, NONE)
     begun = plant.with_graph(plant.init([0], Vocabulary([], [], [])), memory)
-    catalogue = Catalogue(
+    cell_index = CellIndex(
         (), 1, pl.DataFrame(schema={"object": pl.String, "title": pl.String, "topics": pl.List(pl.String)})
     )
     claims = Claims(
@@ -167,7 +167,7 @@ def _small_tick() -> Ratio:
         state, verdicts = plant.admit(begun, claims)
         recorder.admitted(verdicts, claims.rep, plant.view(state, 2.0))
         state = plant.tick(state, 2.0)
-        snapshot = Snapshot(plant.view(state, 2.0), catalogue)
+        snapshot = Snapshot(plant.view(state, 2.0), cell_index)
         recorder.tick(2.0, last=False, context=TickContext(snapshot, np.zeros((0, 1), dtype=np.int64), None, None))
 
     name = "one recorded turn of 100 cells and 4 claims, beside one polars with_columns"

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.world import Fact
 
-__all__ = ["Catalogue"]
+__all__ = ["CellIndex"]
 
 CITES = np.array([relation in ("supports", "depends_on", "derived_from") for relation in RELATIONS])
 LINE_WORDS = 10  # of a line: the handle, four scores, five flags
 LINE = {"rep": "i4", "fact": "i4", "words": "i4", "degree": "i4"}
 
 
-class Catalogue:
+class CellIndex:
     """Columns by cell row, grown along with the memory, and for each topic of each replication the cells on its shelf.
 
     `lines` holds side by side what a push asks of a cell, as it picks cells here and there: `rep` (place among the run's),

@@ -35,7 +35,7 @@ class Mind:
         self._lines = np.flatnonzero(turn.about)
         self._rep = self._lines // turn.about.shape[1]
         self._cell = turn.pushed.row.take(self._lines)
-        self._value, self._active = snapshot.catalogue.value[self._cell], snapshot.active[self._cell]
+        self._value, self._active = snapshot.cell_index.value[self._cell], snapshot.active[self._cell]
         self._known = session.known(turn)
         self._worth = self._weighed()
         self._sensed = session.senses(turn)
@@ -154,7 +154,7 @@ class Mind:
 
     def _value_of(self, cell: Ints) -> Ints:
         """What cells say, NONE for no cell."""
-        return self.snapshot.catalogue.at("value", cell, none=NONE)
+        return self.snapshot.cell_index.at("value", cell, none=NONE)
 
     def _cell_at(self, line: Ints) -> Ints:
         return np.where(line == NONE, NONE, self.turn.pushed.row.take(line))

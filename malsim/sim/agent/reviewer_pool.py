@@ -69,17 +69,21 @@ class Desk:
 
     def escalate(self, snapshot: Snapshot, now: int, day: float) -> None:
         """Put every newly disputed cell on the desk, in the order of admission."""
-        catalogue = snapshot.catalogue
+        cell_index = snapshot.cell_index
         size = len(snapshot.active)
         self._escalated = np.append(self._escalated, np.zeros(size - len(self._escalated), dtype=bool))
         disputed = (
-            snapshot.contradicted & snapshot.active & ~self._escalated & (catalogue.fact != NONE) & (catalogue.value != NONE)
+            snapshot.contradicted
+            & snapshot.active
+            & ~self._escalated
+            & (cell_index.fact != NONE)
+            & (cell_index.value != NONE)
         )
         row = np.flatnonzero(disputed)
         if not row.size:
             return
         self._escalated[row] = True
-        rep = catalogue.rep[row].astype(np.int64)
+        rep = cell_index.rep[row].astype(np.int64)
         self._queue(row, rep, now)
         handles = self._notes.handles
         self._notes.note("escalated", day, rep, subject=lambda: handles.gather(row), detail="an active cell contradicts it",
@@ -103,11 +107,11 @@ class Desk:
         self._row, self._rep, self._due = self._row[~over], self._rep[~over], self._due[~over]
         if not done.size:
             return ClaimBatch.none()
-        catalogue = snapshot.catalogue
-        fact, nth = catalogue.fact[row].astype(np.int64), catalogue.ordinal[row].astype(np.int64)
+        cell_index = snapshot.cell_index
+        fact, nth = cell_index.fact[row].astype(np.int64), cell_index.ordinal[row].astype(np.int64)
         drawn = self._draws.uniform(SENSES, rep=self._reps[rep], turn=nth)
         value = self._world.sight(drawn, rep=rep, fact=fact, t=due).read(self._reviewers.accuracy)
-        agrees = value == catalogue.value[row]
+        agrees = value == cell_index.value[row]
         edges = [DraftEdge("supports", np.where(agrees, row, NONE)), DraftEdge("contradicts", np.where(agrees, NONE, row))]
         return ClaimBatch.of(
             edges, rep=rep, t=due, who=self._who, turn=nth, fact=fact, value=value,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.port import View
-    from malsim.sim.agent.cell_index import Catalogue
+    from malsim.sim.agent.cell_index import CellIndex
     from malsim.sim.engine.claim_context import Array, Bools, Ints
 
 __all__ = ["Pushed", "Snapshot"]
@@ -43,8 +43,8 @@ class Pushed:
 class Snapshot:
     """What a memory shows, with what the run knows of its items; each part is read once."""
 
-    def __init__(self, view: View, catalogue: Catalogue) -> None:
-        self.view, self.catalogue, self.active = view, catalogue, view.active
+    def __init__(self, view: View, cell_index: CellIndex) -> None:
+        self.view, self.cell_index, self.active = view, cell_index, view.active
 
     @cached_property
     def worth(self) -> Array:
@@ -56,7 +56,7 @@ class Snapshot:
         """Which cells a push may show: the active ones, and superseded ones that an active cell still cites."""
         if self.active.all():
             return self.active
-        listed, cited = self.active.copy(), self.catalogue.cited(self.active)
+        listed, cited = self.active.copy(), self.cell_index.cited(self.active)
         if cited.size:
             listed[cited] = self.view.column("status", cited) == 1
         return listed
@@ -123,15 +123,15 @@ class Snapshot:
         cell, (row, value) = pushed.row.take(at), np.full((2, *pushed.row.shape), NONE, dtype=np.int64)
         return ShownRows(
             _entered(row, up, cell),
-            _entered(value, up, self.catalogue.value[cell]),
+            _entered(value, up, self.cell_index.value[cell]),
             _entered(np.zeros(row.shape), up, self.worth[cell]),
         )
 
     def _candidates(self, rep: Ints, fact: Ints) -> _Candidates:
         """What may be shown to readers of replications `rep` about a fact each."""
-        catalogue = self.catalogue
-        row, count = catalogue.shelf(rep, catalogue.topic_of[fact], self.listed)
-        line = catalogue.lines.take(row)
+        cell_index = self.cell_index
+        row, count = cell_index.shelf(rep, cell_index.topic_of[fact], self.listed)
+        line = cell_index.lines.take(row)
         about = line["fact"] == np.repeat(fact, count)
         return _Candidates(row, count, line, about)
 
@@ -145,7 +145,7 @@ class Snapshot:
 class _Candidates:
     """The cells that each of some readers may be shown, one row each, those of one reader together: `count` tells how many.
 
-    `row` is the cell, `line` what the catalogue holds of it, `about` whether it is about its reader's very fact.
+    `row` is the cell, `line` what the index holds of it, `about` whether it is about its reader's very fact.
     """
 
     row: Ints

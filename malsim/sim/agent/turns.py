@@ -166,7 +166,7 @@ class Session:
         stale[self._once_true(snapshot, turn, np.flatnonzero(false))] = True
         counts = {
             "acted": acts, "acted_false": false & ~stale, "acted_stale": stale,
-            "acted_init": acts & snapshot.catalogue.at("init", turn.acted, none=False),
+            "acted_init": acts & snapshot.cell_index.at("init", turn.acted, none=False),
             "declined": turn.released & ~decided,
             "learned": learned, "written": learned & turn.released, "lost": learned & ~turn.released,
         }  # fmt: skip
@@ -180,7 +180,7 @@ class Session:
     def _once_true(self, snapshot: Snapshot, turn: Turn, rep: Ints) -> Ints:
         """Those of some replications whose reader acted on what was true when it was claimed."""
         acted, fact = turn.acted[rep], turn.fact[rep]
-        born = snapshot.catalogue.at("born", acted, none=turn.now)
+        born = snapshot.cell_index.at("born", acted, none=turn.now)
         once = self._world.at(rep, fact, np.rint(born * milliseconds(1.0)).astype(np.int64)) == turn.value[rep]
         true_once: Ints = rep[once]
         return true_once

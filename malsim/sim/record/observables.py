@@ -36,23 +36,23 @@ TURN = (
 
 def cells_true(snapshot: Snapshot, truth: Ints) -> Bools:
     """Whether each cell's value is its fact's value now; False for cells about no fact. `truth`: (facts, replications)."""
-    catalogue = snapshot.catalogue
-    true: Bools = (catalogue.value == truth[catalogue.fact, catalogue.rep]) & (catalogue.fact != NONE)
-    known: Bools = true & (catalogue.value != NONE)
+    cell_index = snapshot.cell_index
+    true: Bools = (cell_index.value == truth[cell_index.fact, cell_index.rep]) & (cell_index.fact != NONE)
+    known: Bools = true & (cell_index.value != NONE)
     return known
 
 
 def truth_of_cells(snapshot: Snapshot, truth: Ints) -> pl.Series:
     """The same as a column, null for cells about no fact."""
-    return pl.Series("truth", cells_true(snapshot, truth)).set(pl.Series(snapshot.catalogue.fact == NONE), None)
+    return pl.Series("truth", cells_true(snapshot, truth)).set(pl.Series(snapshot.cell_index.fact == NONE), None)
 
 
 def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:
     """The most that an active claim of each value is worth, shape (values, facts, replications); −∞ where none speaks."""
-    catalogue = snapshot.catalogue
-    speaks = np.flatnonzero(snapshot.active & (catalogue.value != NONE))
-    best = np.full(catalogue.most_values * truth.size, -np.inf)
-    np.maximum.at(best, catalogue.says.take(speaks), snapshot.worth.take(speaks))
+    cell_index = snapshot.cell_index
+    speaks = np.flatnonzero(snapshot.active & (cell_index.value != NONE))
+    best = np.full(cell_index.most_values * truth.size, -np.inf)
+    np.maximum.at(best, cell_index.says.take(speaks), snapshot.worth.take(speaks))
     return best.reshape(-1, *truth.shape)
 
 
@@ -63,9 +63,9 @@ def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> 
     `belief`, `for_truth` and `against_truth`, and its answer leads by rank. An answer that k values share, where the memory
     lets a tie be one, is right by 1/k. `by_value` is as of `best_by_value`.
     """
-    catalogue, size = snapshot.catalogue, truth.size
-    speaks = np.flatnonzero(snapshot.active & (catalogue.value != NONE))
-    says, worth = catalogue.says.take(speaks), snapshot.worth.take(speaks)
+    cell_index, size = snapshot.cell_index, truth.size
+    speaks = np.flatnonzero(snapshot.active & (cell_index.value != NONE))
+    says, worth = cell_index.says.take(speaks), snapshot.worth.take(speaks)
     best = by_value.ravel().copy()
     of_truth = truth.ravel() * size + np.arange(size)
     good = best.take(of_truth).reshape(truth.shape)
@@ -77,10 +77,10 @@ def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> 
     answer = np.full(truth.shape, NONE)
     asked = ~silent & (full | (snapshot.view.leads & (good == bad)))  # where the answer is to be told, or decides
     if asked.any():
-        sought = np.flatnonzero(np.tile(asked.ravel(), catalogue.most_values).take(says))
+        sought = np.flatnonzero(np.tile(asked.ravel(), cell_index.most_values).take(says))
         place = says[sought] % size
         leads = np.flatnonzero(worth[sought] == most.ravel()[place])[::-1]  # the earliest is written last
-        place, value = place[leads], catalogue.value[speaks[sought[leads]]]
+        place, value = place[leads], cell_index.value[speaks[sought[leads]]]
         answer.reshape(-1)[place] = value
         if snapshot.view.leads:
             right.reshape(-1)[place] = value == truth.ravel()[place]

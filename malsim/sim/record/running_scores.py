@@ -65,9 +65,9 @@ class Finals:
     @classmethod
     def of(cls, snapshot: Snapshot, truth: Ints) -> Finals:
         """Read them off the memory as the last tick left it."""
-        catalogue, view, active = snapshot.catalogue, snapshot.view, snapshot.active
-        rep = catalogue.rep.astype(np.int64)
-        about = np.flatnonzero(active & (catalogue.fact != NONE) & (catalogue.value != NONE))
+        cell_index, view, active = snapshot.cell_index, snapshot.view, snapshot.active
+        rep = cell_index.rep.astype(np.int64)
+        about = np.flatnonzero(active & (cell_index.fact != NONE) & (cell_index.value != NONE))
         true = gauges.cells_true(snapshot, truth) if len(truth) else np.zeros(len(rep), dtype=bool)
         size = truth.shape[1]
         count = np.maximum(np.bincount(rep[active], minlength=size), 1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from malsim.memory.graph_plant import Graph
 from malsim.memory.schema import NONE
 from malsim.scenario.file.scenario_file import read
-from malsim.sim.agent.cell_index import Catalogue
+from malsim.sim.agent.cell_index import CellIndex
 from malsim.sim.agent.topic_index import Shelves
 from malsim.sim.bench import Bench
 
@@ -44,8 +44,8 @@ def test_a_shelf_holds_its_listed_cells_in_order(turns: list[tuple[int, list[boo
 def test_a_cell_known_by_its_draft_is_one_read_from_its_words(name: str) -> None:
     bench = Bench(read(SCENARIOS / f"{name}.toml").replace(replications=2))
     bench.calendar.run()
-    lived, scenario, memory = bench.catalogue, bench.scenario, bench.made().memory
-    anew = Catalogue(scenario.facts, scenario.replications, bench.populations.templates.statements)
+    lived, scenario, memory = bench.cell_index, bench.scenario, bench.made().memory
+    anew = CellIndex(scenario.facts, scenario.replications, bench.populations.templates.statements)
     plant = bench.plant
     assert isinstance(plant, Graph)
     view = plant.view(plant.with_graph(plant.init([0, 1], bench.intake.vocabulary), memory), 0.0)
