@@ -1,4 +1,4 @@
-"""What a run knows of its cells by their drafts is what their words say, and the shelves hold what a push may show."""
+"""What a run knows of its cells by their drafts is what their words say, and the topic index holds what a push may show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from malsim.memory.graph_plant import Graph
 from malsim.memory.schema import NONE
 from malsim.scenario.file.scenario_file import read
 from malsim.sim.agent.cell_index import CellIndex
-from malsim.sim.agent.topic_index import Shelves
+from malsim.sim.agent.topic_index import TopicIndex
 from malsim.sim.bench import Bench
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -24,19 +24,19 @@ belongs = st.lists(st.sets(st.integers(0, 3)), min_size=MOST, max_size=MOST)
 
 
 @given(turns, belongs)
-def test_a_shelf_holds_its_listed_cells_in_order(turns: list[tuple[int, list[bool]]], belongs: list[set[int]]) -> None:
-    shelves, cells = Shelves(4), 0
+def test_a_topic_has_its_listed_cells_in_order(turns: list[tuple[int, list[bool]]], belongs: list[set[int]]) -> None:
+    index, cells = TopicIndex(4), 0
     for new, listed in turns:
         rows = np.arange(cells, min(cells + new, MOST))
         under = [sorted(belongs[row]) for row in rows]
         most = max(map(len, under), default=0)
         padded = [[*own, *[NONE] * (most - len(own))] for own in under]
-        shelves.put(rows, np.array(padded, dtype=np.int64).reshape(len(rows), most))
+        index.put(rows, np.array(padded, dtype=np.int64).reshape(len(rows), most))
         cells += len(rows)
-        shelves.stock(np.array(listed[:cells], dtype=bool))
+        index.update(np.array(listed[:cells], dtype=bool))
         asked = np.array([2, 0, 0, 3, 1])
-        held, count = shelves.of(asked)
-        expected = [[cell for cell in range(cells) if listed[cell] and shelf in belongs[cell]] for shelf in asked]
+        held, count = index.of(asked)
+        expected = [[cell for cell in range(cells) if listed[cell] and topic in belongs[cell]] for topic in asked]
         assert [part.tolist() for part in np.split(held, count.cumsum())] == [*expected, []]
 
 
@@ -56,7 +56,7 @@ def test_a_cell_known_by_its_draft_is_one_read_from_its_words(name: str) -> None
         np.testing.assert_array_equal(getattr(lived, column), getattr(anew, column), err_msg=column)
     place, listed = np.arange(2 * len(lived.topics)), bench.snapshot.listed
     rep, topic = np.divmod(place, len(lived.topics))
-    for shown, shown_anew in zip(lived.shelf(rep, topic, listed), anew.shelf(rep, topic, listed), strict=True):
+    for shown, shown_anew in zip(lived.of_topic(rep, topic, listed), anew.of_topic(rep, topic, listed), strict=True):
         np.testing.assert_array_equal(shown, shown_anew)
     active, cited = bench.snapshot.active, set(lived.cited(bench.snapshot.active).tolist())
     assert np.flatnonzero(listed).tolist() == [

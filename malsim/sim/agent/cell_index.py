@@ -10,7 +10,7 @@ from malsim.memory.bootstrap import WRITER
 from malsim.memory.graph.frames import places_within
 from malsim.memory.graph.table import Column
 from malsim.memory.schema import NONE, RELATIONS
-from malsim.sim.agent.topic_index import Shelves
+from malsim.sim.agent.topic_index import TopicIndex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ LINE = {"rep": "i4", "fact": "i4", "words": "i4", "degree": "i4"}
 
 
 class CellIndex:
-    """Columns by cell row, grown along with the memory, and for each topic of each replication the cells on its shelf.
+    """Columns by cell row, grown along with the memory, and for each topic of each replication its listed cells.
 
     `lines` holds side by side what a push asks of a cell, as it picks cells here and there: `rep` (place among the run's),
     `fact` (place; NONE where a cell is about none), `words` (of its line in a mini-index), `degree` (edges in and out).
@@ -67,7 +67,7 @@ class CellIndex:
         }  # fmt: skip
         self._source, self._target = Column(np.zeros(0, dtype=np.int64)), Column(np.zeros(0, dtype=np.int64))  # that cite
         self._counts, self._ordinal = np.zeros(replications, dtype=np.int64), Column(np.zeros(0, dtype=np.int64))
-        self._shelves = Shelves(replications * len(self.topics))
+        self._topic_index = TopicIndex(replications * len(self.topics))
         names = [fact.name for fact in facts]
         about = [names.index(name) if name in names else NONE for name in statements["object"].to_list()]
         self._statements = self._read(np.array(about, dtype=np.int64), statements)
@@ -112,10 +112,10 @@ class CellIndex:
             self._join(*edges)
         self._replace(view.value, before)
 
-    def shelf(self, rep: Ints, topic: Ints, listed: Bools) -> tuple[Ints, Ints]:
+    def of_topic(self, rep: Ints, topic: Ints, listed: Bools) -> tuple[Ints, Ints]:
         """The listed cells of each topic of its replication, in order of admission, and how many each holds."""
-        self._shelves.stock(listed)
-        return self._shelves.of(rep * len(self.topics) + topic)
+        self._topic_index.update(listed)
+        return self._topic_index.of(rep * len(self.topics) + topic)
 
     def cited(self, active: Bools) -> Ints:
         """The cells that are not active, but that an active cell supports, depends on or derives from."""
@@ -189,10 +189,10 @@ class CellIndex:
         return np.array(words, dtype=np.int64), np.array(padded, dtype=np.int64).reshape(len(under), most)
 
     def _file(self, row: Ints, words: Ints, topics: Ints) -> None:
-        """Enter the lines of new cells, and say on which shelves they belong."""
+        """Enter the lines of new cells, and index them by topic."""
         self._columns["lines"]["words"][row] = words
         rep = self._columns["lines"]["rep"][row].astype(np.int64)
-        self._shelves.put(row, np.where(topics == NONE, NONE, rep[:, None] * len(self.topics) + topics))
+        self._topic_index.put(row, np.where(topics == NONE, NONE, rep[:, None] * len(self.topics) + topics))
 
 
 def _with_room(column: NDArray[Any], size: int) -> NDArray[Any]:

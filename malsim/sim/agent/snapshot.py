@@ -130,7 +130,7 @@ class Snapshot:
     def _candidates(self, rep: Ints, fact: Ints) -> _Candidates:
         """What may be shown to readers of replications `rep` about a fact each."""
         cell_index = self.cell_index
-        row, count = cell_index.shelf(rep, cell_index.topic_of[fact], self.listed)
+        row, count = cell_index.of_topic(rep, cell_index.topic_of[fact], self.listed)
         line = cell_index.lines.take(row)
         about = line["fact"] == np.repeat(fact, count)
         return _Candidates(row, count, line, about)

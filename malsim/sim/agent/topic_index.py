@@ -1,4 +1,4 @@
-"""Shelves: for each topic of each replication, the cells that a push may show."""
+"""For each topic of each replication, the cells that a push may show."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from malsim.memory.schema import NONE
 if TYPE_CHECKING:
     from malsim.sim.engine.claim_context import Bools, Ints
 
-__all__ = ["Shelves"]
+__all__ = ["TopicIndex"]
 
 
-class Shelves:
-    """Which cells lie on each shelf, in the order of their rows; a cell may belong on several, and lies there while listed.
+class TopicIndex:
+    """Which cells each topic has, in the order of their rows; a cell can have several topics, and is indexed while listed.
 
-    Few cells move between two turns, so that only shelves from which or to which one moved are set in order anew.
+    Few cells move between two turns, so that only topics from which or to which one moved are sorted anew.
 
-    >>> shelves = Shelves(2)
-    >>> shelves.put(np.array([0, 1]), np.array([[1, NONE], [0, 1]]))
-    >>> shelves.stock(np.array([True, True]))
-    >>> cells, count = shelves.of(np.array([1, 0]))
+    >>> index = TopicIndex(2)
+    >>> index.put(np.array([0, 1]), np.array([[1, NONE], [0, 1]]))
+    >>> index.update(np.array([True, True]))
+    >>> cells, count = index.of(np.array([1, 0]))
     >>> cells.tolist(), count.tolist()
     ([0, 1, 1], [2, 1])
     """
 
-    def __init__(self, shelves: int) -> None:
-        self._under = np.full((64, 1), NONE, dtype=np.int64)  # where each cell belongs
-        self._table = np.full((shelves, 8), NONE, dtype=np.int64)
-        self._held = np.zeros(shelves, dtype=np.int64)
+    def __init__(self, topics: int) -> None:
+        self._under = np.full((64, 1), NONE, dtype=np.int64)  # the topics of each cell
+        self._table = np.full((topics, 8), NONE, dtype=np.int64)
+        self._size = np.zeros(topics, dtype=np.int64)
         self._listed = np.zeros(0, dtype=bool)
 
     def put(self, cell: Ints, under: Ints) -> None:
-        """Say of new cells where they belong: their shelves, shape (cells, most of any), NONE for no more."""
+        """Take new cells: their topics, shape (cells, most of any), NONE for no more."""
         rows, width = self._under.shape
         more = max(int(cell.max(initial=-1)) + 1 - rows, 0), max(under.shape[1] - width, 0)
         if any(more):
             self._under = np.pad(self._under, ((0, rows + more[0]), (0, more[1])), constant_values=NONE)
         self._under[cell, : under.shape[1]] = under
 
-    def of(self, shelf: Ints) -> tuple[Ints, Ints]:
-        """The listed cells of each shelf, one shelf after the other, and how many each holds."""
-        count = self._held[shelf]
+    def of(self, topic: Ints) -> tuple[Ints, Ints]:
+        """The listed cells of each topic, one topic after the other, and how many each has."""
+        count = self._size[topic]
         first = count.cumsum() - count
-        place = np.repeat(shelf * self._table.shape[1] - first, count) + np.arange(int(count.sum()))
+        place = np.repeat(topic * self._table.shape[1] - first, count) + np.arange(int(count.sum()))
         return self._table.take(place), count
 
-    def stock(self, listed: Bools) -> None:
-        """Have on the shelves the cells that are listed, of all that were put, and no others."""
+    def update(self, listed: Bools) -> None:
+        """Index the cells that are listed, of all that were put, and no others."""
         if listed is self._listed:
             return
         moved = listed.copy()
@@ -60,26 +60,26 @@ class Shelves:
         self._listed = listed
         if not at.size:
             return
-        cell, shelf = cells[at], self._under[cells[at], nth]
+        cell, topic = cells[at], self._under[cells[at], nth]
         comes, goes = np.flatnonzero(listed[cell]), np.flatnonzero(~listed[cell])
-        self._append(cell[comes], shelf[comes])
-        self._held -= np.bincount(shelf[goes], minlength=len(self._held))
+        self._append(cell[comes], topic[comes])
+        self._size -= np.bincount(topic[goes], minlength=len(self._size))
         touched = np.zeros(len(self._table), dtype=bool)
-        touched[shelf] = True
+        touched[topic] = True
         self._order(np.flatnonzero(touched))
 
-    def _append(self, cell: Ints, shelf: Ints) -> None:
-        """Put cells behind those that lie on their shelves."""
-        place = self._held[shelf] + places_within(shelf)
+    def _append(self, cell: Ints, topic: Ints) -> None:
+        """Put cells behind those of their topics."""
+        place = self._size[topic] + places_within(topic)
         more = int(place.max(initial=0)) + 1 - self._table.shape[1]
         if more > 0:
             self._table = np.pad(self._table, ((0, 0), (0, more)), constant_values=NONE)
-        self._table[shelf, place] = cell
-        self._held += np.bincount(shelf, minlength=len(self._held))
+        self._table[topic, place] = cell
+        self._size += np.bincount(topic, minlength=len(self._size))
 
-    def _order(self, shelves: Ints) -> None:
-        """Put the listed cells of these shelves in order, and take the others away."""
-        held = self._table.take(shelves, axis=0)
+    def _order(self, topics: Ints) -> None:
+        """Sort the listed cells of these topics, and take the others away."""
+        held = self._table.take(topics, axis=0)
         kept = np.where(self._listed.take(held), held, NONE)
         kept.view(np.uint64).sort(axis=1)  # NONE, without its sign, is the largest of all
-        self._table[shelves] = kept
+        self._table[topics] = kept
