@@ -22,7 +22,7 @@ def main(args: argparse.Namespace) -> int:
     """Print each behaviour's sentence, equation and parameters."""
     from malsim.sim.engine.delivery import BAD, NOISE
     from malsim.sim.settings.population import HABITS
-    from malsim.sim.settings.reader import PARAMS, TEMPERS
+    from malsim.sim.settings.reader import PARAMS, POLICIES
     from malsim.sim.writers import behaviour, behaviours
 
     for found in [behaviour(args.name)] if args.name else behaviours().values():
@@ -36,8 +36,8 @@ def main(args: argparse.Namespace) -> int:
         print("habits of every population:")
         _print(HABITS)
         print("\nthe reader's behaviours:")
-        for name, temper in TEMPERS.items():
-            print(f"    {name:<16} {temper.says}")
+        for name, policy in POLICIES.items():
+            print(f"    {name:<16} {policy.says}")
         print("\nthe reader's parameters:")
         _print(PARAMS)
         print("\nnoise on a population's claims:")

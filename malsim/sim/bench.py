@@ -17,7 +17,7 @@ from malsim.sim.agent import hooks
 from malsim.sim.agent.cell_index import CellIndex
 from malsim.sim.agent.context import RunContext, TickContext
 from malsim.sim.agent.netlist_runner import Thread
-from malsim.sim.agent.reviewer_pool import Desk
+from malsim.sim.agent.reviewer_pool import ReviewerPool
 from malsim.sim.agent.snapshot import Snapshot
 from malsim.sim.agent.turns import Session
 from malsim.sim.clock import days, milliseconds
@@ -75,12 +75,12 @@ class Bench:
         self.intake = Intake(
             scenario.facts, scenario.claims, self.populations.templates, self.populations.about, scenario.rules
         )
-        self.ledger = self.session = self.desk = None
+        self.ledger = self.session = self.reviewers = None
         if scenario.reader:
             self.ledger = Ledger(len(reps))
             self.session = Session(scenario.reader, self.context, self.ledger, who=self.populations.reader, form=0)
         if scenario.reviewers:
-            self.desk = Desk(scenario.reviewers, self.context, who=self.populations.reviewers, form=1)
+            self.reviewers = ReviewerPool(scenario.reviewers, self.context, who=self.populations.reviewers, form=1)
         self._known_until = -1  # the changes of truth before this time are known to the recorder
         self.thread = Thread.of(scenario, self.context)
         self.context.notes.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
@@ -157,14 +157,14 @@ class Bench:
             snapshot = self._seen(now)
             fact, opened, own = self.session.run_turn(snapshot, number, now, self.thread.budget if self.thread else None)
             state = self.plant.read(state, np.arange(len(fact)), fact, opened, now)
-        reviews = self.desk.reviewed(self.snapshot, at) if self.desk else ClaimBatch.none()
+        reviews = self.reviewers.reviewed(self.snapshot, at) if self.reviewers else ClaimBatch.none()
         self._scan(state, at, [own, reviews])
         if at in self._timing.doubled:
             self._scan(self.state, at, [])
-        if self.desk:
-            self.desk.escalate(self.snapshot, at, now)
+        if self.reviewers:
+            self.reviewers.escalate(self.snapshot, at, now)
         self._follow(at)
-        context = TickContext(self.snapshot, self.truth, self.ledger, self.desk, self.thread)
+        context = TickContext(self.snapshot, self.truth, self.ledger, self.reviewers, self.thread)
         self.recorder.tick(now, last=last, context=context)
 
     def _catch_up(self, at: int, gap: str) -> None:
@@ -207,7 +207,7 @@ class Bench:
         """Run the netlist, on the graph or, where there is none, on an empty one."""
         plant = self.plant
         if not isinstance(plant, HoldsGraph):
-            thread.scan(Memory.empty(), at, self.ledger, self.desk, lambda _: None)
+            thread.scan(Memory.empty(), at, self.ledger, self.reviewers, lambda _: None)
             return state
 
         def tell(said: Judgement) -> None:
@@ -215,7 +215,7 @@ class Bench:
             after = plant.with_graph(state, said.memory)
             self.recorder.admitted(verdicts_of(said), rep, plant.view(after, days(at)))
 
-        memory = thread.scan(plant.graph(state), at, self.ledger, self.desk, tell)
+        memory = thread.scan(plant.graph(state), at, self.ledger, self.reviewers, tell)
         return plant.with_graph(state, memory)
 
     def _settle(self, state: Any, now: float) -> None:

@@ -25,7 +25,7 @@ from malsim.sim.record.event_kinds import KINDS
 from malsim.sim.record.manifest import digest
 from malsim.sim.record.metrics import by_replication
 from malsim.sim.settings.population import Population
-from malsim.sim.settings.reader import TEMPERS, Reader
+from malsim.sim.settings.reader import POLICIES, Reader
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
 from malsim.sim.writers import behaviours
@@ -105,7 +105,7 @@ def _fault(draw: st.DrawFn, populations: list[str]) -> Fault:
 
 
 READERS = st.builds(
-    Reader, behaviour=st.sampled_from(list(TEMPERS)), trust=st.sampled_from(["effective", "effective*currency"]),
+    Reader, behaviour=st.sampled_from(list(POLICIES)), trust=st.sampled_from(["effective", "effective*currency"]),
     act_above=SHARES, skill=SHARES, observes=SHARES, wants=st.sampled_from([0.0, 2.0]), complies=SHARES,
     attempts=st.sampled_from([1.0, 3.0]), half_life=st.sampled_from([0.5, 4.0]),
     reanchor_every=st.sampled_from([0.0, 3.0]), compact_every=st.sampled_from([0.0, 4.0]), recalls=SHARES,

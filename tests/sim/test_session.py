@@ -17,13 +17,13 @@ from malsim.memory.bootstrap import WRITER, ten_cells
 from malsim.memory.gate.admit import judged
 from malsim.sim import bench
 from malsim.sim.agent import hooks
-from malsim.sim.agent.reader_policy import Mind
+from malsim.sim.agent.reader_policy import ReaderPolicy
 from malsim.sim.agent.reviewer_pool import Reviewers
 from malsim.sim.agent.turns import Session
 from malsim.sim.clock import DAY
 from malsim.sim.record.event_log import Notes
 from malsim.sim.settings.population import Population
-from malsim.sim.settings.reader import TEMPERS, Reader
+from malsim.sim.settings.reader import POLICIES, Reader
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
 
@@ -110,7 +110,7 @@ def breaking(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("owner", "name"),
     [
-        *((Mind, name) for name in ("__init__", "work", "_trust", "again", "_doubt")),
+        *((ReaderPolicy, name) for name in ("__init__", "work", "_trust", "again", "_doubt")),
         *((Session, name) for name in ("senses", "_write_back")),
     ],
 )
@@ -279,7 +279,7 @@ def test_a_read_that_recurs_is_said_once_to_be_worth_an_op() -> None:
 
 
 def test_every_temper_can_be_lived_with() -> None:
-    for behaviour in TEMPERS:
+    for behaviour in POLICIES:
         run = lived(behaviour=behaviour)
         assert total(run, "turns") == 4 * 14
 

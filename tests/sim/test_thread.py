@@ -91,7 +91,7 @@ def test_a_wire_reads_what_has_ticked_and_drives_the_memory_of_the_next_turn() -
                                                                       (4.0, "flagged", "dec_a3ee", "tripped")]  # fmt: skip
 
 
-def test_an_alarm_put_on_the_reviewers_desk_is_acknowledged_when_one_has_looked() -> None:
+def test_an_alarm_queued_for_reviewers_is_acknowledged_when_one_has_looked() -> None:
     wires = TRIP.replace("dec_a3ee-flags-requires_review", "escalation.weak")
     made = run(parse(scenario(wires, '[reviewers]\neach = "60h"')))
     assert made.events.filter(kind="escalated")["t"].to_list() == [4.0, 8.0]

@@ -16,7 +16,7 @@ from malsim.sim.agent.reviewer_pool import MOST as MOST_REVIEWERS
 from malsim.sim.clock import DAY, milliseconds
 from malsim.sim.engine.delivery import BAD, NOISE
 from malsim.sim.settings.population import HABITS, MOST_MEMBERS
-from malsim.sim.settings.reader import PARAMS, TEMPERS, Trust
+from malsim.sim.settings.reader import PARAMS, POLICIES, Trust
 from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _people(scenario: Scenario) -> Iterator[Setting]:
     if scenario.reader:
         reader = scenario.reader
         yield from _declared("reader", PARAMS, {param: getattr(reader, param) for param in PARAMS})
-        yield Setting(name="reader.behaviour", value=reader.behaviour, choices=tuple(TEMPERS))
+        yield Setting(name="reader.behaviour", value=reader.behaviour, choices=tuple(POLICIES))
         yield Setting(name="reader.trust", value=reader.trust, choices=get_args(Trust))
     if scenario.reviewers:
         desk = scenario.reviewers

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from malsim.sim.engine.delivery import BAD, NOISE
 from malsim.sim.settings.population import HABITS
 from malsim.sim.settings.reader import PARAMS as READER
-from malsim.sim.settings.reader import TEMPERS
+from malsim.sim.settings.reader import POLICIES
 from malsim.sim.writers import behaviours
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def declare(parts: dict[str, Any]) -> None:
             said = f"{behaviour.name}: {param.meaning} [{param.unit}], {param.bounds}, default {param.default}"
             held["description"] = f"{held['description']}; {said}" if "description" in held else said
     parts["reader"]["properties"] |= {name: _number(param) for name, param in READER.items()}
-    says = "; ".join(f"{name}: {temper.says}" for name, temper in TEMPERS.items())
-    parts["reader"]["properties"]["behaviour"] = {"enum": list(TEMPERS), "description": f"default obedient. {says}"}
+    says = "; ".join(f"{name}: {policy.says}" for name, policy in POLICIES.items())
+    parts["reader"]["properties"]["behaviour"] = {"enum": list(POLICIES), "description": f"default obedient. {says}"}
     for name, params in (("noise", NOISE), ("bad", BAD)):
         parts[name]["properties"] = {key: _number(param) for key, param in params.items()}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from malsim.sim.agent.netlist_runner import Thread
-    from malsim.sim.agent.reviewer_pool import Desk
+    from malsim.sim.agent.reviewer_pool import ReviewerPool
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Ints
     from malsim.sim.record.event_log import Notes
@@ -34,5 +34,5 @@ class TickContext:
     snapshot: Snapshot
     truth: Ints
     ledger: Ledger | None
-    desk: Desk | None
+    reviewers: ReviewerPool | None
     thread: Thread | None = None

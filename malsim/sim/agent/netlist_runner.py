@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.netlist.engine import Scan
     from malsim.sim.agent.context import RunContext
-    from malsim.sim.agent.reviewer_pool import Desk
+    from malsim.sim.agent.reviewer_pool import ReviewerPool
     from malsim.sim.engine.claim_context import Array
     from malsim.sim.record.turn_counters import Ledger
     from malsim.sim.settings.scenario import Scenario
@@ -73,15 +73,20 @@ class Thread:
         return memory
 
     def scan(
-        self, memory: Memory, at: int, ledger: Ledger | None, desk: Desk | None, tell: Callable[[Judgement], None]
+        self,
+        memory: Memory,
+        at: int,
+        ledger: Ledger | None,
+        reviewers: ReviewerPool | None,
+        tell: Callable[[Judgement], None],
     ) -> Memory:
         """Run the net on a memory that has just ticked; `tell` is told what the gate said of its programs' claims."""
-        made = self.engine.scan(self._state, memory, self._inputs(at, ledger, desk), now=days(at))
+        made = self.engine.scan(self._state, memory, self._inputs(at, ledger, reviewers), now=days(at))
         self._state, self._labels, self.outputs = made.state, memory, dict(made.outputs)
         self._note(made, at)
         for one in made.happened:
-            if desk and one.kind == "escalated":
-                desk.summon(one.reps, at)
+            if reviewers and one.kind == "escalated":
+                reviewers.summon(one.reps, at)
         said = [ran.verdicts for ran in made.ran if ran.verdicts is not None]
         if said:
             tell(Judgement.between(memory, made.memory, pl.concat(said)))
@@ -116,15 +121,15 @@ class Thread:
             return self._labels.cells.select("rep", "handle")
         return self._labels.writers.select("rep", "writer")
 
-    def _inputs(self, at: int, ledger: Ledger | None, desk: Desk | None) -> dict[str, Any]:
+    def _inputs(self, at: int, ledger: Ledger | None, reviewers: ReviewerPool | None) -> dict[str, Any]:
         """What the loop's own pins hold at a scan, and what was fed in from outside by then."""
         known: dict[str, Any] = {}
         if ledger:
             turn = ledger.turn
             known |= {"reader.demand": turn["demand"], "reader.pushed": turn["words"], "reader.expanded": turn["expanded"],
                       "reader.blocked": turn["blocks"] > 0}  # fmt: skip
-        if desk:
-            known |= {"reviewer.ack": desk.acknowledged, "reviewer.waiting": desk.waiting}
+        if reviewers:
+            known |= {"reviewer.ack": reviewers.acknowledged, "reviewer.waiting": reviewers.waiting}
         return known | {given.signal: given.value for given in self._fed if given.at <= at}
 
     def _note(self, made: Scan, at: int) -> None:

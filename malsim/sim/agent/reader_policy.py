@@ -1,4 +1,4 @@
-"""How readers think through a turn: what they open, which cell they trust, what they learn."""
+"""How readers act in a turn: what they open, which cell they trust, what they learn."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from malsim.sim.agent.turns import Session
     from malsim.sim.engine.claim_context import Array, Bools, Ints
 
-__all__ = ["Mind"]
+__all__ = ["ReaderPolicy"]
 
 
-class Mind:
-    """How the readers of all replications think through one turn.
+class ReaderPolicy:
+    """The readers of all replications in one turn.
 
     A line is a number: its place in the turn's table of replications and lines, read row by row. What follows from the
     lines alone is worked out once; the rest follows from which of them are open by now.
@@ -27,9 +27,9 @@ class Mind:
 
     def __init__(self, session: Session, snapshot: Snapshot, turn: Turn) -> None:
         self.session, self.snapshot, self.turn = session, snapshot, turn
-        obeys, temper = session.obeys(turn.number), session.reader.temper  # without its rules it does nothing unasked
-        self.opens, self.digs, self.weighs, self.writes = (
-            obeys & held for held in (temper.opens, temper.digs, temper.weighs, temper.writes)
+        obeys, policy = session.obeys(turn.number), session.reader.policy  # without its rules it does nothing unasked
+        self.opens, self.verifies, self.uses_scores, self.writes = (
+            obeys & held for held in (policy.opens, policy.verifies, policy.uses_scores, policy.writes)
         )
         self._believes = snapshot.view.belief is not None
         self._lines = np.flatnonzero(turn.about)
@@ -37,7 +37,7 @@ class Mind:
         self._cell = turn.pushed.row.take(self._lines)
         self._value, self._active = snapshot.cell_index.value[self._cell], snapshot.active[self._cell]
         self._known = session.known(turn)
-        self._worth = self._weighed()
+        self._worth = self._line_worth()
         self._sensed = session.senses(turn)
         self._observes = session.observes(turn)
 
@@ -48,16 +48,16 @@ class Mind:
         if self.opens.any():
             wanted = turn.about & (np.cumsum(turn.about, axis=1) <= int(self.session.reader.wants))
             turn.opened |= self.opens[:, None] & (turn.pushed.marked | wanted)
-            self._doubt()
+            self._verify()
         turn.written |= self.writes & (turn.learned != NONE)
 
     def again(self, blocked: Bools, attempt: int) -> None:
-        """What those do who were blocked: open what is marked, think again if that is their way, write what they learned."""
+        """Retry where blocked: open what is marked, verify if the policy does, write back what was learned."""
         turn = self.turn
         complies = blocked & self.session.complies(turn, attempt)
         turn.opened |= complies[:, None] & turn.pushed.marked
-        if self.digs.any():
-            self._doubt()
+        if self.verifies.any():
+            self._verify()
         turn.written |= complies & (turn.learned != NONE)
 
     def friend(self) -> Ints:
@@ -74,16 +74,16 @@ class Mind:
         found[self._rep[chosen]] = self._cell[chosen]
         return found
 
-    def _weighed(self) -> Array:
-        """What a line about the fact is worth: its trust, or to who goes by titles the same; −∞ where it is no choice."""
+    def _line_worth(self) -> Array:
+        """The trust in each line about the fact, equal for readers that ignore scores; −∞ where it is no choice."""
         reader, snapshot, cell = self.session.reader, self.snapshot, self._cell
         trust = snapshot.worth[cell]
         currency = snapshot.view.column("currency", cell) if reader.trust != "effective" and self._believes else None
         if currency is not None:
             trust = trust * currency
         worth = np.where(self._active, trust, -np.inf)
-        if not self.weighs.all():
-            worth = np.where(self.weighs[self._rep], worth, np.inf)
+        if not self.uses_scores.all():
+            worth = np.where(self.uses_scores[self._rep], worth, np.inf)
         stands = self._value != NONE
         if reader.recalls:
             known = self._known[self._rep]
@@ -98,10 +98,10 @@ class Mind:
         turn.observed = np.where(self._observes, self._sensed, NONE)
         turn.learned = np.where(self._observes & self._differs, self._sensed, NONE)
 
-    def _doubt(self) -> None:
-        """Where the line it trusts is marked and open, look at the world first and act on what agrees with that."""
+    def _verify(self) -> None:
+        """Where the trusted line is marked and open, observe the world first and act on what agrees with that."""
         turn, line = self.turn, self._trusted
-        doubtful = self.digs & (line != NONE) & (turn.pushed.marked & turn.opened).take(line)
+        doubtful = self.verifies & (line != NONE) & (turn.pushed.marked & turn.opened).take(line)
         reader = np.flatnonzero(doubtful)
         if not reader.size:
             return
@@ -114,7 +114,7 @@ class Mind:
     @cached_property
     def _trusted(self) -> Ints:
         """The line each trusts."""
-        return self._foremost(self._worth)
+        return self._best(self._worth)
 
     @cached_property
     def _first(self) -> Ints:
@@ -124,7 +124,7 @@ class Mind:
     @cached_property
     def _confirmed(self) -> Ints:
         """The line each trusts of those that say what it sensed."""
-        return self._foremost(np.where(self._agrees, self._worth, -np.inf))
+        return self._best(np.where(self._agrees, self._worth, -np.inf))
 
     @cached_property
     def _agrees(self) -> Bools:
@@ -141,7 +141,7 @@ class Mind:
         news[self._rep[said]] = False
         return news
 
-    def _foremost(self, worth: Array) -> Ints:
+    def _best(self, worth: Array) -> Ints:
         """The line of each reader that is worth most, the first of equals; NONE where none is worth enough.
 
         Of a memory without belief the first by rank is, whatever it is worth.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Bools, Ints
 
-__all__ = ["Desk", "Reviewers"]
+__all__ = ["ReviewerPool", "Reviewers"]
 
 
 MOST = 1_000
@@ -44,12 +44,12 @@ class Reviewers:
                 raise ScenarioError("out of bounds", where=f"reviewers.{key}", given=given, allowed=allowed)
 
 
-class Desk:
+class ReviewerPool:
     """Escalated cells of every replication, first come first served.
 
     A cell is escalated once: at the first tick after which an active cell contradicts it. A reviewer looks at the world and
     writes a claim of kind ver, verification external: it supports the cell if it agrees, else it contradicts it. A netlist
-    may put its alarms on the desk too; `acknowledged` says where one of these was looked at since the scan before.
+    may queue its alarms too; `acknowledged` says where one of these was looked at since the scan before.
     """
 
     def __init__(self, reviewers: Reviewers, context: RunContext, *, who: int, form: int) -> None:
@@ -68,7 +68,7 @@ class Desk:
         return np.bincount(self._rep, minlength=len(self._reps)).astype(np.int64)
 
     def escalate(self, snapshot: Snapshot, now: int, day: float) -> None:
-        """Put every newly disputed cell on the desk, in the order of admission."""
+        """Queue every newly disputed cell, in the order of admission."""
         cell_index = snapshot.cell_index
         size = len(snapshot.active)
         self._escalated = np.append(self._escalated, np.zeros(size - len(self._escalated), dtype=bool))
@@ -90,7 +90,7 @@ class Desk:
                          cause=lambda: handles.gather(snapshot.accuser[row]))  # fmt: skip
 
     def summon(self, rep: Ints, now: int) -> None:
-        """Put an alarm of each of these replications on the desk."""
+        """Queue an alarm of each of these replications."""
         self._queue(np.full(len(rep), NONE, dtype=np.int64), rep, now)
 
     def _queue(self, row: Ints, rep: Ints, now: int) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
-from malsim.sim.agent.reader_policy import Mind
+from malsim.sim.agent.reader_policy import ReaderPolicy
 from malsim.sim.clock import milliseconds
 from malsim.sim.draws import Draws, Seats
 from malsim.sim.engine.claim_batch import ClaimBatch
@@ -64,15 +64,15 @@ class Session:
         turn = hooks.push(snapshot, self.reader, fact, number, now, self.ledger, self._notes, budget)
 
         def again(blocked: Bools, attempt: int) -> None:
-            mind.again(blocked, attempt)  # looked up when it is asked for: beginning to think may break off too
+            policy.again(blocked, attempt)  # looked up when it is asked for: beginning to think may break off too
 
         try:
-            mind = Mind(self, snapshot, turn)
-            mind.work()
+            policy = ReaderPolicy(self, snapshot, turn)
+            policy.work()
             turn.worked = True
         finally:
             lessons = hooks.stop(
-                turn, again, lambda: self._write_back(mind),
+                turn, again, lambda: self._write_back(policy),
                 attempts=int(self.reader.attempts), ledger=self.ledger, notes=self._notes,
             )  # fmt: skip
         self._open = snapshot, turn
@@ -185,13 +185,13 @@ class Session:
         true_once: Ints = rep[once]
         return true_once
 
-    def _write_back(self, mind: Mind) -> ClaimBatch:
+    def _write_back(self, policy: ReaderPolicy) -> ClaimBatch:
         """Each released lesson as a claim: it contradicts what was trusted instead, and supports what says the same."""
-        turn = mind.turn
+        turn = policy.turn
         rep = np.flatnonzero(turn.released & (turn.learned != NONE))
         if not rep.size:
             return ClaimBatch.none()
-        friend, rival, own = mind.friend()[rep], mind.rival()[rep], self.own(turn)[rep]
+        friend, rival, own = policy.friend()[rep], policy.rival()[rep], self.own(turn)[rep]
         edges = [
             DraftEdge("contradicts", turn.first[rep]),
             DraftEdge("contradicts", np.where(rival == own, NONE, rival)),

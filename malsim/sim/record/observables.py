@@ -12,7 +12,7 @@ from malsim.memory.schema import NONE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.sim.agent.reviewer_pool import Desk
+    from malsim.sim.agent.reviewer_pool import ReviewerPool
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.record.turn_counters import Ledger
@@ -106,7 +106,7 @@ def numbers(facts: Sequence[Fact], places: Array) -> Array:
     return np.stack([row[at] for row, at in zip(table, held, strict=True)]) if facts else places
 
 
-def of_turn(ledger: Ledger | None, desk: Desk | None) -> dict[str, Array]:
+def of_turn(ledger: Ledger | None, reviewers: ReviewerPool | None) -> dict[str, Array]:
     """The reader's signals of a turn and the reviewers' `waiting` cases, one number a replication."""
     found = {name: ledger.turn[name] for name in TURN} if ledger else {}
-    return found | ({"waiting": desk.waiting.astype(np.float64)} if desk else {})
+    return found | ({"waiting": reviewers.waiting.astype(np.float64)} if reviewers else {})

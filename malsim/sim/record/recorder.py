@@ -74,7 +74,7 @@ class Recorder:
         answers = self._answered(t, context, full=not bands) if about_facts else {}
         if not last and self._ticks % self.scenario.record_every:
             return
-        turn, thread = gauges.of_turn(context.ledger, context.desk), context.thread
+        turn, thread = gauges.of_turn(context.ledger, context.reviewers), context.thread
         if bands:
             wired, (kinds, counts) = thread.of_runs() if thread else {}, self.notes.counted()
             self.bands.add(t, answers, self._names, whole=("right",) if snapshot.view.leads else ())

@@ -8,35 +8,36 @@ from typing import Literal
 from malsim.errors import ScenarioError
 from malsim.parameters import Param, checked
 
-__all__ = ["PARAMS", "TEMPERS", "Reader", "Temper"]
+__all__ = ["PARAMS", "POLICIES", "Policy", "Reader"]
 
 Behaviour = Literal["obedient", "lazy", "hurried", "forgetful", "stubborn", "forgets_rules"]
 Trust = Literal["effective", "effective*currency"]
 
 
 @dataclass(frozen=True)
-class Temper:
+class Policy:
     """What a reader does unasked.
 
-    It `opens` rows marked ^, `digs` into a marked row before it acts on it, `weighs` the scores of a line instead of its
-    title alone, `writes` back what it learned.
+    It `opens` rows marked ^, `verifies` a marked row before it acts on it, `uses_scores` of a line instead of its title
+    alone, `writes` back what it learned.
     """
 
     says: str
     opens: bool = True
-    digs: bool = True
-    weighs: bool = True
+    verifies: bool = True
+    uses_scores: bool = True
     writes: bool = True
 
 
-TEMPERS: dict[str, Temper] = {
-    "obedient": Temper("opens every row marked ^, checks it before acting on it, writes back what it learns"),
-    "lazy": Temper("opens marked rows only when blocked, and checks them then", opens=False),
-    "hurried": Temper("acts on the first title about its fact and never looks again", opens=False, digs=False, weighs=False),
-    "forgetful": Temper("does not write back what it learned until it is blocked", writes=False),
-    "stubborn": Temper("ignores flags: opens marked rows only when blocked, and acts on them all the same",
-                       opens=False, digs=False),
-    "forgets_rules": Temper("obedient in a share of its turns that halves each half_life, else hurried and forgetful"),
+POLICIES: dict[str, Policy] = {
+    "obedient": Policy("opens every row marked ^, checks it before acting on it, writes back what it learns"),
+    "lazy": Policy("opens marked rows only when blocked, and checks them then", opens=False),
+    "hurried": Policy("acts on the first title about its fact and never looks again",
+                      opens=False, verifies=False, uses_scores=False),
+    "forgetful": Policy("does not write back what it learned until it is blocked", writes=False),
+    "stubborn": Policy("ignores flags: opens marked rows only when blocked, and acts on them all the same",
+                       opens=False, verifies=False),
+    "forgets_rules": Policy("obedient in a share of its turns that halves each half_life, else hurried and forgetful"),
 }  # fmt: skip
 
 PARAMS = {
@@ -76,12 +77,12 @@ class Reader:
 
     def __post_init__(self) -> None:
         checked({name: getattr(self, name) for name in PARAMS}, PARAMS, where="reader")
-        words = (("behaviour", self.behaviour, tuple(TEMPERS)), ("trust", self.trust, ("effective", "effective*currency")))
+        words = (("behaviour", self.behaviour, tuple(POLICIES)), ("trust", self.trust, ("effective", "effective*currency")))
         for name, given, allowed in words:
             if given not in allowed:
                 raise ScenarioError("unknown word", where=f"reader.{name}", given=given, allowed=", ".join(allowed))
 
     @property
-    def temper(self) -> Temper:
+    def policy(self) -> Policy:
         """What it does unasked, while it keeps to the rules."""
-        return TEMPERS[self.behaviour]
+        return POLICIES[self.behaviour]
