@@ -16,7 +16,7 @@ from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
 from malsim.sim.agent.cell_index import CellIndex
 from malsim.sim.agent.context import RunContext, TickContext
-from malsim.sim.agent.netlist_runner import Thread
+from malsim.sim.agent.netlist_runner import NetlistRunner
 from malsim.sim.agent.reviewer_pool import ReviewerPool
 from malsim.sim.agent.snapshot import Snapshot
 from malsim.sim.agent.turns import Session
@@ -82,12 +82,12 @@ class Bench:
         if scenario.reviewers:
             self.reviewers = ReviewerPool(scenario.reviewers, self.context, who=self.populations.reviewers, form=1)
         self._known_until = -1  # the changes of truth before this time are known to the recorder
-        self.thread = Thread.of(scenario, self.context)
+        self.netlist_runner = NetlistRunner.of(scenario, self.context)
         self.context.notes.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
         self.plant = plant_of(scenario)
         self._begin(self.plant.init(reps.tolist(), self.intake.vocabulary))
         self._scanned = self.calendar.event()
-        for process in (self._script, self._populations, self._thread):
+        for process in (self._script, self._populations, self._ticks):
             self.calendar.process(process())
 
     def made(self) -> Run:
@@ -109,13 +109,13 @@ class Bench:
         plant, session = self.plant, self.session
         if isinstance(plant, HoldsGraph):
             memory = plant.graph(state)
-            memory = self.thread.put(memory) if self.thread else memory
+            memory = self.netlist_runner.put(memory) if self.netlist_runner else memory
             state = plant.with_graph(
                 state, hooks.orient(memory, self.scenario, 0.0, self.context.notes) if session else memory
             )
         else:
-            if self.thread:
-                self.thread.put(Memory.empty())
+            if self.netlist_runner:
+                self.netlist_runner.put(Memory.empty())
             if session:
                 hooks.oriented(0.0, self.context.notes)
         self._settle(state, 0.0)
@@ -139,7 +139,7 @@ class Bench:
             self.inbox.draft(self.populations.post(self.snapshot, start, end))
             yield self._scanned
 
-    def _thread(self) -> Generator[simpy.Event, None, None]:
+    def _ticks(self) -> Generator[simpy.Event, None, None]:
         """One turn at each scan: the reader's beats, then the tick; nothing ticks elsewhere."""
         before = 0
         for number, at in enumerate(self._watch(self._timing.at), 1):
@@ -155,7 +155,8 @@ class Bench:
         state, own = self.state, ClaimBatch.none()
         if self.session:
             snapshot = self._seen(now)
-            fact, opened, own = self.session.run_turn(snapshot, number, now, self.thread.budget if self.thread else None)
+            budget = self.netlist_runner.budget if self.netlist_runner else None
+            fact, opened, own = self.session.run_turn(snapshot, number, now, budget)
             state = self.plant.read(state, np.arange(len(fact)), fact, opened, now)
         reviews = self.reviewers.reviewed(self.snapshot, at) if self.reviewers else ClaimBatch.none()
         self._scan(state, at, [own, reviews])
@@ -164,7 +165,7 @@ class Bench:
         if self.reviewers:
             self.reviewers.escalate(self.snapshot, at, now)
         self._follow(at)
-        context = TickContext(self.snapshot, self.truth, self.ledger, self.reviewers, self.thread)
+        context = TickContext(self.snapshot, self.truth, self.ledger, self.reviewers, self.netlist_runner)
         self.recorder.tick(now, last=last, context=context)
 
     def _catch_up(self, at: int, gap: str) -> None:
@@ -184,8 +185,8 @@ class Bench:
         if self.session:
             self.session.close()
         state = self.plant.tick(state, now)
-        if self.thread:
-            state = self._wired(state, at, self.thread)
+        if self.netlist_runner:
+            state = self._wired(state, at, self.netlist_runner)
         self._settle(state, now)
 
     def _admitted(self, state: Any, drafts: ClaimBatch, scripted: pl.DataFrame, now: float) -> Any:
@@ -203,19 +204,19 @@ class Bench:
             self.session.on_verdicts(drafts, row[:-1], lambda: view.name)
         return state
 
-    def _wired(self, state: Any, at: int, thread: Thread) -> Any:
+    def _wired(self, state: Any, at: int, netlist_runner: NetlistRunner) -> Any:
         """Run the netlist, on the graph or, where there is none, on an empty one."""
         plant = self.plant
         if not isinstance(plant, HoldsGraph):
-            thread.scan(Memory.empty(), at, self.ledger, self.reviewers, lambda _: None)
+            netlist_runner.scan(Memory.empty(), at, self.ledger, self.reviewers, lambda _: None)
             return state
 
-        def tell(said: Judgement) -> None:
+        def on_verdicts(said: Judgement) -> None:
             rep: Ints = said.rep - self.scenario.first
             after = plant.with_graph(state, said.memory)
             self.recorder.admitted(verdicts_of(said), rep, plant.view(after, days(at)))
 
-        memory = thread.scan(plant.graph(state), at, self.ledger, self.reviewers, tell)
+        memory = netlist_runner.scan(plant.graph(state), at, self.ledger, self.reviewers, on_verdicts)
         return plant.with_graph(state, memory)
 
     def _settle(self, state: Any, now: float) -> None:

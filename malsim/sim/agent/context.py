@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.netlist_runner import Thread
+    from malsim.sim.agent.netlist_runner import NetlistRunner
     from malsim.sim.agent.reviewer_pool import ReviewerPool
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Ints
@@ -35,4 +35,4 @@ class TickContext:
     truth: Ints
     ledger: Ledger | None
     reviewers: ReviewerPool | None
-    thread: Thread | None = None
+    netlist_runner: NetlistRunner | None = None

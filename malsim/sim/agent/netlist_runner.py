@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from malsim.sim.record.turn_counters import Ledger
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["ALARMS", "Thread"]
+__all__ = ["ALARMS", "NetlistRunner"]
 
 ALARMS = ("tripped", "cleared", "conflict", "refused", "webhook", "escalated")
 
 
-class Thread:
+class NetlistRunner:
     """A scenario's netlist, with what it remembers from one scan to the next."""
 
     def __init__(self, wires: Wires, scenario: Scenario, context: RunContext) -> None:
@@ -46,8 +46,8 @@ class Thread:
         self._names = [name for name in wires.net.signals if name not in self.engine.series]
 
     @classmethod
-    def of(cls, scenario: Scenario, context: RunContext) -> Thread | None:
-        """The thread of a scenario; none where it has no netlist and nobody writes a program into the memory."""
+    def of(cls, scenario: Scenario, context: RunContext) -> NetlistRunner | None:
+        """The runner of a scenario; none where it has no netlist and nobody writes a program into the memory."""
         wires, claims = scenario.netlist, scenario.claims
         if wires is None and (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any():
             wires = Wires.of("")
@@ -78,9 +78,9 @@ class Thread:
         at: int,
         ledger: Ledger | None,
         reviewers: ReviewerPool | None,
-        tell: Callable[[Judgement], None],
+        on_verdicts: Callable[[Judgement], None],
     ) -> Memory:
-        """Run the net on a memory that has just ticked; `tell` is told what the gate said of its programs' claims."""
+        """Run the net on a memory that has just ticked; `on_verdicts` is told what the gate said of its programs' claims."""
         made = self.engine.scan(self._state, memory, self._inputs(at, ledger, reviewers), now=days(at))
         self._state, self._labels, self.outputs = made.state, memory, dict(made.outputs)
         self._note(made, at)
@@ -89,7 +89,7 @@ class Thread:
                 reviewers.summon(one.reps, at)
         said = [ran.verdicts for ran in made.ran if ran.verdicts is not None]
         if said:
-            tell(Judgement.between(memory, made.memory, pl.concat(said)))
+            on_verdicts(Judgement.between(memory, made.memory, pl.concat(said)))
         return made.memory
 
     def of_runs(self) -> dict[str, Array]:

@@ -74,14 +74,14 @@ class Recorder:
         answers = self._answered(t, context, full=not bands) if about_facts else {}
         if not last and self._ticks % self.scenario.record_every:
             return
-        turn, thread = gauges.of_turn(context.ledger, context.reviewers), context.thread
+        turn, netlist_runner = gauges.of_turn(context.ledger, context.reviewers), context.netlist_runner
         if bands:
-            wired, (kinds, counts) = thread.of_runs() if thread else {}, self.notes.counted()
+            wired, (kinds, counts) = netlist_runner.of_runs() if netlist_runner else {}, self.notes.counted()
             self.bands.add(t, answers, self._names, whole=("right",) if snapshot.view.leads else ())
             self.bands.add(t, turn | wired, (None,), whole=turn.keys() - wired.keys())
             self.bands.add(t, {"events": counts}, kinds, whole=("events",))
             return
-        self._signals += [frame.filter(self._named) for frame in thread.recorded(t)] if thread else []
+        self._signals += [frame.filter(self._named) for frame in netlist_runner.recorded(t)] if netlist_runner else []
         self._signals += self._listed(t, answers, self._names) + self._listed(t, turn, (None,))
         self._keep(snapshot.view, t, gauges.truth_of_cells(snapshot, context.truth) if about_facts else None)
 

@@ -65,7 +65,7 @@ class Scenario:
     """A run to be made.
 
     `claims` are scripted, one row a claim (columns of `memory.schema.CLAIMS`, times in days); they happen in every
-    replication. `turn_every` is the thread's period in milliseconds. `record` is "all", "bands", or the handles to keep;
+    replication. `turn_every` is the time between ticks in milliseconds. `record` is "all", "bands", or the handles to keep;
     every `record_every`-th tick is kept, and the last. Replications are numbered from `first`, and the life of a number is
     the same whichever run it is part of. `law` is what the memory makes of claims: mal, recall_v5, or one of `malsim.laws`
     with its parameters. `netlist` runs inside the tick. `path` is the file it was read from.

@@ -1,4 +1,4 @@
-"""When a run's thread ticks: at the end of every turn, or late, or not at all, or twice."""
+"""When a run ticks: at the end of every turn, or late, or not at all, or twice."""
 
 from __future__ import annotations
 
