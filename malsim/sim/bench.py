@@ -67,7 +67,7 @@ class Bench:
         reps = scenario.first + np.arange(scenario.replications)
         world = World(scenario.facts, seed=scenario.seed, reps=reps, end=milliseconds(scenario.days) + 1)
         self.recorder = Recorder(scenario)
-        self.context = RunContext(world=world, reps=reps, seed=scenario.seed, notes=self.recorder.notes)
+        self.context = RunContext(world=world, reps=reps, seed=scenario.seed, log=self.recorder.log)
         self.truth = world.first.copy()
         self.populations = Populations(scenario, self.context)
         self.inbox = Inbox()
@@ -83,7 +83,7 @@ class Bench:
             self.reviewers = ReviewerPool(scenario.reviewers, self.context, who=self.populations.reviewers, form=1)
         self._known_until = -1  # the changes of truth before this time are known to the recorder
         self.netlist_runner = NetlistRunner.of(scenario, self.context)
-        self.context.notes.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
+        self.context.log.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
         self.plant = plant_of(scenario)
         self._begin(self.plant.init(reps.tolist(), self.intake.vocabulary))
         self._scanned = self.calendar.event()
@@ -111,13 +111,13 @@ class Bench:
             memory = plant.graph(state)
             memory = self.netlist_runner.put(memory) if self.netlist_runner else memory
             state = plant.with_graph(
-                state, hooks.orient(memory, self.scenario, 0.0, self.context.notes) if session else memory
+                state, hooks.orient(memory, self.scenario, 0.0, self.context.log) if session else memory
             )
         else:
             if self.netlist_runner:
                 self.netlist_runner.put(Memory.empty())
             if session:
-                hooks.oriented(0.0, self.context.notes)
+                hooks.oriented(0.0, self.context.log)
         self._settle(state, 0.0)
 
     def _script(self) -> Generator[simpy.Event, None, None]:
@@ -170,10 +170,10 @@ class Bench:
 
     def _catch_up(self, at: int, gap: str) -> None:
         """After a gap the session begins again: what came in meanwhile is scanned before the first push."""
-        notes, now = self.context.notes, days(at)
+        log, now = self.context.log, days(at)
         self._scan(self.state, at, [])
-        notes.every("caught_up", now, "session", "one tick for the whole gap", gap)
-        hooks.oriented(now, notes)
+        log.every("caught_up", now, "session", "one tick for the whole gap", gap)
+        hooks.oriented(now, log)
 
     def _scan(self, state: Any, at: int, own: list[ClaimBatch]) -> None:
         """Read the inputs, recompute."""
@@ -225,7 +225,7 @@ class Bench:
         view = self.plant.view(state, now)
         self.cell_index.grow(view)
         self.snapshot = Snapshot(view, self.cell_index)
-        self.recorder.notes.seen(view)
+        self.recorder.log.seen(view)
 
     def _seen(self, now: float) -> Snapshot:
         """The memory as readers see it now: a graph as the last tick left it, others as they are."""
@@ -236,5 +236,5 @@ class Bench:
         """Bring the recorded truth up to date; it stands beside the estimate, and nothing that estimates reads it."""
         changes = self.context.world.between(self._known_until + 1, at + 1)
         self.truth[changes.fact, changes.rep] = changes.value
-        self.recorder.notes.changed(changes)
+        self.recorder.log.changed(changes)
         self._known_until = at

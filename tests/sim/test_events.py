@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from malsim.memory.gate.claims import as_claims, from_mappings
 from malsim.sim import bench
-from malsim.sim.record import event_log as notes
+from malsim.sim.record import event_log as log
 from malsim.sim.record.event_kinds import KINDS, LATCH, PROGRAM, SIGNAL
-from malsim.sim.record.event_log import Notes
+from malsim.sim.record.event_log import EventLog
 from malsim.sim.settings.netlist_config import Wires
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader
@@ -169,9 +169,9 @@ told = st.tuples(st.sampled_from("abc"), st.lists(st.integers(0, 2), max_size=4)
 
 @given(st.lists(st.lists(told, max_size=6), max_size=5), st.integers(0, 3))
 def test_events_are_counted_between_two_times_of_asking_however_many_wait(ticks: list[Any], waiting: int) -> None:
-    kept, kinds = Notes(np.arange(3), (), keeps=False), dict[str, None]()
+    kept, kinds = EventLog(np.arange(3), (), keeps=False), dict[str, None]()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(notes, "WAITING", waiting)
+        patch.setattr(log, "WAITING", waiting)
         for tick in ticks:
             for kind, reps in tick:
                 kept.count(kind, np.array(reps, dtype=np.int64))

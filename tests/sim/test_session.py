@@ -21,7 +21,7 @@ from malsim.sim.agent.reader_policy import ReaderPolicy
 from malsim.sim.agent.reviewer_pool import Reviewers
 from malsim.sim.agent.turns import Session
 from malsim.sim.clock import DAY
-from malsim.sim.record.event_log import Notes
+from malsim.sim.record.event_log import EventLog
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import POLICIES, Reader
 from malsim.sim.settings.scenario import Scenario
@@ -290,6 +290,6 @@ def test_every_replication_of_an_empty_memory_gets_the_ten_cells_as_the_gate_wou
     memory = Memory(none.cells, none.edges, pl.DataFrame(writers, schema=schema.WRITERS))
     claims = pl.concat([ten_cells(rep=rep) for rep in (4, 5, 6)]).sort("sequence", maintain_order=True)
     expected = admit(memory, claims, made.rules).memory
-    found = hooks.orient(memory, made, 0.0, Notes(np.arange(4, 7), made.facts))
+    found = hooks.orient(memory, made, 0.0, EventLog(np.arange(4, 7), made.facts))
     for name in ("cells", "edges", "writers"):
         assert_frame_equal(getattr(found, name), getattr(expected, name), check_exact=True)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from malsim.sim.agent.reviewer_pool import ReviewerPool
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Ints
-    from malsim.sim.record.event_log import Notes
+    from malsim.sim.record.event_log import EventLog
     from malsim.sim.record.turn_counters import Ledger
     from malsim.sim.world import World
 
@@ -24,7 +24,7 @@ class RunContext:
     world: World
     reps: Ints
     seed: int
-    notes: Notes
+    log: EventLog
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from malsim.sim.agent.snapshot import Pushed, Snapshot
     from malsim.sim.engine.claim_context import Array, Bools, Ints
-    from malsim.sim.record.event_log import Notes
+    from malsim.sim.record.event_log import EventLog
     from malsim.sim.record.turn_counters import Ledger
     from malsim.sim.settings.reader import Reader
     from malsim.sim.settings.scenario import Scenario
@@ -85,18 +85,18 @@ class Turn:
         return missing
 
 
-def orient(memory: Memory, scenario: Scenario, now: float, notes: Notes) -> Memory:
+def orient(memory: Memory, scenario: Scenario, now: float, log: EventLog) -> Memory:
     """Once a session, before its first turn: an empty graph gets its ten cells, and the reader the map and a digest."""
     if not memory.height:
         memory = _founded(memory, scenario, now)
-        notes.every("bootstrapped", now, MAP, "ten cells", "the graph was empty")
-    oriented(now, notes)
+        log.every("bootstrapped", now, MAP, "ten cells", "the graph was empty")
+    oriented(now, log)
     return memory
 
 
-def oriented(now: float, notes: Notes) -> None:
+def oriented(now: float, log: EventLog) -> None:
     """Give the reader the map and a digest."""
-    notes.every("oriented", now, MAP, "the map cell and a digest", "a session begins")
+    log.every("oriented", now, MAP, "the map cell and a digest", "a session begins")
 
 
 def _founded(memory: Memory, scenario: Scenario, now: float) -> Memory:
@@ -113,7 +113,7 @@ def _founded(memory: Memory, scenario: Scenario, now: float) -> Memory:
 
 
 def push(
-    snapshot: Snapshot, reader: Reader, fact: Ints, number: int, now: float, ledger: Ledger, notes: Notes,
+    snapshot: Snapshot, reader: Reader, fact: Ints, number: int, now: float, ledger: Ledger, log: EventLog,
     budget: Array | None = None,
 ) -> Turn:  # fmt: skip
     """Before work: compile each reader's mini-index about its fact, within the budget, and mark what must be opened.
@@ -126,13 +126,13 @@ def push(
     ledger.begin()
     ledger.add("words", pushed.words)
     ledger.add("demand", pushed.demand)
-    notes.pushed(turn)
+    log.pushed(turn)
     return turn
 
 
 def stop(
     turn: Turn, again: Callable[[Bools, int], None], write: Callable[[], ClaimBatch], *, attempts: int, ledger: Ledger,
-    notes: Notes,
+    log: EventLog,
 ) -> ClaimBatch:  # fmt: skip
     """At the end of a turn: release it only where every marked row was opened and every lesson written; the lessons.
 
@@ -140,25 +140,25 @@ def stop(
     refused is given up, and nothing it did counts. Where the work broke off, or the tries or the writing break off now, no
     turn is released.
     """
-    notes.opened(turn, turn.name)
+    log.opened(turn, turn.name)
     worked, turn.worked = turn.worked, False
     lessons = ClaimBatch.none()
     try:
         if worked:
-            turn.released = ~_tried(turn, again, attempts, ledger, notes)
+            turn.released = ~_tried(turn, again, attempts, ledger, log)
             lessons = write()
         turn.worked = worked
     finally:
-        notes.opened(turn, f"{turn.name} was blocked")
+        log.opened(turn, f"{turn.name} was blocked")
         if not turn.worked:
             turn.released = np.zeros(len(turn.released), dtype=bool)
             _block(turn, ~turn.released, ledger)
-            notes.broken(turn)
-        _withhold(turn, ~turn.released, ledger, notes)
+            log.broken(turn)
+        _withhold(turn, ~turn.released, ledger, log)
     return lessons
 
 
-def _tried(turn: Turn, again: Callable[[Bools, int], None], attempts: int, ledger: Ledger, notes: Notes) -> Bools:
+def _tried(turn: Turn, again: Callable[[Bools, int], None], attempts: int, ledger: Ledger, log: EventLog) -> Bools:
     """Refuse what is to be refused, as often as it may be tried again; what is still refused in the end."""
     closed, unwritten = turn.closed, turn.unwritten
     for attempt in range(attempts):
@@ -166,19 +166,19 @@ def _tried(turn: Turn, again: Callable[[Bools, int], None], attempts: int, ledge
         if not blocked.any():
             break
         _block(turn, blocked, ledger)
-        notes.blocked(turn, closed, unwritten)
+        log.blocked(turn, closed, unwritten)
         again(blocked, attempt)
         closed, unwritten = turn.closed, turn.unwritten
     return closed | unwritten
 
 
-def gate(turn: Turn, refused: Bools, *, ledger: Ledger, notes: Notes) -> None:
+def gate(turn: Turn, refused: Bools, *, ledger: Ledger, log: EventLog) -> None:
     """The gate's word on the lessons: one that it refused was not written back, and its turn is not released after all."""
     if refused.any():
         _block(turn, refused, ledger)
-        notes.unheard(turn, refused)
+        log.unheard(turn, refused)
         turn.written, turn.released = turn.written & ~refused, turn.released & ~refused
-        _withhold(turn, refused, ledger, notes)
+        _withhold(turn, refused, ledger, log)
 
 
 def _block(turn: Turn, blocked: Bools, ledger: Ledger) -> None:
@@ -187,7 +187,7 @@ def _block(turn: Turn, blocked: Bools, ledger: Ledger) -> None:
     turn.blocked |= blocked
 
 
-def _withhold(turn: Turn, withheld: Bools, ledger: Ledger, notes: Notes) -> None:
+def _withhold(turn: Turn, withheld: Bools, ledger: Ledger, log: EventLog) -> None:
     if withheld.any():
         ledger.add("withheld", withheld)
-        notes.withheld(turn, withheld)
+        log.withheld(turn, withheld)

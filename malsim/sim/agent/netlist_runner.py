@@ -36,7 +36,7 @@ class NetlistRunner:
     """A scenario's netlist, with what it remembers from one scan to the next."""
 
     def __init__(self, wires: Wires, scenario: Scenario, context: RunContext) -> None:
-        self.wires, self.scenario, self.notes, self.reps = wires, scenario, context.notes, context.reps
+        self.wires, self.scenario, self.log, self.reps = wires, scenario, context.log, context.reps
         self.engine = Engine(
             wires.net, replications=scenario.replications, first=scenario.first, tick=scenario.turn_every,
             rules=scenario.rules, derive=wires.derive,
@@ -135,14 +135,14 @@ class NetlistRunner:
     def _note(self, made: Scan, at: int) -> None:
         now = days(at)
         for one in made.happened:
-            self.notes.note(one.kind, now, one.reps, subject=one.subject, detail=one.detail, cause=one.cause)
+            self.log.record(one.kind, now, one.reps, subject=one.subject, detail=one.detail, cause=one.cause)
         for ran in made.ran:
             tripped = ran.output.said.get("tripped")
             if tripped is not None:
                 rows = np.flatnonzero(tripped)
                 program = ran.program
                 cause = program.operation if program.places is None else program.handle
-                self.notes.note("tripped", now, rows, subject=program.handle, detail=program.title, cause=cause)
+                self.log.record("tripped", now, rows, subject=program.handle, detail=program.title, cause=cause)
 
 
 def _frame(t: float, reps: pl.Series, rows: pl.Series | None, signal: pl.Series | str, values: Array) -> pl.DataFrame:

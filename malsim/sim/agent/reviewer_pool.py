@@ -53,7 +53,7 @@ class ReviewerPool:
     """
 
     def __init__(self, reviewers: Reviewers, context: RunContext, *, who: int, form: int) -> None:
-        self._reviewers, self._world, self._reps, self._notes = reviewers, context.world, context.reps, context.notes
+        self._reviewers, self._world, self._reps, self._log = reviewers, context.world, context.reps, context.log
         reps = context.reps
         self._draws = Draws(context.seed, "reviewers")
         self._who, self._form = who, form
@@ -85,8 +85,8 @@ class ReviewerPool:
         self._escalated[row] = True
         rep = cell_index.rep[row].astype(np.int64)
         self._queue(row, rep, now)
-        handles = self._notes.handles
-        self._notes.note("escalated", day, rep, subject=lambda: handles.gather(row), detail="an active cell contradicts it",
+        handles = self._log.handles
+        self._log.record("escalated", day, rep, subject=lambda: handles.gather(row), detail="an active cell contradicts it",
                          cause=lambda: handles.gather(snapshot.accuser[row]))  # fmt: skip
 
     def summon(self, rep: Ints, now: int) -> None:

@@ -36,7 +36,7 @@ class Session:
     """What the reader of each replication has in its context, and the life of a turn."""
 
     def __init__(self, reader: Reader, context: RunContext, ledger: Ledger, *, who: int, form: int) -> None:
-        self.reader, self.ledger, self._notes = reader, ledger, context.notes
+        self.reader, self.ledger, self._log = reader, ledger, context.log
         self._world, self._reps = context.world, context.reps
         world, reps = context.world, context.reps
         self._draws, self._places = Draws(context.seed, "reader"), np.arange(len(reps))
@@ -61,7 +61,7 @@ class Session:
         self._begin(number, now)
         drawn, *self._drawn = self._seats.uniform(("fact", *SENSES), turn=number)
         fact = self._upto.searchsorted(drawn, side="right")
-        turn = hooks.push(snapshot, self.reader, fact, number, now, self.ledger, self._notes, budget)
+        turn = hooks.push(snapshot, self.reader, fact, number, now, self.ledger, self._log, budget)
 
         def again(blocked: Bools, attempt: int) -> None:
             policy.again(blocked, attempt)  # looked up when it is asked for: beginning to think may break off too
@@ -73,7 +73,7 @@ class Session:
         finally:
             lessons = hooks.stop(
                 turn, again, lambda: self._write_back(policy),
-                attempts=int(self.reader.attempts), ledger=self.ledger, notes=self._notes,
+                attempts=int(self.reader.attempts), ledger=self.ledger, log=self._log,
             )  # fmt: skip
         self._open = snapshot, turn
         return fact, self._opened(turn, len(snapshot.view)), lessons
@@ -83,10 +83,10 @@ class Session:
         mine = drafts.who == self._who
         own, refused = np.flatnonzero(mine & (row != NONE)), np.zeros(len(self._reps), dtype=bool)
         self._own[drafts.rep[own], drafts.fact[own]] = row[own]
-        self._notes.written(drafts, own, name, row[own])
+        self._log.written(drafts, own, name, row[own])
         refused[drafts.rep[mine & (row == NONE)]] = True
         if self._open:
-            hooks.gate(self._open[1], refused, ledger=self.ledger, notes=self._notes)
+            hooks.gate(self._open[1], refused, ledger=self.ledger, log=self._log)
 
     def close(self) -> None:
         """End the turn, once the gate has spoken: enter in the ledger what became of it."""
@@ -105,7 +105,7 @@ class Session:
             self._reads = np.append(self._reads, np.zeros(cells, dtype=np.int32))
         reads = self._reads[rows] = self._reads[rows] + 1
         often = np.flatnonzero(reads == RECURRING)
-        self._notes.nudged(turn, rep[often], rows[often], RECURRING)
+        self._log.nudged(turn, rep[often], rows[often], RECURRING)
         return rows
 
     def _begin(self, number: int, now: float) -> None:
@@ -114,12 +114,12 @@ class Session:
         if reader.compact_every and number > 1 and (number - 1) % int(reader.compact_every) == 0:
             self._known[:] = NONE
             self._anchor = number  # all that is left in the context are the bootstrap cells, which state the rules
-            self._notes.every(
+            self._log.every(
                 "compacted", now, f"turn {number}", "the context was emptied", f"compact_every {reader.compact_every:g}"
             )
         elif reader.reanchor_every and number > 1 and (number - 1) % int(reader.reanchor_every) == 0:
             self._anchor = number
-            self._notes.every(
+            self._log.every(
                 "reanchored", now, f"turn {number}", "the rules were read again", f"reanchor_every {reader.reanchor_every:g}"
             )
 
@@ -175,7 +175,7 @@ class Session:
         if self.reader.recalls:
             seen = np.flatnonzero(turn.observed != NONE)
             self._known[seen, turn.fact[seen]] = turn.observed[seen]
-        self._notes.acted(turn, counts)
+        self._log.acted(turn, counts)
 
     def _once_true(self, snapshot: Snapshot, turn: Turn, rep: Ints) -> Ints:
         """Those of some replications whose reader acted on what was true when it was claimed."""

@@ -108,7 +108,7 @@ class Line:
 
     def _note(self, kind: str, drafts: ClaimBatch, hit: Bools) -> None:
         detail, which = ("another value at the source", "bad") if kind == "misled" else ("on its way to the gate", "noise")
-        self.context.notes.faulty(kind, drafts, hit, detail=detail, cause=f"{which} on {self.population}")
+        self.context.log.faulty(kind, drafts, hit, detail=detail, cause=f"{which} on {self.population}")
 
     def _hit(self, fault: Fault, number: int, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
         """Each claim is hit by each kind of noise on its own, but for one that is lost: nothing else befalls it."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.sim.engine.claim_context import Bools, Ints
     from malsim.sim.world import Change, Fact
 
-__all__ = ["EVENTS", "Notes"]
+__all__ = ["EVENTS", "EventLog"]
 
 EVENTS = {
     "t": pl.Float64, "rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String,
@@ -30,7 +30,7 @@ WAITING = 100  # times that something was counted, before it is added up
 Text: TypeAlias = str | pl.Series | Callable[[], pl.Series]
 
 
-class Notes:
+class EventLog:
     """The events of a run, in the order they were noted; with `keeps` off they are counted by kind and replication."""
 
     def __init__(self, reps: Ints, facts: Sequence[Fact], *, keeps: bool = True) -> None:
@@ -72,7 +72,7 @@ class Notes:
         if self.keeps and frame.height:
             self._frames.append(frame)
 
-    def note(self, kind: str, t: float | Text, rep: Ints, *, subject: Text, detail: Text, cause: Text) -> None:
+    def record(self, kind: str, t: float | Text, rep: Ints, *, subject: Text, detail: Text, cause: Text) -> None:
         """Note one event for each of the replications at places `rep`; a function makes a column where one is kept."""
         if not self.keeps:
             self.count(kind, rep)
@@ -89,7 +89,7 @@ class Notes:
 
     def every(self, kind: str, t: float, subject: str, detail: str, cause: str) -> None:
         """Note one event in every replication."""
-        self.note(kind, t, self._everyone, subject=subject, detail=detail, cause=cause)
+        self.record(kind, t, self._everyone, subject=subject, detail=detail, cause=cause)
 
     def frame(self) -> pl.DataFrame:
         """All events in time order."""
@@ -99,7 +99,7 @@ class Notes:
         """A mini-index was pushed."""
         if self.keeps:
             self._opened = np.zeros_like(turn.opened)
-        self.note("pushed", turn.now, self._everyone, subject=turn.name, detail=lambda: _lines(turn),
+        self.record("pushed", turn.now, self._everyone, subject=turn.name, detail=lambda: _lines(turn),
                   cause=lambda: "task: " + self._names.gather(turn.fact))  # fmt: skip
 
     def opened(self, turn: Turn, cause: str) -> None:
@@ -110,7 +110,7 @@ class Notes:
         self._opened = turn.opened.copy()
         detail = pl.Series(np.where(turn.pushed.marked[rep, line], "marked ^", "wanted").astype(str))
         subject = self.handles.gather(turn.pushed.row[rep, line])
-        self.note("expanded", turn.now, rep, subject=subject, detail=detail, cause=cause)
+        self.record("expanded", turn.now, rep, subject=subject, detail=detail, cause=cause)
 
     def blocked(self, turn: Turn, closed: Bools, unwritten: Bools) -> None:
         """The stop hook refused turns: one event for each reason."""
@@ -132,28 +132,28 @@ class Notes:
 
     def withheld(self, turn: Turn, withheld: Bools) -> None:
         """Turns given up."""
-        self.note("withheld", turn.now, np.flatnonzero(withheld), subject=turn.name,
+        self.record("withheld", turn.now, np.flatnonzero(withheld), subject=turn.name,
                   detail="never released: it stayed blocked", cause=f"{turn.name} was blocked")  # fmt: skip
 
     def _refused(self, turn: Turn, rep: Ints, reason: str, cause: Text) -> None:
-        self.note("blocked", turn.now, rep, subject=turn.name, detail=reason, cause=cause)
+        self.record("blocked", turn.now, rep, subject=turn.name, detail=reason, cause=cause)
 
     def acted(self, turn: Turn, counts: Mapping[str, Bools]) -> None:
         """What came of released turns: an action on a true, false or stale claim, or none."""
         acts = np.flatnonzero(counts["acted"])
-        self.note("acted", turn.now, acts, subject=lambda: self._trusted(turn.acted[acts]),
+        self.record("acted", turn.now, acts, subject=lambda: self._trusted(turn.acted[acts]),
                   detail=lambda: _harm(counts).gather(acts), cause=turn.name)  # fmt: skip
-        self.note("declined", turn.now, np.flatnonzero(counts["declined"]), subject=turn.name,
+        self.record("declined", turn.now, np.flatnonzero(counts["declined"]), subject=turn.name,
                   detail="nothing that it trusts enough", cause=turn.name)  # fmt: skip
 
     def nudged(self, turn: Turn, rep: Ints, rows: Ints, reads: int) -> None:
         """Cells that the reader has opened often enough for an op to be worth its while."""
         detail = f"opened {reads} times: a recurring read is worth an op of its own"
-        self.note("nudged", turn.now, rep, subject=lambda: self.handles.gather(rows), detail=detail, cause=turn.name)
+        self.record("nudged", turn.now, rep, subject=lambda: self.handles.gather(rows), detail=detail, cause=turn.name)
 
     def written(self, drafts: ClaimBatch, own: Ints, name: Callable[[], pl.Series], row: Ints) -> None:
         """Some drafts, the reader's lessons, became cells of a memory; `name` tells what its cells are called."""
-        self.note("written_back", lambda: _in_days(drafts.t[own]), drafts.rep[own],
+        self.record("written_back", lambda: _in_days(drafts.t[own]), drafts.rep[own],
                   subject=lambda: name().gather(row),
                   detail=lambda: self._said(drafts.fact[own], drafts.value[own]),
                   cause=lambda: "turn " + pl.Series(drafts.turn[own]).cast(pl.String))  # fmt: skip
@@ -161,14 +161,14 @@ class Notes:
     def faulty(self, kind: str, drafts: ClaimBatch, hit: Bools, *, detail: str, cause: str) -> None:
         """A fault befell claims."""
         rows = np.flatnonzero(hit)
-        self.note(
+        self.record(
             kind, lambda: _in_days(drafts.t[rows]), drafts.rep[rows], detail=detail, cause=cause,
             subject=lambda: self.writers.gather(drafts.who[rows]) + " #" + pl.Series(drafts.turn[rows]).cast(pl.String),
         )  # fmt: skip
 
     def changed(self, changes: Change) -> None:
         """The truth of facts changed."""
-        self.note("changed", lambda: _in_days(changes.t), changes.rep, subject=lambda: self._names.gather(changes.fact),
+        self.record("changed", lambda: _in_days(changes.t), changes.rep, subject=lambda: self._names.gather(changes.fact),
                   detail=lambda: self._said(changes.fact, changes.value), cause="the world")  # fmt: skip
 
     def seen(self, view: View) -> None:

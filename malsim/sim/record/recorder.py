@@ -14,7 +14,7 @@ from malsim.memory.schema import NONE
 from malsim.sim.record import observables as gauges
 from malsim.sim.record.bands import Bands
 from malsim.sim.record.change_scores import ChangeScores
-from malsim.sim.record.event_log import EVENTS, Notes
+from malsim.sim.record.event_log import EVENTS, EventLog
 from malsim.sim.record.running_scores import Tally
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Recorder:
         self.reps = pl.arange(scenario.first, scenario.first + scenario.replications, dtype=pl.Int32, eager=True).alias(
             "rep"
         )
-        self.notes = Notes(self.reps.to_numpy(), scenario.facts, keeps=scenario.record != "bands")
+        self.log = EventLog(self.reps.to_numpy(), scenario.facts, keeps=scenario.record != "bands")
         self.bands = Bands()
         self.tally = Tally(scenario.replications)
         self.changes: ChangeScores | None = None
@@ -76,7 +76,7 @@ class Recorder:
             return
         turn, netlist_runner = gauges.of_turn(context.ledger, context.reviewers), context.netlist_runner
         if bands:
-            wired, (kinds, counts) = netlist_runner.of_runs() if netlist_runner else {}, self.notes.counted()
+            wired, (kinds, counts) = netlist_runner.of_runs() if netlist_runner else {}, self.log.counted()
             self.bands.add(t, answers, self._names, whole=("right",) if snapshot.view.leads else ())
             self.bands.add(t, turn | wired, (None,), whole=turn.keys() - wired.keys())
             self.bands.add(t, {"events": counts}, kinds, whole=("events",))
@@ -116,25 +116,25 @@ class Recorder:
         self.dropped += verdicts.dropped
         if claims is not None:
             self._hear(claims, verdicts)
-        if self.notes.keeps:
+        if self.log.keeps:
             if verdicts.account:
-                self.notes.add(verdicts.account())
+                self.log.add(verdicts.account())
             elif claims is not None:
-                self.notes.add(_account(verdicts, claims, self.reps.gather(rep), view.name, self.notes.writers))
+                self.log.add(_account(verdicts, claims, self.reps.gather(rep), view.name, self.log.writers))
             return
         for place, kind in enumerate(KINDS.values()):
-            self.notes.count(kind, rep[verdicts.verdict == place])
+            self.log.count(kind, rep[verdicts.verdict == place])
         if verdicts.attenuated is not None:
-            self.notes.count("attenuated", rep[verdicts.attenuated])
+            self.log.count("attenuated", rep[verdicts.attenuated])
         if verdicts.superseded.size:
-            self.notes.count("superseded", view.rep[verdicts.superseded])
+            self.log.count("superseded", view.rep[verdicts.superseded])
 
     def _follow(self) -> ChangeScores | None:
         """What is added up of changes of truth, from the first claim or tick of the run on; None without facts."""
         facts = self.scenario.facts
         if facts and self.changes is None:
             most = max(len(fact.values) for fact in facts)
-            self.changes = ChangeScores(len(facts), len(self.reps), most, len(self.notes.writers))
+            self.changes = ChangeScores(len(facts), len(self.reps), most, len(self.log.writers))
         return self.changes
 
     def _hear(self, claims: Claims, verdicts: Verdicts) -> None:
@@ -144,15 +144,13 @@ class Recorder:
             return
         most = max(len(fact.values) for fact in facts)
         taken = (verdicts.row != NONE) & (claims.object >= 0) & (claims.object < len(facts))
-        taken &= (
-            (claims.value >= 0) & (claims.value < most) & (claims.writer >= 0) & (claims.writer < len(self.notes.writers))
-        )
+        taken &= (claims.value >= 0) & (claims.value < most) & (claims.writer >= 0) & (claims.writer < len(self.log.writers))
         here = np.flatnonzero(taken)
         changes.hear(claims.value[here], claims.object[here], claims.rep[here], claims.writer[here])
 
     def events(self) -> pl.DataFrame:
         """All events in time order."""
-        return self.notes.frame()
+        return self.log.frame()
 
     def cells(self) -> pl.DataFrame:
         """All recorded cells."""
