@@ -26,8 +26,8 @@ from malsim.sim.engine.inbox import Inbox
 from malsim.sim.engine.intake import Intake
 from malsim.sim.engine.populations import Populations
 from malsim.sim.record.recorder import Recorder
-from malsim.sim.record.running_scores import Finals
-from malsim.sim.record.turn_counters import Ledger
+from malsim.sim.record.running_scores import FinalScores
+from malsim.sim.record.turn_counters import TurnCounters
 from malsim.sim.run import Run
 from malsim.sim.settings.memory_law import plant_of
 from malsim.sim.settings.timing import Timing
@@ -75,10 +75,10 @@ class Bench:
         self.intake = Intake(
             scenario.facts, scenario.claims, self.populations.templates, self.populations.about, scenario.rules
         )
-        self.ledger = self.session = self.reviewers = None
+        self.counters = self.session = self.reviewers = None
         if scenario.reader:
-            self.ledger = Ledger(len(reps))
-            self.session = Session(scenario.reader, self.context, self.ledger, who=self.populations.reader, form=0)
+            self.counters = TurnCounters(len(reps))
+            self.session = Session(scenario.reader, self.context, self.counters, who=self.populations.reader, form=0)
         if scenario.reviewers:
             self.reviewers = ReviewerPool(scenario.reviewers, self.context, who=self.populations.reviewers, form=1)
         self._known_until = -1  # the changes of truth before this time are known to the recorder
@@ -100,8 +100,9 @@ class Bench:
             writers=recorder.writers(), bands=recorder.bands.frame(), plant=self.plant, state=self.state,
             vocabulary=self.intake.vocabulary,
             unseen=len(self.inbox), dropped=recorder.dropped,
-            ledger=self.ledger.frame(self.scenario.first) if self.ledger else None,
-            tally=recorder.tally, changes=recorder.changes, finals=Finals.of(self.snapshot, self.truth),
+            counters=self.counters.frame(self.scenario.first) if self.counters else None,
+            running_scores=recorder.running_scores, changes=recorder.changes,
+            final_scores=FinalScores.of(self.snapshot, self.truth),
         )  # fmt: skip
 
     def _begin(self, state: Any) -> None:
@@ -165,7 +166,7 @@ class Bench:
         if self.reviewers:
             self.reviewers.escalate(self.snapshot, at, now)
         self._follow(at)
-        context = TickContext(self.snapshot, self.truth, self.ledger, self.reviewers, self.netlist_runner)
+        context = TickContext(self.snapshot, self.truth, self.counters, self.reviewers, self.netlist_runner)
         self.recorder.tick(now, last=last, context=context)
 
     def _catch_up(self, at: int, gap: str) -> None:
@@ -208,7 +209,7 @@ class Bench:
         """Run the netlist, on the graph or, where there is none, on an empty one."""
         plant = self.plant
         if not isinstance(plant, HoldsGraph):
-            netlist_runner.scan(Memory.empty(), at, self.ledger, self.reviewers, lambda _: None)
+            netlist_runner.scan(Memory.empty(), at, self.counters, self.reviewers, lambda _: None)
             return state
 
         def on_verdicts(said: Judgement) -> None:
@@ -216,7 +217,7 @@ class Bench:
             after = plant.with_graph(state, said.memory)
             self.recorder.admitted(verdicts_of(said), rep, plant.view(after, days(at)))
 
-        memory = netlist_runner.scan(plant.graph(state), at, self.ledger, self.reviewers, on_verdicts)
+        memory = netlist_runner.scan(plant.graph(state), at, self.counters, self.reviewers, on_verdicts)
         return plant.with_graph(state, memory)
 
     def _settle(self, state: Any, now: float) -> None:

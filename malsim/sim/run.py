@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from malsim.memory.explain import Explanation
     from malsim.memory.port import Plant, View, Vocabulary
     from malsim.sim.record.change_scores import ChangeScores
-    from malsim.sim.record.running_scores import Finals, Tally
+    from malsim.sim.record.running_scores import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["FRAMES", "Run"]
@@ -55,10 +55,10 @@ class Run:
     state: Any
     vocabulary: Vocabulary
     bands: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=BANDS))
-    ledger: pl.DataFrame | None = None
-    tally: Tally | None = None
+    counters: pl.DataFrame | None = None
+    running_scores: RunningScores | None = None
     changes: ChangeScores | None = None
-    finals: Finals | None = None
+    final_scores: FinalScores | None = None
     unseen: int = 0
     dropped: int = 0
 

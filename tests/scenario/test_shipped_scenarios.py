@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from malsim.sim.agent.hooks import Turn
     from malsim.sim.engine.claim_batch import ClaimBatch
-    from malsim.sim.record.turn_counters import Ledger
+    from malsim.sim.record.turn_counters import TurnCounters
     from malsim.sim.settings.scenario import Scenario
 
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
@@ -133,20 +133,22 @@ CHANGES: dict[str, Callable[[Scenario], Scenario]] = {
 
 
 def lets_go(
-    turn: Turn, again: Callable[..., None], write: Callable[[], ClaimBatch], *, ledger: Ledger, **rest: Any
+    turn: Turn, again: Callable[..., None], write: Callable[[], ClaimBatch], *, counters: TurnCounters, **rest: Any
 ) -> ClaimBatch:
     """A stop hook that enters a turn as withheld, and releases it all the same."""
-    lessons = STOP(turn, again, write, ledger=ledger, **rest)
+    lessons = STOP(turn, again, write, counters=counters, **rest)
     turn.released = np.ones_like(turn.released)
     return lessons
 
 
-def trusts(turn: Turn, _again: object, write: Callable[[], ClaimBatch], *, ledger: Ledger, **_: object) -> ClaimBatch:
+def trusts(
+    turn: Turn, _again: object, write: Callable[[], ClaimBatch], *, counters: TurnCounters, **_: object
+) -> ClaimBatch:
     """A stop hook that blocks once, and then takes the reader's word that it opened what was marked."""
     blocked = turn.unopened.any(axis=1) | turn.unwritten
     turn.released = np.ones_like(turn.released)
     for name, count in (("blocks", blocked), ("blocked", blocked), ("withheld", ~turn.released)):
-        ledger.add(name, count)
+        counters.add(name, count)
     return write()
 
 

@@ -252,11 +252,11 @@ def life() -> Callable[[Run, int], dict[str, str]]:
     """The hashes of one life of a run."""
 
     def hashed(run: Run, number: int) -> dict[str, str]:
-        """The hash of each frame of one replication: what was recorded, the ledger, the figures, the memory at the end."""
+        """The hash of each frame of one replication: what was recorded, the counters, the figures, the memory at the end."""
         own = pl.col("rep") == number
         frames = {name: getattr(run, name).filter(own) for name in ("cells", "signals", "events", "writers")}
-        if run.ledger is not None:
-            frames["ledger"] = run.ledger.filter(own)
+        if run.counters is not None:
+            frames["counters"] = run.counters.filter(own)
         figures = by_replication(run).items()
         frames["figures"] = pl.DataFrame({name: [each[number - run.scenario.first]] for name, each in figures})
         if isinstance(run.plant, HoldsGraph):

@@ -66,8 +66,8 @@ def turns(run: Run) -> pl.DataFrame:
 
 
 def total(run: Run, name: str) -> int:
-    assert run.ledger is not None
-    return int(run.ledger[name].sum())
+    assert run.counters is not None
+    return int(run.counters[name].sum())
 
 
 @settings(settings.get_profile("few"))
@@ -79,7 +79,7 @@ def test_a_turn_is_released_only_with_every_marked_row_opened_and_within_its_wor
     made = made.replace(reader=made.reader or Reader(behaviour="lazy", complies=0.4), record="all")
     run = bench.run(made)
     each, reader = turns(run), made.reader
-    assert run.ledger is not None
+    assert run.counters is not None
     assert reader is not None
     released = each.filter(pl.col("withheld") == 0)
     assert (released["opened"] == released["marked"]).all()
@@ -88,10 +88,10 @@ def test_a_turn_is_released_only_with_every_marked_row_opened_and_within_its_wor
     assert (each.filter(pl.col("withheld") == 1)["blocked"] > 0).all()
     assert (each["words"] <= reader.budget_words).all()
     assert (each["lines"] <= reader.limit).all()
-    ledger = run.ledger
-    assert (ledger["turns"] == ledger["acted"] + ledger["declined"] + ledger["withheld"]).all()
-    assert (ledger["learned"] == ledger["written"] + ledger["lost"]).all()
-    assert (ledger["withheld"] <= ledger["blocked"]).all()
+    counters = run.counters
+    assert (counters["turns"] == counters["acted"] + counters["declined"] + counters["withheld"]).all()
+    assert (counters["learned"] == counters["written"] + counters["lost"]).all()
+    assert (counters["withheld"] <= counters["blocked"]).all()
     assert total(run, "written") == each["written_back"].sum()
     assert total(run, "words") == each["words"].sum()
     ten = run.memory.cells.filter(pl.col("writer") == WRITER)
@@ -127,8 +127,8 @@ def test_no_exception_gets_round_the_stop_hook(owner: type, name: str, monkeypat
     assert last.filter(pl.col("kind") == "withheld")["rep"].to_list() == [0, 1, 2, 3]
     assert last.filter(pl.col("detail") == "its work broke off")["rep"].to_list() == [0, 1, 2, 3]
     assert not set(last["kind"]) & set(DONE)
-    assert made.ledger is not None
-    assert (made.ledger.turn["withheld"] == 1).all()
+    assert made.counters is not None
+    assert (made.counters.turn["withheld"] == 1).all()
     assert not (made.made().memory.cells.filter(pl.col("writer") == "reader")["created"] == last["t"][0]).any()
 
 

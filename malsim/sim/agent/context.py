@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Ints
     from malsim.sim.record.event_log import EventLog
-    from malsim.sim.record.turn_counters import Ledger
+    from malsim.sim.record.turn_counters import TurnCounters
     from malsim.sim.world import World
 
 __all__ = ["RunContext", "TickContext"]
@@ -33,6 +33,6 @@ class TickContext:
 
     snapshot: Snapshot
     truth: Ints
-    ledger: Ledger | None
+    counters: TurnCounters | None
     reviewers: ReviewerPool | None
     netlist_runner: NetlistRunner | None = None

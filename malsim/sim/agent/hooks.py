@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.sim.agent.snapshot import Pushed, Snapshot
     from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.record.event_log import EventLog
-    from malsim.sim.record.turn_counters import Ledger
+    from malsim.sim.record.turn_counters import TurnCounters
     from malsim.sim.settings.reader import Reader
     from malsim.sim.settings.scenario import Scenario
 
@@ -113,7 +113,7 @@ def _founded(memory: Memory, scenario: Scenario, now: float) -> Memory:
 
 
 def push(
-    snapshot: Snapshot, reader: Reader, fact: Ints, number: int, now: float, ledger: Ledger, log: EventLog,
+    snapshot: Snapshot, reader: Reader, fact: Ints, number: int, now: float, counters: TurnCounters, log: EventLog,
     budget: Array | None = None,
 ) -> Turn:  # fmt: skip
     """Before work: compile each reader's mini-index about its fact, within the budget, and mark what must be opened.
@@ -123,16 +123,16 @@ def push(
     words = reader.budget_words if budget is None else np.where(np.isnan(budget), reader.budget_words, budget)
     pushed = snapshot.push(np.arange(len(fact)), fact, now, limit=int(reader.limit), budget=words)
     turn = Turn(number, now, fact, pushed, pushed.about)
-    ledger.begin()
-    ledger.add("words", pushed.words)
-    ledger.add("demand", pushed.demand)
+    counters.begin()
+    counters.add("words", pushed.words)
+    counters.add("demand", pushed.demand)
     log.pushed(turn)
     return turn
 
 
 def stop(
-    turn: Turn, again: Callable[[Bools, int], None], write: Callable[[], ClaimBatch], *, attempts: int, ledger: Ledger,
-    log: EventLog,
+    turn: Turn, again: Callable[[Bools, int], None], write: Callable[[], ClaimBatch], *, attempts: int,
+    counters: TurnCounters, log: EventLog,
 ) -> ClaimBatch:  # fmt: skip
     """At the end of a turn: release it only where every marked row was opened and every lesson written; the lessons.
 
@@ -145,49 +145,49 @@ def stop(
     lessons = ClaimBatch.none()
     try:
         if worked:
-            turn.released = ~_tried(turn, again, attempts, ledger, log)
+            turn.released = ~_tried(turn, again, attempts, counters, log)
             lessons = write()
         turn.worked = worked
     finally:
         log.opened(turn, f"{turn.name} was blocked")
         if not turn.worked:
             turn.released = np.zeros(len(turn.released), dtype=bool)
-            _block(turn, ~turn.released, ledger)
+            _block(turn, ~turn.released, counters)
             log.broken(turn)
-        _withhold(turn, ~turn.released, ledger, log)
+        _withhold(turn, ~turn.released, counters, log)
     return lessons
 
 
-def _tried(turn: Turn, again: Callable[[Bools, int], None], attempts: int, ledger: Ledger, log: EventLog) -> Bools:
+def _tried(turn: Turn, again: Callable[[Bools, int], None], attempts: int, counters: TurnCounters, log: EventLog) -> Bools:
     """Refuse what is to be refused, as often as it may be tried again; what is still refused in the end."""
     closed, unwritten = turn.closed, turn.unwritten
     for attempt in range(attempts):
         blocked = closed | unwritten
         if not blocked.any():
             break
-        _block(turn, blocked, ledger)
+        _block(turn, blocked, counters)
         log.blocked(turn, closed, unwritten)
         again(blocked, attempt)
         closed, unwritten = turn.closed, turn.unwritten
     return closed | unwritten
 
 
-def gate(turn: Turn, refused: Bools, *, ledger: Ledger, log: EventLog) -> None:
+def gate(turn: Turn, refused: Bools, *, counters: TurnCounters, log: EventLog) -> None:
     """The gate's word on the lessons: one that it refused was not written back, and its turn is not released after all."""
     if refused.any():
-        _block(turn, refused, ledger)
+        _block(turn, refused, counters)
         log.unheard(turn, refused)
         turn.written, turn.released = turn.written & ~refused, turn.released & ~refused
-        _withhold(turn, refused, ledger, log)
+        _withhold(turn, refused, counters, log)
 
 
-def _block(turn: Turn, blocked: Bools, ledger: Ledger) -> None:
-    ledger.add("blocks", blocked)
-    ledger.add("blocked", blocked & ~turn.blocked)
+def _block(turn: Turn, blocked: Bools, counters: TurnCounters) -> None:
+    counters.add("blocks", blocked)
+    counters.add("blocked", blocked & ~turn.blocked)
     turn.blocked |= blocked
 
 
-def _withhold(turn: Turn, withheld: Bools, ledger: Ledger, log: EventLog) -> None:
+def _withhold(turn: Turn, withheld: Bools, counters: TurnCounters, log: EventLog) -> None:
     if withheld.any():
-        ledger.add("withheld", withheld)
+        counters.add("withheld", withheld)
         log.withheld(turn, withheld)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from malsim.sim.agent.context import RunContext
     from malsim.sim.agent.reviewer_pool import ReviewerPool
     from malsim.sim.engine.claim_context import Array
-    from malsim.sim.record.turn_counters import Ledger
+    from malsim.sim.record.turn_counters import TurnCounters
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["ALARMS", "NetlistRunner"]
@@ -76,12 +76,12 @@ class NetlistRunner:
         self,
         memory: Memory,
         at: int,
-        ledger: Ledger | None,
+        counters: TurnCounters | None,
         reviewers: ReviewerPool | None,
         on_verdicts: Callable[[Judgement], None],
     ) -> Memory:
         """Run the net on a memory that has just ticked; `on_verdicts` is told what the gate said of its programs' claims."""
-        made = self.engine.scan(self._state, memory, self._inputs(at, ledger, reviewers), now=days(at))
+        made = self.engine.scan(self._state, memory, self._inputs(at, counters, reviewers), now=days(at))
         self._state, self._labels, self.outputs = made.state, memory, dict(made.outputs)
         self._note(made, at)
         for one in made.happened:
@@ -121,11 +121,11 @@ class NetlistRunner:
             return self._labels.cells.select("rep", "handle")
         return self._labels.writers.select("rep", "writer")
 
-    def _inputs(self, at: int, ledger: Ledger | None, reviewers: ReviewerPool | None) -> dict[str, Any]:
+    def _inputs(self, at: int, counters: TurnCounters | None, reviewers: ReviewerPool | None) -> dict[str, Any]:
         """What the loop's own pins hold at a scan, and what was fed in from outside by then."""
         known: dict[str, Any] = {}
-        if ledger:
-            turn = ledger.turn
+        if counters:
+            turn = counters.turn
             known |= {"reader.demand": turn["demand"], "reader.pushed": turn["words"], "reader.expanded": turn["expanded"],
                       "reader.blocked": turn["blocks"] > 0}  # fmt: skip
         if reviewers:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from malsim.sim.agent.hooks import Turn
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Array, Bools, Ints
-    from malsim.sim.record.turn_counters import Ledger
+    from malsim.sim.record.turn_counters import TurnCounters
     from malsim.sim.settings.reader import Reader
 
 __all__ = ["Session"]
@@ -35,8 +35,8 @@ RECURRING = 5  # reads of one cell, after which it is worth an op
 class Session:
     """What the reader of each replication has in its context, and the life of a turn."""
 
-    def __init__(self, reader: Reader, context: RunContext, ledger: Ledger, *, who: int, form: int) -> None:
-        self.reader, self.ledger, self._log = reader, ledger, context.log
+    def __init__(self, reader: Reader, context: RunContext, counters: TurnCounters, *, who: int, form: int) -> None:
+        self.reader, self.counters, self._log = reader, counters, context.log
         self._world, self._reps = context.world, context.reps
         world, reps = context.world, context.reps
         self._draws, self._places = Draws(context.seed, "reader"), np.arange(len(reps))
@@ -61,7 +61,7 @@ class Session:
         self._begin(number, now)
         drawn, *self._drawn = self._seats.uniform(("fact", *SENSES), turn=number)
         fact = self._upto.searchsorted(drawn, side="right")
-        turn = hooks.push(snapshot, self.reader, fact, number, now, self.ledger, self._log, budget)
+        turn = hooks.push(snapshot, self.reader, fact, number, now, self.counters, self._log, budget)
 
         def again(blocked: Bools, attempt: int) -> None:
             policy.again(blocked, attempt)  # looked up when it is asked for: beginning to think may break off too
@@ -73,7 +73,7 @@ class Session:
         finally:
             lessons = hooks.stop(
                 turn, again, lambda: self._write_back(policy),
-                attempts=int(self.reader.attempts), ledger=self.ledger, log=self._log,
+                attempts=int(self.reader.attempts), counters=self.counters, log=self._log,
             )  # fmt: skip
         self._open = snapshot, turn
         return fact, self._opened(turn, len(snapshot.view)), lessons
@@ -86,10 +86,10 @@ class Session:
         self._log.written(drafts, own, name, row[own])
         refused[drafts.rep[mine & (row == NONE)]] = True
         if self._open:
-            hooks.gate(self._open[1], refused, ledger=self.ledger, log=self._log)
+            hooks.gate(self._open[1], refused, counters=self.counters, log=self._log)
 
     def close(self) -> None:
-        """End the turn, once the gate has spoken: enter in the ledger what became of it."""
+        """End the turn, once the gate has spoken: count what became of it."""
         if self._open:
             self._count(*self._open)
         self._open = None
@@ -100,7 +100,7 @@ class Session:
         rep, rows = lines // turn.opened.shape[1], turn.pushed.row.take(lines)
         if not lines.size:
             return rows
-        self.ledger.add("expanded", np.bincount(rep, minlength=len(self._reps)))
+        self.counters.add("expanded", np.bincount(rep, minlength=len(self._reps)))
         if cells > len(self._reads):
             self._reads = np.append(self._reads, np.zeros(cells, dtype=np.int32))
         reads = self._reads[rows] = self._reads[rows] + 1
@@ -158,7 +158,7 @@ class Session:
         return self._own[self._places, turn.fact]
 
     def _count(self, snapshot: Snapshot, turn: Turn) -> None:
-        """Enter the turn in the ledger; what was not released did not happen."""
+        """Count the turn; what was not released did not happen."""
         decided, learned = turn.value != NONE, turn.learned != NONE
         acts = turn.released & decided
         false = acts & (self._world.at(self._places, turn.fact, milliseconds(turn.now)) != turn.value)
@@ -171,7 +171,7 @@ class Session:
             "learned": learned, "written": learned & turn.released, "lost": learned & ~turn.released,
         }  # fmt: skip
         for name, count in counts.items():
-            self.ledger.add(name, count)
+            self.counters.add(name, count)
         if self.reader.recalls:
             seen = np.flatnonzero(turn.observed != NONE)
             self._known[seen, turn.fact[seen]] = turn.observed[seen]

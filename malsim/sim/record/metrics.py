@@ -1,4 +1,4 @@
-"""A run's figures with their intervals over replications: against truth, the reader's ledger, and how much law there was."""
+"""A run's figures with their intervals over replications: against truth, of the reader, and how much law there was."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from malsim.sim.engine.claim_context import Array, Bools, Ints
-    from malsim.sim.record.running_scores import Finals
+    from malsim.sim.record.running_scores import FinalScores
     from malsim.sim.run import Run
 
 __all__ = ["METRICS", "by_replication", "calibration_errors", "metrics"]
@@ -69,21 +69,21 @@ RESAMPLES = 1_000
 def by_replication(run: Run) -> dict[str, Array]:
     """Each figure of each replication, NaN where it has none."""
     found: dict[str, Array] = {}
-    tally, finals, ledger = run.tally, run.finals, run.ledger
-    if tally is not None and tally.asked.any():
-        found["accuracy"], found["answered"] = _share(tally.right, tally.answered), _share(tally.answered, tally.asked)
-        if tally.believes:
-            found["answer_brier"] = _share(tally.squares, tally.answered)
+    sums, ends, counters = run.running_scores, run.final_scores, run.counters
+    if sums is not None and sums.asked.any():
+        found["accuracy"], found["answered"] = _share(sums.right, sums.answered), _share(sums.answered, sums.asked)
+        if sums.believes:
+            found["answer_brier"] = _share(sums.squares, sums.answered)
     if run.changes is not None:
         found |= run.changes.figures()
-    if finals is not None:
+    if ends is not None:
         if run.scenario.facts:
-            found |= _scored(finals)
-        found |= {"cells": finals.cells.astype(np.float64)}
-        shares = {"challenge_density": finals.challenged, "grounded_share": finals.grounded}
+            found |= _scored(ends)
+        found |= {"cells": ends.cells.astype(np.float64)}
+        shares = {"challenge_density": ends.challenged, "grounded_share": ends.grounded}
         found |= {name: share for name, share in shares.items() if share is not None}
-    if ledger is not None:
-        count = {name: ledger[name].to_numpy().astype(np.float64) for name in ledger.columns}
+    if counters is not None:
+        count = {name: counters[name].to_numpy().astype(np.float64) for name in counters.columns}
         turns, acted = count["turns"], count["acted"]
         found["false_acted"], found["stale_acted"] = _share(count["acted_false"], acted), _share(count["acted_stale"], acted)
         found["harm"] = found["false_acted"] + found["stale_acted"]
@@ -99,12 +99,12 @@ def calibration_errors(run: Run) -> dict[str, Array]:
 
     Binned from fewer claims they lie above those of `metrics`, which pools the replications.
     """
-    finals = run.finals
-    if finals is None or not run.scenario.facts:
+    final_scores = run.final_scores
+    if final_scores is None or not run.scenario.facts:
         return {}
     found = {}
-    for name, (probability, form) in _errors(finals).items():
-        gaps, counts = _bins(finals.rep, probability, finals.true, len(finals.cells))
+    for name, (probability, form) in _errors(final_scores).items():
+        gaps, counts = _bins(final_scores.rep, probability, final_scores.true, len(final_scores.cells))
         found[name] = np.where(counts.sum(axis=1) > 0, form(gaps, counts), np.nan)
     return found
 
@@ -116,7 +116,7 @@ def metrics(run: Run) -> pl.DataFrame:
     one replication gives none.
     """
     rows = []
-    pooled = _pooled(run.finals, run.scenario.seed) if run.finals is not None and run.scenario.facts else {}
+    pooled = _pooled(run.final_scores, run.scenario.seed) if run.final_scores is not None and run.scenario.facts else {}
     each = by_replication(run)
     for name, meaning in METRICS.items():
         if name in each:
@@ -145,21 +145,21 @@ def _share(part: Array, whole: Array) -> Array:
     return share
 
 
-def _scored(finals: Finals) -> dict[str, Array]:
+def _scored(final_scores: FinalScores) -> dict[str, Array]:
     """Brier, log loss and AUC of every replication's active claims, beside the stated confidence and a constant."""
-    rep, true, size = finals.rep, finals.true, len(finals.cells)
+    rep, true, size = final_scores.rep, final_scores.true, len(final_scores.cells)
     base = _mean(rep, true.astype(np.float64), size)
     found: dict[str, Array] = {}
-    believed = {} if finals.effective is None else {"": finals.effective}
-    forms: Mapping[str, Array] = {**believed, "_stated": finals.claimed, "_constant": base[rep]}
+    believed = {} if final_scores.effective is None else {"": final_scores.effective}
+    forms: Mapping[str, Array] = {**believed, "_stated": final_scores.claimed, "_constant": base[rep]}
     for suffix, probability in forms.items():
         clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
         found[f"brier{suffix}"] = _mean(rep, (probability - true) ** 2, size)
         found[f"log_loss{suffix}"] = _mean(rep, -np.log(np.where(true, clipped, 1.0 - clipped)), size)
         if suffix != "_constant":
             found[f"auc{suffix}"] = _auc(rep, probability, true, size)
-    if finals.currency is not None:
-        found["currency_gap"] = _mean(rep, finals.currency - true, size)
+    if final_scores.currency is not None:
+        found["currency_gap"] = _mean(rep, final_scores.currency - true, size)
     return found
 
 
@@ -187,17 +187,17 @@ def _auc(rep: Ints, probability: Array, true: Bools, size: int) -> Array:
     return _share(ranks - positive * (positive + 1.0) / 2.0, positive * negative)
 
 
-def _pooled(finals: Finals, seed: int) -> dict[str, tuple[float, float, float, int]]:
+def _pooled(final_scores: FinalScores, seed: int) -> dict[str, tuple[float, float, float, int]]:
     """Calibration errors of all replications together, with a bootstrap over replications."""
-    size = len(finals.cells)
+    size = len(final_scores.cells)
     found: dict[str, tuple[float, float, float, int]] = {}
-    if not len(finals.rep):
+    if not len(final_scores.rep):
         return found
     bits = Draws(seed, "bootstrap").bits("resample", rep=np.arange(RESAMPLES)[:, None], turn=np.arange(size)[None, :])
     weight = np.zeros((RESAMPLES, size))
     np.add.at(weight, (np.arange(RESAMPLES)[:, None], (bits % np.uint64(size)).astype(np.int64)), 1.0)
-    for name, (probability, form) in _errors(finals).items():
-        gaps, counts = _bins(finals.rep, probability, finals.true, size)
+    for name, (probability, form) in _errors(final_scores).items():
+        gaps, counts = _bins(final_scores.rep, probability, final_scores.true, size)
         value = float(form(gaps.sum(axis=0)[None], counts.sum(axis=0)[None])[0])
         spread = form(weight @ gaps, weight @ counts)
         low, high = np.quantile(spread, [0.025, 0.975]) if size > 1 else (np.nan, np.nan)
@@ -205,10 +205,10 @@ def _pooled(finals: Finals, seed: int) -> dict[str, tuple[float, float, float, i
     return found
 
 
-def _errors(finals: Finals) -> dict[str, tuple[Array, Callable[[Array, Array], Array]]]:
-    found: dict[str, tuple[Array, Callable[[Array, Array], Array]]] = {"ece_stated": (finals.claimed, _ece)}
-    if finals.effective is not None:
-        found |= {"ece": (finals.effective, _ece), "rmse_bins": (finals.effective, _rmse)}
+def _errors(final_scores: FinalScores) -> dict[str, tuple[Array, Callable[[Array, Array], Array]]]:
+    found: dict[str, tuple[Array, Callable[[Array, Array], Array]]] = {"ece_stated": (final_scores.claimed, _ece)}
+    if final_scores.effective is not None:
+        found |= {"ece": (final_scores.effective, _ece), "rmse_bins": (final_scores.effective, _rmse)}
     return found
 
 

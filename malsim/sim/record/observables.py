@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from malsim.sim.agent.reviewer_pool import ReviewerPool
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Array, Bools, Ints
-    from malsim.sim.record.turn_counters import Ledger
+    from malsim.sim.record.turn_counters import TurnCounters
     from malsim.sim.world import Fact
 
 __all__ = ["OF_FACTS", "TURN", "answers", "best_by_value", "cells_true", "numbers", "of_turn", "truth_of_cells"]
@@ -106,7 +106,7 @@ def numbers(facts: Sequence[Fact], places: Array) -> Array:
     return np.stack([row[at] for row, at in zip(table, held, strict=True)]) if facts else places
 
 
-def of_turn(ledger: Ledger | None, reviewers: ReviewerPool | None) -> dict[str, Array]:
+def of_turn(counters: TurnCounters | None, reviewers: ReviewerPool | None) -> dict[str, Array]:
     """The reader's signals of a turn and the reviewers' `waiting` cases, one number a replication."""
-    found = {name: ledger.turn[name] for name in TURN} if ledger else {}
+    found = {name: counters.turn[name] for name in TURN} if counters else {}
     return found | ({"waiting": reviewers.waiting.astype(np.float64)} if reviewers else {})

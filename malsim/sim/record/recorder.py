@@ -15,7 +15,7 @@ from malsim.sim.record import observables as gauges
 from malsim.sim.record.bands import Bands
 from malsim.sim.record.change_scores import ChangeScores
 from malsim.sim.record.event_log import EVENTS, EventLog
-from malsim.sim.record.running_scores import Tally
+from malsim.sim.record.running_scores import RunningScores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +53,7 @@ class Recorder:
         )
         self.log = EventLog(self.reps.to_numpy(), scenario.facts, keeps=scenario.record != "bands")
         self.bands = Bands()
-        self.tally = Tally(scenario.replications)
+        self.running_scores = RunningScores(scenario.replications)
         self.changes: ChangeScores | None = None
         self.dropped = 0  # edges that the memory has no place for
         self._wanted = None if isinstance(scenario.record, str) else frozenset(scenario.record)
@@ -74,7 +74,7 @@ class Recorder:
         answers = self._answered(t, context, full=not bands) if about_facts else {}
         if not last and self._ticks % self.scenario.record_every:
             return
-        turn, netlist_runner = gauges.of_turn(context.ledger, context.reviewers), context.netlist_runner
+        turn, netlist_runner = gauges.of_turn(context.counters, context.reviewers), context.netlist_runner
         if bands:
             wired, (kinds, counts) = netlist_runner.of_runs() if netlist_runner else {}, self.log.counted()
             self.bands.add(t, answers, self._names, whole=("right",) if snapshot.view.leads else ())
@@ -89,7 +89,7 @@ class Recorder:
         """The answers of a tick, added up."""
         best = gauges.best_by_value(context.snapshot, context.truth)
         answers = gauges.answers(context.snapshot, context.truth, best, full=full)
-        self.tally.add(answers)
+        self.running_scores.add(answers)
         if changes := self._follow():
             changes.add(t, context.truth, answers["right"], best, believes=context.snapshot.view.belief is not None)
         return answers

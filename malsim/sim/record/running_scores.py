@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Array, Bools, Ints
 
-__all__ = ["Finals", "Tally"]
+__all__ = ["FinalScores", "RunningScores"]
 
 
-class Tally:
+class RunningScores:
     """Sums by replication over the answers of every fact at every tick."""
 
     def __init__(self, replications: int) -> None:
@@ -45,7 +45,7 @@ def _sum(values: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Finals:
+class FinalScores:
     """The active cells about facts at the end of a run, one row each, and what kind of graph they stand in.
 
     `effective` and `claimed` are what the memory makes of a claim and what its writer stated; `true` whether it is true now.
@@ -63,7 +63,7 @@ class Finals:
     cells: Ints
 
     @classmethod
-    def of(cls, snapshot: Snapshot, truth: Ints) -> Finals:
+    def of(cls, snapshot: Snapshot, truth: Ints) -> FinalScores:
         """Read them off the memory as the last tick left it."""
         cell_index, view, active = snapshot.cell_index, snapshot.view, snapshot.active
         rep = cell_index.rep.astype(np.int64)

@@ -1,4 +1,4 @@
-"""The reader's ledger: what every turn cost and what harm it did, counted for each replication."""
+"""What every turn of the reader cost and what harm it did, counted for each replication."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 if TYPE_CHECKING:
     from malsim.sim.engine.claim_context import Array, Bools, Ints
 
-__all__ = ["COUNTS", "Ledger"]
+__all__ = ["COUNTS", "TurnCounters"]
 
 COUNTS = {
     "turns": "turns of the reader",
@@ -31,8 +31,8 @@ COUNTS = {
 }
 
 
-class Ledger:
-    """Counts by replication; `turn` holds those of the turn being lived."""
+class TurnCounters:
+    """Counts by replication; `turn` holds those of the current turn."""
 
     def __init__(self, replications: int) -> None:
         self._past, self._now = np.zeros((2, len(COUNTS), replications))

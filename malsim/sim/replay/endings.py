@@ -18,9 +18,9 @@ def endings(cells: pl.DataFrame, *, column: str = "effective") -> pl.DataFrame:
     """
     listed = cells.group_by("rep", "cell", maintain_order=True).agg(pl.col(column))
     found = [_ending(np.asarray(values)) for values in listed[column].to_list()]
-    periods, amplitudes, finals = (list(part) for part in zip(*found, strict=True)) if found else ([], [], [])
+    periods, amplitudes, final_scores = (list(part) for part in zip(*found, strict=True)) if found else ([], [], [])
     return listed.select("rep", "cell").with_columns(
-        pl.Series("final", finals, dtype=pl.Float64),
+        pl.Series("final", final_scores, dtype=pl.Float64),
         pl.Series("period", periods, dtype=pl.Int64),
         pl.Series("amplitude", amplitudes, dtype=pl.Float64),
     )
