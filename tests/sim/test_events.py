@@ -15,7 +15,7 @@ from malsim.sim import bench
 from malsim.sim.record import event_log as log
 from malsim.sim.record.event_kinds import KINDS, LATCH, PROGRAM, SIGNAL
 from malsim.sim.record.event_log import EventLog
-from malsim.sim.settings.netlist_config import Wires
+from malsim.sim.settings.netlist_config import NetlistConfig
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader
 from malsim.sim.settings.scenario import Scenario
@@ -112,7 +112,7 @@ addf late tick
 def test_of_several_signals_on_a_flag_the_one_that_asked_is_the_cause() -> None:
     common = {"t": 0.0, "writer": "ann", "title": "x", "body": "", "confidence": 0.9}
     said = [common | {"handle": handle, "sequence": place} for place, handle in enumerate(("dec_a3ee", "obs_b0b1"))]
-    run = bench.run(Scenario(days=8.0, claims=as_claims(from_mappings(said)), netlist=Wires.of(TWO)))
+    run = bench.run(Scenario(days=8.0, claims=as_claims(from_mappings(said)), netlist=NetlistConfig.of(TWO)))
     flags = run.events.filter(pl.col("kind").is_in(["flagged", "unflagged"])).select("t", "kind", "subject", "cause")
     assert flags.rows() == [
         (3.0, "flagged", "dec_a3ee", "early"), (5.0, "flagged", "obs_b0b1", "longer"),

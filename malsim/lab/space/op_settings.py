@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from malsim.netlist.wiring.net import Instance
-    from malsim.sim.settings.netlist_config import Wires
+    from malsim.sim.settings.netlist_config import NetlistConfig
     from ops.pin.declare import Pin
 
 __all__ = ["op_settings", "with_op_settings"]
 
 
-def op_settings(wires: Wires) -> Iterator[Setting]:
+def op_settings(wires: NetlistConfig) -> Iterator[Setting]:
     """Every number of a netlist's ops that can be set, as `netlist.INSTANCE.PIN`, times in the op's own unit.
 
     These are the ops' parameters, and the inputs that the netlist itself sets, such as the level of a watch.
@@ -36,7 +36,7 @@ def op_settings(wires: Wires) -> Iterator[Setting]:
                     yield made
 
 
-def with_op_settings(wires: Wires, tables: Mapping[str, Mapping[str, Any]]) -> Wires:
+def with_op_settings(wires: NetlistConfig, tables: Mapping[str, Mapping[str, Any]]) -> NetlistConfig:
     """The same netlist with other values, by instance and parameter; of a parameter set twice the last stands."""
     lines = [
         f"setp {name}.{key} {_written(value, wires.net.instances[name].sheet.slots[key].pin.unit)}"

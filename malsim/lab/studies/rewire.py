@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from malsim.netlist.language.statements import Statement
-    from malsim.sim.settings.netlist_config import Wires
+    from malsim.sim.settings.netlist_config import NetlistConfig
 
 __all__ = ["breaks", "rewired"]
 
 CUT, UNCALL, REWORD = "cut ", "uncall ", " → "
 
 
-def breaks(wires: Wires | None) -> Iterator[str]:
+def breaks(wires: NetlistConfig | None) -> Iterator[str]:
     """The names of what `rewired` can cut or leave uncalled, and the world's inputs where it has any."""
     for statement in wires.document.statements if wires else ():
         if isinstance(statement, Wire) and statement.readers:
@@ -28,7 +28,7 @@ def breaks(wires: Wires | None) -> Iterator[str]:
             yield f"{UNCALL}{statement.op}"
 
 
-def rewired(wires: Wires, name: str) -> Wires | None:
+def rewired(wires: NetlistConfig, name: str) -> NetlistConfig | None:
     """The wires with what `name` says: `cut SIGNAL`, `uncall OP`, or `OLD → NEW` in the canonical text; None if not there.
 
     Raises `NetlistError` for what is no netlist any more.

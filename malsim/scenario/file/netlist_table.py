@@ -10,7 +10,7 @@ from malsim.netlist import NetlistError, parse, read
 from malsim.paths import inside
 from malsim.scenario.file.toml_lines import line_of, lines_of
 from malsim.sim.clock import span
-from malsim.sim.settings.netlist_config import Input, Wires
+from malsim.sim.settings.netlist_config import Input, NetlistConfig
 
 if TYPE_CHECKING:
     from malsim.netlist import Document
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["wires_of"]
 
 
-def wires_of(table: dict[str, Any], text: str, where: str, *, recorded: str | None = None) -> Wires | None:
+def wires_of(table: dict[str, Any], text: str, where: str, *, recorded: str | None = None) -> NetlistConfig | None:
     """What `[netlist]` says; `recorded` stands for the file it names, where a run is made again."""
     given = table.get("netlist")
     if given is None:
@@ -32,7 +32,7 @@ def wires_of(table: dict[str, Any], text: str, where: str, *, recorded: str | No
     inputs = tuple(Input(one["signal"], span(one["at"]), float(one["value"])) for one in given.get("input", []))
     try:
         document = _document(given, text, where, recorded)
-        wires = Wires(document=document, derive=given.get("derive", False))
+        wires = NetlistConfig(document=document, derive=given.get("derive", False))
     except NetlistError as error:
         raise ScenarioError(str(error)) from error
     for number, one in enumerate(inputs):
@@ -42,7 +42,7 @@ def wires_of(table: dict[str, Any], text: str, where: str, *, recorded: str | No
             line = line_of(lines, ("netlist", "input", number, error.where or ""))
             at = f"{where}:{line}: netlist.input[{number}].{error.where}"
             raise ScenarioError(error.problem, where=at, given=error.given, allowed=error.allowed) from error
-    return Wires(document=document, derive=wires.derive, inputs=inputs)
+    return NetlistConfig(document=document, derive=wires.derive, inputs=inputs)
 
 
 def _document(given: dict[str, Any], text: str, where: str, recorded: str | None) -> Document:

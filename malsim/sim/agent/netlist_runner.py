@@ -14,7 +14,7 @@ from malsim.netlist import load
 from malsim.netlist.engine import Engine
 from malsim.netlist.language.statements import Body, Cell, Edges, Prop
 from malsim.sim.clock import days
-from malsim.sim.settings.netlist_config import Wires
+from malsim.sim.settings.netlist_config import NetlistConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ ALARMS = ("tripped", "cleared", "conflict", "refused", "webhook", "escalated")
 class NetlistRunner:
     """A scenario's netlist, with what it remembers from one scan to the next."""
 
-    def __init__(self, wires: Wires, scenario: Scenario, context: RunContext) -> None:
+    def __init__(self, wires: NetlistConfig, scenario: Scenario, context: RunContext) -> None:
         self.wires, self.scenario, self.log, self.reps = wires, scenario, context.log, context.reps
         self.engine = Engine(
             wires.net, replications=scenario.replications, first=scenario.first, tick=scenario.turn_every,
@@ -50,7 +50,7 @@ class NetlistRunner:
         """The runner of a scenario; none where it has no netlist and nobody writes a program into the memory."""
         wires, claims = scenario.netlist, scenario.claims
         if wires is None and (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any():
-            wires = Wires.of("")
+            wires = NetlistConfig.of("")
         return cls(wires, scenario, context) if wires else None
 
     @property

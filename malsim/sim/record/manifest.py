@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.memory import Rules
-    from malsim.sim.settings.netlist_config import Wires
+    from malsim.sim.settings.netlist_config import NetlistConfig
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["constants", "digest", "manifest", "versions"]
@@ -52,7 +52,7 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
     }
 
 
-def _netlist(wires: Wires | None) -> dict[str, Any] | None:
+def _netlist(wires: NetlistConfig | None) -> dict[str, Any] | None:
     """The text of the netlist with all it sources, and its hash."""
     if wires is None:
         return None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory
     from malsim.memory.port import Plant
-    from malsim.sim.settings.netlist_config import Wires
+    from malsim.sim.settings.netlist_config import NetlistConfig
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["GRAPHS", "checked_law", "graph_of", "plant_of", "refuse_what_is_the_graphs"]
@@ -67,7 +67,7 @@ def refuse_what_is_the_graphs(scenario: Scenario) -> None:
         )  # fmt: skip
 
 
-def _of_graph(wires: Wires) -> list[str]:
+def _of_graph(wires: NetlistConfig) -> list[str]:
     """What in a netlist is about cells: its own cells and edges, programs, flags, and addresses of cells and writers."""
     net, statements = wires.net, wires.document.statements
     holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in statements)

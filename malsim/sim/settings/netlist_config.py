@@ -19,7 +19,7 @@ from malsim.sim.record.observables import OF_FACTS, TURN
 if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
 
-__all__ = ["Input", "Wires"]
+__all__ = ["Input", "NetlistConfig"]
 
 RESERVED = frozenset((*OF_FACTS, *TURN, "waiting"))
 
@@ -34,7 +34,7 @@ class Input:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wires:
+class NetlistConfig:
     """A netlist that runs inside the tick of a scenario.
 
     `derive` has what its standing programs find proposed to the gate. `inputs` hold until the next of the same signal. What
@@ -47,7 +47,7 @@ class Wires:
     net: Net = field(init=False, compare=False, repr=False)
 
     @classmethod
-    def of(cls, text: str, *, file: str = "netlist", derive: bool = False, inputs: tuple[Input, ...] = ()) -> Wires:
+    def of(cls, text: str, *, file: str = "netlist", derive: bool = False, inputs: tuple[Input, ...] = ()) -> NetlistConfig:
         """The wires that a text says."""
         return cls(document=parse(text, file=file), derive=derive, inputs=inputs)
 

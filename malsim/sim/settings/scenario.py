@@ -13,7 +13,7 @@ from malsim.memory.gate.claims import as_claims
 from malsim.memory.rules import Rules
 from malsim.sim.clock import DAY, milliseconds
 from malsim.sim.settings.memory_law import checked_law
-from malsim.sim.settings.netlist_config import Wires
+from malsim.sim.settings.netlist_config import NetlistConfig
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -91,7 +91,7 @@ class Scenario:
     faults: tuple[Fault, ...] = ()
     reviewers: Reviewers | None = None
     gaps: tuple[tuple[int, int], ...] = ()
-    netlist: Wires | None = None
+    netlist: NetlistConfig | None = None
     beginning: Beginning | None = None
     checks: tuple[Check, ...] = ()
     episodes: tuple[Episode, ...] = ()
@@ -146,5 +146,5 @@ class Scenario:
         if isinstance(rules, dict):
             changes["rules"] = self.rules.replace(**rules)
         if isinstance(netlist, str):
-            changes["netlist"] = Wires.of(netlist)
+            changes["netlist"] = NetlistConfig.of(netlist)
         return replace(self, **changes)

@@ -13,7 +13,7 @@ from malsim.netlist.evaluate import Frames, cells_read
 from malsim.netlist.language.address import Path, Reduced, address
 from malsim.netlist.programs import programs, written
 from malsim.netlist.programs.members import members
-from malsim.sim.settings.netlist_config import Wires
+from malsim.sim.settings.netlist_config import NetlistConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ class _Asked:
 
     def found(self) -> Iterator[Reader]:
         """Each reader once."""
-        wires, checks = self.run.scenario.netlist or Wires.of(""), self.run.scenario.checks
+        wires, checks = self.run.scenario.netlist or NetlistConfig.of(""), self.run.scenario.checks
         net = wires.net
         direct = [signal for signal in net.signals.values() if signal.writer and self._reads(signal.writer.address)]
         moved = net.fed_by(signal.name for signal in direct)
@@ -98,7 +98,7 @@ class _Asked:
         except AddressError:  # the name of a metric, or of a fact's signal
             return False
 
-    def _named(self, text: str, wires: Wires) -> str:
+    def _named(self, text: str, wires: NetlistConfig) -> str:
         """The signal that an address of a check names; of one with rows, the cell's own."""
         return wires.pins.get(text, text).removesuffix(f"({self.cell})")
 
@@ -106,7 +106,7 @@ class _Asked:
     def _memory(self) -> Memory:
         return as_of(self.run, t=self.t, rep=self.rep)
 
-    def _programs(self, wires: Wires) -> Iterator[Reader]:
+    def _programs(self, wires: NetlistConfig) -> Iterator[Reader]:
         lines = {one.op: f"{one.file or 'netlist'}:{one.line}" for one in wires.net.programs}
         for program in programs(wires.net):
             if self._chosen(program):

@@ -13,7 +13,7 @@ from malsim.netlist.programs import programs
 from malsim.netlist.programs.members import members
 from malsim.netlist.why import why
 from malsim.sim.clock import days
-from malsim.sim.settings.netlist_config import Wires
+from malsim.sim.settings.netlist_config import NetlistConfig
 from malsim.sim.why import cell_cause as causes
 from malsim.sim.why.cell_readers import as_of
 
@@ -69,7 +69,7 @@ def is_program(run: Run, where: str) -> bool:
 
 def of_program(run: Run, operation: str, *, t: float | None = None, rep: int = 0) -> str:
     """What a standing program looked at by `t` days, and why the member that moved most is what it is."""
-    wires = run.scenario.netlist or Wires.of("")
+    wires = run.scenario.netlist or NetlistConfig.of("")
     program = next(one for one in programs(wires.net) if one.operation == operation)
     ticks = run.cells.filter(pl.col("rep") == rep)["t"].unique().sort()
     past = ticks if t is None else ticks.filter(ticks <= t)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from malsim.scenario.properties import Trace
     from malsim.sim.run import Run
-    from malsim.sim.settings.netlist_config import Wires
+    from malsim.sim.settings.netlist_config import NetlistConfig
     from malsim.sim.settings.scenario import Scenario
     from ops.pin import Array
 
@@ -72,7 +72,7 @@ class Observation:
         return np.asarray(self.signal(name) == 1.0)
 
 
-def wired(scenario: Scenario) -> Wires:
+def wired(scenario: Scenario) -> NetlistConfig:
     """The netlist of a scenario. Raises `UsageError` where it has none."""
     if scenario.netlist is None:
         raise UsageError("this scenario has no netlist", where=scenario.path, hint="add [netlist] file = …, or name one")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.runs.observation import Observation
     from malsim.lab.tripwire.study.netlist_mutants import Mutant
     from malsim.sim.run import Run
-    from malsim.sim.settings.netlist_config import Wires
+    from malsim.sim.settings.netlist_config import NetlistConfig
 
 __all__ = ["mutation_results"]
 
@@ -42,7 +42,7 @@ def mutation_results(base: Observation) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=KINDS, orient="row")
 
 
-def _row(one: Mutant, wires: Wires, passed: set[str], base: Observation) -> tuple[object, ...]:
+def _row(one: Mutant, wires: NetlistConfig, passed: set[str], base: Observation) -> tuple[object, ...]:
     said = (one.kind, one.what, one.line)
     try:
         mutated = base.scenario.replace(netlist=replace(wires, document=one.document))

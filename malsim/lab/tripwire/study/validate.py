@@ -30,7 +30,7 @@ from malsim.netlist import Document, parse, read
 from malsim.netlist.lint import lint
 from malsim.scenario.judge.checks import Goal
 from malsim.scenario.properties import Property
-from malsim.sim.settings.netlist_config import Wires
+from malsim.sim.settings.netlist_config import NetlistConfig
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -152,7 +152,7 @@ def _with(scenario: Scenario, netlist: Document | None) -> Scenario:
     if netlist is None:
         return scenario
     old = scenario.netlist
-    wires = replace(old, document=netlist) if old else Wires(document=netlist)
+    wires = replace(old, document=netlist) if old else NetlistConfig(document=netlist)
     return scenario.replace(netlist=wires)
 
 
