@@ -118,7 +118,7 @@ class Figures:
         names = ["effective"] if cells.height else []
         names += ["currency"] if cells["currency"].count() else []
         names += ["signals"] if self._run.signals.height and self._run.scenario.netlist else []
-        names += ["staleness"] if cells.height and self._run.scenario.beginning else []
+        names += ["staleness"] if cells.height and self._run.scenario.initial_memory else []
         names += ["answers"] if (self._bands["signal"] == "for_truth").any() else []
         names += ["turns"] if (self._bands["signal"] == "words").any() else []
         for name in names:

@@ -34,7 +34,7 @@ def main(args: argparse.Namespace) -> int:
     """Read, run, write, say."""
     from malsim import api
     from malsim.memory import Rules
-    from malsim.scenario.file.initial_store import beginning_from
+    from malsim.scenario.file.initial_store import initial_memory_from
     from malsim.scenario.file.size import check_size
     from malsim.scenario.law_options import under_law
 
@@ -44,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
     if args.replication is not None:
         changes |= {"first": args.replication, "replications": 1}
     if args.source:
-        changes["beginning"] = beginning_from(args.source)
+        changes["initial_memory"] = initial_memory_from(args.source)
     scenario = scenario.replace(**changes)
     check_size(scenario, Limits.of(args))
     run = api.run(scenario)

@@ -109,9 +109,9 @@ def _changed(scenario: Scenario, args: argparse.Namespace, rules: Rules | None) 
         changes |= {"first": args.replication, "replications": 1}
     scenario = under_law(scenario, args, rules=rules, strict=True)
     if args.on:
-        from malsim.scenario.file.initial_store import beginning_from
+        from malsim.scenario.file.initial_store import initial_memory_from
 
-        changes["beginning"] = beginning_from(args.on)
+        changes["initial_memory"] = initial_memory_from(args.on)
     if args.check:
         changes["checks"] = tuple(check for check in scenario.checks if check.name in args.check)
     return scenario.replace(**changes) if changes else scenario

@@ -102,7 +102,7 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
     near = _scenario_file(recorded, Path(where).parent)
     stores = recorded.get("stores") or {}
     scenario = parse(recorded["scenario"], name=recorded["name"], where=near, netlist=wired, stores=stores)
-    for store in set(stores) - set(scenario.beginning.stores if scenario.beginning else ()):
+    for store in set(stores) - set(scenario.initial_memory.stores if scenario.initial_memory else ()):
         hint = "run the scenario again with malsim run --from, or name the store in [memory] from"
         raise DataError("began with a memory that its scenario does not name", where=where, given=store, hint=hint)
     return scenario.replace(

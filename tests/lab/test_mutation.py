@@ -123,7 +123,7 @@ def test_the_score_is_the_share_killed_of_all_that_could_be_made(kinds: list[str
 
 @pytest.mark.parametrize(
     "name",
-    ["", "nonsense", "rules.nonsense = 1", "without reader", "without beginning", "without writers.0",
+    ["", "nonsense", "rules.nonsense = 1", "without reader", "without initial_memory", "without writers.0",
      "turn claim.obs_a1a1.edges.0",
      "turn claim.obs_b2b2.edges.9", "without claim.zzz.locked", "netlist: cut x", "netlist: a → b",
      "rules.damping = x", "without inputs", "claim.obs_a1a1.confidence = x", "claim.obs_a1a1.edges.0 = 1"],

@@ -100,7 +100,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "rules.challenge_ceiling = 0",
     ),
     "start_cold": ("lent", "writers.local.accuracy = 0.5", "writers.local.rate = 0"),
-    "start_primed": ("without beginning", "writers.local.accuracy = 0.5"),
+    "start_primed": ("without initial_memory", "writers.local.accuracy = 0.5"),
     "stale_echo": ("without writers.1", "writers.silent_staleness.accuracy = 0"),
     "supersede_by_own": ("rules.supersede_by = any",),
     "sybil": ("rules.support_ceiling = 0", "rules.support_ceiling = 1", "writers.honest.accuracy = 0"),
@@ -125,7 +125,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
 CHANGES: dict[str, Callable[[Scenario], Scenario]] = {
     "a lossy line": lambda scenario: scenario.replace(faults=(Fault(population="from_file", noise={"drop": 0.5}),)),
     "a lying line": lambda scenario: scenario.replace(faults=(Fault(population="from_file", bad={"wrong": 1.0}),)),
-    "lent": lambda scenario: scenario.replace(beginning=read(SHIPPED[0].with_name("start_primed.toml")).beginning),
+    "lent": lambda scenario: scenario.replace(initial_memory=read(SHIPPED[0].with_name("start_primed.toml")).initial_memory),
     "a gap a week later": lambda scenario: scenario.replace(
         gaps=tuple((start + 7 * DAY, end + 7 * DAY) for start, end in scenario.gaps)
     ),

@@ -129,9 +129,9 @@ def test_a_global_store_lends_scope_not_confidence(tmp_path: Path) -> None:
             claim("bbbb", sensitivity="secret"),
         ])  # fmt: skip
         store.tick(1.0)
-    memory = read(scenario(tmp_path, 'primed_by = "global.sqlite"')).beginning
+    memory = read(scenario(tmp_path, 'primed_by = "global.sqlite"')).initial_memory
     assert memory
-    first = memory.lives([0, 1], api.read(STALE).rules)
+    first = memory.replicate([0, 1], api.read(STALE).rules)
     lent = first.cells.filter(pl.col("handle") == "obs_aaaa")
     assert lent.select("rep", "writer", "object", "value", "stated", "verification", "created").rows() == [
         (rep, WRITER, "pump", 1.0, 0.7, "unverified", 0.0) for rep in (0, 1)

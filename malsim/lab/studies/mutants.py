@@ -28,7 +28,7 @@ TURNED = {"supports": "contradicts", "contradicts": "supports"}
 FLAGS = ("locked", "pinned")
 SURE = (0.1, 1.0)
 NETLIST = "netlist:"
-SINGLE, MANY = ("beginning", "reader", "reviewers"), {"writers": "writers", "faults": "faults", "gap": "gaps"}
+SINGLE, MANY = ("initial_memory", "reader", "reviewers"), {"writers": "writers", "faults": "faults", "gap": "gaps"}
 
 
 def mutants(scenario: Scenario) -> Iterator[str]:

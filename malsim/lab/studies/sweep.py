@@ -192,13 +192,13 @@ def _opened(folder: Path, scenario: Scenario, made: Design, metrics: Sequence[Me
 def _identity(scenario: Scenario) -> str:
     """A hash of all that a scenario does; not of its checks, nor of where its file lies."""
     told = {one.name: getattr(scenario, one.name) for one in fields(scenario)}
-    for name in ("claims", "rules", "checks", "text", "path", "why", "beginning", "netlist"):
+    for name in ("claims", "rules", "checks", "text", "path", "why", "initial_memory", "netlist"):
         told.pop(name)
     parts = [repr(sorted(told.items())), repr(constants(scenario.rules)), scenario.claims.write_ndjson()]
     if scenario.netlist:
         parts.append(f"{scenario.netlist.text}{scenario.netlist.derive}{scenario.netlist.inputs}")
-    if scenario.beginning:
-        begun = scenario.beginning
+    if scenario.initial_memory:
+        begun = scenario.initial_memory
         parts.append(f"{begun.now}")
         parts += [
             memory.cells.write_ndjson() + memory.edges.write_ndjson() for memory in (begun.memory, begun.lender) if memory

@@ -13,19 +13,19 @@ from malsim.memory.tables.connect import is_store
 from malsim.memory.tables.write import latest_day
 from malsim.paths import inside
 from malsim.scenario.file.toml_lines import line_of, lines_of
-from malsim.sim.settings.initial_memory import Beginning
+from malsim.sim.settings.initial_memory import InitialMemory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.memory import Memory
 
-__all__ = ["beginning_from", "beginning_of"]
+__all__ = ["initial_memory_from", "initial_memory_of"]
 
 
-def beginning_of(
+def initial_memory_of(
     table: dict[str, Any], text: str, where: str, *, recorded: Mapping[str, str] | None = None
-) -> Beginning | None:
+) -> InitialMemory | None:
     """What `[memory]` says of `from` and `primed_by`; `recorded` holds the hashes that files must have in a run made again.
 
     Raises `ScenarioError` for a file that is missing, outside the scenario's folder, no store, or another than recorded.
@@ -47,17 +47,17 @@ def beginning_of(
             raise ScenarioError(error.problem, where=at, given=name, allowed=error.allowed, hint=error.hint) from error
     lender = read["primed_by"][0] if "primed_by" in read else None
     if "from" not in read:
-        return Beginning(lender=lender, stores=stores)
+        return InitialMemory(lender=lender, stores=stores)
     memory, now = read["from"]
-    return Beginning(memory=memory, now=now, lender=lender, stores=stores)
+    return InitialMemory(memory=memory, now=now, lender=lender, stores=stores)
 
 
-def beginning_from(path: str | Path) -> Beginning:
+def initial_memory_from(path: str | Path) -> InitialMemory:
     """A store, or any memory that can be imported, as what a run's memory begins with; a folder is named without a hash."""
     place = Path(path)
     memory, now = _opened(place)
     stores = {str(path): hashlib.sha256(place.read_bytes()).hexdigest() if place.is_file() else ""}
-    return Beginning(memory=memory, now=now, stores=stores)
+    return InitialMemory(memory=memory, now=now, stores=stores)
 
 
 def _within(folder: Path, name: str, at: str) -> Path:

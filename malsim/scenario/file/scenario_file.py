@@ -18,7 +18,7 @@ from malsim.memory import Rules
 from malsim.memory.gate.claims import as_claims, from_mappings
 from malsim.scenario.file.actors import actors
 from malsim.scenario.file.episodes import episodes_of
-from malsim.scenario.file.initial_store import beginning_of
+from malsim.scenario.file.initial_store import initial_memory_of
 from malsim.scenario.file.json_schema import scenario_schema
 from malsim.scenario.file.netlist_table import wires_of
 from malsim.scenario.file.toml_lines import line_of, lines_of
@@ -111,7 +111,7 @@ def parse(
         episodes=episodes_of(table, lines, where),
         **actors(table, lines, where),
         netlist=wires_of(table, text, where, recorded=netlist),
-        beginning=beginning_of(table, text, where, recorded=stores),
+        initial_memory=initial_memory_of(table, text, where, recorded=stores),
         text=text,
         path=where,
         **_run(table.get("run", {}), where),

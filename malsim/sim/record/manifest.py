@@ -34,7 +34,7 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
         "scenario": redacted(scenario.text),
         "scenario_sha256": hashlib.sha256(scenario.text.encode()).hexdigest(),
         "netlist": _netlist(scenario.netlist),
-        "stores": dict(scenario.beginning.stores) if scenario.beginning else {},
+        "stores": dict(scenario.initial_memory.stores) if scenario.initial_memory else {},
         "law": scenario.law,
         "law_settings": dict(scenario.law_settings),
         "rules": constants(scenario.rules),

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from malsim.memory import Rules
 
-__all__ = ["Beginning"]
+__all__ = ["InitialMemory"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Beginning:
+class InitialMemory:
     """A memory whose day `now` is the run's day 0; a `lender` that primes it; the hashes of both stores' files by path."""
 
     memory: Memory = field(default_factory=Memory.empty)
@@ -26,7 +26,7 @@ class Beginning:
     lender: Memory | None = None
     stores: Mapping[str, str] = field(default_factory=dict)
 
-    def lives(self, reps: Sequence[int], rules: Rules) -> Memory:
+    def replicate(self, reps: Sequence[int], rules: Rules) -> Memory:
         """The memory of every replication on day 0: with the ten cells first, where an empty one is primed."""
         memory = self.memory
         if self.lender is not None:

@@ -40,7 +40,7 @@ def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tupl
 def plant_of(scenario: Scenario) -> Plant[Any]:
     """The memory under test, as the scenario sets it."""
     if scenario.law in GRAPHS:
-        return Graph(rules=scenario.rules, begin=scenario.beginning.lives if scenario.beginning else None)
+        return Graph(rules=scenario.rules, begin=scenario.initial_memory.replicate if scenario.initial_memory else None)
     refuse_what_is_the_graphs(scenario)
     return item_plant(scenario.law, scenario.law_settings)
 
@@ -56,7 +56,7 @@ def refuse_what_is_the_graphs(scenario: Scenario) -> None:
     """Raise `ScenarioError` for what another law than the graph's cannot be given: stores, programs, nets over cells."""
     claims = scenario.claims
     things = [
-        ("the stores of [memory]", scenario.beginning is not None),
+        ("the stores of [memory]", scenario.initial_memory is not None),
         ("claims that are programs", (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any()),
     ]
     found = [thing for thing, there in things if there] + (_of_graph(scenario.netlist) if scenario.netlist else [])

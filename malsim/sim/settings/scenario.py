@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from malsim.sim.agent.reviewer_pool import Reviewers
     from malsim.sim.engine.delivery import Fault
-    from malsim.sim.settings.initial_memory import Beginning
+    from malsim.sim.settings.initial_memory import InitialMemory
     from malsim.sim.settings.population import Population
     from malsim.sim.settings.reader import Reader
     from malsim.sim.world import Fact
@@ -92,7 +92,7 @@ class Scenario:
     reviewers: Reviewers | None = None
     gaps: tuple[tuple[int, int], ...] = ()
     netlist: NetlistConfig | None = None
-    beginning: Beginning | None = None
+    initial_memory: InitialMemory | None = None
     checks: tuple[Check, ...] = ()
     episodes: tuple[Episode, ...] = ()
     text: str = ""
