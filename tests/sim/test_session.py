@@ -110,7 +110,7 @@ def breaking(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("owner", "name"),
     [
-        *((ReaderPolicy, name) for name in ("__init__", "work", "_trust", "again", "_doubt")),
+        *((ReaderPolicy, name) for name in ("__init__", "work", "_trust", "again", "_verify")),
         *((Session, name) for name in ("senses", "_write_back")),
     ],
 )

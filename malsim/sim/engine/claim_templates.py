@@ -84,15 +84,7 @@ class ClaimTemplates:
         self._starts = np.cumsum([0, *(len(fact.values) for fact in facts)])
         self._about = np.array([form.about for form in forms])
         self.external = np.array([form.verification == "external" for form in forms])  # of each form
-        listed: list[list[dict[str, Any]]] = [
-            [{"object": f.name, "stability": f.stability, "topics": [f.topic], "entities": [f.name]} for f in facts],
-            [{"topics": [], "entities": []}],
-            [{"title": f"{f.name} is {f.label(v)}", "value": f.number(v)} for f in facts for v in range(len(f.values))],
-            [{"title": GRADE}],
-            [{"kind": form.kind, "verification": form.verification, "origin": form.origin} for form in forms],
-            [{"writer": name, "body": f"{name} #{LONGEST}"} for name in writers],
-            [{"rep": last, "edges": [{"relation": name, "target": "obs_0000"} for name in schema.RELATIONS]}],
-        ]
+        listed = _samples(facts, writers, forms, last)
         checked = _validated([sample for part in listed for sample in part], rules)
         found = screened(checked, rules)
         self._sound = found.issues.is_empty() and found.notes.is_empty()
@@ -247,6 +239,21 @@ class ClaimTemplates:
         """The place of each draft among the statements; NONE where the gate might object to a word, and change it."""
         _, statement = self._placed(drafts)
         return statement if self._sound else np.full(len(drafts), NONE, dtype=np.int64)
+
+
+def _samples(
+    facts: Sequence[Fact], writers: Sequence[str], forms: Sequence[ClaimForm], last: int
+) -> list[list[dict[str, Any]]]:
+    """A sample claim for every distinct word: of facts, of none, of statements, of the grade, of forms, writers, edges."""
+    return [
+        [{"object": f.name, "stability": f.stability, "topics": [f.topic], "entities": [f.name]} for f in facts],
+        [{"topics": [], "entities": []}],
+        [{"title": f"{f.name} is {f.label(v)}", "value": f.number(v)} for f in facts for v in range(len(f.values))],
+        [{"title": GRADE}],
+        [{"kind": form.kind, "verification": form.verification, "origin": form.origin} for form in forms],
+        [{"writer": name, "body": f"{name} #{LONGEST}"} for name in writers],
+        [{"rep": last, "edges": [{"relation": name, "target": "obs_0000"} for name in schema.RELATIONS]}],
+    ]
 
 
 def _validated(samples: list[dict[str, Any]], rules: Rules) -> Validated:
