@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.errors import StoreError
-from malsim.memory.tables.connect import MAGIC, refusing
+from malsim.memory.tables.connect import refusing
+from malsim.sqlite_file import MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polars.exceptions import PolarsError
 
 from malsim.errors import MalsimError, StoreError
 from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION
+from malsim.sqlite_file import belongs_to, check_header, holds_log, refusing_file, transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 __all__ = ["blank", "connect", "is_made", "is_store", "refusing", "sound", "transaction"]
-
-MAGIC = b"SQLite format 3\0"
-HEADER = 100
-_PARTS = (slice(16, 18), slice(28, 32), slice(60, 64), slice(68, 72))  # page size, pages, user version, application id
-LARGEST_PAGE = 65_536  # written as 1, in two bytes
 
 
 def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Connection:
@@ -30,7 +26,7 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
     """
     if not path.exists() and not write:
         raise StoreError("no such store", where=str(path))
-    _check(path)
+    check_header(path, APPLICATION, VERSION)
     with refusing(path):
         if not write:
             return _read_only(path, wait)
@@ -44,7 +40,7 @@ def _read_only(path: Path, wait: float) -> sqlite3.Connection:
 
     A connection that may write, but is told not to, is the only one that leaves no log behind.
     """
-    for mode in ("rw", "ro", *([] if _log(path) else ["ro&immutable=1"])):
+    for mode in ("rw", "ro", *([] if holds_log(path) else ["ro&immutable=1"])):
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=wait)
         try:
             connection.execute("PRAGMA query_only = ON")
@@ -62,11 +58,7 @@ def _read_only(path: Path, wait: float) -> sqlite3.Connection:
 
 def is_store(path: Path) -> bool:
     """Whether a file says that it is a store of malsim's."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        header = file.read(HEADER)
-    return header.startswith(MAGIC) and int.from_bytes(header[_PARTS[-1]], "big") == APPLICATION
+    return belongs_to(path, APPLICATION)
 
 
 def blank() -> sqlite3.Connection:
@@ -100,30 +92,11 @@ def is_made(connection: sqlite3.Connection) -> bool:
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of what is done inside, or nothing; begins by making sure that nobody else is writing."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
-
-
-@contextmanager
 def refusing(path: Path | str) -> Iterator[None]:
-    """Turn what SQLite raises into a `StoreError` that says what to do."""
+    """Turn what SQLite raises, and rows that no store holds, into a `StoreError` that says what to do."""
     try:
-        yield
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise StoreError("busy: another process is writing", where=str(path), hint="try again in a moment") from error
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise StoreError("damaged: not a readable SQLite file", where=str(path), hint="restore a copy") from error
-        raise StoreError(f"cannot be read or written: {error}", where=str(path)) from error
+        with refusing_file(path):
+            yield
     except (UnicodeDecodeError, PolarsError) as error:
         raise StoreError("damaged: it holds rows that no store does", where=str(path), hint="restore a copy") from error
 
@@ -137,31 +110,3 @@ def sound(path: Path | str) -> Iterator[None]:
         raise
     except (PolarsError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise StoreError("damaged: it holds rows that no store does", where=str(path), hint="restore a copy") from error
-
-
-def _log(path: Path) -> bool:
-    """Whether the file's write-ahead log holds anything."""
-    log = Path(f"{path}-wal")
-    return log.exists() and log.stat().st_size > 0
-
-
-def _check(path: Path) -> None:
-    """Refuse what is no store, from the file's first bytes alone."""
-    if path.exists() and not path.is_file():
-        raise StoreError(f"{'a folder' if path.is_dir() else 'no plain file'}, not a store", where=str(path))
-    if not path.exists() or path.stat().st_size == 0:
-        return
-    with path.open("rb") as file:
-        header = file.read(HEADER)
-    if not header.startswith(MAGIC[: len(header)]):
-        raise StoreError("not an SQLite file", where=str(path), hint="malsim import reads JSON archives")
-    if len(header) < HEADER:
-        raise StoreError("cut short: not a whole SQLite file", where=str(path), hint="restore a copy")
-    page, pages, version, application = (int.from_bytes(header[part], "big") for part in _PARTS)
-    if application != APPLICATION:
-        raise StoreError("an SQLite file, but no store of malsim's", where=str(path), hint="try malsim import")
-    if version != VERSION:
-        age = "a newer" if version > VERSION else "an older"
-        raise StoreError(f"a store of {age} malsim", where=str(path), given=f"version {version}", allowed=str(VERSION))
-    if path.stat().st_size < (LARGEST_PAGE if page == 1 else page) * pages and not _log(path):
-        raise StoreError("cut short: pages are missing at its end", where=str(path), hint="restore a copy")

@@ -1,0 +1,122 @@
+"""What a question finds in the second form: candidates by words and by likeness that the reader may see, then ranked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.errors import UsageError
+from malsim.records.database import any_word, marks_for
+from malsim.records.embedding import Vector, embed
+from malsim.records.fusion import diverse_order, fused_ranks, recencies, relevance
+from malsim.records.kernel import RECENT, blob_cosines
+from malsim.records.lanes import PRIVACIES, one_of
+from malsim.records.packing import Decision
+from malsim.records.record import KINDS, decode_item
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from malsim.records.fusion import Fusion
+    from malsim.records.kernel import RecordStore
+
+__all__ = ["Scope", "find", "ranked"]
+
+DEFAULT = ("private", "project")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a reader may see: levels of privacy, and his own private or his project's items where he names them.
+
+    Shared items are seen only when asked for. Raises `UsageError` for an unknown word.
+    """
+
+    privacy: tuple[str, ...] = DEFAULT
+    agent_id: str | None = None
+    project_id: str | None = None
+    kinds: tuple[str, ...] = KINDS
+
+    def __post_init__(self) -> None:
+        """Look at the words."""
+        for name, allowed in (("privacy", PRIVACIES), ("kinds", KINDS)):
+            if isinstance(getattr(self, name), str):
+                raise UsageError("not a list of words", where=name, given=getattr(self, name))
+            for word in getattr(self, name):
+                one_of(word, allowed, name)
+
+    def clause(self, now: int) -> tuple[str, tuple[object, ...]]:
+        """The same in SQL, with its values; what has expired is not seen."""
+        text = f"""text IS NOT NULL AND expires > ?
+            AND privacy IN ({marks_for(self.privacy)}) AND kind IN ({marks_for(self.kinds)})
+            AND (? IS NULL OR privacy <> 'private' OR agent_id = ?)
+            AND (? IS NULL OR privacy <> 'project' OR project_id = ?)"""
+        owners = (self.agent_id, self.agent_id, self.project_id, self.project_id)
+        return text, (now, *self.privacy, *self.kinds, *owners)
+
+
+def find(store: RecordStore, question: str, scope: Scope, fusion: Fusion) -> list[dict[str, Any]]:
+    """Candidates in order of creation, each with its rank by words and by likeness (from 1; 0: not found so)."""
+    clause, values = scope.clause(store.clock())
+    lexical, words = list[int](), any_word(question)
+    if words:
+        found = store.database.rows(
+            f"""SELECT seq FROM memory_fts JOIN memory_records ON seq = memory_fts.rowid
+            WHERE memory_fts MATCH ? AND {clause} ORDER BY bm25(memory_fts), seq LIMIT ?""",
+            words, *values, int(fusion.lexical_limit),
+        )  # fmt: skip
+        lexical = [row["seq"] for row in found]
+    vector = _alike(store, embed(store.embedder, question), clause, values, int(fusion.vector_limit))
+    wanted = sorted({*lexical, *vector})
+    places = [{row: place for place, row in enumerate(order, 1)} for order in (lexical, vector)]
+
+    def decode(row: Mapping[str, Any]) -> dict[str, Any]:
+        item, vector = decode_item(row), np.frombuffer(row["embed_blob"] or b"", "<f4")
+        if not np.isfinite(vector).all():
+            raise ValueError("an embedding that is no vector")
+        by = {"lexical": places[0].get(row["seq"], 0), "vector": places[1].get(row["seq"], 0)}
+        return dict(row) | by | {"pinned": item.pinned}
+
+    query = f"SELECT * FROM memory_records WHERE seq IN ({marks_for(wanted)}) ORDER BY seq"
+    return store.database.decoded(decode, query, *wanted)
+
+
+def _alike(store: RecordStore, query: Vector, clause: str, values: Sequence[object], limit: int) -> list[int]:
+    rows = store.database.rows(
+        f"""SELECT seq, embed_blob, embed_hint FROM memory_records WHERE {clause} AND embed_blob IS NOT NULL
+        ORDER BY updated DESC, seq LIMIT {RECENT}""",
+        *values,
+    )
+    rows.sort(key=lambda row: row["seq"])
+    sim = blob_cosines(rows, query, store.hint(len(query)))
+    return [rows[at]["seq"] for at in np.argsort(-sim, kind="stable")[:limit] if sim[at] > 0.0]
+
+
+def ranked(rows: Sequence[Mapping[str, Any]], fusion: Fusion, now: int) -> list[Decision]:
+    """Candidates in the order that diversity gives them, each with the numbers that led to it."""
+    lexical, vector = ([row[name] for row in rows] for name in ("lexical", "vector"))
+    fused = fused_ranks(lexical, vector, fusion)
+    recent = recencies([now - row["created"] for row in rows], [row["durability"] for row in rows], fusion)
+    pinned = [row["pinned"] for row in rows]
+    worth = relevance(fused, [row["kind"] for row in rows], recent, [row["trust"] for row in rows], pinned, fusion)
+    order, score, near = diverse_order(worth, _between(rows), fusion.mmr)
+    return [
+        Decision(
+            **{name: rows[at][name] for name in ("id", "kind", "text", "durability", "trust")},
+            lexical_rank=lexical[at], vector_rank=vector[at], fused=float(fused[at]), recency=float(recent[at]),
+            pinned=pinned[at], relevance=float(worth[at]), similar=float(near[at]), score=float(score[at]),
+        )
+        for at in order
+    ]  # fmt: skip
+
+
+def _between(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """The cosines between candidates, none below 0; 0 where embeddings are of different makes."""
+    found = [
+        blob_cosines(rows, np.frombuffer(row["embed_blob"] or b"", "<f4"), row["embed_hint"])
+        if row["embed_blob"] else np.zeros(len(rows))
+        for row in rows
+    ]  # fmt: skip
+    return np.maximum(np.array(found).reshape(len(rows), len(rows)), 0.0)

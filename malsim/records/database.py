@@ -1,0 +1,175 @@
+"""The SQLite file of records: its tables, one transaction a call, and typed errors for what is no such file."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from malsim.errors import MalsimError, StoreError
+from malsim.records.hashing import canonical
+from malsim.sqlite_file import check_header, refusing_file, transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+__all__ = ["APPLICATION", "COLUMNS", "Database", "any_word"]
+
+Found = TypeVar("Found")
+APPLICATION = 0x61727772  # "arwr", in the header of every file
+VERSION = 1
+IN_MEMORY = ":memory:"
+
+COLUMNS = {
+    "id": "TEXT NOT NULL UNIQUE", "lane": "TEXT NOT NULL", "kind": "TEXT NOT NULL", "key": "TEXT", "value": "TEXT NOT NULL",
+    "tags": "TEXT NOT NULL", "hash": "TEXT NOT NULL", "embed": "TEXT", "embed_blob": "BLOB", "embed_hint": "TEXT",
+    "score": "REAL", "prob": "REAL", "agent_id": "TEXT", "project_id": "TEXT", "persona_id": "TEXT", "text": "TEXT",
+    "durability": "TEXT NOT NULL", "trust": "REAL", "privacy": "TEXT", "ttl_s": "REAL", "keywords": "TEXT",
+    "entities": "TEXT", "source": "TEXT", "links": "TEXT", "extra": "TEXT", "created": "INTEGER NOT NULL",
+    "updated": "INTEGER NOT NULL", "expires": "INTEGER NOT NULL",
+}  # fmt: skip
+"""Of a record; `text` is null in the first form."""
+
+_WORDS = "coalesce({0}.text, {0}.value), {0}.tags || coalesce({0}.keywords, '') || coalesce({0}.entities, '')"
+_ADD = f"INSERT INTO memory_fts (rowid, key, body, tags) VALUES (new.seq, new.key, {_WORDS.format('new')})"
+_DROP = "DELETE FROM memory_fts WHERE rowid = old.seq"
+STATEMENTS = (
+    "CREATE TABLE memory_records (seq INTEGER PRIMARY KEY AUTOINCREMENT, "
+    + ", ".join(f'"{name}" {kind}' for name, kind in COLUMNS.items())
+    + ")",
+    "CREATE UNIQUE INDEX record_by_hash ON memory_records (hash) WHERE text IS NULL",
+    "CREATE INDEX record_by_updated ON memory_records (updated)",
+    """CREATE TABLE memory_links (src_id TEXT NOT NULL, dst_id TEXT NOT NULL, rel TEXT NOT NULL, weight REAL NOT NULL,
+        created INTEGER NOT NULL, updated INTEGER NOT NULL, UNIQUE (src_id, dst_id, rel))""",
+    """CREATE TABLE memory_quarantine
+        (id TEXT PRIMARY KEY, item TEXT NOT NULL, reason TEXT NOT NULL, created INTEGER NOT NULL)""",
+    "CREATE TABLE memory_events (seq INTEGER PRIMARY KEY, ts INTEGER NOT NULL, name TEXT NOT NULL, payload TEXT NOT NULL)",
+    "CREATE TABLE memory_meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID",
+    "CREATE VIRTUAL TABLE memory_fts USING fts5 (key, body, tags, tokenize='unicode61')",
+    f"CREATE TRIGGER words_come AFTER INSERT ON memory_records BEGIN {_ADD}; END",
+    f"CREATE TRIGGER words_go AFTER DELETE ON memory_records BEGIN {_DROP}; END",
+    f"""CREATE TRIGGER words_change AFTER UPDATE OF key, value, text, tags, keywords, entities ON memory_records
+        BEGIN {_DROP}; {_ADD}; END""",
+)
+
+
+class Database:
+    """A connection, used by one thread at a time; what is not committed when a process is killed was never there.
+
+    Raises `StoreError` for a file that is foreign, newer, cut short, damaged or busy, and leaves it untouched.
+    """
+
+    def __init__(self, path: str | Path, wait: float = 5.0) -> None:
+        self.where = str(path)
+        if self.where != IN_MEMORY:
+            check_header(Path(path), APPLICATION, VERSION, what="database of records")
+        self._depth = 0
+        with refusing_file(self.where):
+            self._connection = sqlite3.connect(path, isolation_level=None, timeout=wait, check_same_thread=False)
+            self._connection.row_factory = sqlite3.Row
+            try:
+                self._make()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _make(self) -> None:
+        """Tables, where there are none yet; the file says whose it is before it has a log, in one step."""
+        if self._connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+            with transaction(self._connection):
+                self._connection.execute(f"PRAGMA user_version = {VERSION}")
+                self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        if self.where != IN_MEMORY:
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = FULL")
+        if not self.is_made:
+            with transaction(self._connection):
+                for statement in () if self.is_made else STATEMENTS:  # another process may have been first
+                    self._connection.execute(statement)
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the tables are there: they came all at once."""
+        return bool(self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'memory_records'").fetchone())
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """All of what is done inside, or nothing; may be entered again inside."""
+        if self._depth:
+            yield
+            return
+        with refusing_file(self.where), transaction(self._connection):
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+
+    def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
+        """The rows of a query, as mappings by column."""
+        return self.decoded(dict, query, *values)
+
+    def decoded(self, decode: Callable[[Any], Found], query: str, *values: object) -> list[Found]:
+        """The rows of a query, each as something; a row that is no such thing is a `StoreError`."""
+        with refusing_file(self.where):
+            found = self._connection.execute(query, values).fetchall()
+        try:
+            return [decode(row) for row in found]
+        except (MalsimError, ArithmeticError, LookupError, TypeError, ValueError) as problem:
+            raise StoreError(
+                "damaged: it holds rows that no such file does", where=self.where, hint="restore a copy"
+            ) from problem
+
+    def run(self, statement: str, *values: object) -> int:
+        """Do one statement of a change; returns how many rows it met."""
+        return self._connection.execute(statement, values).rowcount
+
+    def insert(self, row: Mapping[str, object]) -> None:
+        """A row of `memory_records`; one of the same id is replaced in its place."""
+        names = list(row)
+        placed = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name != "id")
+        listed, marks = ", ".join(f'"{name}"' for name in names), ", ".join("?" * len(names))
+        self.run(
+            f"INSERT INTO memory_records ({listed}) VALUES ({marks}) ON CONFLICT (id) DO UPDATE SET {placed}",
+            *row.values(),
+        )
+
+    def remove(self, record_id: str) -> None:
+        """A record and its links go."""
+        self.run("DELETE FROM memory_records WHERE id = ?", record_id)
+        self.run("DELETE FROM memory_links WHERE src_id = ? OR dst_id = ?", record_id, record_id)
+
+    def emit(self, name: str, now: int, payload: Mapping[str, object]) -> None:
+        """Write an event down, in the transaction that it tells of."""
+        self.run("INSERT INTO memory_events (ts, name, payload) VALUES (?, ?, ?)", now, name, canonical(payload, where=name))
+
+    def events(self, name: str | None, after: int) -> list[dict[str, Any]]:
+        """Events after a number, in order, with their payloads."""
+        query = "SELECT * FROM memory_events WHERE seq > ? AND (? IS NULL OR name = ?) ORDER BY seq"
+        return self.decoded(lambda row: dict(row) | {"payload": json.loads(row["payload"])}, query, after, name, name)
+
+    def meta(self, name: str) -> Any:
+        """A number or text kept by name; None where there is none."""
+        found = self.rows("SELECT value FROM memory_meta WHERE name = ?", name)
+        return found[0]["value"] if found else None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+
+def any_word(text: str) -> str:
+    """A full-text query for any of a text's words; empty where it has none.
+
+    >>> any_word('who is "on call"?')
+    '"who" OR "is" OR "on" OR "call"'
+    """
+    words = "".join(sign if sign.isalnum() else " " for sign in text).split()
+    return " OR ".join(f'"{word}"' for word in dict.fromkeys(words))
+
+
+def marks_for(values: Sequence[object]) -> str:
+    """As many question marks as values."""
+    return ", ".join("?" * len(values))

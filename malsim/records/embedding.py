@@ -1,0 +1,73 @@
+"""A text as a vector, offline: a hashed count of its character n-grams; any callable may stand in its place.
+
+    v_j = Σ over grams g of s(g) [h(g) mod dim = j],   then v / ‖v‖
+
+h is the CRC-32 of a gram, s the sign that its top bit gives.
+
+It finds texts that are spelt alike, and knows nothing of meaning.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+import zlib
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from malsim.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["Embedder", "Vector", "cosines", "embed", "hash_embedding"]
+
+Vector: TypeAlias = NDArray[np.float32]
+Embedder: TypeAlias = "Callable[[str], Sequence[float] | Vector]"
+DIMENSIONS, SIZES = 256, (3, 4)
+_TOP = 1 << 31
+
+
+@lru_cache(maxsize=8192)
+def hash_embedding(text: str) -> Vector:
+    """A unit vector of 256 numbers; all zero where the text has no letter, digit or sign.
+
+    >>> round(float(hash_embedding("the build failed") @ hash_embedding("The build  failed")), 6)
+    1.0
+    """
+    plain = f" {' '.join(unicodedata.normalize('NFKC', text).casefold().split())} "
+    grams = [plain[at : at + size] for size in SIZES for at in range(len(plain) - size + 1)]
+    hashes = np.array([zlib.crc32(gram.encode("utf-8", "surrogatepass")) for gram in grams], np.int64)
+    vector = np.bincount(hashes % DIMENSIONS, np.where(hashes & _TOP, -1.0, 1.0), DIMENSIONS)
+    size = math.sqrt(float(vector @ vector))
+    found: Vector = (vector / size if size else vector).astype(np.float32)
+    found.setflags(write=False)
+    return found
+
+
+def embed(embedder: Embedder, text: str) -> Vector:
+    """What an embedder makes of a text, as a unit vector; raises `UsageError` for what is no vector of finite numbers."""
+    if embedder is hash_embedding:
+        return hash_embedding(text)
+    try:
+        vector = np.asarray(embedder(text), np.float64)
+    except (TypeError, ValueError) as problem:
+        raise UsageError("an embedder returns a list of numbers", where="embedder", given=text) from problem
+    if vector.ndim != 1 or not vector.size or not np.isfinite(vector).all():
+        raise UsageError("an embedder returns a list of finite numbers", where="embedder", given=vector.tolist())
+    size = float(np.linalg.norm(vector))
+    return (vector / size if size else vector).astype(np.float32)
+
+
+def cosines(rows: NDArray[np.float64], query: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The cosine of each row (n, dim) with a query (dim,); 0 where either is all zero.
+
+    >>> cosines(np.array([[3.0, 4.0], [0.0, 0.0]]), np.array([0.0, 2.0])).tolist()
+    [0.8, 0.0]
+    """
+    sizes = np.linalg.norm(rows, axis=1) * np.linalg.norm(query)
+    dots = (rows * query).sum(axis=1)  # one order of summation, whatever the number of rows
+    return np.asarray(np.clip(np.divide(dots, sizes, out=np.zeros(len(rows)), where=sizes > 0.0), -1.0, 1.0))

@@ -1,0 +1,273 @@
+"""The first form: uniform records in lanes, put, linked, and found by words, by likeness, or by both."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from malsim.errors import AddressError, UsageError
+from malsim.finite import finite
+from malsim.records.database import Database, any_word, marks_for
+from malsim.records.embedding import Embedder, Vector, cosines, embed, hash_embedding
+from malsim.records.hashing import canonical
+from malsim.records.hybrid import coherent_scores, hybrid_scores, recency, utility
+from malsim.records.janitor import remove_expired
+from malsim.records.lanes import LANES, Upkeep, one_of
+from malsim.records.record import MemoryRecord, decode_record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = ["Hit", "RecordStore", "wall_clock"]
+
+RECENT = 1000  # of the records that carry an embedding, how many are compared
+SEEDS, PER_SEED = 8, 4
+_FIRST_FORM = "text IS NULL AND expires > ? AND (? IS NULL OR lane = ?)"
+
+
+def wall_clock() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A record that was found: its score, its parts, and the links that led to it (source, relation, weight)."""
+
+    record: MemoryRecord
+    score: float
+    parts: Mapping[str, float]
+    path: tuple[tuple[str, str, float], ...] = ()
+
+
+class RecordStore:
+    """Records in one SQLite file, or in working memory; every call is one transaction.
+
+    `clock` says what time it is (ms), `embedder` makes a vector of a text. Raises `StoreError` for another file.
+    """
+
+    def __init__(
+        self, path: str | Path = ":memory:", *, embedder: Embedder = hash_embedding,
+        clock: Callable[[], int] = wall_clock, upkeep: Upkeep | None = None,
+    ) -> None:  # fmt: skip
+        self.database = Database(path)
+        self.embedder, self.clock, self.upkeep = embedder, clock, upkeep or Upkeep()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self.database.close()
+
+    def put(self, record: MemoryRecord) -> MemoryRecord:
+        """Keep a record; one of the same hash takes its tags and numbers in, and is updated. Returns what is kept."""
+        now, digest = self.clock(), record.hash
+        with self.database.change():
+            remove_expired(self, digest, "text IS NULL", now)
+            held = self.database.decoded(
+                decode_record, "SELECT * FROM memory_records WHERE hash = ? AND text IS NULL", digest
+            )
+            kept = held[0].merged(record, now) if held else replace(record, id=digest[:16], created=now, updated=now)
+            self.database.insert(self._row(kept, digest))
+            self.database.emit(
+                "memory.record.put", now, {"id": kept.id, "hash": digest, "lane": kept.lane, "dedupe": bool(held)}
+            )
+        return kept
+
+    def get(self, record_id: str) -> MemoryRecord:
+        """A record by its id; raises `AddressError`."""
+        found = self.database.decoded(decode_record, "SELECT * FROM memory_records WHERE id = ? AND text IS NULL", record_id)
+        if not found:
+            raise AddressError("no such record", where=self.database.where, given=record_id)
+        return found[0]
+
+    def link(self, src: str, dst: str, rel: str, weight: float = 1.0) -> None:
+        """Link two records; the same link again takes the new weight. Raises `AddressError` where an end is not there."""
+        finite(weight, where="weight", low=0.0, high=1.0)
+        if not isinstance(rel, str) or not rel.strip():
+            raise UsageError("not a relation", where="rel", given=rel, allowed="a word")
+        now = self.clock()
+        with self.database.change():
+            for end in (src, dst):
+                if not self.database.rows("SELECT 1 FROM memory_records WHERE id = ?", end):
+                    raise AddressError("no such record", where=self.database.where, given=end)
+            self.database.run(
+                """INSERT INTO memory_links VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (src_id, dst_id, rel) DO UPDATE SET weight = excluded.weight, updated = excluded.updated""",
+                src, dst, rel, float(weight), now, now,
+            )  # fmt: skip
+            self.database.emit("memory.link.put", now, {"src": src, "dst": dst, "rel": rel, "weight": float(weight)})
+
+    def links(self, src: str, limit: int = 50) -> list[dict[str, Any]]:
+        """What a record links to, the heaviest first: {src, dst, rel, weight}."""
+        query = """SELECT src_id AS src, dst_id AS dst, rel, weight FROM memory_links WHERE src_id = ?
+            ORDER BY weight DESC, rowid LIMIT ?"""
+        return self.database.rows(query, src, _count(limit))
+
+    def select(self, text: str = "", *, lane: str | None = None, limit: int = 50, match: str = "like") -> list[MemoryRecord]:
+        """Records that hold a text (`like`, the last updated first) or any of its words (`words`, the best first)."""
+        if one_of(match, ("like", "words"), "match") == "words":
+            rows = list(self._hits(text, lane))[: _count(limit)]
+            return self._fetched(rows)
+        escaped = "".join(f"\\{sign}" if sign in "%_\\" else sign for sign in text)
+        query = f"""SELECT * FROM memory_records WHERE {_FIRST_FORM}
+            AND (key || ' ' || value || ' ' || tags) LIKE ? ESCAPE '\\' ORDER BY updated DESC, seq LIMIT ?"""
+        return self.database.decoded(decode_record, query, self.clock(), *_lane(lane), f"%{escaped}%", _count(limit))
+
+    def search_embed(self, query: str | Sequence[float], *, lane: str | None = None, limit: int = 50) -> list[Hit]:
+        """Records by the cosine of their embedding with a text's, or with a vector; of the most recent that carry one."""
+        found = self._recent(lane)
+        sim = self._sims(found, query)
+        best = np.argsort(-sim, kind="stable")[: _count(limit)]
+        records = self._fetched([found[at]["seq"] for at in best])
+        return [Hit(record, float(sim[at]), {"sim": float(sim[at])}) for record, at in zip(records, best, strict=True)]
+
+    def select_hybrid(
+        self, query: str, *, lane: str | None = None, limit: int = 50, recency_form: str = "half_life"
+    ) -> list[Hit]:
+        """Records by likeness, words, recency and utility (`malsim.records.hybrid`), best first; ties by creation.
+
+        `recency_form` is half_life, as documented, or e_folding, as coded.
+        """
+        hits, now = self._hits(query, lane), self.clock()
+        found = {row["seq"]: row for row in self._recent(lane)}
+        found |= {row["seq"]: row for row in self._plain([seq for seq in hits if seq not in found])}
+        rows = [found[seq] for seq in sorted(found)]
+        parts = {
+            "sim": self._sims(rows, query),
+            "fts": np.array([float(row["seq"] in hits) for row in rows]),
+            "recency": recency([now - row["updated"] for row in rows], recency_form),
+            "utility": utility([row["score"] for row in rows]),
+        }
+        score = hybrid_scores(*parts.values())
+        best = np.argsort(-score, kind="stable")[: _count(limit)]
+        records = self._fetched([rows[at]["seq"] for at in best])
+        return [
+            Hit(record, float(score[at]), {name: float(part[at]) for name, part in parts.items()})
+            for record, at in zip(records, best, strict=True)
+        ]
+
+    def select_coherent(
+        self, query: str, *, lane: str | None = None, limit: int = 50, seeds: int = SEEDS, per_seed: int = PER_SEED,
+        recency_form: str = "half_life",
+    ) -> list[Hit]:  # fmt: skip
+        """The best hybrid records and what they link to, one step away; a record that is both has the larger score."""
+        found = {hit.record.id: hit for hit in self.select_hybrid(query, lane=lane, limit=seeds, recency_form=recency_form)}
+        for seed in list(found.values()):
+            for link in self.links(seed.record.id, per_seed):
+                hit = self._linked(seed, link, recency_form)
+                if hit and (hit.record.id not in found or hit.score > found[hit.record.id].score):
+                    found[hit.record.id] = hit
+        return sorted(found.values(), key=lambda hit: -hit.score)[: _count(limit)]
+
+    def explain_coherent(self, query: str, **options: Any) -> list[dict[str, Any]]:
+        """`select_coherent`, each item with its component scores and the links that led to it."""
+        return [
+            {"id": hit.record.id, "key": hit.record.key, "value": hit.record.value, "score": hit.score,
+             "parts": dict(hit.parts), "path": [dict(zip(("src", "rel", "weight"), step, strict=True)) for step in hit.path]}
+            for hit in self.select_coherent(query, **options)
+        ]  # fmt: skip
+
+    def contradictions(self) -> list[dict[str, Any]]:
+        """Pairs that say different things of one key, and pairs linked as contradictions. No score reads them."""
+        query = """SELECT a.id AS src, b.id AS dst, 'value' AS rel FROM memory_records a JOIN memory_records b
+            ON a.seq < b.seq AND a.lane = b.lane AND a.kind = b.kind AND a.key = b.key AND a.value <> b.value
+            WHERE a.text IS NULL AND b.text IS NULL AND a.key <> ''
+            UNION ALL SELECT src_id, dst_id, rel FROM memory_links WHERE rel = 'contradicts' ORDER BY 3, 1, 2"""
+        return self.database.rows(query)
+
+    def events(self, name: str | None = None, after: int = 0) -> list[dict[str, Any]]:
+        """What happened, in order: {seq, ts, name, payload}."""
+        return self.database.events(name, after)
+
+    def vector(self, text: str) -> tuple[bytes, str]:
+        """A text's embedding as the file keeps it: little-endian floats, and what made them."""
+        vector = embed(self.embedder, text)
+        return vector.astype("<f4").tobytes(), self.hint(len(vector))
+
+    def hint(self, size: int) -> str:
+        """The name of the embedder and the size of its vectors; only vectors of one hint are compared."""
+        return f"{getattr(self.embedder, '__qualname__', type(self.embedder).__qualname__)}:{size}"
+
+    def _row(self, record: MemoryRecord, digest: str) -> dict[str, object]:
+        blob, hint = self.vector(record.text)
+        created = record.created or 0
+        durability = LANES[record.lane]
+        return {
+            "id": record.id, "lane": record.lane, "kind": record.kind, "key": record.key, "value": canonical(record.value),
+            "tags": canonical(record.tags), "hash": digest, "embed_blob": blob, "embed_hint": hint, "score": record.score,
+            "prob": record.prob, "durability": durability, "created": created, "updated": record.updated,
+            "expires": self.upkeep.expires(created, record.lane, durability),
+        }  # fmt: skip
+
+    def _hits(self, text: str, lane: str | None) -> dict[int, None]:
+        """Rows in which any word of a text occurs, the best first."""
+        words = any_word(text)
+        if not words:
+            return {}
+        query = f"""SELECT seq FROM memory_fts JOIN memory_records ON seq = memory_fts.rowid
+            WHERE memory_fts MATCH ? AND {_FIRST_FORM} ORDER BY bm25(memory_fts), seq LIMIT {RECENT}"""
+        return {row["seq"]: None for row in self.database.rows(query, words, self.clock(), *_lane(lane))}
+
+    def _recent(self, lane: str | None) -> list[dict[str, Any]]:
+        query = f"""SELECT seq, updated, score, embed_blob, embed_hint FROM memory_records
+            WHERE {_FIRST_FORM} AND embed_blob IS NOT NULL ORDER BY updated DESC, seq LIMIT {RECENT}"""
+        return sorted(self.database.rows(query, self.clock(), *_lane(lane)), key=lambda row: row["seq"])
+
+    def _plain(self, rows: Sequence[int]) -> list[dict[str, Any]]:
+        query = f"""SELECT seq, updated, score, embed_blob, embed_hint FROM memory_records
+            WHERE seq IN ({marks_for(rows)})"""
+        return self.database.rows(query, *rows)
+
+    def _sims(self, rows: Sequence[Mapping[str, Any]], query: str | Sequence[float]) -> NDArray[np.float64]:
+        vector: Vector = embed(self.embedder, query) if isinstance(query, str) else embed(lambda _: query, "")
+        return blob_cosines(rows, vector, self.hint(len(vector)))
+
+    def _fetched(self, rows: Sequence[int]) -> list[MemoryRecord]:
+        query = f"SELECT * FROM memory_records WHERE seq IN ({marks_for(rows)})"
+        held = dict(self.database.decoded(lambda row: (row["seq"], decode_record(row)), query, *rows))
+        return [held[row] for row in rows]
+
+    def _linked(self, seed: Hit, link: Mapping[str, Any], recency_form: str) -> Hit | None:
+        query = "SELECT * FROM memory_records WHERE id = ? AND text IS NULL AND expires > ?"
+        found = self.database.decoded(decode_record, query, link["dst"], self.clock())
+        if not found:
+            return None
+        recent = float(recency(self.clock() - (found[0].updated or 0), recency_form))
+        parts = {"seed": seed.score, "link": float(link["weight"]), "recency": recent}
+        score = float(coherent_scores(*parts.values()))
+        return Hit(found[0], score, parts, ((link["src"], link["rel"], link["weight"]),))
+
+
+def blob_cosines(rows: Sequence[Mapping[str, Any]], query: Vector, hint: str) -> NDArray[np.float64]:
+    """The cosine of each row's embedding with a query; 0 where it has none of this hint."""
+    found = np.zeros(len(rows))
+    held = [
+        at for at, row in enumerate(rows) if row["embed_hint"] == hint and len(row["embed_blob"] or b"") == 4 * len(query)
+    ]
+    if held:
+        blobs = np.frombuffer(b"".join(rows[at]["embed_blob"] for at in held), "<f4").reshape(len(held), len(query))
+        found[held] = cosines(blobs.astype(np.float64), query.astype(np.float64))
+    return found
+
+
+def _lane(lane: str | None) -> tuple[str | None, str | None]:
+    if lane is not None:
+        one_of(lane, tuple(LANES), "lane")
+    return lane, lane
+
+
+def _count(limit: object) -> int:
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        raise UsageError("not a count", where="limit", given=limit, allowed="1, 2, 3 …")
+    return limit

@@ -1,0 +1,206 @@
+"""The second form: items with durability, trust and privacy; searched, packed within a budget, held back and let go."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import AddressError, UsageError
+from malsim.records.candidates import Scope, find, ranked
+from malsim.records.fusion import Fusion
+from malsim.records.hashing import canonical
+from malsim.records.janitor import keep_up, remove_expired
+from malsim.records.lanes import LANES, one_of
+from malsim.records.packing import Coverage, Pack, PackBudget, fill, greedy, quarter_of_letters, widened
+from malsim.records.record import OverlayItem, decode_item
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from malsim.records.kernel import RecordStore
+    from malsim.records.packing import Decision, Packer, TokenCounter
+
+__all__ = ["Overlay"]
+
+_SECOND_FORM = "text IS NOT NULL"
+
+
+class Overlay:
+    """Items of the second form in a store of records.
+
+    Parameters
+    ----------
+    store
+        Where they are kept; its clock, embedder and upkeep hold here too.
+    fusion, coverage
+        The numbers of a search, and when a thin pack is searched for again.
+    count, packer
+        What counts tokens, and what chooses within a budget.
+    """
+
+    def __init__(
+        self, store: RecordStore, *, fusion: Fusion | None = None, coverage: Coverage | None = None,
+        count: TokenCounter = quarter_of_letters, packer: Packer = greedy,
+    ) -> None:  # fmt: skip
+        self.store, self.database = store, store.database
+        self.fusion, self.coverage = fusion or Fusion(), coverage or Coverage()
+        self.count, self.packer = count, packer
+
+    def upsert(self, item: OverlayItem, *, dedupe: bool = False) -> OverlayItem:
+        """Keep an item; one of the same id is written over, and under `dedupe` one of the same hash takes it in.
+
+        Neither makes it younger: its life counts from its creation. Returns what is kept.
+        """
+        now, digest = self.store.clock(), item.hash
+        with self.database.change():
+            remove_expired(self.store, digest, _SECOND_FORM, now)
+            held = self._held(item, digest, dedupe=dedupe)
+            if held and item.id:
+                kept = replace(item, ts=held.ts, updated=now)
+            elif held:
+                kept = held.merged(item, now)
+            else:
+                ts = now if item.ts is None else item.ts
+                kept = replace(item, id=item.id or self._new_id(digest), ts=ts, updated=now)
+            return self._write(kept, now, **({"dedupe": True} if held and not item.id else {}))
+
+    def get(self, item_id: str) -> OverlayItem:
+        """An item by its id; raises `AddressError`."""
+        found = self.database.decoded(decode_item, "SELECT * FROM memory_records WHERE id = ? AND text IS NOT NULL", item_id)
+        if not found:
+            raise AddressError("no such item", where=self.database.where, given=item_id)
+        return found[0]
+
+    def promote(self, item_id: str, lane: str = "semantic") -> OverlayItem:
+        """Move an item to another lane, whose durability and lifetime it takes."""
+        durability = LANES[one_of(lane, tuple(LANES), "lane")]
+        return self._change(item_id, lane=lane, durability=durability, ttl_s=None)
+
+    def pin(self, item_id: str, *, pinned: bool = True) -> OverlayItem:
+        """Boost an item in every search, or no more."""
+        return self._change(item_id, extra={**self.get(item_id).extra, "pin": pinned})
+
+    def search(self, query: str, *, scope: Scope | None = None, fusion: Fusion | None = None) -> list[Decision]:
+        """What a question finds, the best first, each with its numbers; see `malsim.records.fusion`."""
+        fusion = fusion or self.fusion
+        return ranked(find(self.store, query, scope or Scope(), fusion), fusion, self.store.clock())
+
+    def pack(
+        self, query: str, budget: PackBudget, *, scope: Scope | None = None, hard: Mapping[str, Sequence[str]] | None = None
+    ) -> Pack:
+        """What fits a budget, with the reason of each decision; a thin pack is searched for again. The pack is journaled.
+
+        `hard` holds texts for the slots instructions, safety and reserved, which go first. Raises `UsageError` where they
+        alone are over the budget.
+        """
+        fusion, rounds = self.fusion, 1
+        while True:
+            found = self.search(query, scope=scope, fusion=fusion)
+            pack = replace(fill(found, budget, hard, count=self.count, packer=self.packer), rounds=rounds, mmr=fusion.mmr)
+            wider = widened(pack, fusion, self.coverage, max_tokens=budget.max_tokens)
+            if wider is None:
+                break
+            fusion, rounds = wider, rounds + 1
+        with self.database.change():
+            payload = {
+                "query": query, "max_tokens": budget.max_tokens, "tokens": pack.tokens, "rounds": pack.rounds,
+                "mmr": pack.mmr, "decisions": [decision.trace for decision in pack.decisions],
+            }  # fmt: skip
+            self.database.emit("memory.pack.journaled", self.store.clock(), payload)
+        return pack
+
+    def hold(self, item: OverlayItem, reason: str) -> str:
+        """Put an item into quarantine, where no search sees it; returns the id by which it is admitted."""
+        if not isinstance(reason, str) or not reason.strip():
+            raise UsageError("no reason", where="reason", given=reason, allowed="a text")
+        now, held_id = self.store.clock(), item.hash[:16]
+        with self.database.change():
+            statement = "INSERT OR REPLACE INTO memory_quarantine VALUES (?, ?, ?, ?)"
+            self.database.run(statement, held_id, canonical(asdict(item)), reason, now)
+            self.database.emit("memory.quarantined", now, {"id": held_id, "hash": item.hash, "reason": reason})
+        return held_id
+
+    def held(self) -> list[tuple[str, OverlayItem, str]]:
+        """What is in quarantine, the oldest first: id, item, reason."""
+        query = "SELECT id, item, reason FROM memory_quarantine ORDER BY created, id"
+        return self.database.decoded(lambda row: (row["id"], OverlayItem(**json.loads(row["item"])), row["reason"]), query)
+
+    def admit(self, held_id: str, *, dedupe: bool = False) -> OverlayItem:
+        """Let an item out of quarantine into the memory; raises `AddressError`."""
+        found = {name: item for name, item, _ in self.held()}
+        if held_id not in found:
+            raise AddressError("not in quarantine", where=self.database.where, given=held_id)
+        with self.database.change():
+            self.database.run("DELETE FROM memory_quarantine WHERE id = ?", held_id)
+            self.database.emit("memory.admitted", self.store.clock(), {"id": held_id, "hash": found[held_id].hash})
+            return self.upsert(found[held_id], dedupe=dedupe)
+
+    def keep_up(self) -> list[dict[str, Any]]:
+        """The janitor's passes that are due by now; returns what went."""
+        return keep_up(self.store)
+
+    def metrics(self) -> dict[str, Any]:
+        """How many items by lane and kind, how many are held, how many contradictions are shown; an event too."""
+        rows = self.database.rows("SELECT lane, kind FROM memory_records WHERE text IS NOT NULL ORDER BY seq")
+        counts = {
+            "items": len(rows), "held": len(self.held()), "contradictions": len(self.store.contradictions()),
+            "lanes": dict(Counter(row["lane"] for row in rows)), "kinds": dict(Counter(row["kind"] for row in rows)),
+        }  # fmt: skip
+        with self.database.change():
+            self.database.emit("memory.overlay.metrics", self.store.clock(), counts)
+        return counts
+
+    def _held(self, item: OverlayItem, digest: str, *, dedupe: bool) -> OverlayItem | None:
+        query, value = "id = ?", item.id
+        if not item.id:
+            if not dedupe:
+                return None
+            query, value = "hash = ?", digest
+        found = self.database.decoded(
+            decode_item, f"SELECT * FROM memory_records WHERE {query} AND text IS NOT NULL ORDER BY seq LIMIT 1", value
+        )
+        return found[0] if found else None
+
+    def _new_id(self, digest: str) -> str:
+        last = self.database.rows("SELECT max(seq) AS seq FROM sqlite_sequence WHERE name = 'memory_records'")
+        return f"{digest[:16]}-{(last[0]['seq'] or 0) + 1}"
+
+    def _change(self, item_id: str, **fields: Any) -> OverlayItem:
+        now = self.store.clock()
+        with self.database.change():
+            return self._write(replace(self.get(item_id), updated=now, **fields), now)
+
+    def _write(self, item: OverlayItem, now: int, **said: bool) -> OverlayItem:
+        digest = item.hash
+        item = replace(item, extra={**item.extra, "hash": digest})
+        blob, hint = self.store.vector(item.text)
+        expires = self.store.upkeep.expires(item.ts or 0, item.lane, item.durability, item.ttl_s)
+        plain = (
+            "id",
+            "lane",
+            "kind",
+            "agent_id",
+            "project_id",
+            "text",
+            "durability",
+            "trust",
+            "privacy",
+            "ttl_s",
+            "updated",
+        )
+        coded = ("keywords", "entities", "source", "links", "extra")
+        row: dict[str, object] = {name: getattr(item, name) for name in plain}
+        row |= {name: canonical(getattr(item, name)) for name in coded}
+        row |= {
+            "value": canonical({"text": item.text}),
+            "tags": "[]",
+            "hash": digest,
+            "created": item.ts,
+            "expires": expires,
+        }
+        self.database.insert(row | {"embed_blob": blob, "embed_hint": hint})
+        payload: dict[str, object] = {"id": item.id, "hash": digest, "lane": item.lane, "kind": item.kind}
+        self.database.emit("memory.item.upserted", now, payload | said)
+        return item

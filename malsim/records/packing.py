@@ -1,0 +1,190 @@
+"""Fill a prompt within a budget: hard slots first, then items by their order and caps, with a reason for each.
+
+A pack that stays thin is searched for again with wider limits; where its items are much alike, λ steps towards diversity.
+ARW's code steps the other way (`Coverage(shipped=True)`), which takes diversity away where it is missing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from malsim.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from malsim.records.fusion import Fusion
+
+__all__ = [
+    "HARD", "Coverage", "Decision", "Pack", "PackBudget", "TokenCounter", "fill", "greedy", "quarter_of_letters", "widened",
+]  # fmt: skip
+
+HARD = ("instructions", "safety", "reserved")
+TokenCounter: TypeAlias = "Callable[[str], int]"
+Packer: TypeAlias = "Callable[[Sequence[Decision], PackBudget, int], Sequence[Decision]]"
+
+
+def quarter_of_letters(text: str) -> int:
+    """A token for every four letters, rounded up: the usual estimate where the model's own counter is not at hand.
+
+    >>> quarter_of_letters("five!"), quarter_of_letters("")
+    (2, 0)
+    """
+    return -(-len(text) // 4)
+
+
+@dataclass(frozen=True)
+class PackBudget:
+    """How many tokens a pack may hold, and how many items of a kind; a kind without a cap has none.
+
+    Raises `UsageError` for a count below 0.
+    """
+
+    max_tokens: int
+    per_kind_caps: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Look at the counts."""
+        for name, count in {"max_tokens": self.max_tokens, **self.per_kind_caps}.items():
+            if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+                raise UsageError("not a count", where=f"budget.{name}", given=count, allowed="0, 1, 2 …")
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """When a pack is thin (below `fill` of its tokens) and how it is searched for again, `rounds` times in all."""
+
+    fill: float = 0.5
+    rounds: int = 3
+    alike: float = 0.8
+    step: float = 0.1
+    shipped: bool = False
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was decided of an item: each number that led to it, what it costs, and its slot or why it was dropped."""
+
+    id: str
+    kind: str
+    text: str
+    durability: str
+    lexical_rank: int
+    vector_rank: int
+    fused: float
+    recency: float
+    trust: float
+    pinned: bool
+    relevance: float
+    similar: float
+    score: float
+    tokens: int = 0
+    slot: str | None = None
+    dropped: str | None = None
+
+    @property
+    def trace(self) -> dict[str, Any]:
+        """The decision without the text, as JSON takes it; `mmr` is the verdict of diversity."""
+        named = {name: value for name, value in vars(self).items() if name != "text"}
+        return named | {"mmr": "dropped" if (self.dropped or "").startswith("near") else "retained"}
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A pack: its decisions in order, the texts in its slots, and what they cost."""
+
+    decisions: tuple[Decision, ...]
+    hard: tuple[tuple[str, str], ...]
+    tokens: int
+    rounds: int = 1
+    mmr: float = 0.5
+
+    @property
+    def items(self) -> tuple[Decision, ...]:
+        """What is in it."""
+        return tuple(decision for decision in self.decisions if decision.slot)
+
+    @property
+    def text(self) -> str:
+        """The hard slots and the items, a line each."""
+        return "".join(f"{text}\n" for text in [*(text for _, text in self.hard), *(item.text for item in self.items)])
+
+
+def greedy(candidates: Sequence[Decision], budget: PackBudget, left: int) -> list[Decision]:
+    """The packer by default: each candidate in order that its kind's cap and the tokens left allow."""
+    held, decided = Counter[str](), list[Decision]()
+    for each in candidates:
+        if held[each.kind] >= budget.per_kind_caps.get(each.kind, len(candidates)):
+            decided.append(replace(each, dropped=f"its kind's cap of {budget.per_kind_caps[each.kind]} is reached"))
+        elif each.tokens > left:
+            decided.append(replace(each, dropped=f"over budget: {each.tokens} tokens, {left} left"))
+        else:
+            held[each.kind] += 1
+            left -= each.tokens
+            decided.append(replace(each, slot=f"{each.kind}:{held[each.kind]}"))
+    return decided
+
+
+def fill(
+    ranked: Sequence[Decision],
+    budget: PackBudget,
+    hard: Mapping[str, Sequence[str]] | None = None,
+    *,
+    count: TokenCounter = quarter_of_letters,
+    packer: Packer = greedy,
+    near: float = 0.98,
+) -> Pack:
+    """A pack of what a search ranked.
+
+    Ephemeral items and near copies (a cosine of `near` with an item before) are no candidates. Raises `UsageError` where the
+    hard slots alone are over the budget, and where a packer of the user's own is.
+    """
+    slots = _hard(hard or {})
+    spent = sum(count(f"{text}\n") for _, text in slots)
+    if spent > budget.max_tokens:
+        raise UsageError(
+            "the hard slots are over the budget", where="budget.max_tokens", given=budget.max_tokens, allowed=f"≥ {spent}"
+        )
+    priced = [replace(each, tokens=count(f"{each.text}\n"), dropped=_no_candidate(each, near)) for each in ranked]
+    decided = {
+        each.id: each for each in packer([each for each in priced if not each.dropped], budget, budget.max_tokens - spent)
+    }
+    decisions = tuple(decided.get(each.id, each if each.dropped else replace(each, dropped="left out")) for each in priced)
+    inside = [each for each in decisions if each.slot]
+    pack = Pack(decisions, slots, spent + sum(each.tokens for each in inside))
+    kinds = Counter(each.kind for each in inside)
+    over = [kind for kind, most in budget.per_kind_caps.items() if kinds[kind] > most]
+    if pack.tokens > budget.max_tokens or over:
+        raise UsageError("the packer went over the budget", where="packer", given=over or pack.tokens)
+    return pack
+
+
+def widened(pack: Pack, fusion: Fusion, coverage: Coverage, *, max_tokens: int) -> Fusion | None:
+    """The settings of the next round, or None where the pack is not thin or the rounds are used up."""
+    if pack.rounds >= coverage.rounds or pack.tokens >= coverage.fill * max_tokens:
+        return None
+    alike = [item.similar for item in pack.items[1:]]
+    mmr = fusion.mmr
+    if alike and sum(alike) / len(alike) > coverage.alike:
+        mmr += coverage.step if coverage.shipped else -coverage.step
+    return replace(
+        fusion, lexical_limit=2 * fusion.lexical_limit, vector_limit=2 * fusion.vector_limit, mmr=min(1.0, max(0.0, mmr))
+    )
+
+
+def _hard(hard: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], ...]:
+    unknown = sorted(set(hard) - set(HARD))
+    if unknown:
+        raise UsageError("no hard slot", where="hard", given=", ".join(unknown), allowed=", ".join(HARD))
+    for name, texts in hard.items():
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise UsageError("not a list of texts", where=f"hard.{name}", given=texts)
+    return tuple((name, text) for name in HARD for text in hard.get(name, ()))
+
+
+def _no_candidate(item: Decision, near: float) -> str | None:
+    if item.durability == "ephemeral":
+        return "ephemeral: promote it first"
+    return f"near copy: cosine {item.similar:.3f} with an item before it" if item.similar >= near else None

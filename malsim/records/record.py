@@ -1,0 +1,173 @@
+"""The two forms of a record: lane, kind, key and value; or a text by an agent, with durability, trust and privacy."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import UsageError
+from malsim.finite import finite
+from malsim.records.hashing import canonical, content_hash
+from malsim.records.lanes import DURABILITIES, LANE_OF, LANES, LATEST_MS, PRIVACIES, one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["KINDS", "MemoryRecord", "OverlayItem", "decode_item", "decode_record", "union"]
+
+KINDS = ("fact", "obs", "result", "pref", "plan", "summary")
+
+
+@dataclass(frozen=True)
+class MemoryRecord:
+    """A record of the first form; `id`, `created` and `updated` (ms) are the store's to give.
+
+    Raises `UsageError` for an unknown lane, what is no text, a value that JSON does not hold, a probability outside 0 to 1.
+    """
+
+    lane: str
+    kind: str
+    key: str
+    value: Any
+    tags: tuple[str, ...] = ()
+    score: float | None = None
+    prob: float | None = None
+    id: str = ""
+    created: int | None = None
+    updated: int | None = None
+
+    def __post_init__(self) -> None:
+        """Look at each field."""
+        one_of(self.lane, tuple(LANES), "lane")
+        _text(self.kind, "kind")
+        _text(self.key, "key", empty=True)
+        canonical(self.value)
+        object.__setattr__(self, "tags", _texts(self.tags, "tags"))
+        _maybe(self.score, "score")
+        _maybe(self.prob, "prob", 0.0, 1.0)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the canonical JSON of lane, kind, key and value: what makes two records one."""
+        return content_hash(lane=self.lane, kind=self.kind, key=self.key, value=self.value)
+
+    @property
+    def text(self) -> str:
+        """What is embedded: the key, and the value as text."""
+        return f"{self.key} {self.value if isinstance(self.value, str) else canonical(self.value)}"
+
+    def merged(self, later: MemoryRecord, now: int) -> MemoryRecord:
+        """What is kept once an equal record is put: both tags, the later numbers where there are any, its time as update."""
+        return replace(
+            self, tags=union(self.tags, later.tags), updated=now,
+            score=self.score if later.score is None else later.score, prob=self.prob if later.prob is None else later.prob,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OverlayItem:
+    """An item of the second form; `id`, `ts` (ms), lane and durability may be left to the store.
+
+    A durability follows from the lane, a lane from the durability, and both are long without either. Raises `UsageError`.
+    """
+
+    text: str
+    kind: str = "fact"
+    agent_id: str = ""
+    project_id: str = ""
+    id: str = ""
+    ts: int | None = None
+    lane: str = ""
+    durability: str = ""
+    trust: float = 0.5
+    privacy: str = "private"
+    ttl_s: float | None = None
+    keywords: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    source: Mapping[str, Any] = field(default_factory=dict)
+    links: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    updated: int | None = None
+
+    def __post_init__(self) -> None:
+        """Look at each field."""
+        _text(self.text, "text")
+        one_of(self.kind, KINDS, "kind")
+        for name in ("agent_id", "project_id", "id"):
+            _text(getattr(self, name), name, empty=True)
+        _maybe(self.ts, "ts", 0, LATEST_MS)
+        durability = one_of(self.durability or LANES.get(self.lane, "long"), DURABILITIES, "durability")
+        object.__setattr__(self, "durability", durability)
+        object.__setattr__(self, "lane", one_of(self.lane or LANE_OF[durability], tuple(LANES), "lane"))
+        finite(self.trust, where="trust", low=0.0, high=1.0)
+        one_of(self.privacy, PRIVACIES, "privacy")
+        _maybe(self.ttl_s, "ttl_s", 0.0)
+        for name in ("keywords", "entities"):
+            object.__setattr__(self, name, _texts(getattr(self, name), name))
+        for name in ("source", "links", "extra"):
+            if not isinstance(getattr(self, name), dict):
+                raise UsageError("not an object", where=name, given=getattr(self, name), allowed="a dict")
+            canonical(getattr(self, name), where=name)
+        for name in self.links:
+            _texts(self.links[one_of(name, ("parents", "children"), "links")], f"links.{name}")
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 over agent, project, kind and text: what makes two items one, where that is asked."""
+        return content_hash(self.agent_id, self.project_id, self.kind, self.text)
+
+    @property
+    def pinned(self) -> bool:
+        """Whether it is pinned."""
+        return bool(self.extra.get("pin"))
+
+    def merged(self, later: OverlayItem, now: int) -> OverlayItem:
+        """What is kept once an equal item is written: trust and extras are the later's; its age stays."""
+        return replace(
+            self, trust=later.trust, keywords=union(self.keywords, later.keywords), updated=now,
+            entities=union(self.entities, later.entities), extra={**self.extra, **later.extra},
+        )  # fmt: skip
+
+
+def union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    """Both, in order, each once."""
+    return tuple(dict.fromkeys((*first, *second)))
+
+
+def decode_record(row: Mapping[str, Any]) -> MemoryRecord:
+    """A row of the database as a record of the first form."""
+    names = ("lane", "kind", "key", "score", "prob", "id", "created", "updated")
+    return MemoryRecord(
+        value=json.loads(row["value"]), tags=tuple(json.loads(row["tags"])), **{name: row[name] for name in names}
+    )
+
+
+def decode_item(row: Mapping[str, Any]) -> OverlayItem:
+    """A row of the database as an item of the second form."""
+    names = ("text", "kind", "agent_id", "project_id", "id", "lane", "durability", "trust", "privacy", "ttl_s", "updated")
+    lists: dict[str, Any] = {name: tuple(json.loads(row[name])) for name in ("keywords", "entities")}
+    objects: dict[str, Any] = {name: json.loads(row[name]) for name in ("source", "links", "extra")}
+    return OverlayItem(ts=row["created"], **{name: row[name] for name in names}, **lists, **objects)
+
+
+def _text(value: object, where: str, *, empty: bool = False) -> None:
+    if not isinstance(value, str) or "\0" in value or not (empty or value.strip()):
+        raise UsageError("not a text", where=where, given=value, allowed="a text" if empty else "a text that is not empty")
+    try:
+        value.encode()
+    except UnicodeEncodeError as problem:
+        raise UsageError("not a text that UTF-8 can hold", where=where, given=value) from problem
+
+
+def _texts(value: object, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        raise UsageError("not a list of texts", where=where, given=value)
+    for each in value:
+        _text(each, where)
+    return tuple(value)
+
+
+def _maybe(value: object, where: str, low: float = float("-inf"), high: float = float("inf")) -> None:
+    if value is not None:
+        finite(value, where=where, low=low, high=high)

@@ -1,0 +1,87 @@
+"""An SQLite file of ours: whose it is by its header, one transaction a call, and errors that say what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from malsim.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["MAGIC", "belongs_to", "check_header", "holds_log", "refusing_file", "transaction"]
+
+MAGIC = b"SQLite format 3\0"
+HEADER = 100
+_PARTS = (slice(16, 18), slice(28, 32), slice(60, 64), slice(68, 72))  # page size, pages, user version, application id
+LARGEST_PAGE = 65_536  # written as 1, in two bytes
+
+
+def belongs_to(path: Path, application: int) -> bool:
+    """Whether a file says that it is of this application."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        header = file.read(HEADER)
+    return header.startswith(MAGIC) and int.from_bytes(header[_PARTS[-1]], "big") == application
+
+
+def check_header(path: Path, application: int, version: int, *, what: str = "store") -> None:
+    """Refuse what is no such file, from its first bytes alone; an absent or empty one is to be made.
+
+    Raises `StoreError` for a folder, another program's file, another version's, one that is cut short.
+    """
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{'a folder' if path.is_dir() else 'no plain file'}, not a {what}", where=str(path))
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    with path.open("rb") as file:
+        header = file.read(HEADER)
+    if not header.startswith(MAGIC[: len(header)]):
+        raise StoreError("not an SQLite file", where=str(path), hint="malsim import reads JSON archives")
+    if len(header) < HEADER:
+        raise StoreError("cut short: not a whole SQLite file", where=str(path), hint="restore a copy")
+    page, pages, found, owner = (int.from_bytes(header[part], "big") for part in _PARTS)
+    if owner != application:
+        raise StoreError(f"an SQLite file, but no {what} of malsim's", where=str(path), hint="try malsim import")
+    if found != version:
+        age = "a newer" if found > version else "an older"
+        raise StoreError(f"a {what} of {age} malsim", where=str(path), given=f"version {found}", allowed=str(version))
+    if path.stat().st_size < (LARGEST_PAGE if page == 1 else page) * pages and not holds_log(path):
+        raise StoreError("cut short: pages are missing at its end", where=str(path), hint="restore a copy")
+
+
+def holds_log(path: Path) -> bool:
+    """Whether the file's write-ahead log holds anything."""
+    log = Path(f"{path}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of what is done inside, or nothing; begins by making sure that nobody else is writing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def refusing_file(path: Path | str) -> Iterator[None]:
+    """Turn what SQLite raises into a `StoreError` that says what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise StoreError("busy: another process is writing", where=str(path), hint="try again in a moment") from error
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            raise StoreError("damaged: not a readable SQLite file", where=str(path), hint="restore a copy") from error
+        raise StoreError(f"cannot be read or written: {error}", where=str(path)) from error

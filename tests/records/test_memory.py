@@ -1,0 +1,329 @@
+"""Both forms on SQLite: dedupe, links, retrieval, lives, quarantine, privacy, events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malsim.errors import AddressError, UsageError
+from malsim.records import Fusion, MemoryRecord, Overlay, OverlayItem, PackBudget, RecordStore, Scope, Upkeep, keep_up, sweep
+
+HOUR = 3_600_000
+DAY = 24 * HOUR
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0
+
+    def __call__(self) -> int:
+        return self.now
+
+
+records = st.builds(
+    MemoryRecord,
+    lane=st.sampled_from(["semantic", "episodic"]), kind=st.just("fact"), key=st.sampled_from("ab"),
+    value=st.sampled_from(["x", 1]), tags=st.lists(st.sampled_from("uvw"), max_size=2).map(tuple),
+    score=st.none() | st.floats(0, 1), prob=st.none(),
+)  # fmt: skip
+texts = st.text("abc ", min_size=1, max_size=12).filter(str.strip)
+items = st.builds(
+    OverlayItem, text=texts, agent_id=st.sampled_from("uv"), kind=st.sampled_from(["fact", "plan"]), trust=st.floats(0, 1),
+    privacy=st.sampled_from(["private", "project", "shared"]), lane=st.sampled_from(["semantic", "episodic", "ephemeral"]),
+)  # fmt: skip
+few = settings(max_examples=25, deadline=None)
+
+
+def held(store: RecordStore) -> list[dict[str, Any]]:
+    return store.database.rows("SELECT * FROM memory_records ORDER BY seq")
+
+
+@few
+@given(st.lists(records, max_size=6))
+def test_putting_everything_again_changes_nothing_but_the_journal(drawn: list[MemoryRecord]) -> None:
+    with RecordStore(clock=Clock()) as store:
+        for record in drawn:
+            store.put(record)
+        assert len(held(store)) == len({record.hash for record in drawn})
+        last = [store.put(record) for record in drawn]
+        before = held(store)
+        assert [store.put(record) for record in drawn][-1:] == last[-1:]
+        assert held(store) == before
+        assert [event["payload"]["dedupe"] for event in store.events("memory.record.put")][2 * len(drawn) :] == [True] * len(
+            drawn
+        )
+
+
+@few
+@given(st.lists(items, max_size=6))
+def test_an_item_taken_in_twice_is_one_where_that_is_asked(drawn: list[OverlayItem]) -> None:
+    with RecordStore(clock=Clock()) as store:
+        overlay = Overlay(store)
+        for item in drawn:
+            overlay.upsert(item, dedupe=True)
+        assert len(held(store)) == len({item.hash for item in drawn})
+        if drawn:
+            kept = overlay.upsert(drawn[-1], dedupe=True)
+            assert overlay.upsert(drawn[-1], dedupe=True) == kept == overlay.get(kept.id)
+            assert kept.extra["hash"] == kept.hash
+            assert overlay.upsert(drawn[-1]).id != kept.id
+
+
+@few
+@given(st.lists(items, max_size=12), texts, st.integers(0, 40))
+def test_searching_and_packing_change_nothing_and_are_the_same_again(
+    drawn: list[OverlayItem], question: str, most: int
+) -> None:
+    with RecordStore(clock=Clock()) as store:
+        overlay = Overlay(store)
+        for item in drawn:
+            overlay.upsert(item)
+        before = held(store)
+        found = overlay.search(question)
+        assert overlay.search(question) == found
+        seen = {overlay.get(each.id).privacy for each in found}
+        assert "shared" not in seen
+        pack = overlay.pack(question, PackBudget(most))
+        assert pack.tokens <= most
+        assert not any(item.durability == "ephemeral" for item in pack.items)
+        assert held(store) == before
+        journaled = store.events("memory.pack.journaled")[-1]["payload"]
+        assert [each["id"] for each in journaled["decisions"]] == [each.id for each in pack.decisions]
+
+
+def test_equal_records_merge_their_tags_and_keep_their_age() -> None:
+    clock = Clock()
+    with RecordStore(clock=clock) as store:
+        first = store.put(MemoryRecord("semantic", "fact", "port", 8080, tags=("ann",), score=0.4, prob=0.9))
+        clock.now = HOUR
+        again = store.put(MemoryRecord("semantic", "fact", "port", 8080.0, tags=("bob", "ann"), score=0.6))
+        assert again == replace(first, tags=("ann", "bob"), score=0.6, updated=HOUR) == store.get(first.id)
+        assert (again.created, again.prob) == (0, 0.9)
+
+
+def test_a_hybrid_score_is_the_sum_of_what_it_says() -> None:
+    clock = Clock()
+    with RecordStore(clock=clock) as store:
+        store.put(MemoryRecord("semantic", "fact", "release day", "Tuesday", score=7.0))
+        clock.now = 6 * HOUR
+        store.put(MemoryRecord("semantic", "fact", "port", "8080"))
+        best, other = store.select_hybrid("release")
+        assert best.record.value == "Tuesday"
+        assert {name: best.parts[name] for name in ("fts", "recency", "utility")} == {
+            "fts": 1.0,
+            "recency": 0.5,
+            "utility": 1.0,
+        }
+        for hit in (best, other):
+            parts = hit.parts
+            total = 0.5 * parts["sim"] + 0.2 * parts["fts"] + 0.2 * parts["recency"] + 0.1 * parts["utility"]
+            assert hit.score == pytest.approx(total)
+        coded = store.select_hybrid("release", recency_form="e_folding")[0]
+        assert coded.parts["recency"] == pytest.approx(0.367879, abs=1e-6)
+        with pytest.raises(UsageError, match="recency"):
+            store.select_hybrid("release", recency_form="linear")
+
+
+def test_a_linked_record_is_found_by_way_of_its_seed_and_says_so() -> None:
+    with RecordStore(clock=Clock()) as store:
+        seed = store.put(MemoryRecord("semantic", "fact", "backup", "runs nightly", score=1.0))
+        far = store.put(MemoryRecord("profile", "fact", "zz", 1))
+        store.link(seed.id, far.id, "supports", 0.5)
+        hits = store.explain_coherent("backup runs nightly", lane="semantic")
+        assert [hit["id"] for hit in hits] == [seed.id, far.id]
+        assert hits[0]["path"] == []
+        assert hits[1]["path"] == [{"src": seed.id, "rel": "supports", "weight": 0.5}]
+        parts = hits[1]["parts"]
+        assert parts["seed"] == hits[0]["score"]
+        assert hits[1]["score"] == pytest.approx(0.5 * parts["seed"] + 0.3 * 0.5 + 0.2)
+        store.link(seed.id, far.id, "supports", 1.0)
+        assert store.links(seed.id) == [{"src": seed.id, "dst": far.id, "rel": "supports", "weight": 1.0}]
+        with pytest.raises(AddressError, match="no such record"):
+            store.link(seed.id, "gone", "supports")
+        with pytest.raises(UsageError, match="weight"):
+            store.link(seed.id, far.id, "supports", 2.0)
+
+
+def test_contradictions_are_shown_and_move_no_score() -> None:
+    with RecordStore(clock=Clock()) as store:
+        ann = store.put(MemoryRecord("semantic", "fact", "oncall", "ann"))
+        store.put(MemoryRecord("semantic", "fact", "door", "open"))
+        before = {hit.record.id: hit.score for hit in store.select_hybrid("who is oncall")}
+        bob = store.put(MemoryRecord("semantic", "fact", "oncall", "bob"))
+        store.link(bob.id, ann.id, "contradicts")
+        after = {hit.record.id: hit.score for hit in store.select_hybrid("who is oncall")}
+        assert {name: after[name] for name in before} == before
+        pairs = [{"src": bob.id, "dst": ann.id, "rel": "contradicts"}, {"src": ann.id, "dst": bob.id, "rel": "value"}]
+        assert store.contradictions() == pairs
+        assert Overlay(store).metrics()["contradictions"] == 2
+
+
+@pytest.mark.parametrize("question", ['"', "a OR", "NEAR(", "%_\\", "", "é'; DROP TABLE memory_records; --", "\0"])
+def test_no_question_is_taken_as_a_query_language(question: str) -> None:
+    with RecordStore(clock=Clock()) as store:
+        store.put(MemoryRecord("semantic", "fact", "a", "100%"))
+        for match in ("like", "words"):
+            store.select(question, match=match)
+        store.select_hybrid(question)
+        assert [record.key for record in store.select("100%")] == ["a"]
+        assert store.select("1_0%") == []
+        with pytest.raises(UsageError, match="limit"):
+            store.select(question, limit=0)
+        with pytest.raises(UsageError, match="lane"):
+            store.select(question, lane="attic")
+
+
+def test_likeness_compares_vectors_of_one_make_only() -> None:
+    with RecordStore(clock=Clock(), embedder=lambda text: [float(len(text)), 1.0]) as store:
+        store.put(MemoryRecord("semantic", "fact", "a", "one"))
+        assert store.search_embed([0.0, 2.0])[0].score == pytest.approx(1 / 26**0.5, abs=1e-6)
+        assert store.search_embed([0.0, 2.0, 1.0])[0].score == 0.0
+        store.embedder = lambda _: [1.0, 1.0, 1.0]
+        assert store.select_hybrid("one")[0].parts["sim"] == 0.0
+
+
+def test_lives_count_from_creation_and_the_janitor_keeps_what_is_durable() -> None:
+    clock = Clock()
+    with RecordStore(clock=clock) as store:
+        overlay = Overlay(store)
+        for lane in ("ephemeral", "short_term", "episodic", "semantic"):
+            overlay.upsert(OverlayItem(f"in {lane}", lane=lane))
+        clock.now = 299_999
+        assert overlay.keep_up() == []
+        touched = overlay.upsert(OverlayItem("in short_term", lane="short_term"), dedupe=True)
+        assert (touched.ts, touched.updated) == (0, 299_999)
+        gone = []
+        for now in (6 * 60_000, HOUR, DAY, 89 * DAY, 90 * DAY):
+            clock.now = now
+            gone.append([event["lane"] for event in overlay.keep_up()])
+        assert gone == [["ephemeral"], ["short_term"], ["episodic"], [], ["semantic"]]
+        assert {event["payload"]["reason"] for event in store.events("memory.item.expired")} == {"ttl"}
+
+
+def test_what_has_expired_is_not_found_before_the_janitor_comes_and_may_be_told_anew() -> None:
+    clock = Clock()
+    with RecordStore(clock=clock) as store:
+        overlay = Overlay(store)
+        first = overlay.upsert(OverlayItem("the kettle is on", ttl_s=60), dedupe=True)
+        store.put(MemoryRecord("ephemeral", "fact", "kettle", "on"))
+        clock.now = 300_000
+        assert overlay.search("kettle") == []
+        assert store.select_hybrid("kettle") == []
+        again = overlay.upsert(OverlayItem("the kettle is on", ttl_s=60), dedupe=True)
+        assert (again.ts, again.id == first.id) == (300_000, False)
+        assert store.put(MemoryRecord("ephemeral", "fact", "kettle", "on")).created == 300_000
+        assert len(store.events("memory.item.expired")) == 2
+
+
+def test_a_lane_that_overflows_loses_its_least_recently_updated() -> None:
+    clock = Clock()
+    with RecordStore(clock=clock, upkeep=Upkeep(caps={"semantic": 3})) as store:
+        kept = [store.put(MemoryRecord("semantic", "fact", "k", at)) for at in range(5)]
+        clock.now = 1
+        store.put(MemoryRecord("semantic", "fact", "k", 0))
+        gone = sweep(store)
+        assert [(event["id"], event["reason"]) for event in gone] == [(kept[1].id, "cap"), (kept[2].id, "cap")]
+        assert sweep(store) == []
+
+
+@pytest.mark.parametrize("every", [60_000, 7 * 60_000, HOUR])
+def test_a_janitor_that_looks_seldom_removes_as_much(every: int) -> None:
+    clock = Clock()
+    with RecordStore(clock=clock, upkeep=Upkeep(most=2)) as store:
+        keep_up(store)
+        for at in range(9):
+            store.put(MemoryRecord("ephemeral", "fact", "k", at))
+        for now in range(every, HOUR + 1, every):
+            clock.now = now
+            keep_up(store)
+        clock.now = HOUR
+        keep_up(store)
+        assert held(store) == []
+
+
+def test_quarantine_holds_lists_and_admits() -> None:
+    with RecordStore(clock=Clock()) as store:
+        overlay = Overlay(store)
+        item = OverlayItem("the door is open", agent_id="stranger", keywords=("door",), links={"parents": ["x"]})
+        name = overlay.hold(item, "unknown agent")
+        assert overlay.search("door") == []
+        assert overlay.held() == [(name, item, "unknown agent")]
+        assert overlay.admit(name).text == item.text
+        assert [found.text for found in overlay.search("door")] == [item.text]
+        assert overlay.held() == []
+        assert [event["name"] for event in store.events()] == [
+            "memory.quarantined",
+            "memory.admitted",
+            "memory.item.upserted",
+        ]
+        with pytest.raises(AddressError, match="quarantine"):
+            overlay.admit(name)
+
+
+def test_a_reader_sees_private_and_project_items_and_others_only_when_asked() -> None:
+    with RecordStore(clock=Clock()) as store:
+        overlay = Overlay(store)
+        for privacy, agent, project in (
+            ("private", "u", "p"),
+            ("project", "v", "p"),
+            ("shared", "w", "q"),
+            ("project", "w", "q"),
+        ):
+            overlay.upsert(OverlayItem(f"kettle {privacy} {agent}", privacy=privacy, agent_id=agent, project_id=project))
+
+        def seen(scope: Scope | None = None) -> set[str]:
+            return {found.text.removeprefix("kettle ") for found in overlay.search("kettle", scope=scope)}
+
+        assert seen() == {"private u", "project v", "project w"}
+        assert seen(Scope(agent_id="v", project_id="p")) == {"project v"}
+        assert seen(Scope(("shared",))) == {"shared w"}
+        with pytest.raises(UsageError, match="privacy"):
+            Scope(("public",))
+
+
+def test_trust_pins_kinds_and_promotion_show_in_the_trace() -> None:
+    with RecordStore(clock=Clock()) as store:
+        overlay = Overlay(store, fusion=Fusion(mmr=1.0))
+        low = overlay.upsert(OverlayItem("kettle one", trust=0.2))
+        high = overlay.upsert(OverlayItem("kettle two", trust=0.9))
+        total = overlay.upsert(OverlayItem("kettle sum", kind="summary"))
+        scratch = overlay.upsert(OverlayItem("kettle three", lane="ephemeral", trust=0.1))
+        assert [found.id for found in overlay.search("kettle")] == [total.id, high.id, low.id, scratch.id]
+        overlay.pin(low.id)
+        pack = overlay.pack("kettle", PackBudget(100, {"fact": 2}))
+        assert [(item.id, item.slot, item.dropped) for item in pack.decisions] == [
+            (low.id, "fact:1", None), (total.id, "summary:1", None), (high.id, "fact:2", None),
+            (scratch.id, None, "ephemeral: promote it first"),
+        ]  # fmt: skip
+        overlay.pin(low.id, pinned=False)
+        overlay.promote(scratch.id)
+        pack = overlay.pack("kettle", PackBudget(100, {"fact": 2}))
+        assert pack.decisions[-1].dropped == "its kind's cap of 2 is reached"
+        trace = pack.decisions[0].trace
+        assert {
+            "lexical_rank",
+            "vector_rank",
+            "mmr",
+            "recency",
+            "trust",
+            "pinned",
+            "tokens",
+            "slot",
+            "dropped",
+        } <= trace.keys()
+
+
+def test_an_item_written_over_keeps_its_creation() -> None:
+    clock = Clock()
+    with RecordStore(clock=clock) as store:
+        overlay = Overlay(store)
+        first = overlay.upsert(OverlayItem("one", id="m1"))
+        clock.now = HOUR
+        second = overlay.upsert(OverlayItem("two", id="m1", ts=HOUR))
+        assert (first.ts, second.ts, second.updated, overlay.get("m1").text) == (0, 0, HOUR, "two")
+        assert [found.id for found in overlay.search("two")] == ["m1"]
+        assert overlay.search("one", fusion=Fusion(vector_limit=0)) == []
