@@ -1,0 +1,106 @@
+"""ARW's records behind the contract of adapters: `records` (the first form, hybrid) and `overlay` (the second: rank fusion).
+
+Both are asked by text; what a question finds about other objects is left out. Neither has a belief, and no score reads a
+contradiction. A claim's confidence is the record's utility (`records`) or the item's trust (`overlay`).
+
+>>> from malsim.adapters.contract import Claim, Query
+>>> memory = records()
+>>> memory.write([Claim(0.0, "ann", "deploy", "green", "deploy is green")], 0.0)
+>>> memory.write([Claim(1.0, "bob", "deploy", "red", "deploy is red")], 1.0)
+>>> [item["value"] for item in memory.peek(Query("deploy", "what is deploy?"), 1.0, 5)]
+['red', 'green']
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from malsim.records import Fusion, MemoryRecord, Overlay, OverlayItem, RecordStore, keep_up
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.adapters.contract import Claim, Query
+
+__all__ = ["ArwOverlay", "ArwRecords", "overlay", "records"]
+
+DAY_MS = 86_400_000
+LONG_AGO = 1_767_225_600_000  # day 0 is 2026-01-01: a store of records knows no time before 1970
+
+
+class ArwRecords:
+    """Each value of an object is a record of lane semantic; who says it again updates it."""
+
+    belief = edges = False
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.store = RecordStore(clock=lambda: LONG_AGO + round(self.now * DAY_MS))
+
+    def write(self, claims: Sequence[Claim], now: float) -> None:
+        """Put a record a claim; its writer is a tag."""
+        self.now = now
+        for claim in claims:
+            kept = MemoryRecord("semantic", "fact", claim.object, claim.value, tags=(claim.writer,), score=claim.stated)
+            self.store.put(kept)
+
+    def tick(self, now: float) -> None:
+        """Let the janitor make the passes that are due."""
+        self.now = now
+        keep_up(self.store)
+
+    def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+        """Hybrid retrieval, which changes nothing."""
+        self.now = now
+        found = self.store.select_hybrid(query.text or query.object, limit=limit)
+        return [
+            {"id": hit.record.id, "object": hit.record.key, "value": hit.record.value, "rank": hit.score}
+            for hit in found
+            if hit.record.key == query.object
+        ]
+
+    read = peek  # a use changes nothing either
+
+    def close(self) -> None:
+        """Close the database."""
+        self.store.close()
+
+
+class ArwOverlay(ArwRecords):
+    """Each writer's sentence is an item of the second form, taken in once (`dedupe`)."""
+
+    def __init__(self, fusion: Fusion | None = None) -> None:
+        super().__init__()
+        self.overlay = Overlay(self.store, fusion=fusion)
+
+    def write(self, claims: Sequence[Claim], now: float) -> None:
+        """Upsert an item a claim; its object is an entity."""
+        self.now = now
+        for claim in claims:
+            item = OverlayItem(
+                claim.text or f"{claim.object} is {claim.value}", agent_id=claim.writer, privacy="project",
+                trust=0.5 if claim.stated is None else claim.stated, entities=(claim.object,), extra={"value": claim.value},
+            )  # fmt: skip
+            self.overlay.upsert(item, dedupe=True)
+
+    def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+        """A search: words and likeness fused, boosted, made diverse."""
+        self.now = now
+        found = [(each, self.overlay.get(each.id)) for each in self.overlay.search(query.text or query.object)]
+        return [
+            {"id": each.id, "object": query.object, "value": item.extra["value"], "text": item.text, "rank": each.score}
+            for each, item in found
+            if item.entities == (query.object,)
+        ][:limit]
+
+    read = peek
+
+
+def records() -> ArwRecords:
+    """A memory of the first form."""
+    return ArwRecords()
+
+
+def overlay() -> ArwOverlay:
+    """A memory of the second form."""
+    return ArwOverlay()
