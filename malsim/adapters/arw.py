@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from malsim.records import Fusion, MemoryRecord, Overlay, OverlayItem, RecordStore, keep_up
+from malsim.records import Fusion, MemoryRecord, Overlay, OverlayItem, RecordStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,15 +39,16 @@ class ArwRecords:
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
         """Put a record a claim; its writer is a tag."""
-        self.now = now
         for claim in claims:
+            self.now = claim.time  # what a record is dated with, however late it comes
             kept = MemoryRecord("semantic", "fact", claim.object, claim.value, tags=(claim.writer,), score=claim.stated)
             self.store.put(kept)
+        self.now = now
 
     def tick(self, now: float) -> None:
         """Let the janitor make the passes that are due."""
         self.now = now
-        keep_up(self.store)
+        self.store.keep_up()
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
         """Hybrid retrieval, which changes nothing."""
@@ -75,13 +76,14 @@ class ArwOverlay(ArwRecords):
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
         """Upsert an item a claim; its object is an entity."""
-        self.now = now
         for claim in claims:
+            self.now = claim.time
             item = OverlayItem(
                 claim.text or f"{claim.object} is {claim.value}", agent_id=claim.writer, privacy="project",
                 trust=0.5 if claim.stated is None else claim.stated, entities=(claim.object,), extra={"value": claim.value},
             )  # fmt: skip
             self.overlay.upsert(item, dedupe=True)
+        self.now = now
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
         """A search: words and likeness fused, boosted, made diverse."""

@@ -10,7 +10,6 @@
 from malsim.records.candidates import Scope
 from malsim.records.embedding import hash_embedding
 from malsim.records.fusion import Fusion
-from malsim.records.janitor import keep_up, sweep
 from malsim.records.kernel import Hit, RecordStore, wall_clock
 from malsim.records.lanes import DURABILITIES, LANES, PRIVACIES, Upkeep
 from malsim.records.overlay import Overlay
@@ -35,8 +34,6 @@ __all__ = [
     "Scope",
     "Upkeep",
     "hash_embedding",
-    "keep_up",
     "quarter_of_letters",
-    "sweep",
     "wall_clock",
 ]

@@ -14,7 +14,7 @@ from malsim.records.database import Database, any_word, marks_for
 from malsim.records.embedding import Embedder, Vector, cosines, embed, hash_embedding
 from malsim.records.hashing import canonical
 from malsim.records.hybrid import coherent_scores, hybrid_scores, recency, utility
-from malsim.records.janitor import remove_expired
+from malsim.records.janitor import due_passes, one_pass, remove_expired
 from malsim.records.lanes import LANES, Upkeep, one_of
 from malsim.records.record import MemoryRecord, decode_record
 
@@ -73,7 +73,7 @@ class RecordStore:
         """Keep a record; one of the same hash takes its tags and numbers in, and is updated. Returns what is kept."""
         now, digest = self.clock(), record.hash
         with self.database.change():
-            remove_expired(self, digest, "text IS NULL", now)
+            remove_expired(self.database, digest, "text IS NULL", now)
             held = self.database.decoded(
                 decode_record, "SELECT * FROM memory_records WHERE hash = ? AND text IS NULL", digest
             )
@@ -189,6 +189,14 @@ class RecordStore:
     def events(self, name: str | None = None, after: int = 0) -> list[dict[str, Any]]:
         """What happened, in order: {seq, ts, name, payload}."""
         return self.database.events(name, after)
+
+    def sweep(self) -> list[dict[str, Any]]:
+        """One pass of the janitor: the expired go, and what overflows its lane; at most `upkeep.most`. Returns what went."""
+        return one_pass(self.database, self.clock(), self.upkeep)
+
+    def keep_up(self) -> list[dict[str, Any]]:
+        """The passes that are due by now, one every `upkeep.every_s` seconds: a clock read once a day removes as much."""
+        return due_passes(self.database, self.clock(), self.upkeep)
 
     def vector(self, text: str) -> tuple[bytes, str]:
         """A text's embedding as the file keeps it: little-endian floats, and what made them."""

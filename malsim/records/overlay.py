@@ -11,7 +11,7 @@ from malsim.errors import AddressError, UsageError
 from malsim.records.candidates import Scope, find, ranked
 from malsim.records.fusion import Fusion
 from malsim.records.hashing import canonical
-from malsim.records.janitor import keep_up, remove_expired
+from malsim.records.janitor import remove_expired
 from malsim.records.lanes import LANES, one_of
 from malsim.records.packing import Coverage, Pack, PackBudget, fill, greedy, quarter_of_letters, widened
 from malsim.records.record import OverlayItem, decode_item
@@ -55,7 +55,7 @@ class Overlay:
         """
         now, digest = self.store.clock(), item.hash
         with self.database.change():
-            remove_expired(self.store, digest, _SECOND_FORM, now)
+            remove_expired(self.database, digest, _SECOND_FORM, now)
             held = self._held(item, digest, dedupe=dedupe)
             if held and item.id:
                 kept = replace(item, ts=held.ts, updated=now)
@@ -136,10 +136,6 @@ class Overlay:
             self.database.run("DELETE FROM memory_quarantine WHERE id = ?", held_id)
             self.database.emit("memory.admitted", self.store.clock(), {"id": held_id, "hash": found[held_id].hash})
             return self.upsert(found[held_id], dedupe=dedupe)
-
-    def keep_up(self) -> list[dict[str, Any]]:
-        """The janitor's passes that are due by now; returns what went."""
-        return keep_up(self.store)
 
     def metrics(self) -> dict[str, Any]:
         """How many items by lane and kind, how many are held, how many contradictions are shown; an event too."""

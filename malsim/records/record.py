@@ -60,7 +60,7 @@ class MemoryRecord:
     def merged(self, later: MemoryRecord, now: int) -> MemoryRecord:
         """What is kept once an equal record is put: both tags, the later numbers where there are any, its time as update."""
         return replace(
-            self, tags=union(self.tags, later.tags), updated=now,
+            self, tags=union(self.tags, later.tags), updated=max(now, self.updated or 0),
             score=self.score if later.score is None else later.score, prob=self.prob if later.prob is None else later.prob,
         )  # fmt: skip
 
@@ -125,7 +125,8 @@ class OverlayItem:
     def merged(self, later: OverlayItem, now: int) -> OverlayItem:
         """What is kept once an equal item is written: trust and extras are the later's; its age stays."""
         return replace(
-            self, trust=later.trust, keywords=union(self.keywords, later.keywords), updated=now,
+            self, trust=later.trust, keywords=union(self.keywords, later.keywords),
+            updated=max(now, self.updated or 0),
             entities=union(self.entities, later.entities), extra={**self.extra, **later.extra},
         )  # fmt: skip
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from malsim.errors import AddressError, UsageError
-from malsim.records import Fusion, MemoryRecord, Overlay, OverlayItem, PackBudget, RecordStore, Scope, Upkeep, keep_up, sweep
+from malsim.records import Fusion, MemoryRecord, Overlay, OverlayItem, PackBudget, RecordStore, Scope, Upkeep
 
 HOUR = 3_600_000
 DAY = 24 * HOUR
@@ -193,13 +193,13 @@ def test_lives_count_from_creation_and_the_janitor_keeps_what_is_durable() -> No
         for lane in ("ephemeral", "short_term", "episodic", "semantic"):
             overlay.upsert(OverlayItem(f"in {lane}", lane=lane))
         clock.now = 299_999
-        assert overlay.keep_up() == []
+        assert store.keep_up() == []
         touched = overlay.upsert(OverlayItem("in short_term", lane="short_term"), dedupe=True)
         assert (touched.ts, touched.updated) == (0, 299_999)
         gone = []
         for now in (6 * 60_000, HOUR, DAY, 89 * DAY, 90 * DAY):
             clock.now = now
-            gone.append([event["lane"] for event in overlay.keep_up()])
+            gone.append([event["lane"] for event in store.keep_up()])
         assert gone == [["ephemeral"], ["short_term"], ["episodic"], [], ["semantic"]]
         assert {event["payload"]["reason"] for event in store.events("memory.item.expired")} == {"ttl"}
 
@@ -225,23 +225,23 @@ def test_a_lane_that_overflows_loses_its_least_recently_updated() -> None:
         kept = [store.put(MemoryRecord("semantic", "fact", "k", at)) for at in range(5)]
         clock.now = 1
         store.put(MemoryRecord("semantic", "fact", "k", 0))
-        gone = sweep(store)
+        gone = store.sweep()
         assert [(event["id"], event["reason"]) for event in gone] == [(kept[1].id, "cap"), (kept[2].id, "cap")]
-        assert sweep(store) == []
+        assert store.sweep() == []
 
 
 @pytest.mark.parametrize("every", [60_000, 7 * 60_000, HOUR])
 def test_a_janitor_that_looks_seldom_removes_as_much(every: int) -> None:
     clock = Clock()
     with RecordStore(clock=clock, upkeep=Upkeep(most=2)) as store:
-        keep_up(store)
+        store.keep_up()
         for at in range(9):
             store.put(MemoryRecord("ephemeral", "fact", "k", at))
         for now in range(every, HOUR + 1, every):
             clock.now = now
-            keep_up(store)
+            store.keep_up()
         clock.now = HOUR
-        keep_up(store)
+        store.keep_up()
         assert held(store) == []
 
 
