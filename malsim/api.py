@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from malsim.adapters.engine.adapter import Adapter
 from malsim.plot.runs.answer_lines import answers, turns
 from malsim.plot.runs.scope_screen import scope
 from malsim.plot.runs.staleness import staleness
@@ -127,12 +128,17 @@ class Figures:
         return paths
 
 
-def run(scenario: Scenario | str | Path, **changes: Any) -> Run:
+def run(scenario: Scenario | str | Path, *, memory: object = None, **changes: Any) -> Run:
     """Run a scenario, given as one or as the path of its file; `changes` replace settings: `replications=1000`.
+
+    `memory` is one of your own: a class, a function that makes one (`malsim.adapters.contract`), or its name,
+    `package.module:factory`. A path may name code in its file: running it from Python is consent.
 
     Returns a `Run` with frames `cells`, `events`, `writers`, `signals`; `run.plot`, `run.explain`, `run.why`.
     """
-    script = scenario if isinstance(scenario, Scenario) else read(scenario)
+    script = scenario if isinstance(scenario, Scenario) else read(scenario, allow_code=True)
+    if memory is not None:
+        changes["adapter"] = Adapter.of(memory)
     if changes:
         script = script.replace(**changes)
     made = bench.run(script, watch=partial(progress, what=script.name, unit="tick"))

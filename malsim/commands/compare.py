@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.scenario.law_options import memory_arguments, with_memory
+
 if TYPE_CHECKING:
     import argparse
 
@@ -22,7 +24,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what", nargs="+", metavar="SCENARIO|DIR", help="scenario files, or folders with claims and truth (claims.csv.gz, …)"
     )
-    parser.add_argument("--laws", required=True, metavar="A,B", help="laws (or all); the others are compared with the first")
+    parser.add_argument("--laws", default="", metavar="A,B", help="laws (or all); the others are compared with the first")
+    memory_arguments(parser)
     parser.add_argument("--metric", default="accuracy,harm", metavar="M,M", help="on scenarios: figures (accuracy,harm)")
     parser.add_argument("--replications", type=int, default=100, metavar="N", help="on scenarios: of each (100)")
     parser.add_argument("--ask", default="0d", metavar="TIME", help="on claims: from a change of truth to the question (0d)")
@@ -65,7 +68,15 @@ def _compared(args: argparse.Namespace) -> LawTable:
         raise UsageError("scenarios and folders of claims are compared apart", given=", ".join(args.what))
     if not folders:
         metrics = [name.strip() for name in args.metric.split(",")]
-        return compare_on_scenarios([read(one) for one in args.what], laws, metrics=metrics, replications=args.replications)
+        scenarios = [with_memory(read(one, allow_code=args.allow_code), args) for one in args.what]
+        own = {scenario.adapter.name: scenario.adapter for scenario in scenarios if scenario.adapter}
+        every = [*laws, *own.values()]
+        if not every:
+            raise UsageError("nothing to compare", where="--laws", hint="name laws, or a memory of your own with --memory")
+        return compare_on_scenarios(scenarios, every, metrics=metrics, replications=args.replications)
+    if args.memory or not laws:
+        hint = "run a memory of your own on scenarios" if args.memory else "name some: --laws mal,last_write"
+        raise UsageError("folders of claims are put to laws", where="--laws", given=args.memory, hint=hint)
     after = span(args.ask, where="--ask") / DAY
     tables = []
     for folder in folders:

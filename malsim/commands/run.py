@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.limits import Limits
-from malsim.scenario.law_options import set_arguments
+from malsim.scenario.law_options import memory_arguments, set_arguments
 
 if TYPE_CHECKING:
     import argparse
@@ -20,6 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for frames and figures; default out/NAME")
     parser.add_argument("--rules", metavar="FILE", help="run under these rules instead: a TOML file, default or recall_v5")
     set_arguments(parser)
+    memory_arguments(parser)
     parser.add_argument("--replications", type=int, metavar="N", help="how many independent lives to run at once")
     parser.add_argument("--replication", type=int, metavar="K", help="live only the life of this number")
     parser.add_argument("--seed", type=int, metavar="N", help="another seed")
@@ -36,9 +37,9 @@ def main(args: argparse.Namespace) -> int:
     from malsim.memory import Rules
     from malsim.scenario.file.initial_store import initial_memory_from
     from malsim.scenario.file.size import check_size
-    from malsim.scenario.law_options import under_law
+    from malsim.scenario.law_options import under_law, with_memory
 
-    scenario = api.read(args.scenario)
+    scenario = with_memory(api.read(args.scenario, allow_code=args.allow_code), args)
     scenario = under_law(scenario, args, rules=Rules.read(args.rules) if args.rules else None)
     changes = {name: getattr(args, name) for name in ("replications", "seed") if getattr(args, name) is not None}
     if args.replication is not None:
@@ -54,4 +55,4 @@ def main(args: argparse.Namespace) -> int:
         written += run.plot.save(folder)
     print(run)
     print(f"  {folder}/: {', '.join(path.name for path in written)}")
-    return 0
+    return 2 if run.failures else 0

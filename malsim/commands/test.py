@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from malsim.limits import Limits
 from malsim.outputs import save_text
-from malsim.scenario.law_options import set_arguments, under_law
+from malsim.scenario.law_options import memory_arguments, set_arguments, under_law, with_memory
 
 if TYPE_CHECKING:
     import argparse
@@ -29,6 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rules", metavar="FILE", help="judge under these rules instead: a TOML file, default or recall_v5")
     set_arguments(parser)
+    memory_arguments(parser)
     parser.add_argument("--on", metavar="STORE", help="let each memory begin with a store, or what malsim import reads")
     parser.add_argument("--seed", type=int, metavar="N", help="another seed")
     parser.add_argument("--replications", type=int, metavar="N", help="how many independent lives to judge")
@@ -83,13 +84,14 @@ def _suite(args: argparse.Namespace) -> Suite:
     judged, unread = [], []
     for path in _files(args.paths):
         try:
-            scenario = _changed(read(path), args, rules)
+            scenario = _changed(with_memory(read(path, allow_code=args.allow_code), args), args, rules)
             if scenario.checks or not args.check:
                 judged.append(judge(scenario, limits=limits))
         except MalsimError as problem:
             unread.append((str(path), str(problem)))
     options = f" --rules {shlex.quote(args.rules)}" if args.rules else ""
     options += f" --law {shlex.quote(args.law)}" if args.law else ""
+    options += f" --memory {shlex.quote(args.memory)}" if args.memory else ""
     options += "".join(f" --set {shlex.quote(text)}" for text in args.set)
     return Suite(tuple(judged), tuple(unread), options + limits.flags)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["Claims", "Edges", "HoldsGraph", "Plant", "Verdicts", "View", "Vocabulary"]
+__all__ = ["AnswersReads", "Claims", "Edges", "HoldsGraph", "Plant", "Verdicts", "View", "Vocabulary"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ class Claims:
     `value` are places in the vocabulary, NONE where a claim has none; `stated` is the confidence, NaN where there is
     none; `verified` marks claims of verification external, none if None. A claim about nothing (object NONE) judges
     another: what has no edges refuses it. `words` makes the claims in full (columns of `schema.CLAIMS`) for a plant
-    that reads text; `checked` hands a graph what its gate has read of them before.
+    that reads text: the scripted ones, where `scripted` says which of its rows each claim is, NONE for a drawn one.
+    `checked` hands a graph what its gate has read of them before.
     """
 
     rep: Ints
@@ -73,6 +74,7 @@ class Claims:
     verified: Bools | None = None
     edges: Edges | None = None
     words: Callable[[], pl.DataFrame] | None = None
+    scripted: Ints | None = None
     checked: Callable[[Memory], Any] | None = None
 
     def __len__(self) -> int:
@@ -197,3 +199,17 @@ class HoldsGraph(Protocol[State]):
 
     def with_graph(self, state: State, memory: Memory) -> State:
         """The same, with another graph."""
+
+
+@runtime_checkable
+class AnswersReads(Protocol[State]):
+    """The capability of a plant whose answers are what a reader is shown, that may fail in a replication, and is closed."""
+
+    def answer(self, state: State, rep: Ints, object_: Ints, limit: int, now: float) -> State:
+        """Ask about an object each, at most so many items; the view then shows of that object what was answered."""
+
+    def failures(self, state: State) -> Mapping[int, Exception]:
+        """What went wrong, by replication number; these are asked no more."""
+
+    def close(self, state: State) -> None:
+        """Let the memories go; what was shown stays."""

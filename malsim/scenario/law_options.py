@@ -1,10 +1,12 @@
-"""The options by which a command puts a scenario under another law: `--law NAME`, `--set law.NAME=VALUE`."""
+"""The options by which a command runs another memory: `--law NAME`, `--set law.NAME=VALUE`, `--memory MODULE:FACTORY`."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from malsim.adapters.engine.adapter import Adapter
 from malsim.errors import UsageError
 
 if TYPE_CHECKING:
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from malsim.memory import Rules
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["law_arguments", "set_arguments", "under_law"]
+__all__ = ["law_arguments", "memory_arguments", "set_arguments", "under_law", "with_memory"]
 
 
 def law_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +30,32 @@ def set_arguments(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="NAME=VALUE",
         help="change one number: rules.NAME=VALUE, or law.NAME=VALUE of the law; may be repeated",
     )  # fmt: skip
+
+
+def memory_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare `--memory` and `--allow-code`, and what goes with them."""
+    parser.add_argument(
+        "--memory",
+        metavar="MODULE:FACTORY",
+        help="run a memory of your own, whose code is run; see malsim docs your-own-memory",
+    )
+    parser.add_argument("--allow-code", action="store_true", help="run the memory that a scenario file names as adapter")
+    parser.add_argument("--call-limit", type=float, metavar="S", help="seconds a call of your own memory may take (10)")
+    parser.add_argument("--memory-workers", type=int, metavar="N", help="processes that hold your own memories (one a core)")
+
+
+def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
+    """The scenario with the memory of one's own that the options name, and their limits on it."""
+    if args.memory and getattr(args, "law", None):
+        raise UsageError("two memories", where="--memory", given=f"{args.memory} and --law {args.law}", allowed="one")
+    adapter = Adapter.of(args.memory) if args.memory else scenario.adapter
+    if adapter is None:
+        return scenario
+    given = {"limit": args.call_limit, "workers": args.memory_workers}
+    adapter = replace(adapter, **{name: value for name, value in given.items() if value is not None})
+    if adapter.factory is None and adapter.allowed:
+        adapter.load("--memory")
+    return scenario.replace(adapter=adapter)
 
 
 def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | None = None, strict: bool = False) -> Scenario:

@@ -41,6 +41,7 @@ ENTRIES: dict[str, tuple[type, ...]] = {
     "netlist": (dict, NOTHING), "stores": (dict, NOTHING), "seed": (int,), "days": (int, float), "turn_every_ms": (int,),
     "replications": (int,), "first": (int,), "record": (str, list), "record_every": (int,), "sha256": (dict,),
     "versions": (dict, NOTHING), "processor": (str, NOTHING), "law": (str, NOTHING), "law_settings": (dict, NOTHING),
+    "adapter": (str, NOTHING),
 }  # fmt: skip
 
 
@@ -97,6 +98,9 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
     rules = dict(recorded["rules"])
     if rules.pop("effective", None) is not None:
         raise DataError("was run with a formula of its user's own", where=where, hint="run it again from Python")
+    if adapter := recorded.get("adapter"):
+        hint = f"run the scenario again with malsim run --memory {adapter}"
+        raise DataError("was run with a memory of its user's own, which is code", where=where, given=adapter, hint=hint)
     record = recorded["record"]
     wired = (recorded.get("netlist") or {}).get("text")
     near = _scenario_file(recorded, Path(where).parent)

@@ -11,7 +11,7 @@ import simpy
 
 from malsim.memory import Memory
 from malsim.memory.graph_plant import verdicts_of
-from malsim.memory.port import HoldsGraph
+from malsim.memory.port import AnswersReads, HoldsGraph
 from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
 from malsim.sim.agent.cell_index import CellIndex
@@ -54,8 +54,12 @@ def run(scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter
     stamped before its own instant, takes it through the gate with the reader's own claims, ticks, and records.
     """
     bench = Bench(scenario, timing, watch)
-    bench.calendar.run()
-    return bench.made()
+    try:
+        bench.calendar.run()
+        return bench.made()
+    finally:
+        if isinstance(bench.plant, AnswersReads):
+            bench.plant.close(bench.state)
 
 
 class Bench:
@@ -103,7 +107,7 @@ class Bench:
             counters=self.counters.frame(self.scenario.first) if self.counters else None,
             running_scores=recorder.running_scores, changes=recorder.changes,
             final_scores=FinalScores.of(self.snapshot, self.truth),
-        )  # fmt: skip
+        ).without(self.plant.failures(self.state) if isinstance(self.plant, AnswersReads) else {})  # fmt: skip
 
     def _begin(self, state: Any) -> None:
         """What a graph starts with besides claims: the cells of a netlist, and the ten of a session."""
@@ -155,10 +159,7 @@ class Bench:
         now = days(at)
         state, own = self.state, ClaimBatch.none()
         if self.session:
-            snapshot = self._seen(now)
-            budget = self.netlist_runner.budget if self.netlist_runner else None
-            fact, opened, own = self.session.run_turn(snapshot, number, now, budget)
-            state = self.plant.read(state, np.arange(len(fact)), fact, opened, now)
+            state, own = self._read(self.session, number, now)
         reviews = self.reviewers.reviewed(self.snapshot, at) if self.reviewers else ClaimBatch.none()
         self._scan(state, at, [own, reviews])
         if at in self._timing.doubled:
@@ -168,6 +169,20 @@ class Bench:
         self._follow(at)
         context = TickContext(self.snapshot, self.truth, self.counters, self.reviewers, self.netlist_runner)
         self.recorder.tick(now, last=last, context=context)
+
+    def _read(self, session: Session, number: int, now: float) -> tuple[Any, ClaimBatch]:
+        """The reader's turn: its question is a use, before its work where the answer is what it is shown, else after."""
+        state, plant, reps = self.state, self.plant, np.arange(len(self.context.reps))
+        budget = self.netlist_runner.budget if self.netlist_runner else None
+        if isinstance(plant, AnswersReads):
+            state = plant.answer(state, reps, session.asks(number), int(session.reader.limit), now)
+            view = plant.view(state, now)
+            self.cell_index.grow(view)
+            self.context.log.seen(view)
+            _, _, own = session.run_turn(Snapshot(view, self.cell_index), number, now, budget)
+            return state, own
+        fact, opened, own = session.run_turn(self._seen(now), number, now, budget)
+        return plant.read(state, reps, fact, opened, now), own
 
     def _catch_up(self, at: int, gap: str) -> None:
         """After a gap the session begins again: what came in meanwhile is scanned before the first push."""

@@ -22,6 +22,7 @@ from malsim.sim.why.scope_channels import frames_of
 from malsim.sim.why.signal_cause import because, is_program, is_signal, of_program
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from malsim.memory import Memory
@@ -40,7 +41,8 @@ FRAMES = ("cells", "signals", "events", "writers", "bands")
 class Run:
     """A finished run: what was recorded (frames), and the memory at its end.
 
-    `unseen` counts claims that came after the last tick, `dropped` edges that the memory had no place for.
+    `unseen` counts claims that came after the last tick, `dropped` edges that the memory had no place for. `failures` tells
+    by number of the replications that broke off; they are in no frame but the bands, and in no figure.
 
     Frames: `cells` (t, rep, cell, scores, flags, status, truth), `signals` (t, rep, row, signal, value), `events` (t, rep,
     kind, subject, detail, cause), `writers` (t, rep, writer, claims, contradicted, calibration); t in days.
@@ -61,6 +63,15 @@ class Run:
     final_scores: FinalScores | None = None
     unseen: int = 0
     dropped: int = 0
+    failures: Mapping[int, Exception] = field(default_factory=dict)
+
+    def without(self, failures: Mapping[int, Exception]) -> Run:
+        """The same run, but for the replications that broke off."""
+        if not failures:
+            return self
+        kept = ~pl.col("rep").is_in(list(failures))
+        frames = {name: getattr(self, name).filter(kept) for name in ("cells", "signals", "events", "writers")}
+        return replace(self, **frames, failures=failures)
 
     @cached_property
     def memory(self) -> Memory:
@@ -159,6 +170,8 @@ class Run:
             lines.append(f"  {self.unseen} claims came at or after the last tick and were never scanned")
         if self.dropped:
             lines.append(f"  {self.dropped} edges were dropped: {self.scenario.law} has no place for them")
+        for number, problem in list(self.failures.items())[:MOST_LINES]:
+            lines.append(f"  replication {number} broke off, and is in no figure: {problem}")
         return "\n".join([*lines, *(self._measured() if scenario.facts else self._ended())])
 
     def _measured(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tomllib
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import reduce
 from itertools import islice
@@ -12,6 +13,7 @@ from operator import getitem
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from malsim.adapters.engine.adapter import Adapter, Phrases
 from malsim.errors import RulesError, ScenarioError
 from malsim.laws import shipped_laws
 from malsim.memory import Rules
@@ -40,8 +42,8 @@ LARGEST = 64 * 2**20
 STAND_INS = {"Infinity": 2**52 - 0.5, "-Infinity": 0.5 - 2**52, "NaN": None}
 
 
-def read(path: str | Path) -> Scenario:
-    """Read a scenario file.
+def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
+    """Read a scenario file; only with `allow_code` may the memory that it names as `adapter` be run.
 
     Raises `ScenarioError` for a file that is missing, larger than 64 MiB, not TOML, or not a scenario; the error names
     file, line and key, what was given, what is allowed and what to try. All such errors of a file come in one message.
@@ -58,7 +60,10 @@ def read(path: str | Path) -> Scenario:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ScenarioError("not UTF-8 text", where=str(path), hint="save the file as UTF-8") from error
-    return parse(text, name=path.stem, where=str(path))
+    scenario = parse(text, name=path.stem, where=str(path))
+    if allow_code and scenario.adapter:
+        return scenario.replace(adapter=replace(scenario.adapter, allowed=True))
+    return scenario
 
 
 def holds_rules_alone(path: Path) -> bool:
@@ -106,6 +111,7 @@ def parse(
         rules=rules,
         law=law,
         law_settings=law_settings,
+        **_adapter(table.get("memory", {}), where),
         claims=as_claims(from_mappings(claims)),
         checks=checks_of(table, lines, where),
         episodes=episodes_of(table, lines, where),
@@ -142,6 +148,17 @@ def _law(table: dict[str, Any], lines: dict[tuple[str | int, ...], int], where: 
     name, settings = table.get("memory", {}).get("law", "mal"), table.get("law", {})
     at = ("memory", "law") if not settings or name not in shipped_laws() else ("law",)
     return checked_law(name, settings, where=f"{where}:{line_of(lines, at)}: {_dotted(at)}")
+
+
+def _adapter(table: dict[str, Any], where: str) -> dict[str, Any]:
+    """The memory of the user's own that a file names, which nobody has allowed yet, and its phrases."""
+    if "adapter" in table and "law" in table:
+        raise ScenarioError("two memories", where=f"{where}: memory", given="adapter and law", allowed="one of them")
+    try:
+        phrases = Phrases(**{name: table[name] for name in ("sentence", "question", "answer") if name in table})
+    except ScenarioError as problem:
+        raise ScenarioError(str(problem), where=where) from problem
+    return {"adapter": Adapter(name=table["adapter"]) if "adapter" in table else None, "phrases": phrases}
 
 
 def _date(text: str, where: str) -> Any:

@@ -81,6 +81,9 @@ def judge(scenario: Scenario, *, limits: Limits | None = None) -> Judged:
         return Judged(scenario=scenario, error=str(problem))
     except Exception as crash:  # noqa: BLE001  # a crash must not pass for a failed check, whatever it is
         return Judged(scenario=scenario, error=f"the run broke off: {type(crash).__name__}: {crash}")
+    if run.failures:
+        said = "; ".join(f"replication {number} broke off: {problem}" for number, problem in run.failures.items())
+        return Judged(scenario=scenario, error=said)
     return Judged(scenario=scenario, outcomes=judge_run(run, limits=limits), run=run)
 
 

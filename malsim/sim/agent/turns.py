@@ -51,6 +51,12 @@ class Session:
         self._reads = np.zeros(0, dtype=np.int32)  # how often each cell was opened
         self._open: tuple[Snapshot, Turn] | None = None  # the turn whose lessons are at the gate
 
+    def asks(self, number: int) -> Ints:
+        """The facts that a turn's questions are about: drawn at an address, so that asking twice is asking once."""
+        (drawn,) = self._seats.uniform(("fact",), turn=number)
+        found: Ints = self._upto.searchsorted(drawn, side="right")
+        return found
+
     def run_turn(
         self, snapshot: Snapshot, number: int, now: float, budget: Array | None = None
     ) -> tuple[Ints, Ints, ClaimBatch]:

@@ -65,17 +65,19 @@ class Intake:
             "object": np.where(about, drafts.fact, NONE), "value": np.where(about, drafts.value, NONE),
             "verified": self._external[drafts.form],
         }  # fmt: skip
-        place = np.arange(len(drafts))
+        place, said = np.arange(len(drafts)), np.full(len(drafts), NONE)
         if scripted.height:
             numbers = self._numbers(scripted)
             columns = {name: np.concatenate([held, numbers[name]]) for name, held in columns.items()}
             order = np.lexsort((columns["sequence"], self._rank[columns["writer"]], columns["t"]))
             columns = {name: held[order] for name, held in columns.items()}
             place = np.where(order < len(drafts), order, NONE)
+            said = np.where(order < len(drafts), NONE, order - len(drafts))
         return Claims(
             **columns,
             edges=self._edges(drafts, scripted, place),
             words=lambda: scripted,
+            scripted=said,
             checked=(lambda memory: self._checked(drafts, scripted, memory)) if checked else None,
         ), place
 

@@ -37,6 +37,7 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
         "stores": dict(scenario.initial_memory.stores) if scenario.initial_memory else {},
         "law": scenario.law,
         "law_settings": dict(scenario.law_settings),
+        "adapter": scenario.adapter.name if scenario.adapter else None,
         "rules": constants(scenario.rules),
         "seed": scenario.seed,
         "days": scenario.days,

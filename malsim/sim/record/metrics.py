@@ -67,7 +67,7 @@ RESAMPLES = 1_000
 
 
 def by_replication(run: Run) -> dict[str, Array]:
-    """Each figure of each replication, NaN where it has none."""
+    """Each figure of each replication, NaN where it has none, and in those that broke off."""
     found: dict[str, Array] = {}
     sums, ends, counters = run.running_scores, run.final_scores, run.counters
     if sums is not None and sums.asked.any():
@@ -91,7 +91,9 @@ def by_replication(run: Run) -> dict[str, Array]:
         found |= {f"{name}_per_turn": count[name] / turns for name in ("expanded", "words")}
         found |= {f"lessons_{name}": count[name] for name in ("learned", "written", "lost")}
         found["init_share"] = _share(count["acted_init"], acted)
-    return {name: found[name] for name in METRICS if name in found}
+    lost = np.zeros(run.scenario.replications, dtype=bool)
+    lost[[number - run.scenario.first for number in run.failures]] = True
+    return {name: np.where(lost, np.nan, found[name]) for name in METRICS if name in found}
 
 
 def calibration_errors(run: Run) -> dict[str, Array]:

@@ -26,7 +26,7 @@ def absent(scenario: Scenario, check: Check) -> str:
     if scenario.law in GRAPHS:
         return ""
     for text in check.reads:
-        said = _absent(scenario.law, text)
+        said = _absent(scenario, text)
         if said:
             return f"{text}; {scenario.law} {said}"
     return ""
@@ -48,11 +48,11 @@ def refuse_unanswerable(scenario: Scenario) -> None:
             raise ScenarioError("the law has no number for this check", where=where, given=reason)
 
 
-def _absent(law: str, text: str) -> str:
+def _absent(scenario: Scenario, text: str) -> str:
     name = text.partition("(")[0]
     if name in OF_GRAPH:
         return "keeps no graph of claims"
-    if name in OF_BELIEF and not find_law(law).belief:
+    if name in OF_BELIEF and not _believes(scenario):
         return "has no belief, only a rank"
     try:
         where = address(text)
@@ -61,13 +61,20 @@ def _absent(law: str, text: str) -> str:
     inner = where.inner if isinstance(where, Reduced) else where
     if isinstance(inner, Path):
         return "has no cell of that handle"
-    return _absent_in_rows(law, inner) if isinstance(inner, Row) else ""
+    return _absent_in_rows(scenario, inner) if isinstance(inner, Row) else ""
 
 
-def _absent_in_rows(law: str, where: Row) -> str:
+def _absent_in_rows(scenario: Scenario, where: Row) -> str:
     if where.domain == "writer":
         return "keeps no record of writers"
     field = where.fields[-1] if where.fields else ""
     if field and field not in FIELDS:
         return f"has no {field}"
-    return "has no belief, only a rank" if field in FIELDS[:2] and not find_law(law).belief else ""
+    return "has no belief, only a rank" if field in FIELDS[:2] and not _believes(scenario) else ""
+
+
+def _believes(scenario: Scenario) -> bool:
+    """Whether the law has beliefs; a memory of the user's own says so itself, or is taken to have them."""
+    if scenario.adapter:
+        return getattr(scenario.adapter.load(scenario.path or scenario.name), "belief", None) is not False
+    return find_law(scenario.law).belief

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from malsim.adapters.engine.user_plant import UserPlant
 from malsim.errors import ScenarioError, UsageError
 from malsim.laws import find_law
 from malsim.laws import plant_of as item_plant
@@ -38,7 +39,10 @@ def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tupl
 
 
 def plant_of(scenario: Scenario) -> Plant[Any]:
-    """The memory under test, as the scenario sets it."""
+    """The memory under test, as the scenario sets it; `UsageError` for code that nobody allowed to be run."""
+    if scenario.adapter:
+        refuse_what_is_the_graphs(scenario)
+        return UserPlant(scenario.adapter, scenario.phrases, where=f"{scenario.path or scenario.name}: memory")
     if scenario.law in GRAPHS:
         return Graph(rules=scenario.rules, begin=scenario.initial_memory.replicate if scenario.initial_memory else None)
     refuse_what_is_the_graphs(scenario)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from malsim.adapters.engine.adapter import Phrases
 from malsim.errors import ScenarioError
 from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.memory.gate.claims import as_claims
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from malsim.adapters.engine.adapter import Adapter
     from malsim.sim.agent.reviewer_pool import Reviewers
     from malsim.sim.engine.delivery import Fault
     from malsim.sim.settings.initial_memory import InitialMemory
@@ -68,7 +70,8 @@ class Scenario:
     replication. `turn_every` is the time between ticks in milliseconds. `record` is "all", "bands", or the handles to keep;
     every `record_every`-th tick is kept, and the last. Replications are numbered from `first`, and the life of a number is
     the same whichever run it is part of. `law` is what the memory makes of claims: mal, recall_v5, or one of `malsim.laws`
-    with its parameters. `netlist` runs inside the tick. `path` is the file it was read from.
+    with its parameters. An `adapter` is a memory of the user's own in the place of any law, whose name it lends to `law`;
+    `phrases` are the sentences it is spoken to in. `netlist` runs inside the tick. `path` is the file it was read from.
     """
 
     name: str = "scenario"
@@ -84,6 +87,8 @@ class Scenario:
     rules: Rules = field(default_factory=Rules)
     law: str = "mal"
     law_settings: Mapping[str, float | str] = field(default_factory=dict)
+    adapter: Adapter | None = None
+    phrases: Phrases = field(default_factory=Phrases)
     claims: pl.DataFrame = field(default_factory=lambda: as_claims([]))
     facts: tuple[Fact, ...] = ()
     writers: tuple[Population, ...] = ()
@@ -111,7 +116,7 @@ class Scenario:
             if not good:
                 given = f"{self.turn_every / DAY:g}d" if name == "turn_every" else getattr(self, name)
                 raise ScenarioError("out of bounds", where=f"{self.name}: run.{name}", given=given, allowed=allowed)
-        law, settings = checked_law(self.law, self.law_settings, where=f"{self.name}: law")
+        law, settings = (self.adapter.name, {}) if self.adapter else self._checked_law()
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "law_settings", settings)
         names = [fact.name for fact in self.facts]
@@ -123,6 +128,9 @@ class Scenario:
         for key in ("writers", "reader", "reviewers"):
             if getattr(self, key) and not names and not (key == "reviewers" and self.netlist):
                 raise ScenarioError("there is nothing to write about", where=f"{self.name}: {key}", hint="add [[facts]]")
+
+    def _checked_law(self) -> tuple[str, dict[str, float | str]]:
+        return checked_law(self.law, self.law_settings, where=f"{self.name}: law")
 
     @property
     def turns(self) -> int:
@@ -138,8 +146,11 @@ class Scenario:
 
         Under another `law` its parameters start from their defaults, and those of recall_v5 from its own rules.
         """
+        if self.adapter and changes.get("adapter", self.adapter) is None:
+            changes.setdefault("law", "mal")
         rules, netlist, law = changes.get("rules"), changes.get("netlist"), changes.get("law", self.law)
         if law != self.law:
+            changes.setdefault("adapter", None)
             changes.setdefault("law_settings", {})
             if law == "recall_v5":
                 changes.setdefault("rules", Rules.recall_v5())

@@ -10,12 +10,14 @@ import polars as pl
 
 from malsim.errors import MalsimError
 from malsim.lab.studies.laws.side_by_side import SCHEMA, LawTable
-from malsim.lab.studies.measure import estimate, measured_by_running, name_of
+from malsim.lab.studies.measure import estimate, measured, measured_by_running, name_of
+from malsim.sim import bench
 from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from malsim.adapters.engine.adapter import Adapter
     from malsim.lab.studies.measure import Array, Measure
     from malsim.sim.settings.scenario import Scenario
 
@@ -27,7 +29,7 @@ COST = "cpu_ms_per_tick"
 
 def compare_on_scenarios(
     scenarios: Sequence[Scenario],
-    laws: Sequence[str],
+    laws: Sequence[str | Adapter],
     *,
     metrics: Sequence[Measure] = METRICS,
     replications: int = 100,
@@ -35,22 +37,28 @@ def compare_on_scenarios(
     """Run each scenario under each law on common random numbers, and measure.
 
     Values are means over replications with Student's t intervals; the difference from the first law is taken replication by
-    replication. What a law has no number for (no belief, no reader) is null, and said once in `left_out`.
+    replication. An `Adapter` is a memory of one's own. What a law has no number for (no belief, no reader) is null, and said
+    once in `left_out`.
     """
     rows: list[dict[str, object]] = []
     left_out: list[str] = []
     for scenario in scenarios:
         base: list[Array] = []
         for law in laws:
-            given = scenario.replace(law=law, replications=replications)
+            name = law if isinstance(law, str) else law.name
+            memory = {"law": law} if isinstance(law, str) else {"adapter": law}
+            given = scenario.replace(**memory, replications=replications)
             start = time.process_time()
+            made = bench.run(given) if given.adapter else None  # a user's memory may be slow: one run for all figures
+            if made:
+                left_out += [f"replication {rep} of {scenario.name}: {problem}" for rep, problem in made.failures.items()]
             for place, metric in enumerate(metrics):
-                values = _measured(given, metric, left_out)
+                values = measured(made, metric) if made else _measured(given, metric, left_out)
                 if law == laws[0]:
                     base.append(values)
-                rows.append({"data": scenario.name, "law": law, "metric": name_of(metric)} | _row(values, base[place]))
-            spent = (time.process_time() - start) / len(metrics)
-            rows.append({"data": scenario.name, "law": law, "metric": COST} | _cost(given, spent))
+                rows.append({"data": scenario.name, "law": name, "metric": name_of(metric)} | _row(values, base[place]))
+            spent = (time.process_time() - start) / (1 if made else len(metrics))
+            rows.append({"data": scenario.name, "law": name, "metric": COST} | _cost(given, spent))
     title = f"{replications} replications each, the same for every law"
     return LawTable(frame=pl.DataFrame(rows, schema=SCHEMA), title=title, left_out=tuple(dict.fromkeys(left_out)))
 

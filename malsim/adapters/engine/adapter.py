@@ -1,0 +1,123 @@
+"""A memory of the user's own as a scenario names it, and the sentences that it is spoken to in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from malsim.adapters.load import load_factory
+from malsim.errors import ScenarioError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from malsim.adapters.contract import UserMemory
+
+__all__ = ["Adapter", "Phrases"]
+
+LIMIT = 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phrases:
+    """How facts are said as sentences, how objects are asked about, and where in an answer its value stands.
+
+    `sentence` may name {object}, {value} and {writer}, `question` {object}. `answer` is a regular expression whose group
+    `value`, or first group, is the value; without one, the value is the one of the object's values that occurs in the text.
+    """
+
+    sentence: str = "{object} is {value}"
+    question: str = "what is {object}?"
+    answer: str = ""
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("sentence", ("object", "value", "writer")), ("question", ("object",))):
+            try:
+                getattr(self, name).format(**dict.fromkeys(allowed, ""))
+            except (LookupError, ValueError) as problem:
+                words = ", ".join(f"{{{word}}}" for word in allowed)
+                given = getattr(self, name)
+                raise ScenarioError("no such word", where=f"memory.{name}", given=given, allowed=words) from problem
+        try:
+            groups = re.compile(self.answer).groups
+        except re.error as problem:
+            raise ScenarioError(f"not a pattern: {problem}", where="memory.answer", given=self.answer) from problem
+        if self.answer and not groups:
+            hint = "put brackets around the value: is (?P<value>.+)"
+            raise ScenarioError("a pattern without a group", where="memory.answer", given=self.answer, hint=hint)
+
+    def says(self, object_: str, value: str, writer: str) -> str:
+        """A fact as a sentence."""
+        return self.sentence.format(object=object_, value=value, writer=writer)
+
+    def asks(self, object_: str) -> str:
+        """An object as a question."""
+        return self.question.format(object=object_)
+
+    def values_in(self, text: str, values: Iterable[str]) -> list[str]:
+        """Those of some values that a text says, the longer of two where one holds the other.
+
+        >>> Phrases().values_in("the valve is half open", ["open", "half open", "shut"])
+        ['half open']
+        """
+        if self._pattern is not None:
+            found = self._pattern.search(text)
+            text = "" if found is None else (found["value"] if "value" in found.groupdict() else found[1]) or ""
+        said: list[str] = []
+        for value in sorted(values, key=len, reverse=True):
+            mark = rf"(?<!\w){re.escape(value)}(?!\w)"
+            if value and re.search(mark, text, re.IGNORECASE):
+                said.append(value)
+                text = re.sub(mark, " ", text, flags=re.IGNORECASE)
+        return said
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str] | None:
+        return re.compile(self.answer, re.IGNORECASE) if self.answer else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adapter:
+    """What makes a memory of the user's own: a name, `package.module:factory`, or what was given from Python.
+
+    `allowed` says that its code may be run: a name that came with a file of somebody else's is not, until the user says so.
+    `limit` is in seconds a call; `workers` is how many processes hold memories, None for as many as there are cores, 0 for
+    none but this one.
+    """
+
+    name: str
+    factory: Callable[[], UserMemory] | None = None
+    limit: float = LIMIT
+    workers: int | None = None
+    allowed: bool = False
+
+    def __post_init__(self) -> None:
+        checks = (
+            ("limit", self.limit > 0.0, self.limit, "above 0 s"),
+            ("workers", self.workers is None or self.workers >= 0, self.workers, "0 or more"),
+        )
+        for key, good, given, allowed in checks:
+            if not good:
+                raise UsageError("out of bounds", where=f"memory {self.name}: {key}", given=given, allowed=allowed)
+
+    @classmethod
+    def of(cls, given: object, *, limit: float = LIMIT, workers: int | None = None) -> Adapter:
+        """A name, a class or a function, each taken as consent to run it; raises `UsageError` for anything else."""
+        if isinstance(given, Adapter):
+            return given
+        if isinstance(given, str):
+            return cls(name=given, limit=limit, workers=workers, allowed=True)
+        if not callable(given):
+            hint = "give a class, a function that makes a memory, or package.module:factory"
+            raise UsageError("no factory of memories", where="memory", given=type(given).__name__, hint=hint)
+        module, name = getattr(given, "__module__", ""), getattr(given, "__qualname__", type(given).__name__)
+        return cls(name=f"{module}:{name}", factory=given, limit=limit, workers=workers, allowed=True)
+
+    def load(self, where: str) -> Callable[[], UserMemory]:
+        """The factory; raises `UsageError` where the code may not be run, `AdapterError` where it cannot be."""
+        if not self.allowed:
+            hint = "read that code, then add --allow-code (malsim run, test, compare), or run it from Python"
+            raise UsageError("this scenario names code to be run", where=where, given=self.name, hint=hint)
+        return self.factory or load_factory(self.name)

@@ -1,0 +1,110 @@
+"""Every item that users' memories have shown, one row each: what is known of it, and what it was worth when last shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.adapters.engine.told import WrongItemError
+from malsim.memory.port import View
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.adapters.engine.host import ShownItem
+    from malsim.adapters.engine.told import Told
+
+__all__ = ["ItemTable"]
+
+
+class ItemTable:
+    """Rows in the order in which items were first shown; an item is its replication, object and id."""
+
+    def __init__(self, told: Told, replications: int) -> None:
+        self._told = told
+        self._row: dict[tuple[int, int, str], int] = {}
+        self._rows: dict[tuple[int, int], list[int]] = {}  # those about an object that were there when it was last shown
+        self._made = [0] * replications
+        self._rep: list[int] = []
+        self._object: list[int] = []
+        self._writer: list[int] = []
+        self._stated: list[float] = []
+        self._time: list[float] = []
+        self._name: list[str] = []
+        self.value: list[int] = []
+        self.active: list[bool] = []
+        self._rank: list[float] = []
+        self._belief: list[float] = []
+        self.believes: bool | None = None  # unknown until an item is shown
+
+    def __len__(self) -> int:
+        return len(self._rep)
+
+    def show(self, rep: int, object_: int, items: Sequence[ShownItem]) -> tuple[list[int], list[int]]:
+        """Take what a memory shows of an object; the rows that are there now, and those that were and are not.
+
+        Raises `WrongItemError` for items that it was never told, values it cannot be read as, and belief now and then.
+        """
+        read = [(item, self._told.value(rep, object_, item)) for item in items if self._told.about(rep, object_, item)]
+        before = self._rows.get((rep, object_), [])
+        now = [self._put(rep, object_, item, value) for item, value in read]
+        shown = set(now)
+        gone = [row for row in before if row not in shown]
+        for row in gone:
+            self._end(row)
+        self._rows[rep, object_] = now
+        return now, [row for row in gone if row not in shown]
+
+    def _put(self, rep: int, object_: int, item: ShownItem, value: int) -> int:
+        row = self._row.get((rep, object_, item.id))
+        if row is None:
+            row = self._row[rep, object_, item.id] = self._made_row(rep, object_, value)
+        believes = item.belief is not None
+        if self.believes is None:
+            self.believes = believes
+        elif believes != self.believes:
+            raise WrongItemError("returned some items with a belief and some without", item.id)
+        if value != self.value[row]:  # replaced in place: it says another claim now
+            self._writer[row], self._time[row], self._stated[row] = self._told.origin(rep, object_, value)
+        self.value[row], self.active[row] = value, item.active
+        self._rank[row] = item.rank if item.active else 0.0
+        self._belief[row] = item.belief or 0.0 if item.active else 0.0
+        return row
+
+    def _made_row(self, rep: int, object_: int, value: int) -> int:
+        writer, time, stated = self._told.origin(rep, object_, value)
+        self._name.append(f"{self._told.objects[object_]}-{self._made[rep]}")
+        self._made[rep] += 1
+        for column, held in (
+            (self._rep, rep), (self._object, object_), (self._writer, writer), (self.value, value),
+        ):  # fmt: skip
+            column.append(held)
+        for numbers, number in ((self._stated, stated), (self._time, time), (self._rank, 0.0), (self._belief, 0.0)):
+            numbers.append(number)
+        self.active.append(False)
+        return len(self._rep) - 1
+
+    def _end(self, row: int) -> None:
+        self.active[row], self._rank[row], self._belief[row] = False, 0.0, 0.0
+
+    def drop(self, rep: int) -> None:
+        """Let all items of a replication go."""
+        for row, held in enumerate(self._rep):
+            if held == rep:
+                self._end(row)
+
+    def sentence(self, row: int) -> str:
+        """What an item says, as a sentence."""
+        return self._told.sentence(self._object[row], self.value[row], self._writer[row])
+
+    def view(self) -> View:
+        """What everybody sees."""
+        return View(
+            rep=np.array(self._rep, dtype=np.int64), name=pl.Series("cell", self._name, dtype=pl.String),
+            writer=np.array(self._writer, dtype=np.int64), object=np.array(self._object, dtype=np.int64),
+            value=np.array(self.value, dtype=np.int64), stated=np.array(self._stated), time=np.array(self._time),
+            rank=np.array(self._rank), active=np.array(self.active, dtype=bool),
+            belief=np.array(self._belief) if self.believes else None,
+        )  # fmt: skip

@@ -1,0 +1,131 @@
+"""What each replication's memory was told, and what its answers are read as."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from malsim.adapters.contract import Claim, Edge, Query
+from malsim.memory.schema import NONE, RELATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from malsim.adapters.engine.adapter import Phrases
+    from malsim.adapters.engine.host import ShownItem
+    from malsim.memory.port import Claims, Vocabulary
+
+__all__ = ["Told", "WrongItemError"]
+
+
+class WrongItemError(Exception):
+    """An item that cannot be taken: the problem, and what was given."""
+
+    def __init__(self, problem: str, given: object, allowed: str | None = None) -> None:
+        super().__init__(problem)
+        self.problem, self.given, self.allowed = problem, given, allowed
+
+
+class _Origin(NamedTuple):
+    writer: int
+    time: float
+    stated: float
+
+
+class Told:
+    """Facts as sentences, answers as values: what passes between numbers and a memory's plain words."""
+
+    def __init__(self, vocabulary: Vocabulary, phrases: Phrases) -> None:
+        self.objects, self._phrases, self._writers = list(vocabulary.objects), phrases, list(vocabulary.writers)
+        self._labels = [[_label(value) for value in values] for values in vocabulary.values]
+        self._place = {name: place for place, name in enumerate(self.objects)}
+        self._origins: dict[tuple[int, int], dict[int, _Origin]] = {}
+        self._known: dict[int, list[int]] = {}
+        self._values: dict[tuple[int, int], dict[str, int]] = {}
+        self._queries = [Query(name, phrases.asks(name)) for name in self.objects]
+        self.last: dict[int, Claim] = {}
+
+    def query(self, object_: int) -> Query:
+        """The question about an object."""
+        return self._queries[object_]
+
+    def known(self, rep: int) -> list[int]:
+        """The objects that a replication was told of, in the order of their first claims."""
+        return self._known.get(rep, [])
+
+    def claims(self, claims: Claims, edges: Mapping[int, Sequence[Edge]]) -> dict[int, list[tuple[int, Claim]]]:
+        """Of each replication its claims in order, each with its row; claims about nothing are left out."""
+        found: dict[int, list[tuple[int, Claim]]] = {}
+        texts = _texts(claims)
+        stated = claims.stated.tolist()
+        columns = (claims.rep, claims.t, claims.writer, claims.object, claims.value)
+        for row, (rep, t, writer, object_, value) in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+            if NONE in (object_, value):
+                continue
+            confidence = stated[row]
+            label, who = self._labels[object_][value], self._writers[writer]
+            about = self.objects[object_]
+            claim = Claim(
+                time=t, writer=who, object=about, value=label,
+                text=texts.get(row) or self._phrases.says(about, label, who),
+                stated=None if confidence != confidence else confidence,  # noqa: PLR0124  # NaN
+                edges=tuple(edges.get(row, ())),
+            )  # fmt: skip
+            if (rep, object_) not in self._origins:
+                self._known.setdefault(rep, []).append(object_)
+            self._origins.setdefault((rep, object_), {})[value] = _Origin(writer, t, confidence)
+            self._values.setdefault((rep, object_), {})[label] = value
+            self.last[rep] = claim
+            found.setdefault(rep, []).append((row, claim))
+        return found
+
+    def about(self, rep: int, object_: int, item: ShownItem) -> bool:
+        """Whether an item is about the object asked for; raises for an object that the memory was never told of."""
+        if item.object == self.objects[object_]:
+            return True
+        place = self._place.get(item.object, NONE)
+        if (rep, place) not in self._origins:
+            raise WrongItemError("returned an item about what it was never told of", item.object)
+        return False
+
+    def value(self, rep: int, object_: int, item: ShownItem) -> int:
+        """The place of the value that an item says."""
+        told = self._values.get((rep, object_), {})
+        if item.value is not None:
+            if item.value not in told:
+                allowed = f"what was claimed of {item.object}: {', '.join(told) or 'nothing'}"
+                raise WrongItemError("returned a value that it was never told", item.value, allowed)
+            return told[item.value]
+        said = self._phrases.values_in(item.text or "", told)
+        if len(said) != 1:
+            problem = "returned a text that says no value" if not said else f"returned a text that says {' and '.join(said)}"
+            raise WrongItemError(problem, item.text, f"one of {', '.join(told) or 'nothing'}")
+        return told[said[0]]
+
+    def origin(self, rep: int, object_: int, value: int) -> _Origin:
+        """Writer, time and confidence of the last claim of a value."""
+        return self._origins[rep, object_][value]
+
+    def sentence(self, object_: int, value: int, writer: int) -> str:
+        """A fact as a sentence."""
+        return self._phrases.says(self.objects[object_], self._labels[object_][value], self._writers[writer])
+
+
+def edge_of(relation: int, target: str) -> Edge:
+    """An edge by the number of its relation."""
+    return Edge(RELATIONS[relation], target)
+
+
+def _texts(claims: Claims) -> dict[int, str]:
+    """What scripted claims say in their own words: title and body."""
+    if claims.words is None or claims.scripted is None or not (claims.scripted != NONE).any():
+        return {}
+    words = claims.words()
+    said = ["\n".join(part for part in (title, body) if part) for title, body in words.select("title", "body").rows()]
+    rows = np.flatnonzero(claims.scripted != NONE)
+    return {int(row): said[claims.scripted[row]] for row in rows}
+
+
+def _label(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"

@@ -1,0 +1,215 @@
+"""A user's memories as a plant: one object a replication, asked call by call, its answers read back as rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.adapters.engine.crew import Crew
+from malsim.adapters.engine.host import MAKE, Ask, Breakdown
+from malsim.adapters.engine.item_table import ItemTable
+from malsim.adapters.engine.told import Told, WrongItemError, edge_of
+from malsim.errors import AdapterError
+from malsim.memory.port import Verdicts
+from malsim.memory.schema import NONE, VERDICT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from malsim.adapters.contract import Claim, Edge, Query
+    from malsim.adapters.engine.adapter import Adapter, Phrases
+    from malsim.memory.graph.arrays import Ints
+    from malsim.memory.port import Claims, View, Vocabulary
+
+__all__ = ["UserPlant", "UserState"]
+
+ADMITTED, TAKEN, REFUSED = (VERDICT.index(word) for word in ("admitted", "deduplicated", "refused"))
+MANY = 1000  # items that a peek asks for
+
+
+@dataclass(frozen=True)
+class UserState:
+    """What users' memories show. The memories are the user's and change in place: a state is gone on with once."""
+
+    lives: _Lives
+    view: View
+    now: float = 0.0
+    ticks: int = 0
+
+
+class UserPlant:
+    """Memories of a user's own behind `write`, `tick`, `read` and `peek`; `where` names the scenario.
+
+    A replication whose memory raises, hangs, or answers what it may not is asked no more; `failures` tells of it. Where none
+    is left, `AdapterError` is raised.
+    """
+
+    def __init__(self, adapter: Adapter, phrases: Phrases, *, where: str = "memory") -> None:
+        self.adapter, self.phrases, self._where = adapter, phrases, where
+
+    def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> UserState:
+        """A memory made by the factory for each of these replications."""
+        lives = _Lives(self.adapter, self.phrases, self._where, replications, vocabulary)
+        return UserState(lives, lives.table.view())
+
+    def admit(self, state: UserState, claims: Claims) -> tuple[UserState, Verdicts]:
+        """Write the claims of each replication, those of one instant in one call, then look where they went."""
+        lives, table, height = state.lives, state.lives.table, len(state.lives.table)
+        edges, dropped = lives.edges(claims)
+        parts = {rep: part for rep, part in lives.told.claims(claims, edges).items() if rep not in lives.failures}
+        asks = list(lives.writes(parts, state.now))
+        for rep, part in parts.items():
+            about, now = dict.fromkeys(claims.object[row] for row, _ in part), max(state.now, part[-1][1].time)
+            asks += _looks(rep, now, [lives.told.query(object_) for object_ in about], state.ticks)
+        gone = lives.look(asks, lives.ask(asks))
+        verdict, row = np.full(len(claims), TAKEN), np.full(len(claims), NONE)
+        for rep, part in parts.items():
+            for place, _ in part:
+                row[place], new = lives.row(rep, int(claims.object[place]), int(claims.value[place]), height)
+                verdict[place] = ADMITTED if new else TAKEN
+        lives.taken.clear()
+        nothing = np.flatnonzero((claims.object == NONE) | (claims.value == NONE)).tolist()
+        verdict[nothing] = REFUSED
+        issues = dict.fromkeys(nothing, "a memory of items takes claims that name an object and a value")
+        gone = [each for each in gone if each < height]
+        superseded = np.array(sorted(gone), dtype=np.int64)
+        said = Verdicts(verdict=verdict, row=row, dropped=dropped, issues=issues, superseded=superseded)
+        return replace(state, view=table.view()), said
+
+    def tick(self, state: UserState, now: float) -> UserState:
+        """Let time pass in each memory, then look at all that it was told of."""
+        lives, asks = state.lives, list[Ask]()
+        for rep in lives.alive:
+            asks.append(Ask(rep, "tick", now))
+            asks += _looks(rep, now, [lives.told.query(object_) for object_ in lives.told.known(rep)], state.ticks)
+        lives.look(asks, lives.ask(asks))
+        return UserState(lives, lives.table.view(), now, state.ticks + 1)
+
+    def answer(self, state: UserState, rep: Ints, object_: Ints, limit: int, now: float) -> UserState:
+        """Ask a question in each of these replications, a use; its view shows of that object what was answered."""
+        lives = state.lives
+        pairs = [pair for pair in zip(rep.tolist(), object_.tolist(), strict=True) if pair[0] not in lives.failures]
+        asks = [Ask(one, "read", now, lives.told.query(about), limit) for one, about in pairs]
+        lives.look(asks, lives.ask(asks))
+        return replace(state, view=lives.table.view(), now=max(now, state.now))
+
+    def read(self, state: UserState, rep: Ints, object_: Ints, opened: Ints, now: float) -> UserState:  # noqa: ARG002
+        """A use whose answer nobody looks at."""
+        return self.answer(state, rep, object_, MANY, now)
+
+    def view(self, state: UserState, now: float) -> View:  # noqa: ARG002  # memories are looked at when something happens to them
+        """What was shown when they were last looked at."""
+        return state.view
+
+    def failures(self, state: UserState) -> dict[int, AdapterError]:
+        """What went wrong, by replication number."""
+        return {state.lives.numbers[rep]: problem for rep, problem in state.lives.failures.items()}
+
+    def close(self, state: UserState) -> None:
+        """Let the memories go."""
+        state.lives.crew.close(state.lives.alive)
+
+
+class _Lives:
+    """The memories of a run, what they were told, what they showed, and which of them have failed."""
+
+    def __init__(
+        self, adapter: Adapter, phrases: Phrases, where: str, replications: Sequence[int], words: Vocabulary
+    ) -> None:
+        self.numbers, self._name = list(replications), adapter.name
+        self.failures: dict[int, AdapterError] = {}
+        self.told = Told(words, phrases)
+        self.table = ItemTable(self.told, len(replications))
+        self.taken: set[int] = set()
+        self._place = {name: place for place, name in enumerate(words.objects)}
+        self._latest: dict[tuple[int, int], list[int]] = {}
+        self.crew = Crew(adapter, adapter.load(where), len(replications))
+        declared = self.ask([Ask(rep, MAKE) for rep in range(len(replications))])
+        first = next(found for found in declared if found)
+        self._edges = bool(first["edges"])
+
+    @property
+    def alive(self) -> list[int]:
+        """Places of the replications that go on."""
+        return [rep for rep in range(len(self.numbers)) if rep not in self.failures]
+
+    def edges(self, claims: Claims) -> tuple[dict[int, list[Edge]], int]:
+        """Edges by claim where the memory reads them, and how many there is no place for."""
+        found: dict[int, list[Edge]] = {}
+        if claims.edges is None:
+            return found, 0
+        dropped = 0
+        columns = (claims.edges.claim.tolist(), claims.edges.relation.tolist(), claims.edges.target.tolist())
+        for claim, relation, target in zip(*columns, strict=True):
+            if self._edges and target != NONE:
+                found.setdefault(claim, []).append(edge_of(relation, self.table.sentence(target)))
+            else:
+                dropped += 1
+        return found, dropped
+
+    def writes(self, parts: dict[int, list[tuple[int, Claim]]], now: float) -> Iterator[Ask]:
+        """One call for the claims of each instant; no memory is told of a time before the last one."""
+        for rep, part in parts.items():
+            for time, group in groupby(part, key=lambda each: each[1].time):
+                yield Ask(rep, "write", max(now, time), [claim for _, claim in group])
+
+    def ask(self, asks: Sequence[Ask]) -> list[Any]:
+        """What the calls answered; what goes wrong ends its replication. Raises `AdapterError` when none is left."""
+        answers, broken = self.crew.run(asks)
+        for each in broken:
+            self._fail(asks[each.place], each)
+        return answers
+
+    def look(self, asks: Sequence[Ask], answers: Sequence[Any]) -> list[int]:
+        """Take up what was shown; the rows that are no longer."""
+        gone: list[int] = []
+        seen: dict[tuple[int, str], list[str]] = {}
+        for place, (ask, items) in enumerate(zip(asks, answers, strict=True)):
+            if items is None or ask.call not in ("read", "peek") or ask.rep in self.failures:
+                continue
+            about = ask.about.object  # type: ignore[union-attr]  # a query
+            ids = sorted(item.id for item in items)
+            if ask.call == "peek" and seen.setdefault((ask.rep, about), ids) != ids:
+                problem = f"showed {len(seen[ask.rep, about])} items, and {len(ids)} after that look: a peek changes nothing"
+                self._fail(ask, Breakdown(place, problem))
+                continue
+            try:
+                now, left = self.table.show(ask.rep, self._place[about], items)
+            except WrongItemError as wrong:
+                self._fail(ask, Breakdown(place, wrong.problem, wrong.given, wrong.allowed))
+                continue
+            self._latest[ask.rep, self._place[about]] = now
+            gone += left
+        return gone
+
+    def row(self, rep: int, object_: int, value: int, height: int) -> tuple[int, bool]:
+        """Where a claim went: to a new item that says it, else to one that did before; NONE where nothing says it."""
+        table = self.table
+        rows = [row for row in self._latest.get((rep, object_), ()) if table.value[row] == value and table.active[row]]
+        new = next((row for row in rows if row >= height and row not in self.taken), NONE)
+        if new != NONE:
+            self.taken.add(new)
+            return new, True
+        return (rows[0] if rows else NONE), False
+
+    def _fail(self, ask: Ask, broken: Breakdown) -> None:
+        if ask.rep in self.failures:
+            return
+        claim = self.told.last.get(ask.rep)
+        after = "" if claim is None else f", last claim: {claim.writer} on {claim.object}: {claim.value} at {claim.time:g} d"
+        where = f"{self._name}: {ask.call}, replication {self.numbers[ask.rep]}, day {ask.now:g}{after}"
+        problem = AdapterError(broken.problem, where=where, given=broken.given, allowed=broken.allowed)
+        self.failures[ask.rep] = problem
+        self.table.drop(ask.rep)
+        if len(self.failures) == len(self.numbers):
+            self.crew.close([])
+            raise next(iter(self.failures.values()))
+
+
+def _looks(rep: int, now: float, queries: Sequence[Query], number: int) -> list[Ask]:
+    """A peek a question, and one of them twice: the second must show what the first did."""
+    looks = [Ask(rep, "peek", now, query, MANY) for query in queries]
+    return [*looks, looks[number % len(looks)]] if looks else looks

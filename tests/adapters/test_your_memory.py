@@ -1,0 +1,190 @@
+"""A memory of the user's own in the loop: what it is told, what is read back, what breaks it, and who may run it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import malsim as ms
+from malsim.adapters.engine.adapter import Adapter, Phrases
+from malsim.cli import main
+from malsim.errors import AdapterError, MalsimError, ScenarioError, UsageError
+from malsim.sim.record.manifest import digest
+from tests.adapters import user_memories as memories
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.adapters import Claim, Query
+
+POISONER = Path(__file__).parents[2] / "scenarios/poisoner.toml"
+FRAMES = ("cells", "signals", "events")
+
+
+def own(memory: type, *, workers: int = 0, limit: float = 10.0) -> Adapter:
+    return Adapter.of(memory, workers=workers, limit=limit)
+
+
+def run(memory: type, *, workers: int = 0, limit: float = 10.0, **changes: object) -> ms.Run:
+    return ms.run(POISONER, memory=own(memory, workers=workers, limit=limit), **{"days": 30.0, "replications": 4} | changes)
+
+
+def test_it_answers_as_the_law_that_does_the_same() -> None:
+    ours, law = run(memories.Last), ms.run(POISONER, law="last_write", days=30.0, replications=4)
+    both = [found.metrics().filter(pl.col("metric").is_in(["accuracy", "harm"])) for found in (ours, law)]
+    assert both[0]["value"].to_list() == pytest.approx(both[1]["value"].to_list())
+    assert ours.cells["effective"].null_count() == ours.cells.height
+
+
+def test_workers_and_replications_change_nothing() -> None:
+    here, there, alone = run(memories.Last), run(memories.Last, workers=2), run(memories.Last, first=2, replications=1)
+    for name in FRAMES:
+        assert digest(getattr(here, name)) == digest(getattr(there, name))
+        of_two, order = getattr(here, name).filter(pl.col("rep") == 2), ["t", "rep"]
+        assert digest(of_two.sort(order, maintain_order=True)) == digest(
+            getattr(alone, name).sort(order, maintain_order=True)
+        )
+
+
+def test_text_is_read_back_by_the_values_in_it() -> None:
+    words, text = run(memories.Last), run(memories.Notes)
+    right = [found.signals.filter(pl.col("signal") == "right")["value"] for found in (words, text)]
+    assert right[0].equals(right[1])
+    assert set(text.cells["effective"].unique()) == {0.75}
+
+
+@pytest.mark.parametrize(
+    ("memory", "said"),
+    [
+        (memories.Raises, r"tick, replication \d, day .*last claim: .*raised RuntimeError: lost its file"),
+        (memories.TooSure, r"belief outside its bounds; given: 1.5; allowed: 0 to 1"),
+        (memories.NotANumber, r"belief outside its bounds; given: nan"),
+        (memories.MakesUp, r"value that it was never told; given: 'exploded'"),
+        (memories.Mumbles, r"says no value; given: 'who knows'; allowed: one of"),
+        (memories.PeekTakes, r"showed \d items, and \d after that look"),
+    ],
+)
+def test_what_goes_wrong_is_told_and_takes_no_other_along(memory: type, said: str) -> None:
+    found, sound = (run(each, days=21.0, replications=6) for each in (memory, memories.Last))
+    assert found.failures
+    assert len(found.failures) < 6
+    for number, problem in found.failures.items():
+        assert isinstance(problem, AdapterError)
+        assert problem.where
+        assert f"user_memories:{memory.__name__}: " in problem.where
+        assert f"replication {number}" in problem.where
+    assert any(re.search(said, str(problem)) for problem in found.failures.values())
+    kept = ~pl.col("rep").is_in(list(found.failures))
+    assert not found.signals.filter(~kept).height
+    right = pl.col("signal") == "right"
+    assert found.signals.filter(right).equals(sound.signals.filter(right & kept))
+    assert f"replication {next(iter(found.failures))} broke off" in repr(found)
+
+
+def test_a_hang_is_left_behind() -> None:
+    found = run(memories.Hangs, limit=0.3, days=21.0, replications=6)
+    assert found.failures
+    assert all("did not return within 0.3 s" in str(problem) for problem in found.failures.values())
+
+
+def test_a_process_that_dies_takes_only_its_own_along() -> None:
+    found = run(memories.Dies, workers=3, days=21.0, replications=6)
+    assert 0 < len(found.failures) < 6
+    assert all("its process ended (exit code 3)" in str(problem) for problem in found.failures.values())
+
+
+def test_where_none_is_left_the_run_is_refused() -> None:
+    with pytest.raises(AdapterError, match="raised RuntimeError"):
+        run(memories.Raises, days=40.0, replications=1)
+    with pytest.raises(AdapterError, match="cannot be made: TypeError"):
+        ms.run(POISONER, memory=Adapter.of(lambda: int("x", "y"), workers=0))  # type: ignore[call-overload]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    text = POISONER.read_text(encoding="utf-8").partition("[[check]]")[0]
+    (tmp_path / "mine.toml").write_text(
+        text.replace("[run]\ndays = 60", '[memory]\nadapter = "own_memory:Last"\n\n[run]\ndays = 20')
+        + '[[check]]\nname = "it speaks"\nproperty = "eventually (right(pump) == 1)"\n'
+    )
+    (tmp_path / "own_memory.py").write_text(
+        Path(memories.__file__).read_text(encoding="utf-8") + "\nPath = __import__('pathlib').Path\nPath('ran').touch()\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_memory", raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", [["run"], ["test"], ["compare", "--laws", "last_write", "--replications", "2"]])
+def test_a_file_runs_no_code_unless_it_is_allowed(
+    command: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, *options = command
+    assert main([name, "mine.toml", *options]) == 2
+    said = capsys.readouterr()
+    assert "--allow-code" in said.out + said.err
+    assert not (folder / "ran").exists()
+    assert main([name, "mine.toml", *options, "--allow-code", *(["--no-plots"] if name == "run" else [])]) == 0
+    assert (folder / "ran").exists()
+    assert "own_memory:Last" in capsys.readouterr().out or name == "test"
+
+
+def test_from_python_a_path_is_consent(folder: Path) -> None:
+    assert ms.run("mine.toml").scenario.law == "own_memory:Last"
+    with pytest.raises(UsageError, match="--allow-code"):
+        ms.run(ms.read("mine.toml"))
+    assert (folder / "ran").exists()
+
+
+def test_typing_a_memory_is_consent_and_its_manifest_is_not(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--no-plots", "-o", "out", "--memory-workers", "0", "--call-limit", "5"]
+    assert main(["run", "mine.toml", "--memory", "own_memory:Notes", *options]) == 0
+    assert main(["rerun", "out/manifest.json"]) == 2
+    assert "malsim run --memory own_memory:Notes" in capsys.readouterr().err
+    assert (folder / "ran").exists()
+
+
+@pytest.mark.parametrize("name", ["nothing", "own_memory:Nobody", "no_such_module:Memory", "own_memory:BROKEN_BY"])
+def test_a_wrong_name_is_a_sentence(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
+    assert main(["run", "mine.toml", "--memory", name]) == 2
+    assert name in capsys.readouterr().err
+
+
+def test_phrases_are_settable_and_checked() -> None:
+    seen: list[str] = []
+
+    class Spy(memories.Notes):
+        def write(self, claims: Sequence[Claim], now: float) -> None:
+            seen.extend(claim.text for claim in claims)
+            super().write(claims, now)
+
+        def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+            seen.append(query.text)
+            return super().peek(query, now, limit)
+
+    phrases = Phrases(sentence="{writer} says that {object} seems {value}", question="tell me of {object}")
+    ms.run(POISONER, memory=Spy, phrases=phrases, days=10.0)
+    assert "tell me of valve" in seen
+    assert any(text.startswith("honest-") and "says that pump seems running" in text for text in seen)
+    for wrong in ({"sentence": "{subject} is"}, {"question": "what is {value}?"}, {"answer": "("}, {"answer": "is .*"}):
+        with pytest.raises(ScenarioError, match="memory"):
+            Phrases(**wrong)
+
+
+def test_an_answer_is_found_by_a_pattern() -> None:
+    phrases = Phrases(answer=r"now (?P<value>\w+)")
+    assert phrases.values_in("formerly running, now stopped", ["running", "stopped"]) == ["stopped"]
+    assert Phrases().values_in("12.5 bar", ["12", "12.5"]) == ["12.5"]
+
+
+def test_what_is_no_memory_is_refused() -> None:
+    with pytest.raises(UsageError, match="no factory"):
+        ms.run(POISONER, memory=3)
+    with pytest.raises(MalsimError, match="out of bounds"):
+        Adapter.of(memories.Last, limit=0.0)

@@ -1,0 +1,112 @@
+"""Memories as a user would write them, sound ones and broken ones; other processes import this file."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.adapters import Claim, Query
+
+BROKEN_BY = "stopped"  # a value whose claim breaks the broken ones
+
+
+class Last:
+    """Keeps the last claim about each object."""
+
+    belief = False
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Claim] = {}
+
+    def write(self, claims: Sequence[Claim], _: float) -> None:
+        for claim in claims:
+            self.kept[claim.object] = claim
+
+    def tick(self, now: float) -> None:
+        pass
+
+    def read(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+        return self.peek(query, now, limit)
+
+    def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
+        claim = self.kept.get(query.object)
+        return [self.item(claim)] if claim else []
+
+    def item(self, claim: Claim) -> dict[str, Any]:
+        return {"id": 1, "object": claim.object, "value": claim.value, "rank": 1.0}
+
+    @property
+    def trips(self) -> bool:
+        """Whether it holds what the broken ones break by."""
+        return any(claim.value == BROKEN_BY and claim.writer.startswith("poisoner") for claim in self.kept.values())
+
+
+class Notes(Last):
+    """Keeps text alone, and answers in text alone."""
+
+    belief = True
+
+    def item(self, claim: Claim) -> dict[str, Any]:
+        return {"id": 1, "object": claim.object, "rank": 1.0, "text": f"Note: {claim.text}!", "belief": 0.75}
+
+
+class Raises(Last):
+    def tick(self, now: float) -> None:
+        if self.trips:
+            raise RuntimeError(f"lost its file on day {now:g}")
+
+
+class TooSure(Last):
+    belief = True
+
+    def item(self, claim: Claim) -> dict[str, Any]:
+        return {**super().item(claim), "belief": 1.5 if self.trips else 0.5}
+
+
+class NotANumber(Last):
+    belief = True
+
+    def item(self, claim: Claim) -> dict[str, Any]:
+        return {**super().item(claim), "belief": float("nan") if self.trips else 0.5}
+
+
+class MakesUp(Last):
+    def item(self, claim: Claim) -> dict[str, Any]:
+        return {**super().item(claim), "value": "exploded" if self.trips else claim.value}
+
+
+class Mumbles(Last):
+    def item(self, claim: Claim) -> dict[str, Any]:
+        said = "who knows" if self.trips else claim.text
+        return {"id": 1, "object": claim.object, "rank": 1.0, "text": said}
+
+
+class PeekTakes(Last):
+    def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+        found = super().peek(query, now, limit)
+        if self.trips:
+            self.kept.pop(query.object, None)
+        return found
+
+
+class Hangs(Last):
+    def tick(self, _: float) -> None:
+        if self.trips:
+            time.sleep(3.0)
+
+
+class Dies(Last):
+    def tick(self, _: float) -> None:
+        if self.trips:
+            os._exit(3)
+
+
+class Tampers(Last):
+    """Shows something of which process it lives in."""
+
+    def item(self, claim: Claim) -> dict[str, Any]:
+        return {**super().item(claim), "text": str(os.getpid())}
