@@ -15,7 +15,7 @@ from malsim.api import read, run
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.shell.session import without_setting
 from malsim.lab.space.settings import changed, settings_of
-from malsim.memory.explain import explained
+from malsim.memory.explain import LawExplanation, explained
 from malsim.memory.scores import effective
 from malsim.netlist import Document
 from malsim.netlist.language.statements import Set
@@ -129,10 +129,12 @@ def op(name: str, params: Sequence[str], *, signal: Signal = "step", tick: str =
 def what_if(made: Run, cell: str, t: float | None = None, *, rep: int = 0) -> Panel:
     """What a cell would be worth, term by term, were it stated otherwise, its neighbours worth more, a ceiling lower."""
     found = made.explain(cell, t, rep)
-    rules, edges = made.scenario.rules, found.contributions
+    rules = made.scenario.rules
+    if isinstance(found, LawExplanation):
+        raise UsageError("another law's terms have no sliders", where="what_if", given=made.scenario.law, allowed="mal")
     if rules.effective is not None:
         raise UsageError("the terms of your own formula are not ours", where="what_if", given=cell)
-    factor = found.record["factor"] or 1.0
+    edges, factor = found.contributions, found.record["factor"] or 1.0
     starts = {"stated": found.terms["value"][0] / factor, "factor": factor}
     starts |= {f"{row['source']} {row['relation']}": row["worth"] for row in edges.to_dicts()}
     starts |= {name: getattr(rules, name) for name in ("support_ceiling", "challenge_ceiling")}

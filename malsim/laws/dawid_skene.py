@@ -38,8 +38,9 @@ def write(items: Items, claim: Claim) -> Change:
 def tick(items: Items, _: float, *, sweeps: float, pseudo: float) -> Columns:
     if not len(items.rep):
         return {}
-    evidence, about, value, _claims = gather(items, np.ones(len(items.rep)), shared=True, pins=False)
-    return {"p": expected_truths(evidence, sweeps=int(sweeps), pseudo=pseudo)[about, value]}
+    known = gather(items, np.ones(len(items.rep)), shared=True, pins=False)
+    found = expected_truths(known.evidence, sweeps=int(sweeps), pseudo=pseudo)
+    return {"p": found[known.about, known.value]}
 
 
 def rank(items: Items, _: float) -> Array:

@@ -28,8 +28,11 @@ import numpy as np
 
 from malsim.errors import LawError
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, some
+from malsim.laws.engine.reasons import Reasons
 from malsim.laws.truth.closed import closed
-from malsim.laws.truth.gather import gather, is_shared
+from malsim.laws.truth.evidence import Estimate
+from malsim.laws.truth.gather import Evident, gather, is_shared
+from malsim.laws.truth.log_odds import reasons_of
 from malsim.laws.truth.own_values import own_values
 from malsim.memory.graph.arrays import Array
 from malsim.parameters import Param
@@ -49,17 +52,30 @@ def write(items: Items, claim: Claim) -> Change:
 
 
 def tick(items: Items, now: float, *, tau: float, values: str) -> Columns:
-    if values not in FORMS:
-        raise LawError("unknown form", where="law.values", given=values, allowed=", ".join(FORMS))
     if not len(items.rep):
         return {}
+    known, found = _estimated(items, now, tau, values)
+    trust = np.full(len(items.rep), np.nan)
+    trust[known.claim] = found.record[known.evidence.writer]
+    return {
+        "p": found.effective[known.about, known.value] if known.shared else found.effective[known.value],
+        "record": trust,
+    }
+
+
+def explain(items: Items, row: int, now: float, *, tau: float, values: str) -> Reasons:
+    known, found = _estimated(items, now, tau, values)
+    return reasons_of(items, known, found, row)
+
+
+def _estimated(items: Items, now: float, tau: float, values: str) -> tuple[Evident, Estimate]:
+    """What there is to judge by, and what twenty sweeps make of it."""
+    if values not in FORMS:
+        raise LawError("unknown form", where="law.values", given=values, allowed=", ".join(FORMS))
     shared = values == "shared" or (values == "auto" and is_shared(items.vocabulary))
     weight = np.exp(-items.age(now) / tau) if tau > 0.0 else np.ones(len(items.rep))
-    evidence, about, value, claim = gather(items, weight, shared=shared)
-    found = closed(evidence) if shared else own_values(evidence)
-    trust = np.full(len(items.rep), np.nan)
-    trust[claim] = found.record[evidence.writer]
-    return {"p": found.effective[about, value] if shared else found.effective[value], "record": trust}
+    known = gather(items, weight, shared=shared)
+    return known, closed(known.evidence) if shared else own_values(known.evidence)
 
 
 def rank(items: Items, _: float) -> Array:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +15,11 @@ from malsim.memory import law
 from malsim.memory.rules import Rules
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["Explanation", "explain", "explained"]
+__all__ = ["Explanation", "LawExplanation", "explain", "explained"]
 
 OVERTURNED = 0.5
 MOST_READERS = 8
@@ -95,6 +99,83 @@ class Explanation:
         count = math.ceil(self.overturned_by)
         by = f"{count} contradictions by cells worth 1" if count > 1 else "one contradiction by a cell worth that much"
         return f"a further challenge of mass {self.overturned_by:.3f}, such as {by}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LawExplanation:
+    """Why a law of items believes a cell as it does at `t` days.
+
+    `evidence` has one row a part: term, cell and writer that it is of (null for none) and log_odds. `terms` (term, value)
+    sum to `effective` (to 1e-15): what no evidence is worth, then each part's share of the rest, in proportion to its log
+    odds. `chain` says how the sum of log odds becomes the number.
+    """
+
+    handle: str
+    title: str
+    t: float
+    effective: float
+    nothing: float
+    evidence: pl.DataFrame
+    chain: str
+    moved: str = ""
+    read_by: pl.DataFrame | None = None
+
+    @property
+    def contributions(self) -> pl.DataFrame:
+        """Of each claim that speaks of it: source, writer, log_odds, and share, its part of effective."""
+        said = self.evidence.with_columns(share=self.terms["value"].tail(self.evidence.height))
+        return said.filter(pl.col("cell").is_not_null()).select(
+            pl.col("cell").alias("source"), "writer", "log_odds", "share"
+        )
+
+    @property
+    def terms(self) -> pl.DataFrame:
+        """Term and value, in units of effective."""
+        parts, total = self.evidence["log_odds"], float(self.evidence["log_odds"].sum())
+        scale = (self.effective - self.nothing) / total if total else 0.0
+        values = [self.nothing, *(parts * scale).to_list()]
+        values[-1] = _remainder(values[:-1], self.effective)
+        names = ["no evidence", *(self._named(row) for row in self.evidence.rows(named=True))]
+        return pl.DataFrame({"term": names, "value": values})
+
+    @property
+    def why(self) -> str:
+        """One sentence."""
+        if self.evidence.is_empty():
+            return f"{self.handle} is believed no more on day {self.t:g}: {self.chain}{self._moved()}."
+        parts = self.evidence.filter(pl.col("log_odds").abs() > 0.0).sort(pl.col("log_odds").abs(), descending=True)
+        named = [f"{row['log_odds']:+.2f} {self._named(row)}" for row in parts.head(3).rows(named=True)]
+        more = [f"{parts.height - 3} more"] if parts.height > 3 else []  # noqa: PLR2004  # three are read at a glance
+        heard = f", of log odds {', '.join([*named, *more])}" if named else ""
+        return f"{self.handle} is believed to {self.effective:.2f} on day {self.t:g}{heard}{self._moved()}."
+
+    def __str__(self) -> str:
+        """A table a person reads."""
+        odds, terms = self.evidence["log_odds"].to_list(), self.terms
+        rows = [("", "log odds", "worth")]
+        rows += [
+            (name, _signed(one), _signed(value)) for one, (name, value) in zip([None, *odds], terms.rows(), strict=True)
+        ]
+        rows.append(("= effective", _signed(float(sum(odds))), _signed(self.effective)))
+        width = max(len(name) for name, _, _ in rows)
+        lines = [f'{self.handle} "{self.title}" on day {self.t:g}']
+        lines += [f"  {name:<{width}} {one:>9} {value:>9}" for name, one, value in rows]
+        return "\n".join([*lines, f"  {self.chain}", *([f"  {self.moved}"] if self.moved else [])])
+
+    def _named(self, row: dict[str, object]) -> str:
+        return str(row["term"]) if row["cell"] is None else f"{row['writer']} says {row['term']} ({row['cell']})"
+
+    def _moved(self) -> str:
+        return f"; {self.moved}" if self.moved else ""
+
+
+def _remainder(parts: Iterable[float], total: float) -> float:
+    """What added to parts, one after the other, gives a total to the last bit."""
+    so_far = reduce(add, parts, 0.0)  # `sum` compensates for rounding
+    rest = total - so_far
+    if so_far + rest != total:  # one rounding away
+        rest = math.nextafter(rest, math.inf if so_far + rest < total else -math.inf)
+    return rest
 
 
 def _signed(value: float | None, form: str = "+.4f") -> str:
@@ -177,11 +258,7 @@ def _terms(value: dict[str, float], rules: Rules, *, active: bool) -> dict[str, 
     if value["effective"] != clamped:
         moving = "your formula" if rules.effective else "damping" if rules.damping < 1.0 else "since"
         name = moving if active else "held"
-        so_far = sum(terms.values())
-        rest = value["effective"] - so_far
-        if so_far + rest != value["effective"]:  # one rounding away
-            rest = math.nextafter(rest, math.inf if so_far + rest < value["effective"] else -math.inf)
-        terms[name] = rest
+        terms[name] = _remainder(terms.values(), value["effective"])
     return terms
 
 

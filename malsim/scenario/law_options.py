@@ -68,7 +68,7 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
     changes: dict[str, Any] = {"law": args.law} if args.law else {}
     if laws:
         held = scenario.law_settings if args.law in (None, scenario.law) else {}
-        changes["law_settings"] = {**held, **{name: _number(name, value) for name, value in laws.items()}}
+        changes["law_settings"] = {**held, **{name: _number(value) for name, value in laws.items()}}
     scenario = scenario.replace(**changes) if changes else scenario
     assignments = [text for text in getattr(args, "set", []) if not text.startswith("law.")]
     if rules is not None or assignments:
@@ -83,8 +83,9 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
     return scenario
 
 
-def _number(name: str, value: str) -> float:
+def _number(value: str) -> float | str:
+    """A number where it is one; whether the parameter takes a word is the law's to say."""
     try:
         return float(value)
-    except ValueError as error:
-        raise UsageError("not a number", where="--set", given=f"law.{name}={value}", allowed="law.NAME=NUMBER") from error
+    except ValueError:
+        return value

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from malsim.laws.engine.plant import ItemPlant
 from malsim.memory.port import HoldsGraph
 from malsim.netlist.evaluate import evaluate
 from malsim.outputs import folder_of_files
@@ -18,6 +19,7 @@ from malsim.sim.replay.endings import endings
 from malsim.sim.settings.memory_law import graph_of
 from malsim.sim.why import cell_cause as causes
 from malsim.sim.why.cell_readers import readers
+from malsim.sim.why.law_cause import explain_item
 from malsim.sim.why.scope_channels import frames_of
 from malsim.sim.why.signal_cause import because, is_program, is_signal, of_program
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from malsim.memory import Memory
-    from malsim.memory.explain import Explanation
+    from malsim.memory.explain import Explanation, LawExplanation
     from malsim.memory.port import Plant, View, Vocabulary
     from malsim.sim.record.change_scores import ChangeScores
     from malsim.sim.record.running_scores import FinalScores, RunningScores
@@ -103,13 +105,17 @@ class Run:
         """What the memory shows in the end, whatever it is."""
         return self.plant.view(self.state, float(self.scenario.days))
 
-    def explain(self, cell: str, t: float | None = None, rep: int | None = None) -> Explanation:
+    def explain(self, cell: str, t: float | None = None, rep: int | None = None) -> Explanation | LawExplanation:
         """Each term of a cell's effective at the last tick not after `t` days; see `memory.explain.Explanation`.
+
+        Under a law of items that explains itself, `records`, a `LawExplanation`.
 
         Its `read_by` lists the signals, alarms, standing programs and checks that read the cell; see `sim.readers`.
         `rep` is a replication's number, the run's first if None.
         """
         rep = self.scenario.first if rep is None else rep
+        if isinstance(self.plant, ItemPlant):
+            return self._of_item(self.plant, cell, t, rep)
         found = causes.explain(self, cell, t=t, rep=rep)
         return replace(found, read_by=readers(self, cell, t=found.t, rep=rep))
 
@@ -124,7 +130,12 @@ class Run:
             return "\n  because ".join(map(str, because(self, cell, t=t, rep=rep)))
         if is_program(self, cell):
             return of_program(self, cell, t=t, rep=rep)
+        if isinstance(self.plant, ItemPlant):
+            return self._of_item(self.plant, cell, t, rep).why
         return causes.explain(self, cell, t=t, rep=rep).why
+
+    def _of_item(self, plant: ItemPlant, cell: str, t: float | None, rep: int) -> LawExplanation:
+        return explain_item(plant, self.state, self.cells, cell, t=t, rep=rep, first=self.scenario.first)
 
     def evaluate(self, address: str, t: float | None = None) -> pl.DataFrame:
         """The value of an address, `mean(dec_a3ee.~supports.*-scores-eff)`: t, rep, value, and row where there are many.

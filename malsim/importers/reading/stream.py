@@ -20,7 +20,7 @@ _CLAIM_FILES = (".csv", ".parquet", ".gz")
 
 @dataclass(frozen=True)
 class Stream:
-    """Claims (line, time, writer, object, value, confidence), and counts of what was left out."""
+    """Claims (line, time, writer, object, value, confidence, cell, verified), and counts of what was left out."""
 
     claims: pl.DataFrame
     left: dict[str, int]
@@ -59,6 +59,8 @@ def stream(path: str | Path, *, confidence: float | None = None) -> Stream:
         "object",
         pl.coalesce(pl.col("value").cast(pl.String), "title").alias("value"),
         stated.alias("confidence"),
+        pl.col("handle").alias("cell"),
+        (pl.col("verification") == "external").fill_null(value=False).alias("verified"),
     )
     about = told.filter(pl.col("object").is_not_null())
     dated = about.filter(pl.col("time").is_not_null())

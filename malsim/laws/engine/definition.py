@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Law", "load_law"]
 
-FUNCTIONS = {"write": 2, "tick": 2, "read": 2, "rank": 2, "belief": 2}  # name, and how many arguments are no parameters
+FUNCTIONS = {
+    "write": 2,
+    "tick": 2,
+    "read": 2,
+    "rank": 2,
+    "belief": 2,
+    "explain": 3,
+}  # name, and how many arguments are no parameters
 SCOPES = ("object", "replication")
 
 
@@ -104,6 +111,11 @@ class Law:
     def read(self) -> bool:
         """Whether a use does anything."""
         return "read" in self.functions
+
+    @property
+    def explains(self) -> bool:
+        """Whether it says what a number is made of."""
+        return "explain" in self.functions
 
     @property
     def belief(self) -> bool:

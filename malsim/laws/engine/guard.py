@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import traceback
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from malsim.laws.engine.definition import Law
     from malsim.laws.engine.items import Claim, Items, Query
+    from malsim.laws.engine.reasons import Reasons
     from malsim.memory.graph.arrays import Array
 
 __all__ = ["Guard"]
@@ -65,6 +66,10 @@ class Guard:
     def belief(self, items: Items, now: float) -> Array:
         """What is meant as a probability."""
         return np.broadcast_to(self._call("belief", items, now), items.alive.shape)
+
+    def explain(self, items: Items, row: int, now: float) -> Reasons:
+        """What the belief in an item is made of."""
+        return cast("Reasons", self._call("explain", items, row, now))
 
     def _columns(self, name: str, *args: Any) -> dict[str, NDArray[Any]]:
         changed = self._call(name, *args)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from malsim.errors import UsageError
 from malsim.laws.engine.buffers import Buffer, Draft
 from malsim.laws.engine.guard import Guard
 from malsim.laws.engine.items import COMMON, UNSTATED, Claim, Items, Query, first, reviewers
 from malsim.laws.engine.rounds import Lists, places_within, rounds
 from malsim.laws.engine.state import ItemState
 from malsim.laws.engine.view import ItemView
+from malsim.memory.explain import LawExplanation
 from malsim.memory.port import Verdicts
 from malsim.memory.schema import NONE, VERDICT
 
@@ -168,6 +170,35 @@ class ItemPlant:
         place = np.argsort(np.argsort(-rank, axis=1, kind="stable"), axis=1)
         used: Bools = items.alive & (place < self.law.uses)
         return used
+
+    def explain(self, state: ItemState, alive: Ints, row: int, now: float) -> LawExplanation:
+        """Why a row is believed as it is by a tick at `now` that sees the living rows; one that died is believed no more.
+
+        Raises `UsageError` where the law does not say.
+        """
+        if not self.law.explains:
+            hint = "records and the laws of the graph do; `malsim laws NAME` prints the equation"
+            raise UsageError("the law does not say what its numbers are made of", given=self.law.name, hint=hint)
+        columns, here = state.arrays, alive[state["rep"][alive] == state["rep"][row]]
+        view = ItemView(state, self._guard, now)
+        names: dict[str, Any] = {"handle": str(view.name[row]), "title": view.claim(row), "t": now}
+        if row not in here:
+            return LawExplanation(
+                **names,
+                effective=0.0,
+                nothing=0.0,
+                evidence=view.evidence([], here),
+                chain="its writer said otherwise later",
+            )
+        items = Items(columns, here, np.ones(len(here), dtype=bool), vocabulary=state.vocabulary)
+        found = self._guard.explain(items, int(np.flatnonzero(here == row)[0]), now)
+        return LawExplanation(
+            **names,
+            effective=found.belief,
+            nothing=found.nothing,
+            evidence=view.evidence(found.parts, here),
+            chain=found.chain,
+        )
 
     def view(self, state: ItemState, now: float) -> ItemView:
         """Every item with its rank, and its belief where the law has one."""

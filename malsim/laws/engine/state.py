@@ -32,3 +32,8 @@ class ItemState:
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self.columns[name].values
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Every column."""
+        return {name: column.values for name, column in self.columns.items()}

@@ -6,18 +6,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from malsim.laws.engine.items import Items
 from malsim.memory.port import View
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from malsim.laws.engine.guard import Guard
+    from malsim.laws.engine.reasons import Summand
     from malsim.laws.engine.state import ItemState
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
@@ -107,14 +108,26 @@ class ItemView(View):
         about, said = words.objects[self.object[row]], words.values[self.object[row]][self.value[row]]
         return f"{words.writers[self.writer[row]]} on {about}: {said} at {self.time[row]:g} d"
 
+    def evidence(self, parts: Sequence[Summand], rows: Ints) -> pl.DataFrame:
+        """Parts of a number that are of items at places among some rows: term, cell, writer, log_odds."""
+        words, of = self._state.vocabulary, [int(rows[part.item]) if part.item >= 0 else None for part in parts]
+        columns = {
+            "term": [part.term for part in parts],
+            "cell": [None if row is None else str(self.name[row]) for row in of],
+            "writer": [None if row is None else words.writers[self.writer[row]] for row in of],
+            "log_odds": [part.value for part in parts],
+        }
+        return pl.DataFrame(columns, schema={**dict.fromkeys(("term", "cell", "writer"), pl.String), "log_odds": pl.Float64})
+
     @cached_property
     def _alive(self) -> Ints:
         return np.flatnonzero(self.active)
 
     @cached_property
     def _items(self) -> Items:
-        columns = {name: column.values for name, column in self._state.columns.items()}
-        return Items(columns, self._alive, np.ones(len(self._alive), dtype=bool), vocabulary=self._state.vocabulary)
+        return Items(
+            self._state.arrays, self._alive, np.ones(len(self._alive), dtype=bool), vocabulary=self._state.vocabulary
+        )
 
     def _spread(self, values: Array) -> Array:
         found = np.zeros(len(self))

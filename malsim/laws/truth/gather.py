@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,26 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import Vocabulary
 
-__all__ = ["gather", "is_shared", "words_of"]
+__all__ = ["Evident", "gather", "is_shared", "word_of", "words_of"]
 
 MOST_SHARED = 20  # values that are taken for classes
 ABOUT = 2  # objects that a value must be about to be one
+
+
+class Evident(NamedTuple):
+    """Living items as evidence: of each item its object and value (or item), and whether it is a claim or a verdict."""
+
+    evidence: Evidence
+    about: Ints
+    value: Ints
+    claim: Bools
+    shared: bool
+
+
+def word_of(items: Items, row: int) -> str:
+    """The value of an item as a person writes it."""
+    said = items.vocabulary.values[items.object[row]][items.value[row]]
+    return said if isinstance(said, str) else f"{said:g}"
 
 
 def words_of(vocabulary: Vocabulary) -> tuple[Ints, int]:
@@ -44,8 +60,8 @@ def is_shared(vocabulary: Vocabulary) -> bool:
     return 0 < len(counts) <= MOST_SHARED and 2 * often > len(counts)
 
 
-def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True) -> tuple[Evidence, Ints, Ints, Bools]:
-    """The evidence, with the object and the value (or item) that each living item is about, and which items are claims.
+def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True) -> Evident:
+    """What living items say, one row each of those that are claims.
 
     With `pins` verified items are no claims: they pin their value, the latest where there are several.
     """
@@ -72,4 +88,4 @@ def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True) -> t
         bin=stated_bins(items.as_stated[claim]), writer_rep=writers // len(vocabulary.writers), object_rep=object_rep,
         reps=int(rep.max(initial=0)) + 1, pinned=pinned, values=count, item_object=item_object,
     )  # fmt: skip
-    return evidence, about, value, claim
+    return Evident(evidence, about, value, claim, shared)

@@ -73,6 +73,7 @@ class Stream:
                 object=nought(object_) if alone else object_,
                 value=numbered["place"].to_numpy().astype(np.int64),
                 stated=numbered["stated" if "stated" in numbered.columns else "confidence"].fill_null(np.nan).to_numpy(),
+                verified=numbered["verified"].to_numpy() if "verified" in numbered.columns else None,
             ),
             memories=len(objects) if alone else 1,
             asked=asked["asked"].fill_null(np.inf).to_numpy(),
@@ -117,7 +118,8 @@ def ask(plant: Plant[Any], stream: Stream, *, ticks: bool) -> pl.DataFrame:
 
 def _part(claims: Claims, rows: slice) -> Claims:
     names = ("rep", "t", "writer", "sequence", "object", "value", "stated")
-    return Claims(**{name: getattr(claims, name)[rows] for name in names})
+    verified = None if claims.verified is None else claims.verified[rows]
+    return Claims(**{name: getattr(claims, name)[rows] for name in names}, verified=verified)
 
 
 def _answers(view: View, rep: Ints, object_: Ints, truth: Ints, objects: int) -> tuple[Array, Array, Array]:

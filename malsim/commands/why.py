@@ -1,0 +1,96 @@
+"""Say why a cell is believed as it is, term by term: of a scenario's run, a store, or a file of claims.
+
+malsim why scenarios/ten_sybils.toml claim-7-522 --at 10
+malsim why memory.sqlite obs_a1a1 --law records -o why.png
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from malsim.scenario.law_options import set_arguments
+
+if TYPE_CHECKING:
+    import argparse
+
+    from malsim.memory.explain import Explanation, LawExplanation
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "source", metavar="SOURCE", help="a scenario, a store, what malsim import reads, or a file of claims"
+    )
+    parser.add_argument("cell", metavar="CELL", help="a handle or name of a cell; of a file of claims OBJECT=VALUE")
+    parser.add_argument("--at", type=float, metavar="DAY", help="the day asked about; default the last")
+    parser.add_argument("--rep", type=int, metavar="K", help="of a scenario, the replication; default its first")
+    set_arguments(parser)
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="draw the terms as a waterfall too, as PNG")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run or read, explain, say."""
+    found = _of_run(args) if args.source.endswith(".toml") else _of_claims(args)
+    print(found)
+    print(f"  {found.why}")
+    if args.output:
+        from malsim.plot.runs.waterfall import waterfall
+
+        title = f'{found.handle} "{found.title}" on day {found.t:g}'
+        waterfall(found.terms, found.effective, title=title).savefig(args.output)
+    return 0
+
+
+def _of_run(args: argparse.Namespace) -> Explanation | LawExplanation:
+    """Of one life of a scenario."""
+    from malsim import api
+    from malsim.scenario.law_options import under_law
+
+    scenario = under_law(api.read(args.source), args)
+    first = scenario.first if args.rep is None else args.rep
+    run = api.run(scenario.replace(first=first, replications=1, record="all"))
+    return run.explain(args.cell, args.at)
+
+
+def _of_claims(args: argparse.Namespace) -> Explanation | LawExplanation:
+    """Of a store under its own law, or of any claims under a law of items."""
+    from malsim.importers.reading.stream import is_memory, stream
+    from malsim.lab.studies.laws.claim_terms import explain_claim
+    from malsim.memory.tables.connect import is_store
+    from malsim.sim.replay.claim_files import read_claims
+
+    law, params = _law(args)
+    if law is None and is_store(Path(args.source)):
+        return _of_graph(args)
+    claims = stream(args.source).claims if is_memory(args.source) else read_claims(args.source).claims
+    return explain_claim(claims, args.cell, law=law or "records", params=params, at=args.at)
+
+
+def _law(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
+    """A law of items and its parameters; none where the graph's own is asked."""
+    given = [text.removeprefix("law.").partition("=") for text in args.set if text.startswith("law.")]
+    return args.law, {name: _number(value) for name, _, value in given}
+
+
+def _of_graph(args: argparse.Namespace) -> Explanation:
+    """Of a store: as recorded, or as one more tick has it."""
+    from malsim.memory import Rules, tick
+    from malsim.memory.explain import explain
+    from malsim.memory.store import Store
+
+    rules = Rules().set(*(text for text in args.set if not text.startswith("law.")))
+    with Store(args.source, write=False) as store:
+        memory = store.memory if args.at is None else store.at(args.at)
+        day = (store.day or 0.0) if args.at is None else args.at
+    memory = memory if args.at is None and not args.set else tick(memory, day, rules)
+    return explain(memory, args.cell, t=day, rep=args.rep or 0, rules=rules)
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

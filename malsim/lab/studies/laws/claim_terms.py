@@ -1,0 +1,73 @@
+"""Why a law of items believes one claim of a stream as it does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import AddressError, UsageError
+from malsim.lab.studies.laws.stream import Stream, arrived
+from malsim.laws import plant_of
+from malsim.laws.engine.plant import ItemPlant
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.memory.explain import LawExplanation
+
+__all__ = ["explain_claim"]
+
+
+def explain_claim(
+    claims: pl.DataFrame,
+    cell: str,
+    *,
+    law: str = "records",
+    params: Mapping[str, object] | None = None,
+    at: float | None = None,
+) -> LawExplanation:
+    """Explain a claim by its `cell` (or by `object=value`, its latest) under a law, on day `at`, by default the last.
+
+    `claims` are as `importers.reading.stream` or `read_claims` gives them. Raises `AddressError` where nothing is so named
+    by then, `UsageError` for a law that says nothing of its numbers.
+    """
+    plant = plant_of(law, params)
+    if not isinstance(plant, ItemPlant):
+        raise UsageError("not a law of items", given=law, hint="leave out --law: a graph of claims explains itself")
+    heard = arrived(claims)
+    now = float(heard["t"].max() or 0.0) if at is None else at  # type: ignore[arg-type]  # days
+    heard = heard.filter(pl.col("t") <= now)
+    stream = Stream.of(heard, _NO_QUESTIONS, alone=False)
+    state, verdicts = plant.admit(plant.init([0], stream.vocabulary), stream.claims)
+    state = plant.tick(state, now)
+    asked = heard.select(_names(heard)).to_series()
+    found = np.flatnonzero((asked == cell).to_numpy() & (verdicts.row != NONE))
+    if not len(found):
+        near = ", ".join(asked.head(3).to_list())
+        raise AddressError("no such claim by then", given=f"{cell} on day {now:g}", allowed=f"such as {near}")
+    said = plant.explain(state, np.flatnonzero(state["alive"]), int(verdicts.row[found[-1]]), now)
+    handles = dict(zip(state.names.gather(_made(verdicts.row)).to_list(), _handles(heard, verdicts.row), strict=True))
+    named = said.evidence.with_columns(pl.col("cell").replace(handles))
+    return replace(said, handle=cell, evidence=named)
+
+
+_NO_QUESTIONS = pl.DataFrame(schema={"object": pl.String, "asked": pl.Float64, "value": pl.String})
+
+
+def _names(claims: pl.DataFrame) -> pl.Expr:
+    said = pl.format("{}={}", "object", "value")
+    return pl.col("cell") if "cell" in claims.columns else said
+
+
+def _made(rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[int]:
+    return [int(row) for row in rows if row != NONE]
+
+
+def _handles(claims: pl.DataFrame, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[str]:
+    held = claims["cell"] if "cell" in claims.columns else pl.format("line {}", "line")
+    names = claims.select(held).to_series()
+    return [name for name, row in zip(names.to_list(), rows, strict=True) if row != NONE]

@@ -1,0 +1,110 @@
+"""Why a claim is worth what `records` says: the log odds of its value, claim by claim, and what is made of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from malsim.laws.engine.reasons import Reasons, Summand
+from malsim.laws.truth.evidence import SURE, Constants, worth
+from malsim.laws.truth.explain import explain
+from malsim.laws.truth.gather import word_of
+
+if TYPE_CHECKING:
+    from malsim.laws.engine.items import Items
+    from malsim.laws.truth.evidence import Estimate, Evidence
+    from malsim.laws.truth.gather import Evident
+    from malsim.memory.graph.arrays import Array, Ints
+
+__all__ = ["LogOdds", "log_odds", "reasons_of"]
+
+
+class LogOdds(NamedTuple):
+    """The odds of a value against all others, and the chain from there to the number shown.
+
+    log P / (1 − P) = prior + Σ terms + others + limit
+    effective       = (1 − EPS) sigmoid(log P / (1 − P) / divisor) + EPS / K
+
+    `terms` are of log P(value) / P(rival), one for each of `claims` (rows of the evidence); `others` is what the values
+    beside the rival take, `limit` what keeps P within 1e-12 of 0 and 1. A `pinned` value has a limit only. `rival` is
+    the place of the likeliest other value, -1 for one that nobody claimed; `nothing` is the worth without evidence.
+    """
+
+    rival: int
+    prior: float
+    terms: Array
+    claims: Ints
+    others: float
+    limit: float
+    pinned: bool
+    divisor: float
+    posterior: float
+    nothing: float
+    effective: float
+
+    @property
+    def total(self) -> float:
+        """The sum, log P / (1 − P)."""
+        return self.prior + float(self.terms.sum()) + self.others + self.limit
+
+
+def log_odds(
+    evidence: Evidence, estimate: Estimate, object_: int, value: int, constants: Constants = Constants()  # noqa: B008  # frozen
+) -> LogOdds:  # fmt: skip
+    """The log odds of a value of an object (in the open form of an item), term by term; exact for any number of values."""
+    places, heights = _heights(evidence, estimate, object_)
+    rest = places != value
+    rival = int(places[rest][np.argmax(heights[rest])])
+    ratio = explain(evidence, estimate, object_, value, rival)
+    others = -float(np.log(np.exp(heights[rest] - heights[rest].max()).sum())) + 0.0  # 0.0, not -0.0, of two values
+    cell = (object_, value) if evidence.item_object is None else (value,)
+    held, shown = float(estimate.posterior[cell]), float(estimate.effective[cell])
+    sure = min(max(held, SURE), 1.0 - SURE)
+    aim, pinned = float(np.log(sure / (1.0 - sure))), bool(evidence.pinned[object_] >= 0)
+    nothing = worth(np.array([0.5]), np.ones(1), len(places), constants)
+    return LogOdds(
+        rival=rival, prior=0.0 if pinned else ratio.prior, terms=ratio.terms[: 0 if pinned else None],
+        claims=ratio.claims[: 0 if pinned else None], others=0.0 if pinned else others,
+        limit=aim if pinned else aim - (ratio.total + others), pinned=pinned,
+        divisor=float(constants.divisor + constants.voices_out * (evidence.voices[object_] - 1.0)), posterior=held,
+        nothing=float(nothing[0]), effective=shown,
+    )  # fmt: skip
+
+
+def _heights(evidence: Evidence, estimate: Estimate, object_: int) -> tuple[Ints, Array]:
+    """The values of an object, -1 for one that nobody claimed, and log P of each but for a constant."""
+    claims = evidence.object == object_
+    if evidence.item_object is None:
+        prior = estimate.prior[evidence.object_rep[object_]]
+        return np.arange(evidence.values), prior + estimate.terms[claims].sum(axis=0)
+    items = np.flatnonzero(evidence.item_object == object_)
+    places = items if len(items) > 1 else np.append(items, -1)
+    return places, (evidence.value[claims][:, None] == places).T @ estimate.terms[claims]
+
+
+def reasons_of(items: Items, known: Evident, estimate: Estimate, row: int) -> Reasons:
+    """The log odds of what an item says, in words."""
+    about, value = int(known.about[row]), int(known.value[row])
+    found = log_odds(known.evidence, estimate, about, value)
+    if found.pinned:
+        pin = known.evidence.pinned[about]
+        by = int(np.flatnonzero((known.about == about) & (known.value == pin) & ~known.claim)[-1])
+        said = "verified" if pin == value else f"verified: {word_of(items, by)}"
+        parts = [Summand(said, by, found.limit)]
+    else:
+        rows = np.flatnonzero(known.claim)[found.claims]
+        prior = [Summand("prior", -1, found.prior)] if known.evidence.item_object is None else []
+        claims = [
+            Summand(word_of(items, at), at, term) for at, term in zip(rows.tolist(), found.terms.tolist(), strict=True)
+        ]
+        parts = prior + claims + ([Summand("other values", -1, found.others)] if found.others else [])
+    rival = np.flatnonzero((known.about == about) & (known.value == found.rival))
+    against = word_of(items, int(rival[0])) if len(rival) else "what nobody claimed"
+    voices = int(known.evidence.voices[about])
+    held = f", held at {found.total:+.2f}" if abs(found.limit) > VISIBLE and not found.pinned else ""
+    chain = f"log odds{held}: P {found.posterior:.3f} against {against}; divided by {found.divisor:.2f} for {voices} voices"
+    return Reasons(parts, found.nothing, found.effective, chain + ", then the floor")
+
+
+VISIBLE = 0.005

@@ -1,0 +1,55 @@
+"""Why a law of items believed a recorded cell: its last tick made again from what lived then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import AddressError
+
+if TYPE_CHECKING:
+    from malsim.laws.engine.plant import ItemPlant
+    from malsim.laws.engine.state import ItemState
+    from malsim.memory.explain import LawExplanation
+
+__all__ = ["explain_item"]
+
+STILL = 1e-9  # how far the tick made again may be from the tick recorded
+
+
+def explain_item(
+    plant: ItemPlant, state: ItemState, cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, first: int
+) -> LawExplanation:
+    """Explain a cell at the last recorded tick not after `t` days (the last of all, if None).
+
+    `state` is the run's last, `cells` what it recorded; the life is that of number `rep` of those from `first` on.
+
+    Raises `AddressError` for a cell that was not recorded, or one of whose rivals was not.
+    """
+    history = cells.filter((pl.col("cell") == cell) & (pl.col("rep") == rep)).sort("t")
+    if history.is_empty():
+        hint = "a law names its items after objects, claim-0; run.cells lists them"
+        raise AddressError("this run did not record the cell", given=cell, hint=hint)
+    past = history if t is None else history.filter(pl.col("t") <= t)
+    if past.is_empty():
+        raise AddressError("not recorded yet", given=f"{cell} at {t}", allowed=f"t from {history['t'][0]:g} days on")
+    now = float(past["t"][-1])
+    rows = np.flatnonzero(state["rep"] == rep - first)
+    names = state.names.gather(rows).to_numpy()
+    here = cells.filter((pl.col("t") == now) & (pl.col("rep") == rep) & (pl.col("status") == "active"))
+    alive = np.isin(names.astype(str), here["cell"].to_numpy().astype(str))
+    found = plant.explain(state, rows[alive], int(rows[names == cell][0]), now)
+    if abs(found.effective - past["effective"][-1]) > STILL:
+        raise AddressError("other cells were not recorded", given=cell, hint='set record = "all" in [run]')
+    return replace(found, moved=_last_move(past))
+
+
+def _last_move(past: pl.DataFrame) -> str:
+    moves = past.with_columns(was=pl.col("effective").shift(1)).filter((pl.col("effective") - pl.col("was")).abs() > STILL)
+    if moves.is_empty():
+        return f"it has not moved since it was first scanned on day {past['t'][0]:g}"
+    last = moves.row(-1, named=True)
+    return f"it last moved on day {last['t']:g}, from {last['was']:.2f} to {last['effective']:.2f}"
