@@ -20,7 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Print each behaviour's sentence, equation and parameters."""
-    from malsim.sim.engine.delivery import BAD, NOISE
+    from malsim.sim.settings.claim_faults import BAD, NOISE
     from malsim.sim.settings.population import HABITS
     from malsim.sim.settings.reader import PARAMS, POLICIES
     from malsim.sim.writers import behaviour, behaviours

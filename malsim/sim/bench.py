@@ -15,10 +15,11 @@ from malsim.memory.port import AnswersReads, HoldsGraph
 from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
 from malsim.sim.agent.cell_index import CellIndex
-from malsim.sim.agent.context import RunContext, TickContext
 from malsim.sim.agent.netlist_runner import NetlistRunner
 from malsim.sim.agent.reviewer_pool import ReviewerPool
+from malsim.sim.agent.run_context import RunContext
 from malsim.sim.agent.snapshot import Snapshot
+from malsim.sim.agent.tick_context import TickContext
 from malsim.sim.agent.turns import Session
 from malsim.sim.clock import days, milliseconds
 from malsim.sim.engine.claim_batch import ClaimBatch

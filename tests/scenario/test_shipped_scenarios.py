@@ -14,12 +14,12 @@ from malsim.scenario.judge.checks import Goal
 from malsim.scenario.judge.judge import judge
 from malsim.sim.agent import hooks
 from malsim.sim.clock import DAY
-from malsim.sim.engine.delivery import Fault
+from malsim.sim.settings.claim_faults import ClaimFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.sim.agent.hooks import Turn
+    from malsim.sim.agent.turn import Turn
     from malsim.sim.engine.claim_batch import ClaimBatch
     from malsim.sim.record.turn_counters import TurnCounters
     from malsim.sim.settings.scenario import Scenario
@@ -123,8 +123,8 @@ BROKEN: dict[str, tuple[str, ...]] = {
 }
 
 CHANGES: dict[str, Callable[[Scenario], Scenario]] = {
-    "a lossy line": lambda scenario: scenario.replace(faults=(Fault(population="from_file", noise={"drop": 0.5}),)),
-    "a lying line": lambda scenario: scenario.replace(faults=(Fault(population="from_file", bad={"wrong": 1.0}),)),
+    "a lossy line": lambda scenario: scenario.replace(faults=(ClaimFault(population="from_file", noise={"drop": 0.5}),)),
+    "a lying line": lambda scenario: scenario.replace(faults=(ClaimFault(population="from_file", bad={"wrong": 1.0}),)),
     "lent": lambda scenario: scenario.replace(initial_memory=read(SHIPPED[0].with_name("start_primed.toml")).initial_memory),
     "a gap a week later": lambda scenario: scenario.replace(
         gaps=tuple((start + 7 * DAY, end + 7 * DAY) for start, end in scenario.gaps)

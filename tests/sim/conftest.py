@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from malsim.memory import Memory, Rules
 from malsim.memory.port import HoldsGraph
 from malsim.sim import bench
-from malsim.sim.agent.reviewer_pool import Reviewers
 from malsim.sim.clock import DAY
 from malsim.sim.engine.claim_batch import ClaimBatch
-from malsim.sim.engine.delivery import NOISE, Fault
 from malsim.sim.engine.inbox import Inbox
 from malsim.sim.record.event_kinds import KINDS
 from malsim.sim.record.manifest import digest
 from malsim.sim.record.metrics import by_replication
+from malsim.sim.settings.claim_faults import NOISE, ClaimFault
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import POLICIES, Reader
+from malsim.sim.settings.reviewers import Reviewers
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
 from malsim.sim.writers import behaviours
@@ -96,9 +96,9 @@ def _fact(draw: st.DrawFn, name: str) -> Fact:
 
 
 @st.composite
-def _fault(draw: st.DrawFn, populations: list[str]) -> Fault:
+def _fault(draw: st.DrawFn, populations: list[str]) -> ClaimFault:
     noise = draw(st.fixed_dictionaries({}, optional={name: SHARES for name in NOISE if NOISE[name].high == 1.0}))
-    return Fault(
+    return ClaimFault(
         population=draw(st.sampled_from(populations)), noise=noise, bad={"wrong": draw(SHARES)},
         start=draw(st.sampled_from([0, 2 * DAY])), end=draw(st.sampled_from([None, 4 * DAY])),
     )  # fmt: skip

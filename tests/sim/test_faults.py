@@ -12,7 +12,7 @@ from scipy import stats
 from malsim.errors import ScenarioError
 from malsim.sim import bench
 from malsim.sim.clock import DAY
-from malsim.sim.engine.delivery import Fault
+from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 KEY = ["rep", "writer", "turn"]
 
 
-def stream(*faults: Fault, **changes: Any) -> Scenario:
+def stream(*faults: ClaimFault, **changes: Any) -> Scenario:
     facts = (Fact(name="tank", values=("empty", "half", "full")), Fact(name="tap"))
     probes = Population(behaviour="humble", name="probe", count=4, rate=1.0, settings={"accuracy": 1.0, "confidence": 0.5})
     quiet = Population(behaviour="humble", name="quiet", rate=0.5)
@@ -35,8 +35,8 @@ def stream(*faults: Fault, **changes: Any) -> Scenario:
     return Scenario(facts=facts, writers=(probes, quiet), faults=faults, **settings_)
 
 
-def noise(*, start: int = 0, end: int | None = None, **kinds: float) -> Fault:
-    return Fault(population="probe", noise=kinds, start=start, end=end)
+def noise(*, start: int = 0, end: int | None = None, **kinds: float) -> ClaimFault:
+    return ClaimFault(population="probe", noise=kinds, start=start, end=end)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_each_kind_changes_what_it_says_and_leaves_the_rest(posted: Posted, clea
     for kinds, changed in (
         ({"flip": 1.0}, "value"), ({"perturb": 1.0}, "stated"), ({"delay": 1.0}, "t"), ({"reorder": 1.0}, "t"),
     ):  # fmt: skip
-        both = clean.join(posted(stream(Fault(population="probe", noise=kinds))), on=KEY, suffix="_hit")
+        both = clean.join(posted(stream(ClaimFault(population="probe", noise=kinds))), on=KEY, suffix="_hit")
         assert both.height == clean.height
         for column in {"value", "stated", "t", "fact"} - {changed}:
             assert (both[column] == both[f"{column}_hit"]).all(), (kinds, column)
@@ -118,7 +118,7 @@ def test_a_late_claim_reaches_the_gate_at_the_turn_after_it_is_due() -> None:
 
 
 def test_a_bad_command_is_another_value_wired_as_if_it_were_meant(posted: Posted) -> None:
-    bad = Fault(population="probe", bad={"wrong": 1.0}, start=12 * DAY)
+    bad = ClaimFault(population="probe", bad={"wrong": 1.0}, start=12 * DAY)
     said = posted(stream(bad)).filter(pl.col("writer") != "quiet-1")
     assert said.filter(pl.col("t") < 12 * DAY)["true"].all()
     assert not said.filter(pl.col("t") >= 12 * DAY)["true"].any()
@@ -138,13 +138,13 @@ def _quarrels(run: Run) -> float:
 
 def test_a_fault_on_one_line_is_nothing_to_another(posted: Posted, clean: pl.DataFrame) -> None:
     quiet = pl.col("writer") == "quiet-1"
-    faulty = stream(noise(flip=1.0, delay=1.0, double=0.5), Fault(population="probe", bad={"wrong": 1.0}))
+    faulty = stream(noise(flip=1.0, delay=1.0, double=0.5), ClaimFault(population="probe", bad={"wrong": 1.0}))
     assert posted(faulty).filter(quiet).drop("edges").equals(clean.filter(quiet).drop("edges"))
 
 
 def test_a_fault_on_nobody_and_one_that_ends_before_it_begins_are_refused() -> None:
     with pytest.raises(ScenarioError, match="no such population"):
-        bench.run(stream(Fault(population="prob", noise={"flip": 0.1})))
+        bench.run(stream(ClaimFault(population="prob", noise={"flip": 0.1})))
     with pytest.raises(ScenarioError, match="later than from"):
         noise(start=DAY, end=DAY)
     with pytest.raises(ScenarioError, match=r"flip.*0 to 1"):

@@ -137,8 +137,8 @@ def _small_tick() -> Ratio:
     from malsim.memory.graph_plant import Graph
     from malsim.memory.port import Claims, Vocabulary
     from malsim.sim.agent.cell_index import CellIndex
-    from malsim.sim.agent.context import TickContext
     from malsim.sim.agent.snapshot import Snapshot
+    from malsim.sim.agent.tick_context import TickContext
     from malsim.sim.record.recorder import Recorder
     from malsim.sim.settings.scenario import Scenario
 

@@ -12,11 +12,11 @@ from malsim.lab.space.setting import Setting
 from malsim.laws import find_law
 from malsim.memory import Rules
 from malsim.memory.gate.checks import LAST_REPLICATION
-from malsim.sim.agent.reviewer_pool import MOST as MOST_REVIEWERS
 from malsim.sim.clock import DAY, milliseconds
-from malsim.sim.engine.delivery import BAD, NOISE
+from malsim.sim.settings.claim_faults import BAD, NOISE
 from malsim.sim.settings.population import HABITS, MOST_MEMBERS
 from malsim.sim.settings.reader import PARAMS, POLICIES, Trust
+from malsim.sim.settings.reviewers import MOST as MOST_REVIEWERS
 from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:

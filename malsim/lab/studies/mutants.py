@@ -10,10 +10,10 @@ import polars as pl
 from malsim.errors import UsageError
 from malsim.lab.space.settings import Setting, changed, setting, settings_of
 from malsim.lab.studies.rewire import breaks, rewired
-from malsim.sim.agent.reviewer_pool import Reviewers
-from malsim.sim.engine.delivery import Fault
+from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader
+from malsim.sim.settings.reviewers import Reviewers
 from malsim.sim.world import Fact
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _moves(scenario: Scenario) -> Iterator[str]:
         writers=tuple(Population(behaviour=each.behaviour, name=each.name) for each in scenario.writers),
         reader=scenario.reader and Reader(),
         reviewers=scenario.reviewers and Reviewers(),
-        faults=tuple(Fault(population=each.population) for each in scenario.faults),
+        faults=tuple(ClaimFault(population=each.population) for each in scenario.faults),
         facts=tuple(Fact(name=each.name) for each in scenario.facts),
     )
     left = settings_of(plain)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from malsim.errors import ScenarioError
 from malsim.paths import inside
 from malsim.scenario.file.toml_lines import line_of
-from malsim.sim.agent.reviewer_pool import Reviewers
 from malsim.sim.clock import span
-from malsim.sim.engine.delivery import Fault
+from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader
+from malsim.sim.settings.reviewers import Reviewers
 from malsim.sim.world import Fact
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
     made: dict[str, Any] = {
         "facts": tuple(fact for group in each("facts", _facts) for fact in group),
         "writers": each("writers", lambda part, here: _population(part, here, Path(where).parent)),
-        "faults": each("faults", lambda part, _: Fault(**part)),
+        "faults": each("faults", lambda part, _: ClaimFault(**part)),
         "gaps": each("gap", lambda part, _: _gap(part)),
     }
     if "reader" in table:

@@ -27,7 +27,7 @@ from malsim.scenario.file.toml_lines import line_of, lines_of
 from malsim.scenario.judge.checks import checks_of
 from malsim.screen import holds_secret
 from malsim.sim.clock import DAY, days, span
-from malsim.sim.settings.memory_law import checked_law
+from malsim.sim.settings.law_parameters import checked_law
 from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from malsim.sim.engine.delivery import BAD, NOISE
+from malsim.sim.settings.claim_faults import BAD, NOISE
 from malsim.sim.settings.population import HABITS
 from malsim.sim.settings.reader import PARAMS as READER
 from malsim.sim.settings.reader import POLICIES

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,77 +11,20 @@ from malsim.memory import Memory, admit
 from malsim.memory.bootstrap import MAP, ten_cells
 from malsim.memory.graph.frames import Deferred
 from malsim.memory.graph.replicate import replicated
-from malsim.memory.schema import NONE
+from malsim.sim.agent.turn import Turn
 from malsim.sim.engine.claim_batch import ClaimBatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.sim.agent.snapshot import Pushed, Snapshot
+    from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.record.event_log import EventLog
     from malsim.sim.record.turn_counters import TurnCounters
     from malsim.sim.settings.reader import Reader
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Turn", "gate", "orient", "oriented", "push", "stop"]
-
-
-@dataclass
-class Turn:
-    """One turn of every replication's reader, shape (replications,) or (replications, lines).
-
-    `opened` marks the lines it opened; `first` and `acted` are the cells it trusted first and acted on in the end, `value`
-    what it took to be true (NONE: it declined); `observed` is what it saw itself and `learned` the value of its lesson, NONE
-    for none; `written` whether it wrote that back. `worked` says that the work was done to its end. Only the hooks at the
-    turn's end set `blocked`, whether it was refused at least once, and `released`.
-    """
-
-    number: int
-    now: float
-    fact: Ints
-    pushed: Pushed
-    about: Bools
-    opened: Bools = field(init=False)
-    first: Ints = field(init=False)
-    acted: Ints = field(init=False)
-    value: Ints = field(init=False)
-    observed: Ints = field(init=False)
-    learned: Ints = field(init=False)
-    written: Bools = field(init=False)
-    blocked: Bools = field(init=False)
-    released: Bools = field(init=False)
-    worked: bool = False
-
-    def __post_init__(self) -> None:
-        count = len(self.fact)
-        self.opened = np.zeros(self.about.shape, dtype=bool)
-        self.first, self.acted, self.value, self.observed, self.learned = np.full((5, count), NONE, dtype=np.int64)
-        self.written, self.blocked, self.released = np.zeros((3, count), dtype=bool)
-
-    @property
-    def name(self) -> str:
-        """How events call it."""
-        return f"turn {self.number}"
-
-    @property
-    def unopened(self) -> Bools:
-        """The lines marked ^ that were never opened."""
-        closed: Bools = self.pushed.marked & ~self.opened
-        return closed
-
-    @property
-    def closed(self) -> Bools:
-        """Whether a line marked ^ was never opened."""
-        closed = np.zeros(len(self.fact), dtype=bool)
-        closed[np.flatnonzero(self.unopened) // self.opened.shape[1]] = True
-        return closed
-
-    @property
-    def unwritten(self) -> Bools:
-        """Whether something was learned and nothing written back."""
-        missing: Bools = (self.learned != NONE) & ~self.written
-        return missing
+__all__ = ["gate", "orient", "oriented", "push", "stop"]
 
 
 def orient(memory: Memory, scenario: Scenario, now: float, log: EventLog) -> Memory:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory
     from malsim.netlist.engine import Scan
-    from malsim.sim.agent.context import RunContext
     from malsim.sim.agent.reviewer_pool import ReviewerPool
+    from malsim.sim.agent.run_context import RunContext
     from malsim.sim.engine.claim_context import Array
     from malsim.sim.record.turn_counters import TurnCounters
     from malsim.sim.settings.scenario import Scenario

@@ -3,19 +3,43 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.hooks import Turn
     from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.agent.turns import Session
+    from malsim.sim.agent.turn import Turn
     from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.sim.settings.reader import Reader
 
 __all__ = ["ReaderPolicy"]
+
+
+class Perception(Protocol):
+    """What a session knows of its readers in a turn, one row a replication."""
+
+    reader: Reader
+
+    def obeys(self, number: int) -> Bools:
+        """Whether the rules are present to each reader."""
+
+    def senses(self, turn: Turn) -> Ints:
+        """What each observes of its fact."""
+
+    def known(self, turn: Turn) -> Ints:
+        """What is in its context about its fact; NONE for nothing."""
+
+    def observes(self, turn: Turn) -> Bools:
+        """Whether it sees how its action turned out."""
+
+    def complies(self, turn: Turn, attempt: int) -> Bools:
+        """Whether it does as told when blocked."""
+
+    def own(self, turn: Turn) -> Ints:
+        """Its own latest cell about its fact."""
 
 
 class ReaderPolicy:
@@ -25,7 +49,7 @@ class ReaderPolicy:
     lines alone is worked out once; the rest follows from which of them are open by now.
     """
 
-    def __init__(self, session: Session, snapshot: Snapshot, turn: Turn) -> None:
+    def __init__(self, session: Perception, snapshot: Snapshot, turn: Turn) -> None:
         self.session, self.snapshot, self.turn = session, snapshot, turn
         obeys, policy = session.obeys(turn.number), session.reader.policy  # without its rules it does nothing unasked
         self.opens, self.verifies, self.uses_scores, self.writes = (

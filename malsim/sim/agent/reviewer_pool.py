@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.errors import ScenarioError
 from malsim.memory.schema import NONE
 from malsim.sim.draws import Draws
 from malsim.sim.engine.claim_batch import ClaimBatch
@@ -15,33 +13,12 @@ from malsim.sim.engine.claim_context import LEAST_STATED, DraftEdge
 from malsim.sim.world import SENSES
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.context import RunContext
+    from malsim.sim.agent.run_context import RunContext
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Bools, Ints
+    from malsim.sim.settings.reviewers import Reviewers
 
-__all__ = ["ReviewerPool", "Reviewers"]
-
-
-MOST = 1_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reviewers:
-    """`count` people in each replication, each busy for `each` milliseconds with one dispute; `accuracy` of their look."""
-
-    count: int = 1
-    each: int = 30 * 60_000
-    accuracy: float = 0.98
-
-    def __post_init__(self) -> None:
-        bounds = (
-            ("count", 1 <= self.count <= MOST, self.count, f"1 to {MOST}"),
-            ("each", self.each > 0, self.each, "above 0"),
-            ("accuracy", 0.0 <= self.accuracy <= 1.0, self.accuracy, "0 to 1"),
-        )
-        for key, good, given, allowed in bounds:
-            if not good:
-                raise ScenarioError("out of bounds", where=f"reviewers.{key}", given=given, allowed=allowed)
+__all__ = ["ReviewerPool"]
 
 
 class ReviewerPool:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from malsim.sim.agent.context import RunContext
-    from malsim.sim.agent.hooks import Turn
+    from malsim.sim.agent.run_context import RunContext
     from malsim.sim.agent.snapshot import Snapshot
+    from malsim.sim.agent.turn import Turn
     from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.record.turn_counters import TurnCounters
     from malsim.sim.settings.reader import Reader

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from malsim.sim.world import SENSES, Sight
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from malsim.sim.agent.context import RunContext
+    from malsim.sim.agent.run_context import RunContext
     from malsim.sim.engine.claim_context import Array, Ints
-    from malsim.sim.engine.population_process import PopulationProcess
+    from malsim.sim.settings.population import Population
 
 __all__ = ["NEVER", "ClaimSchedule", "DueClaims", "waited"]
 
@@ -65,13 +65,31 @@ class DueClaims:
         )
 
 
+class Process(Protocol):
+    """What the schedule asks of one population: its settings, its size, its last day, and its own times and facts."""
+
+    population: Population
+    size: int
+    last: int
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the gaps between a member's claims are exponential, of the population's rate."""
+
+    def next(self, number: Ints, member: Ints, turn: Ints, since: Ints) -> Ints:
+        """When each member writes claim `turn`, counted from the one before."""
+
+    def chosen(self, drawn: Array, member: Ints, turn: Ints) -> Ints:
+        """What each claim is about, for numbers drawn from 0 to 1."""
+
+
 class ClaimSchedule:
     """When each writes next; writers stand by population, within it by replication, within that by member.
 
     `sizes` are the populations' members, `starts` the places of their first.
     """
 
-    def __init__(self, processes: Sequence[PopulationProcess], context: RunContext) -> None:
+    def __init__(self, processes: Sequence[Process], context: RunContext) -> None:
         self._processes, self._world = processes, context.world
         populations = [process.population for process in processes]
         self.sizes = np.array([process.size for process in processes], dtype=np.int64)

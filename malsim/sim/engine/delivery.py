@@ -2,82 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.errors import ScenarioError
-from malsim.parameters import Param, checked
 from malsim.sim.clock import DAY
 from malsim.sim.draws import Draws
 from malsim.sim.engine.claim_context import LEAST_STATED
+from malsim.sim.settings.claim_faults import SHARES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from malsim.sim.agent.context import RunContext
+    from malsim.sim.agent.run_context import RunContext
     from malsim.sim.engine.claim_batch import ClaimBatch
     from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.engine.claim_schedule import DueClaims
+    from malsim.sim.settings.claim_faults import ClaimFault
 
-__all__ = ["BAD", "NOISE", "Fault", "Line"]
+__all__ = ["DeliveryLine"]
 
-_SHARE = {
-    "flip": "its value becomes another, its edges stay",
-    "perturb": "its confidence moves by spread · N(0, 1)",
-    "drop": "it never arrives",
-    "double": "it arrives twice",
-    "delay": "it arrives late, by late · Exp(1)",
-    "reorder": "it arrives at a random time of its turn",
-}
 _KINDS = {"flip": "flipped", "perturb": "perturbed", "double": "doubled", "delay": "delayed", "reorder": "reordered"}
-NOISE = {name: Param(0.0, "1", f"probability that a claim is hit so: {what}", 0.0, 1.0) for name, what in _SHARE.items()} | {
-    "spread": Param(0.2, "1", "size of a perturbation", 0.0, 1.0),
-    "late": Param(1.0, "d", "mean delay", 0.0, 1e6),
-}
-BAD = {
-    "wrong": Param(
-        0.0, "1", "probability that another value is put in at the source, and wired as if it were meant", 0.0, 1.0
-    )
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fault:
-    """What befalls a population's claims made from `start` on and before `end` (milliseconds)."""
-
-    population: str
-    noise: Mapping[str, float] = field(default_factory=dict)
-    bad: Mapping[str, float] = field(default_factory=dict)
-    start: int = 0
-    end: int | None = None
-
-    def __post_init__(self) -> None:
-        where = f"faults[{self.population}]"
-        object.__setattr__(self, "noise", checked(self.noise, NOISE, where=f"{where}.noise"))
-        object.__setattr__(self, "bad", checked(self.bad, BAD, where=f"{where}.bad"))
-        if self.end is not None and self.end <= self.start:
-            raise ScenarioError("out of bounds", where=f"{where}.to", given=self.end / DAY, allowed="later than from")
-
-    def during(self, t: Ints) -> Bools:
-        """Which times lie within the fault's span."""
-        inside: Bools = t >= self.start
-        return inside if self.end is None else inside & (t < self.end)
 
 
 @dataclass(frozen=True)
-class Line:
+class DeliveryLine:
     """The way from one population to the gate, with the faults on it; `first_writer` is its first member's place."""
 
     population: str
-    faults: tuple[Fault, ...]
+    faults: tuple[ClaimFault, ...]
     context: RunContext
     draws: Draws
     first_writer: int
 
     @classmethod
-    def of(cls, faults: Sequence[Fault], population: str, context: RunContext, first_writer: int) -> Line:
+    def of(cls, faults: Sequence[ClaimFault], population: str, context: RunContext, first_writer: int) -> DeliveryLine:
         """The line of a population, with those of the faults that lie on it."""
         own = tuple(fault for fault in faults if fault.population == population)
         return cls(population, own, context, Draws(context.seed, f"faults of {population}"), first_writer)
@@ -91,7 +51,7 @@ class Line:
                 hit = here if hit is None else hit | here
         return hit
 
-    def _misled(self, fault: Fault, number: int, rep: Ints, member: Ints, turn: Ints, t: Ints) -> Bools:
+    def _misled(self, fault: ClaimFault, number: int, rep: Ints, member: Ints, turn: Ints, t: Ints) -> Bools:
         drawn = self.draws.uniform(f"bad {number}", rep=self.context.reps[rep], member=member, turn=turn)
         return fault.during(t) & (drawn < fault.bad["wrong"])
 
@@ -102,7 +62,7 @@ class Line:
                 member = drafts.who - self.first_writer
                 self._note("misled", drafts, self._misled(fault, number, drafts.rep, member, drafts.turn, drafts.t))
         for number, fault in enumerate(self.faults):
-            if any(fault.noise[name] for name in _SHARE) and len(drafts):
+            if any(fault.noise[name] for name in SHARES) and len(drafts):
                 drafts = self._hit(fault, number, drafts, start, end)
         return drafts
 
@@ -110,7 +70,7 @@ class Line:
         detail, which = ("another value at the source", "bad") if kind == "misled" else ("on its way to the gate", "noise")
         self.context.log.faulty(kind, drafts, hit, detail=detail, cause=f"{which} on {self.population}")
 
-    def _hit(self, fault: Fault, number: int, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
+    def _hit(self, fault: ClaimFault, number: int, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
         """Each claim is hit by each kind of noise on its own, but for one that is lost: nothing else befalls it."""
         noise, during = fault.noise, fault.during(drafts.t)
         address: dict[str, Ints | int] = {

@@ -19,7 +19,7 @@ from malsim.sim.world import SENSES
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from malsim.sim.agent.context import RunContext
+    from malsim.sim.agent.run_context import RunContext
     from malsim.sim.engine.claim_context import Array, Bools, Ints, LatestClaims, ShownRows
     from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.engine.scripted import Script

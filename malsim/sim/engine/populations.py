@@ -15,13 +15,13 @@ from malsim.sim.engine.claim_batch import ClaimBatch
 from malsim.sim.engine.claim_context import ClaimDraft, ShownRows
 from malsim.sim.engine.claim_schedule import ClaimSchedule
 from malsim.sim.engine.claim_templates import ClaimForm, ClaimTemplates
-from malsim.sim.engine.delivery import Line
+from malsim.sim.engine.delivery import DeliveryLine
 from malsim.sim.engine.edge_policies import EdgePolicies
 from malsim.sim.engine.own_claims import OwnClaims
 from malsim.sim.engine.population_process import PopulationProcess
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.context import RunContext
+    from malsim.sim.agent.run_context import RunContext
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Ints
     from malsim.sim.engine.claim_schedule import DueClaims
@@ -47,12 +47,12 @@ class Populations:
         names, forms = ["reader", "reviewers"], [READER, REVIEWERS]
         self.reader, self.reviewers = 0, 1
         self._processes: list[PopulationProcess] = []
-        self._lines: list[Line] = []
+        self._lines: list[DeliveryLine] = []
         _known(scenario)
         for population in scenario.writers:
             script = _script(population, context.world, scenario.path)
             process = PopulationProcess(population, context, script)
-            self._lines.append(Line.of(scenario.faults, population.name, context, len(names)))
+            self._lines.append(DeliveryLine.of(scenario.faults, population.name, context, len(names)))
             self._processes.append(process)
             for name in process.names:
                 if name in names:

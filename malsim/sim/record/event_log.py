@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from malsim.memory.port import View
-    from malsim.sim.agent.hooks import Turn
+    from malsim.sim.agent.turn import Turn
     from malsim.sim.engine.claim_batch import ClaimBatch
     from malsim.sim.engine.claim_context import Bools, Ints
     from malsim.sim.world import Change, Fact

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.sim.record.run_data import RunData
     from malsim.sim.record.running_scores import FinalScores
-    from malsim.sim.run import Run
 
 __all__ = ["METRICS", "by_replication", "calibration_errors", "metrics"]
 
@@ -66,7 +66,7 @@ METRICS = {
 RESAMPLES = 1_000
 
 
-def by_replication(run: Run) -> dict[str, Array]:
+def by_replication(run: RunData) -> dict[str, Array]:
     """Each figure of each replication, NaN where it has none, and in those that broke off."""
     found: dict[str, Array] = {}
     sums, ends, counters = run.running_scores, run.final_scores, run.counters
@@ -96,7 +96,7 @@ def by_replication(run: Run) -> dict[str, Array]:
     return {name: np.where(lost, np.nan, found[name]) for name in METRICS if name in found}
 
 
-def calibration_errors(run: Run) -> dict[str, Array]:
+def calibration_errors(run: RunData) -> dict[str, Array]:
     """The calibration errors of each replication's own claims, NaN where it has none; none at all without facts.
 
     Binned from fewer claims they lie above those of `metrics`, which pools the replications.
@@ -111,7 +111,7 @@ def calibration_errors(run: Run) -> dict[str, Array]:
     return found
 
 
-def metrics(run: Run) -> pl.DataFrame:
+def metrics(run: RunData) -> pl.DataFrame:
     """One row a figure: metric, value, low and high (95 %), replications that have a value, and what it means.
 
     The interval is Student's t over replications, of the calibration errors, which pool them, a bootstrap over replications;

@@ -12,7 +12,6 @@ from malsim.memory.schema import NONE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.sim.agent.reviewer_pool import ReviewerPool
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.record.turn_counters import TurnCounters
@@ -106,7 +105,7 @@ def numbers(facts: Sequence[Fact], places: Array) -> Array:
     return np.stack([row[at] for row, at in zip(table, held, strict=True)]) if facts else places
 
 
-def of_turn(counters: TurnCounters | None, reviewers: ReviewerPool | None) -> dict[str, Array]:
-    """The reader's signals of a turn and the reviewers' `waiting` cases, one number a replication."""
+def of_turn(counters: TurnCounters | None, waiting: Ints | None) -> dict[str, Array]:
+    """The reader's signals of a turn and the cases `waiting` for reviewers, one number a replication."""
     found = {name: counters.turn[name] for name in TURN} if counters else {}
-    return found | ({"waiting": reviewers.waiting.astype(np.float64)} if reviewers else {})
+    return found | ({} if waiting is None else {"waiting": waiting.astype(np.float64)})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.memory.port import Claims, Verdicts, View
-    from malsim.sim.agent.context import TickContext
+    from malsim.sim.agent.tick_context import TickContext
     from malsim.sim.engine.claim_context import Array, Ints
     from malsim.sim.settings.scenario import Scenario
 
@@ -74,7 +74,8 @@ class Recorder:
         answers = self._answered(t, context, full=not bands) if about_facts else {}
         if not last and self._ticks % self.scenario.record_every:
             return
-        turn, netlist_runner = gauges.of_turn(context.counters, context.reviewers), context.netlist_runner
+        waiting = context.reviewers.waiting if context.reviewers else None
+        turn, netlist_runner = gauges.of_turn(context.counters, waiting), context.netlist_runner
         if bands:
             wired, (kinds, counts) = netlist_runner.of_runs() if netlist_runner else {}, self.log.counted()
             self.bands.add(t, answers, self._names, whole=("right",) if snapshot.view.leads else ())

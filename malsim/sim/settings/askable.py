@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from malsim.errors import AddressError, ScenarioError
 from malsim.laws import find_law
 from malsim.netlist.language.address import Path, Reduced, Row, address
-from malsim.sim.settings.memory_law import GRAPHS
+from malsim.sim.settings.law_parameters import GRAPHS
 
 if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Check, Scenario

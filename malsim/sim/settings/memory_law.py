@@ -6,36 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.engine.user_plant import UserPlant
 from malsim.errors import ScenarioError, UsageError
-from malsim.laws import find_law
 from malsim.laws import plant_of as item_plant
 from malsim.memory.graph_plant import Graph
 from malsim.memory.port import HoldsGraph
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.statements import Body, Cell, Edges, Prop
-from malsim.parameters import checked
+from malsim.sim.settings.law_parameters import GRAPHS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from malsim.memory import Memory
     from malsim.memory.port import Plant
     from malsim.sim.settings.netlist_config import NetlistConfig
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["GRAPHS", "checked_law", "graph_of", "plant_of", "refuse_what_is_the_graphs"]
-
-GRAPHS = ("mal", "recall_v5")  # the laws of the graph of claims; `recall` is an older file's name for the first
-
-
-def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tuple[str, dict[str, float | str]]:
-    """A law's own name and all its parameters; raises for an unknown law or parameter, or one out of bounds."""
-    law = "mal" if law == "recall" else law
-    if law in GRAPHS:
-        if settings:
-            raise ScenarioError(f"{law} has no parameters", where=where, given=", ".join(settings), hint="set [rules]")
-        return law, {}
-    found = find_law(law, where=where)
-    return found.name, checked(settings, found.params, where=where)
+__all__ = ["graph_of", "plant_of", "refuse_what_is_the_graphs"]
 
 
 def plant_of(scenario: Scenario) -> Plant[Any]:

@@ -13,7 +13,7 @@ from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.rules import Rules
 from malsim.sim.clock import DAY, milliseconds
-from malsim.sim.settings.memory_law import checked_law
+from malsim.sim.settings.law_parameters import checked_law
 from malsim.sim.settings.netlist_config import NetlistConfig
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     import polars as pl
 
     from malsim.adapters.engine.adapter import Adapter
-    from malsim.sim.agent.reviewer_pool import Reviewers
-    from malsim.sim.engine.delivery import Fault
+    from malsim.sim.settings.claim_faults import ClaimFault
     from malsim.sim.settings.initial_memory import InitialMemory
     from malsim.sim.settings.population import Population
     from malsim.sim.settings.reader import Reader
+    from malsim.sim.settings.reviewers import Reviewers
     from malsim.sim.world import Fact
 
 __all__ = ["Check", "Episode", "Scenario"]
@@ -93,7 +93,7 @@ class Scenario:
     facts: tuple[Fact, ...] = ()
     writers: tuple[Population, ...] = ()
     reader: Reader | None = None
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[ClaimFault, ...] = ()
     reviewers: Reviewers | None = None
     gaps: tuple[tuple[int, int], ...] = ()
     netlist: NetlistConfig | None = None

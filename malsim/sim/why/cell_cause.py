@@ -12,14 +12,14 @@ from malsim.memory.explain import explained
 
 if TYPE_CHECKING:
     from malsim.memory.explain import Explanation
-    from malsim.sim.run import Run
+    from malsim.sim.record.run_data import RunData
 
 __all__ = ["explain"]
 
 STILL = 1e-12
 
 
-def explain(run: Run, cell: str, *, t: float | None, rep: int) -> Explanation:
+def explain(run: RunData, cell: str, *, t: float | None, rep: int) -> Explanation:
     """Explain a cell's effective at the last recorded tick not after `t` days (the last of all, if None)."""
     history = _history(run, cell, rep)
     past = history if t is None else history.filter(pl.col("t") <= t)
@@ -35,7 +35,7 @@ def explain(run: Run, cell: str, *, t: float | None, rep: int) -> Explanation:
     return replace(found, moved=_moved(run, past, row, rep))
 
 
-def _history(run: Run, cell: str, rep: int) -> pl.DataFrame:
+def _history(run: RunData, cell: str, rep: int) -> pl.DataFrame:
     history = run.cells.filter((pl.col("cell") == cell) & (pl.col("rep") == rep)).sort("t")
     if history.is_empty():
         run.memory.row(cell, rep=rep)
@@ -44,7 +44,7 @@ def _history(run: Run, cell: str, rep: int) -> pl.DataFrame:
     return history
 
 
-def _edges(run: Run, row: int, now: float, rep: int) -> pl.DataFrame:
+def _edges(run: RunData, row: int, now: float, rep: int) -> pl.DataFrame:
     """The evidence edges into a cell that the tick at `now` saw, with what their sources were worth to it."""
     handles = run.memory.cells["handle"]
     seen = run.memory.edges.filter((pl.col("target") == row) & (pl.col("weight") != 0.0) & (pl.col("t") < now))
@@ -57,7 +57,7 @@ def _edges(run: Run, row: int, now: float, rep: int) -> pl.DataFrame:
     return joined
 
 
-def _moved(run: Run, past: pl.DataFrame, row: int, rep: int) -> str:
+def _moved(run: RunData, past: pl.DataFrame, row: int, rep: int) -> str:
     """What the last change was, and what was behind it: new edges, the writer's record, or neighbours that moved."""
     change = past.with_columns(was=pl.col("effective").shift(1), before=pl.col("t").shift(1)).filter(
         (pl.col("effective") - pl.col("was")).abs() > STILL

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from malsim.netlist.language.address import Address
     from malsim.netlist.programs import Program
     from malsim.netlist.wiring import Signal
-    from malsim.sim.run import Run
+    from malsim.sim.record.run_data import RunData
 
 __all__ = ["READERS", "as_of", "readers"]
 
@@ -30,7 +30,7 @@ READERS = {"kind": pl.String, "name": pl.String, "address": pl.String, "place": 
 Reader = tuple[str, str, str, str]
 
 
-def readers(run: Run, cell: str, *, t: float, rep: int) -> pl.DataFrame:
+def readers(run: RunData, cell: str, *, t: float, rep: int) -> pl.DataFrame:
     """Who reads a cell, as the graph and the recorded cells stood at the tick at `t` days, in a replication.
 
     Returns
@@ -43,7 +43,7 @@ def readers(run: Run, cell: str, *, t: float, rep: int) -> pl.DataFrame:
     return pl.DataFrame(list(_Asked(run, cell, t, rep).found()), schema=READERS, orient="row")
 
 
-def as_of(run: Run, *, t: float, rep: int) -> Memory:
+def as_of(run: RunData, *, t: float, rep: int) -> Memory:
     """The memory with only those cells active that were recorded so at the tick at `t` days, in a replication."""
     cells = run.memory.cells
     here = (pl.col("t") == t) & (pl.col("rep") == rep) & (pl.col("status") == "active")
@@ -56,7 +56,7 @@ def as_of(run: Run, *, t: float, rep: int) -> Memory:
 class _Asked:
     """One cell of one replication, at one recorded tick."""
 
-    run: Run
+    run: RunData
     cell: str
     t: float
     rep: int

@@ -12,20 +12,20 @@ from malsim.netlist.evaluate import Frames
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from malsim.sim.run import Run
+    from malsim.sim.record.run_data import RunData
 
 __all__ = ["frames_of", "wired"]
 
 MOST = 24
 
 
-def frames_of(run: Run) -> Frames:
+def frames_of(run: RunData) -> Frames:
     """What addresses are looked up in: a run's frames, its graph's edges, and which signal is on which pin."""
     wires = run.scenario.netlist
     return Frames(run.cells, Frames.of(run.memory).edges, run.writers, run.signals, wires.pins if wires else {})
 
 
-def wired(run: Run, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Samples (t, channel, value) and channels (channel, address, gain, offset, digital, panel) of a replication.
 
     The signals of the run itself, in the order of the netlist, at most 24; signals of one `panel` are of like size.

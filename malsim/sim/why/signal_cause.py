@@ -20,7 +20,7 @@ from malsim.sim.why.cell_readers import as_of
 if TYPE_CHECKING:
     from malsim.netlist.language.address import Address
     from malsim.netlist.why import Because
-    from malsim.sim.run import Run
+    from malsim.sim.record.run_data import RunData
 
 __all__ = ["because", "is_program", "is_signal", "of_program"]
 
@@ -28,14 +28,14 @@ MOST_NAMED = 3
 ENTERED = ("admitted", "superseded", "deduplicated")
 
 
-def is_signal(run: Run, where: str) -> bool:
+def is_signal(run: RunData, where: str) -> bool:
     """Whether a name is a signal of the run's netlist, or a pin that one is on; a row may stand behind it in brackets."""
     wires = run.scenario.netlist
     name = where.partition("(")[0]
     return wires is not None and (name in wires.net.signals or name in wires.pins)
 
 
-def because(run: Run, where: str, *, t: float | None = None, rep: int | None = None) -> list[Because]:
+def because(run: RunData, where: str, *, t: float | None = None, rep: int | None = None) -> list[Because]:
     """Walk back from a signal, or a pin it is on, along whatever changed last before it.
 
     Parameters
@@ -61,13 +61,13 @@ def because(run: Run, where: str, *, t: float | None = None, rep: int | None = N
     return why(where, wires.net, run.signals, at=t, rep=rep, moved=lambda word, since: _moved(run, word, since, rep))
 
 
-def is_program(run: Run, where: str) -> bool:
+def is_program(run: RunData, where: str) -> bool:
     """Whether a name is a standing program of the run's netlist, by its operation."""
     wires = run.scenario.netlist
     return wires is not None and any(one.op == where for one in wires.net.programs)
 
 
-def of_program(run: Run, operation: str, *, t: float | None = None, rep: int = 0) -> str:
+def of_program(run: RunData, operation: str, *, t: float | None = None, rep: int = 0) -> str:
     """What a standing program looked at by `t` days, and why the member that moved most is what it is."""
     wires = run.scenario.netlist or NetlistConfig.of("")
     program = next(one for one in programs(wires.net) if one.operation == operation)
@@ -90,7 +90,7 @@ def of_program(run: Run, operation: str, *, t: float | None = None, rep: int = 0
     return f"{operation} looks at {named}\n  because {causes.explain(run, most, t=t, rep=rep).why}"
 
 
-def _moved(run: Run, word: str, since: float, rep: int) -> str:
+def _moved(run: RunData, word: str, since: float, rep: int) -> str:
     """What moved the end of a wire that no op writes, in the tick at `since`."""
     where = address(word)
     inner = where.inner if isinstance(where, Reduced) else where
@@ -106,7 +106,7 @@ def _moved(run: Run, word: str, since: float, rep: int) -> str:
     return _entered(run, since, rep) or _aged(inner)
 
 
-def _outside(run: Run, pin: str, since: float) -> str:
+def _outside(run: RunData, pin: str, since: float) -> str:
     """Who wrote on a pin of the loop: someone outside, or the loop itself."""
     wires = run.scenario.netlist
     fed = [days(given.at) for given in wires.inputs if given.signal == pin and days(given.at) <= since] if wires else []
@@ -117,7 +117,7 @@ def _is_effective(where: Path) -> bool:
     return column_of(where.fields, ["effective", "stated", "currency", "salience"], where) == "effective"
 
 
-def _entered(run: Run, since: float, rep: int, subjects: list[str] | None = None) -> str:
+def _entered(run: RunData, since: float, rep: int, subjects: list[str] | None = None) -> str:
     """The claims that entered between the tick before and this one, about these cells."""
     ticks = run.signals["t"].unique().sort()
     before = ticks.filter(ticks < since)

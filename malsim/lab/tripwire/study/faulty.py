@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.sim.clock import DAY
 from malsim.sim.draws import Draws
-from malsim.sim.engine.delivery import Fault
+from malsim.sim.settings.claim_faults import ClaimFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ def faulty(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
         "reordered claims": lambda claims: claims.with_columns(t=_anywhere(scenario)),
     }
     for name, shares in noise.items():
-        lines = tuple(Fault(population=one.name, noise=shares) for one in scenario.writers)
+        lines = tuple(ClaimFault(population=one.name, noise=shares) for one in scenario.writers)
         claims = scripted[name](scenario.claims) if scenario.claims.height else scenario.claims
         yield name, replace(scenario, claims=claims, faults=(*scenario.faults, *lines))
     turns = scenario.turns

@@ -1,0 +1,23 @@
+"""What all actors of a run share: the world, the replications, the seed, and the log of events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from malsim.sim.engine.claim_context import Ints
+    from malsim.sim.record.event_log import EventLog
+    from malsim.sim.world import World
+
+__all__ = ["RunContext"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunContext:
+    """Shared by all actors of a run; `reps` are the replications' own numbers, of which all else uses the places."""
+
+    world: World
+    reps: Ints
+    seed: int
+    log: EventLog

@@ -1,0 +1,65 @@
+"""What figures and explanations read of a finished run; `sim.run.Run` is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from malsim.memory import Memory
+    from malsim.sim.record.change_scores import ChangeScores
+    from malsim.sim.record.running_scores import FinalScores, RunningScores
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["RunData"]
+
+
+class RunData(Protocol):
+    """Its scenario, its frames, the graph it ended with, and the sums and counts over its ticks."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was run."""
+
+    @property
+    def cells(self) -> pl.DataFrame:
+        """Scores of cells by tick."""
+
+    @property
+    def signals(self) -> pl.DataFrame:
+        """Values of signals by tick."""
+
+    @property
+    def events(self) -> pl.DataFrame:
+        """What happened."""
+
+    @property
+    def writers(self) -> pl.DataFrame:
+        """Records of writers by tick."""
+
+    @property
+    def memory(self) -> Memory:
+        """The graph of claims at the end."""
+
+    @property
+    def counters(self) -> pl.DataFrame | None:
+        """The reader's counts, one row a replication."""
+
+    @property
+    def running_scores(self) -> RunningScores | None:
+        """Sums over the answers of every tick."""
+
+    @property
+    def changes(self) -> ChangeScores | None:
+        """Sums over changes of truth."""
+
+    @property
+    def final_scores(self) -> FinalScores | None:
+        """The active cells at the end."""
+
+    @property
+    def failures(self) -> Mapping[int, Exception]:
+        """Why replications broke off, by number."""

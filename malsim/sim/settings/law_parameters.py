@@ -1,0 +1,27 @@
+"""The laws a scenario may name, and their parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from malsim.errors import ScenarioError
+from malsim.laws import find_law
+from malsim.parameters import checked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["GRAPHS", "checked_law"]
+
+GRAPHS = ("mal", "recall_v5")  # the laws of the graph of claims; `recall` is an older file's name for the first
+
+
+def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tuple[str, dict[str, float | str]]:
+    """A law's own name and all its parameters; raises for an unknown law or parameter, or one out of bounds."""
+    law = "mal" if law == "recall" else law
+    if law in GRAPHS:
+        if settings:
+            raise ScenarioError(f"{law} has no parameters", where=where, given=", ".join(settings), hint="set [rules]")
+        return law, {}
+    found = find_law(law, where=where)
+    return found.name, checked(settings, found.params, where=where)
