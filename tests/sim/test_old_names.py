@@ -23,3 +23,11 @@ def test_an_old_name_is_the_module_and_names_the_new_one(name: str, monkeypatch:
 def test_an_unknown_name_is_not_there() -> None:
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("malsim.sim.nothing")
+
+
+def test_a_renamed_class_is_found_under_its_old_name() -> None:
+    module = importlib.import_module("malsim.sim.settings.claim_faults")
+    with pytest.warns(DeprecationWarning, match=r"claim_faults\.Fault is ClaimFault now"):
+        assert module.Fault is module.ClaimFault
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = module.nothing

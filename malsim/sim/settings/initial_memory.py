@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from malsim.memory import Memory
 from malsim.memory.bootstrap import bootstrap, prime
 from malsim.memory.graph.replicate import replicated
+from malsim.moved import renamed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,3 +33,6 @@ class InitialMemory:
         if self.lender is not None:
             memory = prime(bootstrap(memory, t=self.now, rules=rules), self.lender, t=self.now, rules=rules)
         return replicated(memory, reps, now=self.now)
+
+
+__getattr__ = renamed(__name__, {"Beginning": "InitialMemory"})

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from malsim.errors import ScenarioError
+from malsim.moved import renamed
 from malsim.netlist import NetlistError, parse, render
 from malsim.netlist.graph.gather import gather
 from malsim.netlist.language.faults import Fault
@@ -90,3 +91,6 @@ class NetlistConfig:
 def _taken(wire: Wire) -> Fault:
     hint = "take another name; a run records a signal of its own under this one"
     return Fault.at(wire, wire.signal, "this name is taken", hint=hint)
+
+
+__getattr__ = renamed(__name__, {"Wires": "NetlistConfig"})
