@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
 from malsim.errors import MalsimError
+from malsim.limits import Limits
 from malsim.parsers import Command, main_parser
 from malsim.plain_text import PlainStream, shown
 
@@ -29,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         args = main_parser().parse_args(argv)
-        with redirect_stdout(cast("TextIO", PlainStream(sys.stdout))):
+        with redirect_stdout(cast("TextIO", PlainStream(sys.stdout))), Limits.of(args).hold():
             return cast("Command", args.command).main(args)
     except MalsimError as error:
         _tell(f"malsim: {error}")

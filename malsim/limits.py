@@ -1,10 +1,14 @@
 """How much input from a stranger may ask of the machine before it is refused: one table; a flag raises each.
 
+Every command holds them while it works, and so do the processes it starts: whatever runs a scenario, draws up points or
+reads a file asks `within`. A library's caller, who knows what he runs, has none unless he holds some.
 Nothing heavy is imported here, so that `--help` and pytest can state the limits at once.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +16,17 @@ from malsim.errors import ScenarioError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["Limits"]
+__all__ = ["Limits", "within"]
 
 
 def _limit(default: int, flag: str, unit: str, says: str) -> Any:
     return field(default=default, metadata={"flag": flag, "unit": unit, "says": says})
+
+
+_FEWER = "ask for fewer days or replications"
+_LESS = {"points": "ask for fewer points", "input": "give a smaller file"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +41,12 @@ class Limits:
         Ticks × replications of one scenario.
     cells
         Ticks × cells of all its replications together, with every claim it scripts or is expected to draw as a cell.
+    points
+        Points of a sweep, a sensitivity, a tuning or a search: each is a run, or some.
     baseline
         Bytes of a baseline's file, and values in it.
+    input
+        Bytes of one file of claims, points or signals, unpacked; of Parquet its values, eight bytes each.
     prefix
         How the flags begin that raise these.
     """
@@ -42,7 +54,9 @@ class Limits:
     replications: int = _limit(100_000, "most-replications", "N", "replications of one scenario")
     ticks: int = _limit(1_000_000, "most-ticks", "N", "ticks × replications")
     cells: int = _limit(100_000_000, "most-cells", "N", "ticks × cells, of all replications together")
+    points: int = _limit(100_000, "most-points", "N", "points of a study, each a run or some")
     baseline: int = _limit(100 * 2**20, "largest-baseline", "BYTES", "bytes of a baseline, or values in it")
+    input: int = _limit(2 * 2**30, "largest-input", "BYTES", "bytes of a file, unpacked")
     prefix: str = "--"
 
     def check(self, asked: Mapping[str, int], *, where: str | None = None) -> None:
@@ -62,7 +76,7 @@ fewer days or replications, or allow it: --most-replications 200000
         for limit in fields(self):
             allowed, given = getattr(self, limit.name), asked.get(limit.name, 0)
             if limit.name in asked and given > allowed:
-                hint = f"ask for fewer days or replications, or allow it: {self.prefix}{limit.metadata['flag']} {given}"
+                hint = f"{_LESS.get(limit.name, _FEWER)}, or allow it: {self.prefix}{limit.metadata['flag']} {given}"
                 said = f"too many {limit.metadata['says']}"
                 raise ScenarioError(said, where=where, given=given, allowed=f"{allowed}", hint=hint)
 
@@ -84,6 +98,30 @@ fewer days or replications, or allow it: --most-replications 200000
         }
         return cls(prefix=prefix, **{name: number for name, number in asked.items() if number is not None})
 
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Let these be in force until the block is left.
+
+        >>> with Limits(points=10).hold():
+        ...     Limits.in_force().points
+        10
+        """
+        before = _IN_FORCE.set(self)
+        try:
+            yield
+        finally:
+            _IN_FORCE.reset(before)
+
+    @staticmethod
+    def in_force() -> Limits | None:
+        """The limits that hold now; None where nobody holds any."""
+        return _IN_FORCE.get()
+
+    @staticmethod
+    def put_in_force(limits: Limits | None) -> None:
+        """Let these hold for good, as a process does that works for another."""
+        _IN_FORCE.set(limits)
+
     @property
     def flags(self) -> str:
         """The flags that ask for these limits, as they stand at the end of a command line.
@@ -93,3 +131,12 @@ fewer days or replications, or allow it: --most-replications 200000
         """
         raised = [limit for limit in fields(self) if limit.metadata and getattr(self, limit.name) != limit.default]
         return "".join(f" --{limit.metadata['flag']} {getattr(self, limit.name)}" for limit in raised)
+
+
+_IN_FORCE: ContextVar[Limits | None] = ContextVar("limits in force", default=None)
+
+
+def within(asked: Mapping[str, int], *, where: str | None = None) -> None:
+    """Refuse what asks for more than the limits in force, if there are any; raises `ScenarioError`."""
+    if held := Limits.in_force():
+        held.check(asked, where=where)

@@ -8,6 +8,8 @@ import pkgutil
 from importlib.metadata import version
 from typing import Protocol, cast
 
+from malsim.limits import Limits
+
 __all__ = ["Command", "command_parsers", "main_parser"]
 
 
@@ -51,6 +53,7 @@ def _add_commands(parser: argparse.ArgumentParser) -> dict[str, argparse.Argumen
             name, help=lines.split("\n", 1)[0], description=lines, formatter_class=argparse.RawDescriptionHelpFormatter
         )
         command.arguments(sub)
+        Limits.options(sub.add_argument_group("limits", "what is asked for beyond them is refused").add_argument)
         sub.set_defaults(command=command)
         parsers[name] = sub
     return parsers

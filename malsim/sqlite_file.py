@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.errors import StoreError
+from malsim.limits import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,7 @@ def check_header(path: Path, application: int, version: int, *, what: str = "sto
         raise StoreError(f"{'a folder' if path.is_dir() else 'no plain file'}, not a {what}", where=str(path))
     if not path.exists() or path.stat().st_size == 0:
         return
+    within({"input": path.stat().st_size}, where=str(path))
     with path.open("rb") as file:
         header = file.read(HEADER)
     if not header.startswith(MAGIC[: len(header)]):

@@ -22,7 +22,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file with a [baseline]")
     parser.add_argument("--yes", action="store_true", help="record without asking")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="where the plot goes; default out/NAME/baseline.png")
-    Limits.options(parser.add_argument)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -30,13 +29,11 @@ def main(args: argparse.Namespace) -> int:
     from malsim.scenario.baseline import storage
     from malsim.scenario.baseline.recording import kept, place
     from malsim.scenario.file.scenario_file import read
-    from malsim.scenario.file.size import check_size
     from malsim.sim import bench
 
     scenario = read(args.scenario)
     wanted = _wanted(scenario.checks, args.scenario)
     limits = Limits.of(args)
-    check_size(scenario, limits)
     run = bench.run(scenario)
     frames = kept(wanted.columns, run)
     changed = _changed(wanted, run, limits)

@@ -59,6 +59,7 @@ def _compared(args: argparse.Namespace) -> LawTable:
     from malsim.laws import find_law, shipped_laws
     from malsim.scenario.file.scenario_file import read
     from malsim.sim.clock import DAY, span
+    from malsim.sim.settings.size import check_size
 
     laws = list(shipped_laws()) if args.laws == "all" else [name.strip() for name in args.laws.split(",") if name.strip()]
     for law in laws:
@@ -69,6 +70,8 @@ def _compared(args: argparse.Namespace) -> LawTable:
     if not folders:
         metrics = [name.strip() for name in args.metric.split(",")]
         scenarios = [with_memory(read(one, allow_code=args.allow_code), args) for one in args.what]
+        for scenario in scenarios:
+            check_size(scenario.replace(replications=args.replications))
         own = {scenario.adapter.name: scenario.adapter for scenario in scenarios if scenario.adapter}
         every = [*laws, *own.values()]
         if not every:

@@ -14,8 +14,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.limits import Limits
-
 if TYPE_CHECKING:
     import argparse
 
@@ -41,7 +39,6 @@ def targets(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", nargs="?", metavar="TARGET", help="a store, a netlist, or a scenario; empty if not given")
     parser.add_argument("--tick", metavar="TIME", help="the time between two ticks (1d; a run and .hal text keep their own)")
     parser.add_argument("--rules", metavar="FILE", help="tick under these rules: a TOML file, default or recall_v5")
-    Limits.options(parser.add_argument)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -81,11 +78,9 @@ def opened(args: argparse.Namespace) -> Opened:
     rules = Rules.read(args.rules) if args.rules else None
     if args.target is not None and args.target.endswith(".toml"):
         from malsim import api
-        from malsim.scenario.file.size import check_size
 
         scenario = api.read(args.target).replace(replications=1, first=0)
         scenario = scenario if rules is None else scenario.replace(rules=rules)
-        check_size(scenario, Limits.of(args))
         return of_run(api.run(scenario))
     tick = None if args.tick is None else number(args.tick, unit="ms", where="--tick")
     return open_session(args.target, rules=rules, tick=tick)

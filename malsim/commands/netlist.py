@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.outputs import save_text
+from malsim.table_files import read_table
 
 if TYPE_CHECKING:
     import argparse
@@ -168,7 +169,7 @@ def _run(args: argparse.Namespace) -> int:
     if not args.expect:
         print(made if args.output is None else f"{made.height} ticks: {args.output}")
         return 0
-    apart = difference(made, _frame(args.expect))
+    apart = difference(made, read_table(args.expect))
     if apart.height:
         print(apart)
     print(f"{made.height} ticks, {apart['row'].n_unique()} of them not as expected")
@@ -227,24 +228,7 @@ def _ran(args: argparse.Namespace, path: str) -> tuple[Net, pl.DataFrame]:
     document, own = files.document(path)
     loaded = load(document, _memory(args))
     tick = own or DAY if args.tick is None else number(args.tick, unit="ms", where="--tick")
-    return loaded.net, run(loaded.net, _frame(args.on), memory=loaded.memory, tick=tick)
-
-
-def _frame(path: str) -> pl.DataFrame:
-    import polars as pl
-
-    from malsim.errors import DataError
-
-    readers: dict[str, Callable[[str], pl.DataFrame]] = {
-        ".csv": pl.read_csv, ".parquet": pl.read_parquet, ".ndjson": pl.read_ndjson
-    }  # fmt: skip
-    reader = readers.get(Path(path).suffix)
-    if reader is None:
-        raise DataError("a stream of an unknown form", given=path, allowed=" ".join(readers))
-    try:
-        return reader(path)
-    except pl.exceptions.PolarsError as error:
-        raise DataError("a stream that cannot be read", where=path, given=str(error).split("\n", 1)[0]) from error
+    return loaded.net, run(loaded.net, read_table(args.on), memory=loaded.memory, tick=tick)
 
 
 def _exactly(args: argparse.Namespace, count: int, what: str) -> list[str]:

@@ -13,13 +13,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import DataError, UsageError
+from malsim.errors import UsageError
+from malsim.table_files import read_table
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
-
-    import polars as pl
 
     from ops import Sheet
 
@@ -140,7 +138,7 @@ def _over(args: argparse.Namespace) -> int:
     if not args.column:
         raise UsageError("which column feeds it?", where="--on", hint="name it: --column effective")
     by = [key for key in args.by.split(",") if key]
-    frame = _read(Path(args.on))
+    frame = read_table(args.on)
     answer = ops.over(frame, args.name, x=args.column, by=by, tick=args.tick, **_settings(args.param))
     if not args.output:
         print(answer)
@@ -159,20 +157,6 @@ def _over(args: argparse.Namespace) -> int:
         answer.write_parquet(path)
     print(f"wrote {path}: {answer.height} rows")
     return 0
-
-
-def _read(path: Path) -> pl.DataFrame:
-    import polars as pl
-
-    readers: dict[str, Callable[[Path], pl.DataFrame]]
-    readers = {".parquet": pl.read_parquet, ".csv": pl.read_csv, ".ndjson": pl.read_ndjson}
-    _suffixed(path, *readers)
-    if not path.is_file():
-        raise DataError("no such file", where=str(path), hint="check the path")
-    try:
-        return readers[path.suffix](path)
-    except pl.exceptions.PolarsError as error:
-        raise DataError(f"not a {path.suffix[1:]} file", where=str(path), hint=str(error).split("\n", 1)[0]) from error
 
 
 def _suffixed(path: Path, *allowed: str) -> Path:

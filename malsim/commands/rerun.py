@@ -16,7 +16,6 @@ __all__ = ["arguments", "main"]
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("manifest", type=Path, metavar="MANIFEST", help="the manifest.json that a run wrote")
-    Limits.options(parser.add_argument)
 
 
 def main(args: argparse.Namespace) -> int:

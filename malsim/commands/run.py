@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.limits import Limits
 from malsim.scenario.law_options import memory_arguments, set_arguments
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--from", dest="source", metavar="STORE", help="let the memory begin with a store, or what malsim import reads"
     )
     parser.add_argument("--no-plots", action="store_true", help="write frames only")
-    Limits.options(parser.add_argument)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -36,7 +34,6 @@ def main(args: argparse.Namespace) -> int:
     from malsim import api
     from malsim.memory import Rules
     from malsim.scenario.file.initial_store import initial_memory_from
-    from malsim.scenario.file.size import check_size
     from malsim.scenario.law_options import under_law, with_memory
 
     scenario = with_memory(api.read(args.scenario, allow_code=args.allow_code), args)
@@ -47,7 +44,6 @@ def main(args: argparse.Namespace) -> int:
     if args.source:
         changes["initial_memory"] = initial_memory_from(args.source)
     scenario = scenario.replace(**changes)
-    check_size(scenario, Limits.of(args))
     run = api.run(scenario)
     folder = args.output or Path("out") / scenario.name
     written = run.write(folder)

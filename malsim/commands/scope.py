@@ -11,8 +11,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.limits import Limits
-
 if TYPE_CHECKING:
     import argparse
 
@@ -42,7 +40,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replication", type=int, metavar="K", help="which life; default the first")
     parser.add_argument("--save", metavar="FILE", help="keep the capture, as .parquet, or its samples alone as .csv")
     parser.add_argument("-o", "--output", metavar="FILE", help="draw it, as .png or .svg; otherwise it is shown in letters")
-    Limits.options(parser.add_argument)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -89,22 +86,19 @@ def _recorded(args: argparse.Namespace) -> tuple[Recording, str]:
     """The recording of a scenario run now, or of the frames a run left in a folder; and what it is about."""
     import json
 
-    import polars as pl
-
     from malsim import api
     from malsim.errors import DataError
     from malsim.lab.scope import Recording
-    from malsim.scenario.file.size import check_size
+    from malsim.table_files import read_table
 
     path = Path(args.run)
     if not path.is_dir():
         scenario = api.read(path)
-        check_size(scenario, Limits.of(args))
         run = api.run(scenario)
         return Recording.of(run, args.replication), run.scenario.why
     if not (path / "manifest.json").is_file():
         raise DataError("no run was kept in this folder", where=str(path), hint="malsim run SCENARIO writes one to out/NAME")
-    frames = [pl.read_parquet(path / f"{name}.parquet") for name in ("cells", "signals", "writers", "events")]
+    frames = [read_table(path / f"{name}.parquet") for name in ("cells", "signals", "writers", "events")]
     about = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
     rep = about.get("first", 0) if args.replication is None else args.replication
     return Recording.made(*frames, rep=rep, pins=_pins(about.get("netlist"))), str(about.get("why", path.name))

@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.limits import Limits
-
 if TYPE_CHECKING:
     import argparse
 
@@ -35,7 +33,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="also write the figures and the cells' frame there")
-    Limits.options(parser.add_argument)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -43,12 +40,10 @@ def main(args: argparse.Namespace) -> int:
     from malsim import api
     from malsim.lab.stability import cures, stability
     from malsim.memory import Rules
-    from malsim.scenario.file.size import check_size
 
     scenario = api.read(args.scenario)
     rules = (Rules.read(args.rules) if args.rules else scenario.rules).set(*args.set)
     scenario = scenario.replace(rules=rules)
-    check_size(scenario, Limits.of(args))
     run = api.run(scenario)
     found = stability(run)
     compared = cures(run, real=args.real) if args.cures or args.real else None

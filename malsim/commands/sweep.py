@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    import polars as pl
-
     from malsim.lab.space.design import Given
     from malsim.lab.studies.sweep import Swept
     from malsim.sim.settings.scenario import Scenario
@@ -114,8 +112,9 @@ def _given(args: argparse.Namespace, scenario: Scenario) -> Given:
         given = " and ".join(f"--{name}" for name in named) or "none"
         raise UsageError("say one of --grid, --range, --design", given=given, hint="--grid rules.challenge_ceiling=0.3,0.6")
     if args.design:
-        table: pl.DataFrame = _table(args.design)
-        return table
+        from malsim.table_files import read_table
+
+        return read_table(args.design, default=".csv")
     if args.grid:
         return {name: [_typed(value) for value in text.split(",")] for name, text in _pairs(args.grid, "--grid")}
     return design(ranges(args.range), args.points, scenario=scenario, seed=scenario.seed)
@@ -145,17 +144,6 @@ def _typed(text: str) -> float | int | str:
         except ValueError:
             continue
     return text.strip()
-
-
-def _table(path: Path) -> Any:
-    import polars as pl
-
-    from malsim.errors import DataError
-
-    try:
-        return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path)
-    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
-        raise DataError(f"not a table: {str(error).splitlines()[0]}", where=str(path), allowed="CSV or Parquet") from error
 
 
 def _drawn(found: Swept, args: argparse.Namespace) -> list[str]:

@@ -39,7 +39,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mutate", action="store_true", help="also break the suite, one thing at a time, and name what no check notices"
     )
-    Limits.options(parser.add_argument)
 
 
 def main(args: argparse.Namespace) -> int:

@@ -70,6 +70,24 @@ def commands() -> str:
     return "\n".join(parts)
 
 
+def limits() -> str:
+    """What may be asked for before it is refused, and what raises each limit."""
+    from dataclasses import fields
+
+    from malsim.limits import Limits
+
+    head = (
+        "Every command refuses what asks for more, before it is run, in whichever process; pytest has the same flags as "
+        "`--malsim-…`. From Python nothing is limited unless you say so: `with Limits().hold(): …`.\n\n"
+    )
+    rows = [
+        (one.metadata["says"], f"{one.default:,}", f"`--{one.metadata['flag']} {one.metadata['unit']}`")
+        for one in fields(Limits)
+        if one.metadata
+    ]
+    return head + table(("limit", "default", "raised by"), rows) + "\n"
+
+
 def metrics() -> str:
     """Figures of a run, with their meaning."""
     from malsim.sim.record.metrics import METRICS
@@ -116,5 +134,6 @@ GENERATED: dict[str, tuple[str, Callable[[], str]]] = {
     "metrics": ("Metrics", metrics),
     "events": ("Events", events),
     "commands": ("Commands", commands),
+    "limits": ("Limits", limits),
     "python": ("Python", python),
 }

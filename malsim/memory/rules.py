@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from malsim.errors import RulesError
 from malsim.memory import schema
+from malsim.toml_text import toml_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -191,13 +192,12 @@ class Rules:
         """Rules by the name of a preset (`default`, `recall_v5`) or from a TOML file with a `[rules]` table."""
         if source in ("default", "recall_v5"):
             return cls.of({"preset": source})
-        import tomllib
 
         path = Path(source)
         if not path.is_file():
             raise RulesError("no such rules", given=str(source), allowed="default, recall_v5 or a TOML file")
         try:
-            table = tomllib.loads(path.read_text(encoding="utf-8"))
+            table = toml_table(path.read_text(encoding="utf-8"))
         except RecursionError as error:
             raise RulesError("nested too deeply", where=str(path)) from error
         except (ValueError, OSError) as error:

@@ -73,9 +73,12 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
     assignments = [text for text in getattr(args, "set", []) if not text.startswith("law.")]
     if rules is not None or assignments:
         scenario = scenario.replace(rules=(rules or scenario.rules).set(*assignments))
+    from malsim.sim.settings.size import check_size  # heavy, and every command declares these options
+
+    check_size(scenario)
     if strict:
         return scenario
-    from malsim.sim.settings.askable import askable  # heavy, and every command declares these options
+    from malsim.sim.settings.askable import askable
 
     scenario, left_out = askable(scenario)
     for line in left_out:

@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
-from polars.exceptions import PolarsError
 
 from malsim.errors import DataError
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import parse
-from malsim.scenario.file.size import check_size
 from malsim.sim import bench
 from malsim.sim.record.manifest import digest, versions
 from malsim.sim.run import FRAMES
+from malsim.sim.settings.size import check_size
+from malsim.table_files import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from malsim.limits import Limits
@@ -184,10 +184,7 @@ def _difference(frame: pl.DataFrame, recorded: Path) -> str:
     """What sets a frame apart from the one in a Parquet file; empty if nothing does."""
     if not recorded.is_file() or recorded.is_symlink():
         return f"{recorded.name} is not there to compare with"
-    try:
-        other = pl.read_parquet(recorded)
-    except (PolarsError, OSError) as error:
-        raise DataError("no readable Parquet file", where=str(recorded), hint="run the scenario again") from error
+    other = read_table(recorded)
     if frame.schema != other.schema or frame.height != other.height:
         return f"{frame.height} rows and {frame.width} columns, recorded {other.height} and {other.width}"
     for name in frame.columns:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import simpy
 
+from malsim.limits import Limits
 from malsim.memory import Memory
 from malsim.memory.graph_plant import verdicts_of
 from malsim.memory.port import AnswersReads, HoldsGraph
@@ -31,6 +32,7 @@ from malsim.sim.record.running_scores import FinalScores
 from malsim.sim.record.turn_counters import TurnCounters
 from malsim.sim.run import Run
 from malsim.sim.settings.memory_law import plant_of
+from malsim.sim.settings.size import check_size
 from malsim.sim.settings.timing import Timing
 from malsim.sim.world import World
 
@@ -53,7 +55,10 @@ def run(scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter
 
     The clock counts whole milliseconds. Claims wait in the inbox; each turn the reader works, the scan drains what is
     stamped before its own instant, takes it through the gate with the reader's own claims, ticks, and records.
+    Raises `ScenarioError` for more than the limits in force, if there are any.
     """
+    if Limits.in_force():
+        check_size(scenario)
     bench = Bench(scenario, timing, watch)
     try:
         bench.calendar.run()

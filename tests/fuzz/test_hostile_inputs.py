@@ -26,12 +26,12 @@ from malsim.netlist import parse as parse_netlist
 from malsim.netlist.hal import read_hal
 from malsim.scenario.baseline import storage
 from malsim.scenario.file.scenario_file import parse
-from malsim.scenario.file.size import check_size
 from malsim.scenario.judge.alarms import series
 from malsim.scenario.properties import Trace, check
 from malsim.scenario.rerun import rerun
 from malsim.screen import credentials, personal_data
 from malsim.sim.replay.claim_files import read_claims
+from malsim.sim.settings.size import check_size
 from tests.fuzz.hostile import hostile_bytes, hostile_text
 
 if TYPE_CHECKING:

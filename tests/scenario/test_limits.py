@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 import sys
 from argparse import ArgumentParser
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import polars as pl
 import pytest
 
 from malsim.cli import main
 from malsim.errors import ScenarioError
 from malsim.limits import Limits
 from malsim.scenario.file.scenario_file import parse, read
-from malsim.scenario.file.size import check_size
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from malsim.sim.settings.size import check_size
 
 CLAIM = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\n'
 CHECK = '[[check]]\nname = "stands"\nproperty = "always (eff(obs_a1a1) >= 0.3)"\n'
@@ -76,6 +75,32 @@ def test_a_large_baseline_is_refused_unread_and_a_flag_allows_it(
     assert main(["test", path, "--largest-baseline", str(size), "--html", "r.html"]) == 0
 
 
+TRIPWIRE = str(Path(__file__).parents[2] / "scenarios" / "tripwire.toml")
+STUDIES = {
+    "sweep": ["--grid", "rules.damping=0.2,0.4", "--metric", "cells", "--workers", "1", "--quiet", "--no-plots"],
+    "tune": ["--space", "rules.damping=0.2:1", "--require", "always (eff(obs_a1a1) >= 0.3)", "--budget", "32"],
+    "sensitivity": ["--metric", "cells", "--points", "8", "--quiet"],
+    "falsify": ["--check", "stands", "--budget", "4", "--writes", "1"],
+    "tripwire": ["--quick", "--scenario"],
+    "cadence": ["--period", "1d", "--quiet"],
+    "compare": ["--laws", "mal,last_write", "--metric", "cells", "--replications", "3"],
+}
+
+
+@pytest.mark.parametrize("command", STUDIES)
+def test_no_study_runs_what_asks_too_much(command: str, path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each run of a study is held to the limits, in whichever process it is made."""
+    asked = [*STUDIES[command], TRIPWIRE] if command == "tripwire" else [path, *STUDIES[command]]
+    assert main([command, *asked, "--most-ticks", "2"]) == 2
+    assert "--most-ticks" in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("command", ["sweep", "tune", "sensitivity", "falsify"])
+def test_no_study_tries_more_points_than_allowed(command: str, path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, path, *STUDIES[command], "--most-points", "1"]) == 2
+    assert "--most-points" in capsys.readouterr().err
+
+
 def test_bombs_are_refused_by_default() -> None:
     world = '[[facts]]\nname = "a"\n[[writers]]\nbehaviour = "honest"\n'
     for run, writers, said in (
@@ -113,5 +138,20 @@ def test_every_limit_has_a_flag_and_the_flags_say_the_limits() -> None:
     assert Limits.of(parser.parse_args([]), prefix="--malsim-") == Limits(prefix="--malsim-")
     asked = [word for number, flag in enumerate(flags) for word in (flag, str(number))]
     raised = Limits.of(parser.parse_args(asked), prefix="--malsim-")
-    assert [getattr(raised, limit.name) for limit in fields(Limits) if limit.metadata] == [0, 1, 2, 3]
+    assert [getattr(raised, limit.name) for limit in fields(Limits) if limit.metadata] == list(range(len(flags)))
     assert raised.flags.split() == [word.replace("--malsim-", "--") for word in asked]
+
+
+def test_a_file_no_larger_than_allowed_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Packed or not: forty million bytes in forty thousand are refused before they are a table."""
+    bomb = tmp_path / "claims.csv.gz"
+    bomb.write_bytes(gzip.compress(b"writer,object,value\n" + b"a,b,c\n" * 7_000_000))
+    small = tmp_path / "few.csv"
+    small.write_text("writer,object,value\nann,a,1\n", encoding="utf-8")
+    wide = tmp_path / "wide.parquet"
+    pl.DataFrame({"writer": ["a"], "object": ["b"], "value": ["c"]}).select(
+        pl.all().repeat_by(100_000).explode()
+    ).write_parquet(wide)
+    for path, allowed, code in ((bomb, 1_000_000, 2), (small, 10, 2), (wide, 1_000_000, 2), (small, 1_000, 0)):
+        assert main(["replay", str(path), "--json", "--largest-input", str(allowed)]) == code, path
+        assert ("--largest-input" in capsys.readouterr().err) == (code == 2)

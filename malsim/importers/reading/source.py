@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.errors import StoreError
+from malsim.limits import within
 from malsim.memory.tables.connect import refusing
 from malsim.sqlite_file import MAGIC
 
@@ -71,7 +72,8 @@ class Source:
             return file.read(len(MAGIC))
 
     def check(self) -> None:
-        """Refuse what is packed, or is no text and no database."""
+        """Refuse what is packed, is no text and no database, or is larger than the limits in force."""
+        within({"input": self.path.stat().st_size}, where=str(self.path))
         for magic, name in _ARCHIVES.items():
             if self.head.startswith(magic):
                 raise StoreError(

@@ -15,6 +15,7 @@ from malsim.lab.falsify.predicates import Seen, margin, scales, seen
 from malsim.lab.falsify.schedule import PLACES, Found, WriteSchedule, applied
 from malsim.lab.falsify.shrink import Break, shrunk
 from malsim.lab.space.given import scenario_of
+from malsim.limits import within
 from malsim.scenario.judge.checks import Goal
 from malsim.scenario.properties.parse import parse
 from malsim.sim import bench
@@ -129,6 +130,7 @@ def falsify(
     wanted, plan = _check(scenario, check), schedule or WriteSchedule.searched(scenario, **searched)
     if budget < 1:
         raise UsageError("a search needs runs", where="budget", given=budget, allowed="1 or more")
+    within({"points": budget}, where="falsify")
     formula = parse(wanted.property)
     judge = partial(judged, wanted.property)
 

@@ -18,6 +18,7 @@ from malsim.lab.space.settings import changed
 from malsim.lab.space.space import Space
 from malsim.lab.studies.measure import measured_by_running, name_of
 from malsim.lab.studies.pool import executor_of, must_travel, results
+from malsim.limits import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -117,6 +118,7 @@ def sensitivity(
     if scenario.replications < 2 and _by_chance(scenario):  # noqa: PLR2004  # one life has no spread
         hint = "scenario.replace(replications=32)"
         raise UsageError("an interval needs two replications or more", where="sensitivity", given=1, hint=hint)
+    within({"points": points}, where="sensitivity")
     searched = of_rules(scenario, step) if space is None else Space.of(space, scenario)
     moved = moves(searched)
     with _runner(scenario, metric, executor, workers, progress=progress) as run:

@@ -13,6 +13,7 @@ import polars as pl
 from malsim.errors import UsageError
 from malsim.lab.space.settings import setting
 from malsim.lab.space.space import Space
+from malsim.limits import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -103,6 +104,7 @@ def design(
 
     if points < 1:
         raise UsageError("a design without a point", where="design: points", given=points, allowed="1 or more")
+    within({"points": points}, where="design")
     searched = Space.of(space, *([scenario] if scenario else []))
     dimensions = len(searched.dimensions)
     draws = np.random.Generator(np.random.Philox(seed))
@@ -127,6 +129,7 @@ def _checked(name: str, values: list[Any], scenario: Scenario) -> list[Any]:
 
 
 def _some(made: Design) -> Design:
-    if not made.names or not len(made):
+    if not made.names or not all(made.axes.values()) or (made.table is not None and made.table.is_empty()):
         raise UsageError("a design without a point", where="design", hint='such as {"rules.challenge_ceiling": [0.3, 0.6]}')
+    within({"points": math.prod(map(len, made.axes.values())) if made.table is None else made.table.height})
     return made

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.studies.mutants import mutants, mutated
-from malsim.scenario.file.size import check_size
 from malsim.scenario.judge.judge import judge
+from malsim.sim.settings.size import check_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from malsim.errors import UsageError
+from malsim.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -41,7 +42,7 @@ def executor_of(given: Any = None, *, workers: int | None = None) -> Iterator[Ex
         if workers is not None and workers < 1:
             raise UsageError("no worker", where="workers", given=workers, allowed="1 or more")
         context = multiprocessing.get_context("spawn")
-        pool = _Processes(workers, mp_context=context, initializer=_begin)
+        pool = _Processes(workers, mp_context=context, initializer=_begin, initargs=(Limits.in_force(),))
         try:
             yield pool
         finally:
@@ -104,8 +105,9 @@ class _Processes(ProcessPoolExecutor):
             sys.modules["__main__"] = held
 
 
-def _begin() -> None:
-    """In a new worker: one thread for its frames, as there are other workers, and an end when its parent ends."""
+def _begin(limits: Limits | None) -> None:
+    """In a new worker: one thread for its frames, as there are other workers, its parent's limits and its parent's end."""
+    Limits.put_in_force(limits)
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # read when polars is first imported, which is later
     parent = multiprocessing.parent_process()
     if parent is not None:

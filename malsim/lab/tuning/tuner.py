@@ -12,6 +12,7 @@ from malsim.lab.tuning.held_out import judged
 from malsim.lab.tuning.problems import REPLICATIONS, as_problem
 from malsim.lab.tuning.search import Search
 from malsim.lab.tuning.trials import Job, loss_of
+from malsim.limits import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -121,6 +122,7 @@ def tune(
     """
     if budget < SIZE:
         raise UsageError("too few points to choose from", where="tune: budget", given=budget, allowed=f"{SIZE} or more")
+    within({"points": budget}, where="tune")
     tuner = Tuner(problems, space=space, seed=seed, **settings)
     several = len(tuner.job.measures) > 1 and not tuner.worst
     search = Search(len(tuner.space.dimensions), size=SIZE, seed=seed, pull=0.0 if several else 0.5)

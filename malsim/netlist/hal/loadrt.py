@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from malsim.netlist.hal.parts import placed
 from malsim.netlist.language.faults import nearest
+from malsim.netlist.language.lexicon import LIMITS
 from malsim.netlist.language.statements import End, Load, Set, Thread, Wire
 from malsim.netlist.language.values import number
 from ops import OpError
@@ -41,6 +42,8 @@ def loadrt(text: Text, arguments: list[str]) -> None:
         text.fault(unknown[0], f"{name} takes no such argument", allowed=" ".join(allowed))
     elif "names" in given and any(key in given for key in _COUNTS):
         text.fault("names", "give names or a count, not both")
+    elif _count(component, given) + len(text.instances) > LIMITS["instances"] and "names" not in given:
+        text.fault(name, "too many instances", allowed=f"at most {LIMITS['instances']} of a text")
     else:
         for place, instance in enumerate(_names(component, given)):
             _instance(text, component, instance, {key: _own(key, value, place) for key, value in given.items()})
@@ -68,11 +71,18 @@ def _names(component: Component, given: dict[str, str]) -> list[str]:
         return given["names"].split(",")
     if component.single:
         return [component.instance]
-    count = next((int(value) for name in _COUNTS if (value := given.get(name, "")).isdecimal()), None)
-    if count is None:
-        lists = [[one for one in given[key].split(",") if one not in {"", "-1"}] for key in _LISTS if key in given]
-        count = max([len(one) for one in lists if component.name not in {"logic", "demux"}], default=component.count)
-    return [f"{component.instance}.{place:0{component.digits}}" for place in range(count)]
+    return [f"{component.instance}.{place:0{component.digits}}" for place in range(int(_count(component, given)))]
+
+
+def _count(component: Component, given: dict[str, str]) -> float:
+    """How many instances are asked for without names; infinite for a number of very many digits."""
+    if component.single:
+        return 1
+    count = next((float(value) for name in _COUNTS if (value := given.get(name, "")).isdecimal()), None)
+    if count is not None:
+        return count
+    lists = [[one for one in given[key].split(",") if one not in {"", "-1"}] for key in _LISTS if key in given]
+    return max([len(one) for one in lists if component.name not in {"logic", "demux"}], default=component.count)
 
 
 def _own(key: str, value: str, place: int) -> str:

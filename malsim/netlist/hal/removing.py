@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from malsim.netlist.hal import removal
-from malsim.netlist.language.faults import nearest
+from malsim.netlist.language.faults import Fault, NetlistError, nearest
+from malsim.netlist.language.statements import Blank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from malsim.netlist.hal.state import Text
     from malsim.netlist.language.statements import Statement
+
+MOST = 1_000
 
 __all__ = ["REMOVALS", "delf", "delsig", "ran", "remaining", "unlinkp", "unload"]
 
@@ -79,9 +82,19 @@ def remaining(text: Text) -> list[Statement]:
     """What the whole text leaves standing: every statement that nothing after it took away."""
     left: list[Statement] = []
     done = 0
+    _refuse_many(text)
     for action in text.actions:
         if action.words[0] in REMOVALS:
             left += text.statements[done : action.after]
             done = action.after
             left = REMOVALS[action.words[0]](left, action.words[1:])
     return [*left, *text.statements[done:]]
+
+
+def _refuse_many(text: Text) -> None:
+    """Each removal looks at all statements before it, so their number is bounded."""
+    removed = [action for action in text.actions if action.words[0] in REMOVALS]
+    if len(removed) > MOST:
+        place = Blank(file=removed[MOST].file, line=removed[MOST].line)
+        problem = "too many commands that take something away"
+        raise NetlistError([Fault.at(place, removed[MOST].words[0], problem, allowed=f"at most {MOST} in a text")])

@@ -60,6 +60,7 @@ class Text:
     given: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
     counts: dict[str, int] = field(default_factory=dict)
     period: float = 0.0
+    sourced: int = 0  # bytes
     line: int = 0
     comment: str = ""
 

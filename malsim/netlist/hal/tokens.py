@@ -20,6 +20,8 @@ _TOKEN = re.compile(r'(?:"[^"]*"|[^\s"])+')
 _VARIABLE = re.compile(r"\$(?:\((\w+)\)|(\w+))|\[(\w+)\](?:\((\w+)\)|(\w+))")
 _ARROWS = {"=>", "<=", "<=>"}
 
+LEAST_SOURCED = 65_536  # bytes that a file counts for at least, so that few lines source no million of files
+
 Command = tuple[tuple[str, int], list[str], str]
 
 
@@ -69,5 +71,11 @@ def _sourced(text: Text, words: list[str], folder: Path | None, depth: int) -> b
     path = (folder / words[1]).resolve()
     if not path.is_relative_to(folder.resolve()) or not path.is_file():
         text.fault(words[1], "no such file in the folder of this one")
+        return None
+    text.sourced += max(path.stat().st_size, LEAST_SOURCED)
+    if text.sourced > LIMITS["file_bytes"]:
+        text.fault(
+            words[1], "too much is sourced", allowed=f"{LIMITS['file_bytes']} bytes, {LEAST_SOURCED} for a small file"
+        )
         return None
     return path.read_bytes()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import reduce
@@ -29,6 +28,7 @@ from malsim.screen import holds_secret
 from malsim.sim.clock import DAY, days, span
 from malsim.sim.settings.law_parameters import checked_law
 from malsim.sim.settings.scenario import Scenario
+from malsim.toml_text import toml_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -71,7 +71,7 @@ def holds_rules_alone(path: Path) -> bool:
     if path.stat().st_size > LARGEST:
         return False
     try:
-        return set(tomllib.loads(path.read_text(encoding="utf-8"))) == {"rules"}
+        return set(toml_table(path.read_text(encoding="utf-8"))) == {"rules"}
     except (ValueError, RecursionError):
         return False
 
@@ -89,7 +89,7 @@ def parse(
     `netlist`, where given, is read instead of the file that the text names; `stores` are the hashes its stores must have.
     """
     try:
-        table = json.loads(json.dumps(tomllib.loads(text), default=str))
+        table = json.loads(json.dumps(toml_table(text), default=str))
     except RecursionError as error:
         raise _too_deep(where) from error
     except ValueError as error:

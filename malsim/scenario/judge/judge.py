@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 from malsim.errors import MalsimError
 from malsim.limits import Limits
 from malsim.scenario.baseline.recording import against_baseline
-from malsim.scenario.file.size import check_size
 from malsim.scenario.judge.alarms import check_alarm
 from malsim.scenario.judge.checks import AlarmCheck, BaselineCheck, Goal, MetricCheck
 from malsim.scenario.judge.metric_bounds import Estimate, estimate
@@ -17,6 +16,7 @@ from malsim.scenario.properties.frames import trace_of
 from malsim.sim import bench
 from malsim.sim.record.metrics import by_replication
 from malsim.sim.settings.askable import refuse_unanswerable
+from malsim.sim.settings.size import check_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from malsim.errors import DataError
+from malsim.table_files import kind_of, read_table
 
 __all__ = ["ClaimFile", "read_claims", "read_truth"]
 
@@ -87,20 +88,7 @@ def read_truth(path: str | Path, *, epoch: float | None = None) -> pl.DataFrame:
 
 def _texts(path: Path, required: tuple[str, ...], optional: tuple[str, ...]) -> pl.DataFrame:
     """The wanted columns of a file as text, with the line each row stands on."""
-    if not path.is_file():
-        raise DataError("no such file", given=str(path), hint="check the path")
-    kind = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"][-1:] or [""]
-    try:
-        if kind[0] == ".parquet":
-            frame = pl.read_parquet(path)
-        elif kind[0] in (".ndjson", ".jsonl"):
-            frame = pl.read_ndjson(path, infer_schema_length=None)
-        else:
-            frame = pl.read_csv(path, infer_schema=False)
-    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-        raise DataError(
-            f"cannot be read: {error}", where=str(path), allowed="CSV, Parquet or NDJSON, also gzipped"
-        ) from error
+    frame = read_table(path, default=".csv", texts=True)
     if missing := [name for name in required if name not in frame.columns]:
         raise DataError(
             "a column is missing",
@@ -109,7 +97,7 @@ def _texts(path: Path, required: tuple[str, ...], optional: tuple[str, ...]) -> 
             allowed=", ".join(required),
             hint=f"add {missing[0]}",
         )
-    first = 2 if kind[0] not in (".parquet", ".ndjson", ".jsonl") else 1
+    first = 2 if kind_of(path, default=".csv") == ".csv" else 1
     columns = [
         frame[name].cast(pl.String) if name in frame.columns else pl.Series(name, [None] * frame.height, pl.String)
         for name in (*required, *optional)

@@ -14,13 +14,13 @@ __all__ = ["check_size"]
 
 
 def check_size(scenario: Scenario, limits: Limits | None = None) -> None:
-    """Refuse a scenario whose replications, ticks or cells are more than the limits allow.
+    """Refuse a scenario whose replications, ticks or cells are more than the limits allow: these, or those in force.
 
     Raises `ScenarioError` saying what it asks for, what is allowed, and the flag.
     """
     ticks = scenario.turns * scenario.replications
     asked = {"replications": scenario.replications, "ticks": ticks, "cells": _cells(scenario) * ticks}
-    (limits or Limits()).check(asked, where=scenario.path or None)
+    (limits or Limits.in_force() or Limits()).check(asked, where=scenario.path or None)
 
 
 def _cells(scenario: Scenario) -> int:

@@ -1,0 +1,82 @@
+"""Tables that others made, read from a file: CSV, Parquet or NDJSON, also gzipped, no larger than the limits in force."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import DataError
+from malsim.limits import Limits, within
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["KINDS", "kind_of", "read_table"]
+
+KINDS = (".csv", ".parquet", ".ndjson", ".jsonl")
+DEFLATED = 1032  # bytes that one byte of a gzip file can become
+WIDTH = 8  # bytes of a value
+
+
+def kind_of(path: str | Path, *, default: str = "") -> str:
+    """The suffix that says what a file holds, that of gzip left out.
+
+    >>> kind_of("claims.CSV.gz"), kind_of("a.txt", default=".csv")
+    ('.csv', '.csv')
+    """
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
+    return suffixes[-1] if suffixes and suffixes[-1] in KINDS else default
+
+
+def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> pl.DataFrame:
+    """The table in a file, by its suffix.
+
+    Parameters
+    ----------
+    default
+        What a file of another suffix is read as; none, if empty.
+    texts
+        Leave the columns of a CSV file as they are written, instead of guessing their types.
+
+    Raises
+    ------
+    DataError
+        For no such file, another kind of file, and one that is no readable table.
+    ScenarioError
+        For a file larger than the limits in force, packed or unpacked.
+    """
+    import polars as pl
+
+    path, kind = Path(path), kind_of(path, default=default)
+    if not kind:
+        raise DataError("a file of an unknown form", given=str(path), allowed=f"{', '.join(KINDS)}, also gzipped")
+    if not path.is_file():
+        raise DataError("no such file", given=str(path), hint="check the path")
+    unreadable = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, EOFError, zlib.error, UnicodeDecodeError)
+    try:
+        held = _bounded(path)
+        if kind == ".parquet":
+            rows, width = pl.scan_parquet(held).select(pl.len()).collect().item(), len(pl.read_parquet_schema(held))
+            within({"input": rows * width * WIDTH}, where=str(path))
+            return pl.read_parquet(held)
+        if kind != ".csv":
+            return pl.read_ndjson(held, infer_schema_length=None)
+        return pl.read_csv(held, infer_schema=not texts)
+    except unreadable as error:
+        why = str(error).split("\n", 1)[0]
+        raise DataError(f"cannot be read: {why}", where=str(path), allowed="CSV, Parquet or NDJSON, also gzipped") from error
+
+
+def _bounded(path: Path) -> Any:
+    """The file, or what it unpacks to; refused where that is more than the limits in force allow."""
+    size, limits = path.stat().st_size, Limits.in_force()
+    within({"input": size}, where=str(path))
+    if path.suffix.lower() != ".gz" or limits is None or size * DEFLATED <= limits.input:
+        return path
+    with gzip.open(path) as file:
+        held = file.read(limits.input + 1)
+    within({"input": len(held)}, where=str(path))
+    return io.BytesIO(held)

@@ -1,0 +1,44 @@
+"""TOML that others wrote, in time proportional to its length."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+__all__ = ["toml_table"]
+
+MOST_PARTS = 100
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'')
+_NO_KEY = re.compile(r"[^\w.\- \t]")
+
+
+def toml_table(text: str) -> dict[str, Any]:
+    """The table that a TOML text holds.
+
+    Python's own reader takes time with the square of a dotted key's parts, so keys of more than a hundred are refused.
+    Raises `ValueError` for what is no TOML or has such a key, and `RecursionError` where it is nested too deeply.
+
+    >>> toml_table("a.b = 1")
+    {'a': {'b': 1}}
+    >>> toml_table("a" + 200 * ".a" + " = 1")
+    Traceback (most recent call last):
+        ...
+    ValueError: a key of more than 100 parts (at line 1)
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > MOST_PARTS and _longest_key(line) > MOST_PARTS:
+            problem = f"a key of more than {MOST_PARTS} parts (at line {number})"
+            raise ValueError(problem)
+    return tomllib.loads(text)
+
+
+def _longest_key(line: str) -> int:
+    """The most parts, none of them blank, of anything on a line that may be a dotted key; a quoted part is one."""
+    most = now = 0
+    for found in _NO_KEY.split(_QUOTED.sub("q", line)):
+        now = 0
+        for part in found.split("."):
+            now = now + 1 if part.strip() else 0
+            most = max(most, now)
+    return most
