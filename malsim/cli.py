@@ -10,12 +10,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
-from malsim.errors import MalsimError
+from malsim.errors import MalsimError, UsageError
 from malsim.limits import Limits
 from malsim.parsers import Command, main_parser
 from malsim.plain_text import PlainStream, shown
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
 __all__ = ["main"]
@@ -31,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = main_parser().parse_args(argv)
         with redirect_stdout(cast("TextIO", PlainStream(sys.stdout))), Limits.of(args).hold():
-            return cast("Command", args.command).main(args)
+            return _without_exit(args)
     except MalsimError as error:
         _tell(f"malsim: {error}")
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
@@ -49,6 +50,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  # whatever is left is a bug, and never the answer no
         _tell(_bug(error))
     return APPARATUS_FAILED
+
+
+def _without_exit(args: argparse.Namespace) -> int:
+    """What a command returns; code of others, such as a law's, may not end the process for it."""
+    try:
+        return cast("Command", args.command).main(args)
+    except SystemExit as problem:
+        raise UsageError("code of a law, an op or a memory that is not malsim's would end this process") from problem
 
 
 def _tell(said: str) -> None:

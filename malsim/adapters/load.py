@@ -34,7 +34,7 @@ def load_factory(name: str) -> Callable[[], UserMemory]:
         found: Any = importlib.import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         hint = "is it in this folder, and does it import?"
         raise AdapterError(f"cannot be imported: {type(problem).__name__}: {problem}", where=name, hint=hint) from problem
     if not callable(found):
@@ -46,7 +46,7 @@ def made(factory: Callable[[], UserMemory], name: str) -> UserMemory:
     """A new memory; raises `AdapterError` where it cannot be made or lacks one of the four calls."""
     try:
         memory = factory()
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         raise AdapterError(f"cannot be made: {type(problem).__name__}: {problem}", where=name) from problem
     missing = [call for call in CALLS if not callable(getattr(memory, call, None))]
     if missing:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
-import queue
-import threading
 from typing import TYPE_CHECKING, Any
 
+from malsim.adapters.calls import LIMIT, Calls
 from malsim.adapters.load import made
 from malsim.errors import AdapterError
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LIMIT", "WatchedMemory"]
 
-LIMIT = 10.0  # seconds a call
 MANY = 1000
 
 
@@ -35,10 +33,7 @@ class WatchedMemory:
     """
 
     def __init__(self, factory: Callable[[], UserMemory], name: str, *, limit: float = LIMIT) -> None:
-        self.name, self.limit = name, limit
-        self._asked: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
-        self._given: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
-        threading.Thread(target=_serve, args=(self._asked, self._given), daemon=True).start()
+        self.name, self._calls = name, Calls(limit)
         self.memory: UserMemory = self._timed("factory", lambda: made(factory, name))
         self._limited = {call: _takes_limit(getattr(self.memory, call)) for call in ("read", "peek")}
 
@@ -63,23 +58,21 @@ class WatchedMemory:
         """Let go of it."""
         if callable(close := getattr(self.memory, "close", None)):
             self._timed("close", close)
-        self._asked.put(None)
+        self._calls.end()
 
     def _ask(self, call: str, query: Query, now: float) -> Any:
         asked = getattr(self.memory, call)
         return asked(query, now, MANY) if self._limited[call] else asked(query, now)
 
     def _timed(self, call: str, asked: Callable[[], Any]) -> Any:
-        self._asked.put(asked)
         try:
-            fine, found = self._given.get(timeout=self.limit)
-        except queue.Empty:
-            raise self._refusal(call, f"did not return within {self.limit:g} s") from None
-        if fine:
-            return found
-        if isinstance(found, AdapterError):
-            raise found
-        raise self._refusal(call, f"raised {type(found).__name__}: {found}") from found
+            return self._calls.make(asked)
+        except AdapterError:
+            raise
+        except TimeoutError as problem:
+            raise self._refusal(call, str(problem) or "raised TimeoutError") from problem
+        except Exception as problem:
+            raise self._refusal(call, f"raised {type(problem).__name__}: {problem}") from problem
 
     def _checked(self, call: str, found: Any, now: float) -> list[Item]:
         if not isinstance(found, (list, tuple)):
@@ -105,14 +98,6 @@ class WatchedMemory:
 
     def _refusal(self, call: str, problem: str, *, given: object = None, allowed: str | None = None) -> AdapterError:
         return AdapterError(problem, where=f"{self.name}: {call}", given=given, allowed=allowed)
-
-
-def _serve(asked: queue.SimpleQueue[Callable[[], Any] | None], given: queue.SimpleQueue[tuple[bool, Any]]) -> None:
-    while (call := asked.get()) is not None:
-        try:
-            given.put((True, call()))
-        except Exception as problem:  # noqa: BLE001  # whatever a user's code raises is told to him
-            given.put((False, problem))
 
 
 def _takes_limit(call: Callable[..., Any]) -> bool:

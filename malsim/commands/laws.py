@@ -22,7 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Print one sentence a law, or all that one declares."""
-    from malsim.laws import find_law, shipped_laws
+    from malsim.laws import faulty_laws, find_law, shipped_laws
 
     if args.name:
         law = find_law(args.name, where="malsim laws")
@@ -32,6 +32,8 @@ def main(args: argparse.Namespace) -> int:
     else:
         for name, law in shipped_laws().items():
             print(f"{name:<24} {law.sentence}")
+        for fault in faulty_laws().values():
+            print(fault)
     return 0
 
 

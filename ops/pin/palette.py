@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ops.pin.errors import OpError
+from ops.pin.foreign import Foreign, within_time
 from ops.pin.read import read
 from ops.pin.sheet import Sheet, spell
 
@@ -125,8 +126,9 @@ def _own(name: str) -> Sheet:
 
 
 def _foreign(name: str, point: EntryPoint) -> Sheet:
+    where = f"{name} ({point.value})"
     try:
-        return read(name, point.load())
-    except (Exception, SystemExit) as error:  # a stranger's file can raise anything; its fault is told, not shared
-        why = f"{type(error).__name__}: {error}"
-        raise OpError("does not load", where=f"{name} ({point.value})", given=why, hint="ask its author") from error
+        sheet: Sheet = within_time(lambda: read(name, point.load()), where)
+    except OpError as error:
+        raise OpError("does not load", where=where, given=error.problem, hint="ask its author") from error
+    return replace(sheet, function=Foreign(sheet.function, where, {*sheet.outs, *sheet.state}))

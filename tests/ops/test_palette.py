@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import ops
+from malsim.cli import main
+from ops.pin.foreign import within_time
 from ops.pin.units import number
 
 if TYPE_CHECKING:
@@ -86,6 +88,37 @@ def test_a_broken_op_breaks_no_other(installed: Path, text: str) -> None:
     with pytest.raises(ops.OpError, match="broken"):
         ops.load("broken")
     assert ops.load("smooth").name == "smooth"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise KeyError('no')", "raised KeyError"),
+        ("import sys; sys.exit(0)", "raised SystemExit"),
+        ("import threading; threading.Event().wait()", "did not come back"),
+        ("return 3", "no arrays by pin"),
+        ("return {'aside': in_}", "no output or state"),
+        ("import numpy; return {'out': numpy.ones(7)}", "another number of rows"),
+    ],
+)
+def test_an_op_that_fails_in_a_tick_is_named(installed: Path, monkeypatch: pytest.MonkeyPatch, body: str, said: str) -> None:
+    monkeypatch.setattr(within_time, "__kwdefaults__", {"seconds": 0.3})
+    install(installed, "failing_op", HALVE.replace('return {"out": in_ / 2}', body), {"failing": "failing_op"})
+    sys.modules.pop("failing_op", None)
+    sheet = ops.load("failing")
+    with pytest.raises(ops.OpError, match=said) as refused:
+        ops.step(sheet, ops.start(sheet, 2))
+    assert "failing (failing_op)" in str(refused.value)
+
+
+def test_an_op_that_fails_in_a_net_is_an_error_of_the_net(installed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    install(installed, "exiting_op", HALVE.replace('return {"out": in_ / 2}', "raise SystemExit"), {"exiting": "exiting_op"})
+    (installed / "a.malnet").write_text("loadrt exiting names=a\nnet x a.in\naddf a tick\n", encoding="utf-8")
+    (installed / "s.csv").write_text("x\n1\n2\n", encoding="utf-8")
+    assert main(["netlist", "run", str(installed / "a.malnet"), "--on", str(installed / "s.csv")]) == 2
+    assert "exiting (exiting_op): raised SystemExit" in capsys.readouterr().err
+    assert main(["op", "exiting", "--step"]) == 2
+    assert "exiting (exiting_op): raised SystemExit" in capsys.readouterr().err
 
 
 def test_a_name_that_is_taken_stays_whose_it_is(installed: Path) -> None:

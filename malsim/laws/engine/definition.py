@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
+    from malsim.adapters.calls import Calls
     from malsim.memory.port import Plant
 
 __all__ = ["Law", "load_law"]
@@ -33,10 +34,11 @@ SCOPES = ("object", "replication")
 
 @dataclass(frozen=True)
 class Law:
-    """A registered law: its name, its module, and what the module declares."""
+    """A registered law: its name, its module, and what the module declares; `calls` makes those of another's code."""
 
     name: str
     module: ModuleType
+    calls: Calls | None = field(default=None, compare=False, repr=False)
 
     @property
     def path(self) -> str:

@@ -61,11 +61,19 @@ class Guard:
         """The score that orders items; 1 where the law has none."""
         if "rank" not in self._calls:
             return np.ones(items.alive.shape)
-        return np.broadcast_to(self._call("rank", items, now), items.alive.shape)
+        return self._shaped("rank", items, now)
 
     def belief(self, items: Items, now: float) -> Array:
         """What is meant as a probability."""
-        return np.broadcast_to(self._call("belief", items, now), items.alive.shape)
+        return self._shaped("belief", items, now)
+
+    def _shaped(self, name: str, items: Items, now: float) -> Array:
+        found = self._call(name, items, now)
+        try:
+            return np.broadcast_to(np.asarray(found, dtype=np.float64), items.alive.shape)
+        except (TypeError, ValueError):
+            allowed = f"numbers of shape {items.alive.shape}"
+            self.refuse(name, f"{name} returns one number an item", given=type(found).__name__, allowed=allowed)
 
     def explain(self, items: Items, row: int, now: float) -> Reasons:
         """What the belief in an item is made of."""
@@ -85,15 +93,25 @@ class Guard:
                 self.refuse(name, "a column that is no declared state", given=column, allowed=allowed)
 
     def _call(self, name: str, *args: Any) -> Any:
+        call = partial(self._calls[name], *args)
         try:
-            return self._calls[name](*args)
-        except ValueError as error:
-            if "read-only" not in str(error):
-                raise
+            return self.law.calls.make(call) if self.law.calls else call()
+        except Exception as error:
+            if not (isinstance(error, ValueError) and "read-only" in str(error)):
+                if self.law.calls is None or isinstance(error, LawError):
+                    raise
+                self._blame(name, error)
             line = next(
                 (frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.law.path), 0
             )
             raise LawError("it writes into its inputs", where=f"{self.law.path}:{line}", hint="return new arrays") from error
+
+    def _blame(self, name: str, error: Exception) -> NoReturn:
+        """Say what another's law raised, where."""
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.law.path]
+        line = f":{frames[-1].lineno}" if frames else ""
+        said = str(error) if isinstance(error, TimeoutError) else f"raised {type(error).__name__}: {error}"
+        raise LawError(f"{name} {said}", where=f"{self.law.path}{line} (law {self.law.name})") from error
 
     def refuse(self, name: str, problem: str, **said: Any) -> NoReturn:
         """Raise `LawError` at the line of one of its functions."""

@@ -1,14 +1,19 @@
-"""The laws there are: those of the folder `malsim.laws`, and those of the entry points `malsim.laws`."""
+"""The laws there are: those of the folder `malsim.laws`, and those of the entry points `malsim.laws`.
+
+A law of another package is loaded when it is asked for, and may take no name of ours; a broken one harms no other.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from dataclasses import replace
 from difflib import get_close_matches
-from functools import cache
-from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any, cast
 
+from malsim.adapters.calls import Calls
 from malsim.errors import LawError
 from malsim.laws.engine.definition import Law, load_law
 from malsim.laws.engine.plant import ItemPlant
@@ -19,32 +24,81 @@ if TYPE_CHECKING:
 
     from malsim.memory.port import Plant
 
-__all__ = ["find_law", "plant_of", "shipped_laws"]
+__all__ = ["faulty_laws", "find_law", "plant_of", "registry_reset", "shipped_laws"]
 
 FOLDER = "malsim.laws"
 
 
 @cache
-def shipped_laws() -> dict[str, Law]:
-    """Every law by its name."""
+def _own() -> dict[str, Law]:
+    """The laws of the folder."""
     folder = importlib.import_module(FOLDER)
-    modules = {
-        part.name: importlib.import_module(f"{FOLDER}.{part.name}")
-        for part in pkgutil.iter_modules(folder.__path__)
-        if not part.ispkg
-    }
-    modules |= {point.name: point.load() for point in entry_points(group=FOLDER)}
-    return {name: load_law(name, module) for name, module in sorted(modules.items())}
+    names = sorted(part.name for part in pkgutil.iter_modules(folder.__path__) if not part.ispkg)
+    return {name: load_law(name, importlib.import_module(f"{FOLDER}.{name}")) for name in names}
+
+
+@cache
+def _points() -> dict[str, list[EntryPoint]]:
+    """What installed packages name as laws; nothing is loaded."""
+    found: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=FOLDER):
+        found.setdefault(point.name, []).append(point)
+    return found
+
+
+@cache
+def _foreign(name: str) -> Law | LawError:
+    """The law of another package, its calls watched, or what keeps it from being one."""
+    first, *more = _points()[name]
+    where = f"{name} ({first.value})"
+    if name in _own():
+        return LawError("its name is taken by a law of malsim", where=where, hint="ask its author for another name")
+    if more:
+        return LawError("two packages name a law so", where=name, given=[point.value for point in (first, *more)])
+    try:
+        law: Law = Calls().make(lambda: load_law(name, first.load()))
+    except Exception as error:  # noqa: BLE001  # a stranger's file can raise anything; its fault is told, not shared
+        problem = f"{type(error).__name__}: {error}"
+        return LawError("does not load", where=where, given=problem, hint="ask its author")
+    return replace(law, calls=Calls())
+
+
+def registry_reset() -> None:
+    """Forget what was loaded of other packages: they are looked for anew."""
+    _points.cache_clear()
+    _foreign.cache_clear()
+
+
+def shipped_laws() -> dict[str, Law]:
+    """Every law by its name; those of other packages that do not load are left out, and `faulty_laws` names them."""
+    theirs = {name: law for name in _points() if isinstance(law := _foreign(name), Law)}
+    return dict(sorted((theirs | _own()).items()))
+
+
+def faulty_laws() -> dict[str, LawError]:
+    """What is wrong with laws of other packages, by their names."""
+    return {name: law for name in _points() if isinstance(law := _foreign(name), LawError)}
 
 
 def find_law(name: str, *, where: str = "law") -> Law:
-    """The law of a name or an alias; raises `LawError` with the nearest names."""
+    """The law of a name or an alias, without loading others'; raises `LawError` with the nearest names."""
+    if found := _named(name, _own()):
+        return found
+    if name in _points():
+        theirs = _foreign(name)
+        if isinstance(theirs, LawError):
+            raise theirs
+        return theirs
     laws = shipped_laws()
-    known = laws | {alias: law for law in laws.values() for alias in law.aliases}
-    if name not in known:
-        near = get_close_matches(name, known, n=3) or list(laws)
-        raise LawError("unknown law", where=where, given=name, hint=f"try {', '.join(near)}; `malsim laws` lists them all")
-    return known[name]
+    if found := _named(name, laws):
+        return found
+    known = [*laws, *(alias for law in laws.values() for alias in law.aliases)]
+    near = get_close_matches(name, known, n=3) or list(laws)
+    raise LawError("unknown law", where=where, given=name, hint=f"try {', '.join(near)}; `malsim laws` lists them all")
+
+
+def _named(name: str, laws: Mapping[str, Law]) -> Law | None:
+    return laws.get(name) or next((law for law in laws.values() if name in law.aliases), None)
 
 
 def plant_of(law: Law | str, params: Mapping[str, object] | None = None, *, where: str = "law") -> Plant[Any]:
@@ -52,5 +106,11 @@ def plant_of(law: Law | str, params: Mapping[str, object] | None = None, *, wher
     law = find_law(law, where=where) if isinstance(law, str) else law
     given = checked(params or {}, law.params, where=where)
     if law.factory:
-        return law.factory(**given)
+        if law.calls is None:
+            return law.factory(**given)
+        try:
+            return cast("Plant[Any]", law.calls.make(partial(law.factory, **given)))
+        except Exception as error:
+            problem = f"cannot be made: {type(error).__name__}: {error}"
+            raise LawError(problem, where=f"law {law.name}", hint="ask its author") from error
     return ItemPlant(law, given)

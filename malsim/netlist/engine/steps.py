@@ -12,6 +12,7 @@ import numpy as np
 import ops
 from malsim.netlist.language.address import Pin, Reduced
 from malsim.netlist.language.faults import Fault, NetlistError
+from ops import OpError
 from ops.pin import In
 from ops.pin.units import convert
 
@@ -81,7 +82,10 @@ class Step:
 
     def _run(self, held: dict[str, Array]) -> dict[str, Array]:
         named = {key: held[key] for key in self.named} | self.fixed if self.named else self.fixed
-        held.update(self.function(*self.placed(held), **named))
+        try:
+            held.update(self.function(*self.placed(held), **named))
+        except OpError as error:
+            raise NetlistError([Fault.at(self.instance.made, self.name, f"{error.where}: {error.problem}")]) from error
         return held
 
     def _put(self, made: dict[str, Array], values: MutableMapping[str, Any]) -> OpState:

@@ -1,0 +1,85 @@
+"""Functions of a stranger's op: each call is timed, what it raises is named, and what it answers is looked at."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from functools import cache, update_wrapper
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ops.pin.errors import OpError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+__all__ = ["SECONDS", "Foreign", "within_time"]
+
+SECONDS = 10.0  # a call
+
+
+class Foreign:
+    """A stranger's function, as its op calls it.
+
+    Raises
+    ------
+    OpError
+        When it raises or exits, does not come back in time, or answers with anything but arrays of its own pins.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str, pins: Collection[str]) -> None:
+        update_wrapper(self, function)
+        self.function, self.name, self.pins = function, name, frozenset(pins)
+
+    def __call__(self, *given: Any, **named: Any) -> dict[str, np.ndarray[Any, Any]]:
+        """Its answer."""
+        answer = within_time(lambda: _quiet(self.function, given, named), self.name)
+        if not isinstance(answer, dict) or not all(isinstance(one, np.ndarray) for one in answer.values()):
+            raise OpError("answers with no arrays by pin", where=self.name, given=type(answer).__name__)
+        if odd := sorted(set(answer) - self.pins):
+            raise OpError("answers for what is no output or state of it", where=self.name, given=odd[0])
+        rows = max((one.shape[-1] for one in (*given, *named.values()) if np.ndim(one)), default=1)
+        for pin, one in answer.items():
+            if not np.ndim(one) or one.shape[-1] not in (1, rows):
+                raise OpError(
+                    "answers with another number of rows", where=f"{self.name}: {pin}", given=one.shape, allowed=f"{rows}"
+                )
+        return answer
+
+
+def within_time(call: Callable[[], Any], name: str, *, seconds: float = SECONDS) -> Any:
+    """What a call gives, made on a thread of its own, which is left behind if it does not come back; else `OpError`."""
+    asked, given = _worker()
+    asked.put(call)
+    try:
+        fine, found = given.get(timeout=seconds)
+    except queue.Empty:
+        _worker.cache_clear()
+        raise OpError(f"did not come back within {seconds:g} s", where=name, hint="ask its author") from None
+    if fine:
+        return found
+    if isinstance(found, KeyboardInterrupt | OpError):
+        raise found
+    raise OpError(f"raised {type(found).__name__}: {found}", where=name, hint="ask its author") from found
+
+
+def _quiet(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    with np.errstate(all="ignore"):
+        return function(*given, **named)
+
+
+@cache
+def _worker() -> tuple[queue.SimpleQueue[Callable[[], Any]], queue.SimpleQueue[tuple[bool, Any]]]:
+    asked: queue.SimpleQueue[Callable[[], Any]] = queue.SimpleQueue()
+    given: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_serve, args=(asked, given), daemon=True).start()
+    return asked, given
+
+
+def _serve(asked: queue.SimpleQueue[Callable[[], Any]], given: queue.SimpleQueue[tuple[bool, Any]]) -> None:
+    while True:
+        try:
+            given.put((True, asked.get()()))
+        except BaseException as problem:  # noqa: BLE001  # a stranger's file can raise anything, and may exit
+            given.put((False, problem))
