@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import shutil
 import tempfile
 from contextlib import contextmanager
@@ -14,7 +15,11 @@ from malsim.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["folder_of_files", "save_text", "whole_file"]
+    import polars as pl
+
+__all__ = ["folder_of_files", "save_table", "save_text", "whole_file", "writing"]
+
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")  # polars keeps the system's number in its text alone
 
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "free some space, or name another place"),
@@ -36,7 +41,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     Raises `UsageError` where it cannot be written, with the reason.
     """
     path = Path(path)
-    with _typed(path):
+    with writing(path):
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, "a folder", str(path))
         beside = Path(tempfile.mkdtemp(prefix=".writing-", dir=path.parent))
@@ -54,7 +59,7 @@ def folder_of_files(folder: str | Path) -> Iterator[Path]:
     Raises `UsageError` where it cannot be written, with the reason.
     """
     folder = Path(folder)
-    with _typed(folder):
+    with writing(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists() and not folder.is_dir():
             raise FileExistsError(errno.EEXIST, "a file", str(folder))
@@ -74,14 +79,27 @@ def save_text(path: str | Path, text: str) -> None:
         place.write_text(text, encoding="utf-8")
 
 
+def save_table(path: str | Path, frame: pl.DataFrame) -> Path:
+    """Write a frame, as Parquet where the path ends so, else as CSV, whole or not at all; returns the path."""
+    with whole_file(path) as place:
+        frame.write_parquet(place) if place.suffix == ".parquet" else frame.write_csv(place)
+    return Path(path)
+
+
 @contextmanager
-def _typed(path: Path) -> Iterator[None]:
+def writing(path: Path) -> Iterator[None]:
+    """Say in a `UsageError` why a path cannot be written: a full disk, a folder that is closed to us, a name too long."""
     try:
         yield
     except ValueError as error:
         if "null" not in str(error):
             raise
         raise UsageError("no name of a file", given=str(path), hint="leave out the NUL character") from error
-    except OSError as error:
-        problem, hint = _REASONS.get(error.errno or 0, (f"cannot be written: {error.strerror}", "name another place"))
+    except Exception as error:
+        told = _OS_ERROR.search(str(error))
+        if not told and not isinstance(error, OSError):
+            raise
+        number = int(told[1]) if told else getattr(error, "errno", None) or 0
+        why = getattr(error, "strerror", None) or str(error)
+        problem, hint = _REASONS.get(number, (f"cannot be written: {why}", "name another place"))
         raise UsageError(problem, given=str(path), hint=hint) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,6 +76,14 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
+def _is_full(path: Path | str) -> bool:
+    """Whether the disk has no room for another few pages: what SQLite then says of its log is an error of the disk."""
+    try:
+        return shutil.disk_usage(Path(path).parent).free < LARGEST_PAGE
+    except OSError:
+        return False
+
+
 @contextmanager
 def refusing_file(path: Path | str) -> Iterator[None]:
     """Turn what SQLite raises into a `StoreError` that says what to do."""
@@ -86,4 +95,6 @@ def refusing_file(path: Path | str) -> Iterator[None]:
             raise StoreError("busy: another process is writing", where=str(path), hint="try again in a moment") from error
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             raise StoreError("damaged: not a readable SQLite file", where=str(path), hint="restore a copy") from error
+        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(path)):
+            raise StoreError("the disk is full", where=str(path), hint="free some space; the file is as it was") from error
         raise StoreError(f"cannot be read or written: {error}", where=str(path)) from error

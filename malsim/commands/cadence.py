@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.outputs import save_table
 from malsim.scenario.law_options import set_arguments, under_law
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def main(args: argparse.Namespace) -> int:
     if args.output:
         args.output.mkdir(parents=True, exist_ok=True)
         for name in ("frame", "laws", "paths"):
-            getattr(found, name).write_parquet(args.output / f"{name}.parquet")
+            save_table(args.output / f"{name}.parquet", getattr(found, name))
         found.plot(scenario.name).savefig(args.output / "cadence.png")
         print(f"  {args.output}/: frame.parquet, laws.parquet, paths.parquet, cadence.png")
     return 0 if found.holds else 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.outputs import whole_file
+
 if TYPE_CHECKING:
     import argparse
 
@@ -24,7 +26,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Read, write, report."""
     import importlib
-    import tempfile
 
     from malsim.errors import UsageError
     from malsim.importers.writing.cells import opened
@@ -35,10 +36,8 @@ def main(args: argparse.Namespace) -> int:
         raise UsageError("no such folder", where="-o", given=str(args.output.parent))
     cells = opened(args.store)
     writer = importlib.import_module(f"malsim.importers.writing.{args.form}")
-    with tempfile.TemporaryDirectory(prefix=".export-", dir=args.output.parent) as folder:
-        made = Path(folder) / args.output.name
-        counts = writer.write(cells, made)
-        made.rename(args.output)
+    with whole_file(args.output) as place:
+        counts = writer.write(cells, place)
     print(args.output)
     for item, count in counts.items():
         if count:

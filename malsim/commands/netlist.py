@@ -18,7 +18,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.outputs import save_text
+from malsim.outputs import save_table, save_text
 from malsim.table_files import read_table
 
 if TYPE_CHECKING:
@@ -165,7 +165,9 @@ def _run(args: argparse.Namespace) -> int:
     (path,) = _exactly(args, 1, "one netlist")
     made = _ran(args, path)[1]
     if args.output:
-        made.write_parquet(args.output) if args.output.endswith(".parquet") else made.write_csv(args.output)
+        save_table(args.output, made) if args.output.endswith((".csv", ".parquet")) else save_text(
+            args.output, made.write_csv()
+        )
     if not args.expect:
         print(made if args.output is None else f"{made.height} ticks: {args.output}")
         return 0

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.errors import UsageError
+from malsim.outputs import save_table
 from malsim.table_files import read_table
 
 if TYPE_CHECKING:
@@ -151,10 +152,8 @@ def _over(args: argparse.Namespace) -> int:
         timed = "t" if "t" in frame.columns and frame["t"].dtype.is_numeric() else None
         title = f"{args.name} on {args.column} of {Path(args.on).name}"
         of_record(answer, x=args.column, outs=outs, by=by, t=timed, title=title).savefig(path)
-    elif path.suffix == ".csv":
-        answer.write_csv(path)
     else:
-        answer.write_parquet(path)
+        save_table(path, answer)
     print(f"wrote {path}: {answer.height} rows")
     return 0
 

@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from malsim.outputs import save_table
+
 if TYPE_CHECKING:
     import argparse
 
@@ -200,7 +202,7 @@ def _write(result: Replay | LawReplay, folder: Path) -> list[str]:
     from malsim.sim.replay.feed import Replay
 
     folder.mkdir(parents=True, exist_ok=True)
-    result.answers.write_parquet(folder / "answers.parquet")
+    save_table(folder / "answers.parquet", result.answers)
     written = ["answers.parquet", *(_contested(result, folder) if isinstance(result, Replay) else [])]
     if result.score is not None and result.score.objects and not result.answers["probability"].null_count():
         title = "Is an effective of p right with frequency p?"
@@ -216,7 +218,7 @@ def _contested(result: Replay, folder: Path) -> list[str]:
 
     if not result.labels.height:
         return []
-    result.cells.write_parquet(folder / "contested.parquet")
+    save_table(folder / "contested.parquet", result.cells)
     empty = pl.DataFrame(schema={"t": pl.Float64, "kind": pl.String, "subject": pl.String})
     title = "The most contested objects: what the first claim of each value is worth"
     axis = "time (days)" if result.dated else "arrived (% of the claims)"

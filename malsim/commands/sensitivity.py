@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.outputs import save_table
 from malsim.scenario.law_options import set_arguments, under_law
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
         frames = {"tornado": found.tornado, "indices": found.frame, "pairs": found.pairs}
         for name, frame in frames.items():
             if frame is not None:
-                frame.write_parquet(args.output / f"{name}.parquet")
+                save_table(args.output / f"{name}.parquet", frame)
         found.plot.tornado(scenario.name).savefig(args.output / "tornado.png")
         if found.frame is not None:
             found.plot.indices(scenario.name).savefig(args.output / "indices.png")

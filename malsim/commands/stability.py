@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.outputs import save_table
+
 if TYPE_CHECKING:
     import argparse
 
@@ -76,6 +78,4 @@ def _write(found: Stability, compared: Cures | None, folder: Path) -> list[Path]
     if compared is not None:
         paths.append(folder / "cures.png")
         compared.figure().savefig(paths[-1])
-    paths.append(folder / "cells.parquet")
-    found.cells.write_parquet(paths[-1])
-    return paths
+    return [*paths, save_table(folder / "cells.parquet", found.cells)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from malsim.docs.pages import SECTIONS, pages
 from malsim.errors import UsageError
+from malsim.outputs import save_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +67,7 @@ def _write(path: Path, page: Page | None, known: list[Page], body: str) -> Path:
         f"<title>{html.escape(title)}</title><style>{_style()}</style></head>"
         f"<body><nav>{_navigation(page, known)}</nav><main>{body}</main></body></html>\n"
     )
-    path.write_text(text, encoding="utf-8")
+    save_text(path, text)
     return path
 
 

@@ -5,9 +5,12 @@ A few inputs of each format by default; `pytest tests/fuzz --fuzz-seconds 600` l
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import random
 import resource
+import sqlite3
 import time
 import warnings
 from dataclasses import dataclass
@@ -18,7 +21,10 @@ import numpy as np
 import pytest
 
 import malsim as ms
+from malsim.cli import main
 from malsim.errors import MalsimError
+from malsim.importers.reading.bring import bring
+from malsim.lab.scope import Capture
 from malsim.memory import Memory, Rules, admit
 from malsim.memory.store import Store
 from malsim.netlist import NetlistError
@@ -78,6 +84,38 @@ def _store(path: Path) -> None:
         store.mini_index("pump")
 
 
+def _capture(path: Path) -> None:
+    held = Capture.open(path)
+    _ = str(held), held.readings
+    held.save(path.with_suffix(".again.parquet"))
+
+
+def _command(*words: str) -> Callable[[Path], object]:
+    """A command on the file; what it refuses by its exit code is raised, so that a bug is told from a refusal."""
+
+    def runs(path: Path) -> None:
+        said = io.StringIO()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+            code = main([word.replace("FILE", str(path)) for word in words])
+        assert code in (0, 1, 2), code
+        assert "this is a bug" not in said.getvalue(), said.getvalue()[:2_000]
+
+    return runs
+
+
+def _recall(folder: Path) -> list[bytes]:
+    """Databases of Recall's, of both ages, as malsim's own fixtures hold them."""
+    path = folder / "recall.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as held, held:
+        held.execute("CREATE TABLE cells (key TEXT, handle TEXT, json TEXT)")
+        held.execute("CREATE TABLE edges (from_key TEXT, relation TEXT, to_key TEXT, weight REAL)")
+        for number in range(3):
+            cell = {"key": f"k{number}", "handle": f"obs_a1a{number}", "kind": "obs", "title": f"the pump {number}",
+                    "owner": "ann", "scores": {"confidence": 0.5}, "createdAt": "2024-01-01T00:00:00Z"}  # fmt: skip
+            held.execute("INSERT INTO cells VALUES (?, ?, ?)", (f"k{number}", f"obs_a1a{number}", json.dumps(cell)))
+    return [path.read_bytes()]
+
+
 def _made(folder: Path) -> dict[str, Format]:
     """Every format, with good inputs of those that are written by malsim itself."""
     run = ms.run(ms.read(str(ROOT / "scenarios" / "mutual_dispute.toml")))
@@ -90,6 +128,9 @@ def _made(folder: Path) -> dict[str, Format]:
         store.tick(1.0)
     manifest = json.loads((folder / "run" / "manifest.json").read_text("utf-8"))
     manifest["days"] = 3.0
+    run.scope(["obs_a1a1-scores-eff"], cursors=[1.0]).save(folder / "c.parquet")
+    archive = {"cells": [{"key": "k1", "handle": "obs_a1a1", "kind": "obs", "title": "t", "owner": "ann",
+                          "scores": {"confidence": 0.5}, "edgesOut": [], "createdAt": "2024-01-01T00:00:00Z"}]}  # fmt: skip
     return {
         "scenario": Format([text.encode() for text in SCENARIOS], _scenario),
         "property": Format([PROPERTY.encode()], lambda held, _: check(held.decode(), TRACE)),
@@ -103,12 +144,20 @@ def _made(folder: Path) -> dict[str, Format]:
         "claim": Format([CLAIMS.encode()], lambda held, _: admit(Memory.empty(), [{"writer": "a", "title": held.decode(), "confidence": 0.5}])),
         "baseline": Format([(folder / "a.cells.csv").read_bytes()], _file("a.cells.csv", lambda path: storage.read(path.parent, "a"))),
         "frame": Format([(folder / "run" / "cells.parquet").read_bytes()], _file("f.parquet", read_claims), text=False),
+        "capture": Format([(folder / "c.parquet").read_bytes()], _file("c1.parquet", _capture), text=False),
+        "recall database": Format(_recall(folder), _file("r.sqlite", bring), text=False),
+        "recall archive": Format([json.dumps(archive, indent=1).encode()], _file("r.json", bring)),
+        "design": Format([b"rules.damping,rules.support_ceiling\n0.5,0.4\n0.2,0.9\n"], _file("d.csv", _command("sweep", str(ROOT / "scenarios" / "mutual_dispute.toml"), "--design", "FILE", "--quiet", "--no-plots", "--most-points", "0"))),
+        "stream": Format([b"x,y\n1,2\n0.5,true\n"], _file("s.csv", _command("op", "smooth", "--on", "FILE", "--column", "x"))),
+        "run folder": Format([json.dumps(manifest, indent=1).encode()], _file("run/manifest.json", _command("netlist", "value", "obs_a1a1-scores-eff", "FILE", "--most-ticks", "100"))),
+        "shell": Format([HAL.encode()], _file("h.hal", _command("netlist", "check", "FILE"))),
         "store": Format([(folder / "a.db").read_bytes()], _file("b.db", _store), text=False),
     }  # fmt: skip
 
 
 FORMATS = (
     "scenario", "property", "netlist", "hal", "rules", "manifest", "claims", "series", "text", "claim", "baseline", "frame", "store",
+    "capture", "recall database", "recall archive", "design", "stream", "run folder", "shell",
 )  # fmt: skip
 
 
@@ -119,7 +168,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Form
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_an_input_is_read_or_refused(name: str, made: tuple[Path, dict[str, Format]], pytestconfig: pytest.Config) -> None:
+def test_an_input_is_read_or_refused(
+    name: str,
+    made: tuple[Path, dict[str, Format]],
+    pytestconfig: pytest.Config,
+    record_property: Callable[[str, object], None],
+) -> None:
     folder, formats = made
     seconds = pytestconfig.getoption("--fuzz-seconds", 0.0)
     end, number = time.monotonic() + seconds, 0
@@ -131,6 +185,7 @@ def test_an_input_is_read_or_refused(name: str, made: tuple[Path, dict[str, Form
         )
         _try(formats[name], held, folder, f"{name} {number}")
         number += 1
+    record_property("inputs", number)  # pytest --junit-xml keeps the figure
 
 
 def _try(of: Format, held: bytes, folder: Path, which: str) -> None:

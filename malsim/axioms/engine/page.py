@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom
 from malsim.axioms.engine.events import told
 from malsim.axioms.engine.show import replayed
 from malsim.axioms.engine.witness_svg import picture
+from malsim.outputs import save_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from malsim.axioms.engine.axiom import AxiomVerdict
     from malsim.axioms.engine.matrix import Matrix
@@ -42,10 +43,10 @@ def write_page(found: Matrix, subjects: Sequence[Subject], path: str | Path) -> 
     said = (
         f"{len(found.laws)} memories, {len(found.axioms)} axioms, {len(found.broken)} broken. A red cell opens its witness."
     )
-    Path(path).write_text(
+    save_text(
+        path,
         f"<!doctype html><html lang='en'><meta charset='utf-8'><title>malsim axioms</title><style>{STYLE}</style>"
         f"<h1>What any sound memory keeps</h1><p>{said}</p>{_table(found)}{sections}</html>",
-        encoding="utf-8",
     )
 
 

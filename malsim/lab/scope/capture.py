@@ -6,15 +6,18 @@ import json
 from dataclasses import asdict, dataclass, field
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.errors import DataError
+from malsim.errors import DataError, MalsimError
+from malsim.finite import finite
 from malsim.lab.scope.trigger import Trigger
 from malsim.outputs import whole_file
+from malsim.table_files import read_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Self
 
     from malsim.plot.style import Sheet
@@ -28,6 +31,18 @@ CHANNELS = {
 EVENTS = {"t": pl.Float64, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String}
 KEY = "malsim.scope"
 _BARS = "▁▂▃▄▅▆▇█"
+
+
+def _sound(frame: pl.DataFrame, kinds: Mapping[str, Any]) -> pl.DataFrame:
+    """The frame, where its columns are these and all that names or dates a row is there; else `DataError`."""
+    if dict(frame.schema) != dict(kinds):
+        raise DataError("other columns than a capture's", given=str(dict(frame.schema))[:100])
+    needed = [name for name in frame.columns if name != "value"]
+    if frame.select(pl.any_horizontal(pl.col(needed).is_null()).any()).item():
+        raise DataError("rows without a name or a time")
+    if "t" in kinds and not frame["t"].is_finite().all():
+        raise DataError("times that are no numbers")
+    return frame
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,18 +119,30 @@ class Capture:
         """Open a capture that `save` wrote."""
         if not Path(path).is_file():
             raise DataError("no such file", where=str(path), hint="check the path")
+        hint = "a capture is what malsim scope --save, or Capture.save, wrote"
         try:
+            samples = read_table(path, default=".parquet")
             about = json.loads(pl.read_parquet_metadata(path)[KEY])
-            samples = pl.read_parquet(path)
-        except (pl.exceptions.PolarsError, OSError, KeyError) as error:
-            hint = "a capture is what malsim scope --save, or Capture.save, wrote"
+            return cls(
+                samples=_sound(samples, SAMPLES),
+                channels=_sound(pl.DataFrame(about["channels"], schema=CHANNELS), CHANNELS),
+                events=pl.DataFrame(about["events"], schema=EVENTS),
+                trigger=Trigger(**about["trigger"]) if about["trigger"] else None,
+                triggered=None if about["triggered"] is None else finite(about["triggered"], where="triggered"),
+                cursors=tuple(finite(day, where="cursors") for day in about["cursors"]), title=str(about["title"]),
+            )  # fmt: skip
+        except MalsimError as error:
+            raise DataError(f"this is no capture: {error.problem}", where=str(path), hint=hint) from error
+        except (
+            pl.exceptions.PolarsError,
+            OSError,
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            TypeError,
+            ValueError,
+        ) as error:
             raise DataError("this is no capture", where=str(path), hint=hint) from error
-        return cls(
-            samples=samples, channels=pl.DataFrame(about["channels"], schema=CHANNELS),
-            events=pl.DataFrame(about["events"], schema=EVENTS),
-            trigger=Trigger(**about["trigger"]) if about["trigger"] else None, triggered=about["triggered"],
-            cursors=tuple(about["cursors"]), title=about["title"],
-        )  # fmt: skip
 
     def __str__(self) -> str:
         """The screen in letters: a line a channel, a mark a tick, for terminals without pictures."""

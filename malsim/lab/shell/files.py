@@ -15,6 +15,7 @@ from malsim.netlist.engine.engine import DAY
 from malsim.netlist.files import read_what_can_be
 from malsim.netlist.hal import read_hal
 from malsim.netlist.language.statements import Blank
+from malsim.outputs import save_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,9 +93,7 @@ def write(session: Session, path: Path) -> str:
     if path.suffix == ".malnet":
         if session.memory.cells["rep"].n_unique() > 1:
             raise UsageError("a netlist holds one replication", given=str(path), hint="save it as a store: FILE.sqlite")
-        beside = path.with_name(f".{path.name}.new")
-        beside.write_text(text(session), encoding="utf-8")
-        beside.replace(path)
+        save_text(path, text(session))
         return f"{path}: {session.memory.cells.height} cells, {len(session.net.instances)} instances"
     if path.suffix not in STORES and not path.is_file():
         allowed = " ".join([".malnet", *STORES])

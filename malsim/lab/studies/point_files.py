@@ -14,6 +14,7 @@ import polars as pl
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.space.settings import changed
 from malsim.lab.studies.measure import interval, measured_by_running, name_of
+from malsim.outputs import writing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,12 +70,13 @@ def place_of(settings: dict[str, Any]) -> str:
 
 def written_whole(frame: pl.DataFrame, path: Path) -> None:
     """Write a Parquet file so that at any moment, and after any kill, it is there whole or not there."""
-    path.parent.mkdir(exist_ok=True)
-    part = path.with_name(f".{path.stem}.{os.getpid()}.part")
-    with part.open("wb") as file:
-        frame.write_parquet(file)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    with writing(path):
+        path.parent.mkdir(exist_ok=True)
+        part = path.with_name(f".{path.stem}.{os.getpid()}.part")
+        with part.open("wb") as file:
+            frame.write_parquet(file)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
     for left in path.parent.glob(f".{path.stem}.*.part"):  # of one that was killed at this point before
         left.unlink(missing_ok=True)

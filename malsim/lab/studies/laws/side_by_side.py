@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.outputs import folder_of_files
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -68,15 +70,15 @@ class LawTable:
         """Write laws.parquet, laws.json, laws.png and laws.html; returns the paths."""
         from malsim.report.law_page import law_page
 
-        folder.mkdir(parents=True, exist_ok=True)
         paths = [folder / f"laws.{ending}" for ending in ("parquet", "json", "png", "html")]
         drawn = io.BytesIO()
         self.figure().savefig(drawn, format="png", dpi=130)
-        self.frame.write_parquet(paths[0])
-        paths[1].write_text(self.json() + "\n", encoding="utf-8")
-        paths[2].write_bytes(drawn.getvalue())
         page = law_page(self.frame, drawn.getvalue(), title=self.title, left_out=self.left_out)
-        paths[3].write_text(page, encoding="utf-8")
+        with folder_of_files(folder) as place:
+            self.frame.write_parquet(place / paths[0].name)
+            (place / paths[1].name).write_text(self.json() + "\n", encoding="utf-8")
+            (place / paths[2].name).write_bytes(drawn.getvalue())
+            (place / paths[3].name).write_text(page, encoding="utf-8")
         return paths
 
     def __repr__(self) -> str:
