@@ -41,8 +41,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Read, write, report."""
-    from malsim.importers.reading.bring import bring
-    from malsim.importers.reading.write import write
+    from malsim.importers.building.bring import bring
+    from malsim.importers.building.save import write
     from malsim.memory.tables.connect import is_store
 
     if is_store(Path(args.source)):

@@ -98,7 +98,7 @@ def _number(text: str) -> float | str:
 
 def _read(args: argparse.Namespace) -> tuple[pl.DataFrame, pl.DataFrame | None]:
     """Claims and truth, from two files or from the folder that holds both; what was left out or clipped is said."""
-    from malsim.importers.reading.stream import is_memory
+    from malsim.importers.building.claim_stream import is_memory
     from malsim.lab.studies.laws import file_of
     from malsim.sim.replay.claim_files import read_claims, read_truth
 
@@ -117,7 +117,7 @@ def _memory(args: argparse.Namespace) -> ClaimFile:
     """The claims of a memory, as of a file."""
     import polars as pl
 
-    from malsim.importers.reading.stream import stream
+    from malsim.importers.building.claim_stream import stream
     from malsim.sim.replay.claim_files import ClaimFile
 
     found = stream(args.claims, confidence=args.confidence)

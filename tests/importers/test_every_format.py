@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from malsim.errors import MalsimError, StoreError, UsageError
-from malsim.importers.reading.bring import bring, formats
+from malsim.importers.building.bring import bring, formats
+from malsim.importers.building.save import write
 from malsim.importers.reading.records import Options
-from malsim.importers.reading.write import write
 from malsim.memory import Memory, tick
 from malsim.memory.store import Store
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from malsim.cli import main
-from malsim.importers.reading.bring import bring
-from malsim.importers.reading.write import write
+from malsim.importers.building.bring import bring
+from malsim.importers.building.save import write
 from malsim.importers.recall.files import read
 from malsim.importers.recall.programs import programs_of
 from malsim.importers.recall.verify import verify

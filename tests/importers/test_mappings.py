@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from malsim.errors import UsageError
-from malsim.importers.reading.bring import bring
-from malsim.importers.reading.build import built
+from malsim.importers.building.assemble import built
+from malsim.importers.building.bring import bring
 from malsim.importers.reading.records import Options, Records
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from malsim.importers.reading.build import Imported
+    from malsim.importers.building.assemble import Imported
 
 
 def beside(name: str) -> ModuleType:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from malsim.importers.reading.bring import bring
+from malsim.importers.building.bring import bring
 from malsim.importers.reading.notes import Observation, note_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from malsim.importers.reading.build import Imported
+    from malsim.importers.building.assemble import Imported
 
 HEAD = "---\ntitle: Port\n---\n"
 

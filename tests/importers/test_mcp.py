@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from malsim.importers.reading.bring import bring
+from malsim.importers.building.bring import bring
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from malsim.importers.reading.bring import bring
+from malsim.importers.building.bring import bring
 from malsim.importers.reading.records import Options
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from malsim.errors import StoreError
-from malsim.importers.reading.bring import bring
+from malsim.importers.building.bring import bring
 from malsim.records import MemoryRecord, Overlay, OverlayItem, RecordStore
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.importers.reading.versions import with_lines
+from malsim.importers.reading.successors import with_lines
 from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.handles import is_immutable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.importers.reading.build import built
+from malsim.importers.building.assemble import built
 from malsim.importers.reading.records import EXTRAS, Options, Records
 from malsim.importers.reading.source import opened
 from malsim.importers.recall.beside import beside
@@ -18,7 +18,7 @@ from malsim.memory.rules import Rules
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from malsim.importers.reading.build import Imported
+    from malsim.importers.building.assemble import Imported
     from malsim.importers.reading.source import Source
     from malsim.importers.recall.files import Archive
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from malsim.importers.reading.write import extras
+from malsim.importers.building.save import extras
 from malsim.memory.store import Store
 
 if TYPE_CHECKING:

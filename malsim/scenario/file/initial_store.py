@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.errors import ScenarioError, StoreError
-from malsim.importers.reading.bring import bring
+from malsim.importers.building.bring import bring
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 from malsim.memory.tables.write import latest_day

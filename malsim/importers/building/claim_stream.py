@@ -8,18 +8,18 @@ from pathlib import Path
 import polars as pl
 
 from malsim.errors import DataError, StoreError
-from malsim.importers.reading.bring import bring
+from malsim.importers.building.bring import bring
 from malsim.importers.reading.records import Options
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 
-__all__ = ["Stream", "is_memory", "stream"]
+__all__ = ["ClaimStream", "is_memory", "stream"]
 
 _CLAIM_FILES = (".csv", ".parquet", ".gz")
 
 
 @dataclass(frozen=True)
-class Stream:
+class ClaimStream:
     """Claims (line, time, writer, object, value, confidence, cell, verified), and counts of what was left out."""
 
     claims: pl.DataFrame
@@ -40,7 +40,7 @@ def is_memory(path: str | Path) -> bool:
     return True
 
 
-def stream(path: str | Path, *, confidence: float | None = None) -> Stream:
+def stream(path: str | Path, *, confidence: float | None = None) -> ClaimStream:
     """The claims of a store, or of any memory that can be imported; a claim's value is its value, or else its title.
 
     A cell without an object, or without a time where others have one, is left out and counted. Raises `DataError` where
@@ -75,4 +75,4 @@ def stream(path: str | Path, *, confidence: float | None = None) -> Stream:
         "cells about no object": told.height - about.height,
         "undated cells among dated ones": about.height - claims.height,
     }
-    return Stream(claims, left)
+    return ClaimStream(claims, left)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.importers.building.withhold import withheld
 from malsim.importers.reading.put import ROW, put
 from malsim.importers.reading.records import Options
-from malsim.importers.reading.withhold import withheld
 from malsim.memory import schema
 from malsim.memory.gate.screen import in_texts
 from malsim.memory.graph.claim_graph import Memory

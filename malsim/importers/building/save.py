@@ -16,7 +16,7 @@ from malsim.memory.tables.connect import connect, refusing
 from malsim.memory.tables.rows import insert, select
 
 if TYPE_CHECKING:
-    from malsim.importers.reading.build import Imported
+    from malsim.importers.building.assemble import Imported
 
 __all__ = ["extras", "write"]
 

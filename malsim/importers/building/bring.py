@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from malsim.errors import StoreError, UsageError
-from malsim.importers.reading.build import built
+from malsim.importers.building.assemble import built
 from malsim.importers.reading.records import Options
 from malsim.importers.reading.source import opened
 
 if TYPE_CHECKING:
-    from malsim.importers.reading.build import Imported
+    from malsim.importers.building.assemble import Imported
     from malsim.importers.reading.records import Records
     from malsim.importers.reading.source import Source
     from malsim.memory.rules import Rules
@@ -22,7 +22,7 @@ __all__ = ["Importer", "bring", "formats"]
 
 
 _PALETTE = "malsim.importers"
-_TOOLS = ("reading", "writing")
+_TOOLS = ("building", "reading", "writing")
 
 
 class Importer(Protocol):

@@ -1,0 +1,1 @@
+"""What a memory is made of: what importers read, withheld, assembled, saved, or streamed as claims."""
