@@ -37,7 +37,7 @@ class Run(BareRun):
     """A run whose figures are at hand: `run.plot.effective()`."""
 
     def life(self, number: int) -> Run:
-        """Replication `number` lived again alone and recorded in full: the same life, bit for bit, with cells and events."""
+        """Replication `number` run again alone and recorded in full: the same bit for bit, with cells and events."""
         return run(self.scenario, first=number, replications=1, record="all", record_every=1)
 
     @property
@@ -105,7 +105,7 @@ class Figures:
     def _over_time(self, column: str) -> Sheet:
         run = self._run
         cells, events, title = run.cells, run.events, run.scenario.why
-        if run.scenario.writers and run.scenario.replications > 1:  # each life has cells of its own
+        if run.scenario.writers and run.scenario.replications > 1:  # each replication has cells of its own
             first = pl.col("rep") == run.scenario.first
             cells, events, title = cells.filter(first), events.filter(first), f"{title} (replication {run.scenario.first})"
         labels = run.labels.filter(pl.col("object").is_not_null() | pl.lit(not run.scenario.facts))

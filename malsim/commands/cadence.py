@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--days", type=float, metavar="N", help="how long to run; default the scenario's own, at least 7 and at most 14"
     )
-    parser.add_argument("--replications", type=int, metavar="N", help="how many independent lives to run at once")
+    parser.add_argument("--replications", type=int, metavar="N", help="how many independent replications to run at once")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="also write the frames and the figure there")
     parser.add_argument("--quiet", action="store_true", help="show no progress bar")
 

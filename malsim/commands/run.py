@@ -20,8 +20,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rules", metavar="FILE", help="run under these rules instead: a TOML file, default or recall_v5")
     set_arguments(parser)
     memory_arguments(parser)
-    parser.add_argument("--replications", type=int, metavar="N", help="how many independent lives to run at once")
-    parser.add_argument("--replication", type=int, metavar="K", help="live only the life of this number")
+    parser.add_argument("--replications", type=int, metavar="N", help="how many independent replications to run at once")
+    parser.add_argument("--replication", type=int, metavar="K", help="run only the replication of this number")
     parser.add_argument("--seed", type=int, metavar="N", help="another seed")
     parser.add_argument(
         "--from", dest="source", metavar="STORE", help="let the memory begin with a store, or what malsim import reads"

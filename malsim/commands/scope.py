@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--record", type=int, metavar="TICKS", help="length of the record; default all")
     parser.add_argument("--cursor", type=float, action="append", default=[], metavar="DAY", help="read off here; repeat")
     parser.add_argument("--events", metavar="KIND,KIND", help="kinds to mark; default those of the channels' cells")
-    parser.add_argument("--replication", type=int, metavar="K", help="which life; default the first")
+    parser.add_argument("--replication", type=int, metavar="K", help="which replication; default the first")
     parser.add_argument("--save", metavar="FILE", help="keep the capture, as .parquet, or its samples alone as .csv")
     parser.add_argument("-o", "--output", metavar="FILE", help="draw it, as .png or .svg; otherwise it is shown in letters")
 

@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--points", type=int, default=64, metavar="N", help="points of the Sobol sequence, a power of two; default 64"
     )
-    parser.add_argument("--replications", type=int, metavar="N", help="independent lives at each point")
+    parser.add_argument("--replications", type=int, metavar="N", help="independent replications at each point")
     parser.add_argument("--workers", type=int, metavar="N", help="processes; default this one alone")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="also write the frames and the figures there")
     parser.add_argument("--quiet", action="store_true", help="show no progress bar")

@@ -48,7 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metric", action="append", metavar="METRIC", help="what to measure; may be repeated; default brier"
     )
-    parser.add_argument("--replications", type=int, metavar="N", help="independent lives at each point")
+    parser.add_argument("--replications", type=int, metavar="N", help="independent replications at each point")
     parser.add_argument("--seed", type=int, metavar="N", help="another seed")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the points; default out/NAME/sweep")
     parser.add_argument("--workers", type=int, metavar="N", help="processes; default as many as there are cores")

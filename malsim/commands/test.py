@@ -32,8 +32,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     memory_arguments(parser)
     parser.add_argument("--on", metavar="STORE", help="let each memory begin with a store, or what malsim import reads")
     parser.add_argument("--seed", type=int, metavar="N", help="another seed")
-    parser.add_argument("--replications", type=int, metavar="N", help="how many independent lives to judge")
-    parser.add_argument("--replication", type=int, metavar="K", help="judge this one life alone")
+    parser.add_argument("--replications", type=int, metavar="N", help="how many independent replications to judge")
+    parser.add_argument("--replication", type=int, metavar="K", help="judge this one replication alone")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML, failures and errors apart")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one HTML file with a picture of each check")
     parser.add_argument(

@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     set_arguments(parser)
     parser.add_argument("--scenario", metavar="FILE", help="where it is tried, with its [[episode]]s and checks")
     parser.add_argument("--alarm", metavar="SIGNAL", help="the bit that is the alarm; default what its one latch writes")
-    parser.add_argument("--replications", type=int, metavar="N", help="run so many lives instead")
+    parser.add_argument("--replications", type=int, metavar="N", help="run so many replications instead")
     parser.add_argument("--quick", action="store_true", help="leave out the mutants and the faults, a run each")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one self-contained page")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="draw it, as .png or .svg; design: .malnet too")

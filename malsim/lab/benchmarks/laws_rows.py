@@ -1,4 +1,4 @@
-"""Laws: ten times the claims, a year of a thousand lives beside the published law, and `records` beside bare sums."""
+"""Laws: ten times the claims, a year of a thousand replications beside the published law, and `records` beside bare sums."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _sums(evidence: Evidence) -> Callable[[], None]:
 
 
 def _years(scenario: Scenario) -> Iterator[Ratio]:
-    """Each law once: a year of a thousand lives is long enough."""
+    """Each law once: a year of a thousand replications is long enough."""
     seconds = {law: _seconds(scenario.replace(law=law)) for law in ("mal", *YEARLY)}
     for law in YEARLY:
         name = f"365 days of 1,000 replications of poisoner under {law}, beside mal"

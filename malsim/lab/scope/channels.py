@@ -68,7 +68,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class Recording:
-    """What was recorded of one life: frames to look addresses up in, the days of its ticks, and its events."""
+    """What was recorded of one replication: frames to look addresses up in, the days of its ticks, and its events."""
 
     frames: Frames
     days: pl.Series
@@ -103,7 +103,7 @@ class Recording:
         days = pl.concat([frame["t"] for frame in own[:3]]).unique().sort()
         if days.is_empty():
             known = pl.concat([frame["rep"] for frame in (cells, signals, writers)]).unique().sort().head(8).to_list()
-            hint = "a run of bands keeps no lives; record cells or addresses" if not known else None
+            hint = "a run of bands keeps no replications; record cells or addresses" if not known else None
             allowed = ", ".join(map(str, known))
             raise AddressError("nothing was recorded of this replication", given=rep, allowed=allowed or None, hint=hint)
         edges = Frames.of(memory).edges.filter(pl.col("rep") == rep) if memory is not None else _no_edges()

@@ -115,7 +115,7 @@ def sensitivity(
         For a bad space or metric, one replication of a scenario with chance in it, and a metric that nothing changes.
     """
     scenario = scenario_of(scenario)
-    if scenario.replications < 2 and _by_chance(scenario):  # noqa: PLR2004  # one life has no spread
+    if scenario.replications < 2 and _by_chance(scenario):  # noqa: PLR2004  # one replication has no spread
         hint = "scenario.replace(replications=32)"
         raise UsageError("an interval needs two replications or more", where="sensitivity", given=1, hint=hint)
     within({"points": points}, where="sensitivity")

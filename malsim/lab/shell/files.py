@@ -74,10 +74,12 @@ def open_session(path: str | None, *, rules: Rules | None = None, tick: float | 
 
 
 def of_run(run: Run) -> Opened:
-    """A session that goes on where a run of one life ended, under its rules; its netlist's ops begin anew."""
+    """A session that goes on where a run of one replication ended, under its rules; its netlist's ops begin anew."""
     scenario = run.scenario
     if scenario.replications != 1 or scenario.first != 0:
-        raise UsageError("a shell holds one life", given=f"{scenario.replications} replications", hint="run it with one")
+        raise UsageError(
+            "a shell holds one replication", given=f"{scenario.replications} replications", hint="run it with one"
+        )
     wires = scenario.netlist
     wiring = [one for one in wires.document.statements if isinstance(one, WIRING)] if wires else []
     tick = float(scenario.turn_every)

@@ -60,7 +60,7 @@ class PairedComparison:
         return pl.DataFrame(rows, orient="row", schema=["what", "value", "low", "high"])
 
     def plot(self, title: str = "") -> Sheet:
-        """The two life by life, and the difference paired and unpaired."""
+        """The two, replication by replication, and the difference paired and unpaired."""
         from malsim.plot.studies.narrowing import paired
 
         return paired(self.each, self.frame, label=label_of(self.metric), title=title)

@@ -129,7 +129,7 @@ def sequential(
 
     `sample(start, count)` gives, for each name of `asked` in order, one value for each of the replications from `start` on.
     """
-    if not 2 <= first <= most:  # noqa: PLR2004  # one life has no spread
+    if not 2 <= first <= most:  # noqa: PLR2004  # one replication has no spread
         raise UsageError("an interval needs two replications or more", where="first", given=first, allowed=f"2 to {most}")
     held = np.zeros((len(asked), 0))
     rounds: list[tuple[str | float, ...]] = []

@@ -75,7 +75,7 @@ class Estimate:
         return int(self.replications[self.each.argmin() if low else self.each.argmax()])
 
     def __str__(self) -> str:
-        """Say it in one line, and never that a single life has an interval."""
+        """Say it in one line, and never that a single replication has an interval."""
         count = len(self.each)
         how = f" [{self.ends[0]:.6g}, {self.ends[1]:.6g}]" if self.interval else " (no interval: one of them is infinite)"
         said = f"{self.what} = {self.mean:.6g}{how if count > 1 else ' (one replication, so no interval)'}"

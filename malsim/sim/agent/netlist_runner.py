@@ -65,7 +65,7 @@ class NetlistRunner:
         if scenario.reader:
             coming |= set(ten_cells()["handle"])
         holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in document.statements)
-        empty = memory.cells.is_empty()  # then all lives begin alike, and one is loaded for all
+        empty = memory.cells.is_empty()  # then all replications begin alike, and one is loaded for all
         for rep in self.reps if (holds or self.wires.net.flags) and not empty else self.reps[:1]:
             memory = load(document, memory, rules=scenario.rules, rep=int(rep), expected=coming).memory
         memory = replicated(memory, self.reps.tolist()) if holds and empty else memory

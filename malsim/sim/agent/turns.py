@@ -33,7 +33,7 @@ RECURRING = 5  # reads of one cell, after which it is worth an op
 
 
 class Session:
-    """What the reader of each replication has in its context, and the life of a turn."""
+    """What the reader of each replication has in its context, and how a turn goes."""
 
     def __init__(self, reader: Reader, context: RunContext, counters: TurnCounters, *, who: int, form: int) -> None:
         self.reader, self.counters, self._log = reader, counters, context.log

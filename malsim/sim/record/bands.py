@@ -1,4 +1,4 @@
-"""Quantiles over replications, tick by tick: what a run of a thousand lives keeps when it does not keep them all."""
+"""Quantiles over replications, tick by tick: what a run of a thousand replications keeps of them."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def _interval(values: Array) -> tuple[float, float, float, int]:
     held = values[~np.isnan(values)]
     count = len(held)
     mean = float(held.mean()) if count else np.nan
-    if count < 2:  # noqa: PLR2004  # one life has no spread
+    if count < 2:  # noqa: PLR2004  # one replication has no spread
         return mean, np.nan, np.nan, count
     half = float(stdtrit(count - 1, 0.975) * held.std(ddof=1) / np.sqrt(count))
     return mean, mean - half, mean + half, count

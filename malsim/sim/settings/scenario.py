@@ -68,7 +68,7 @@ class Scenario:
 
     `claims` are scripted, one row a claim (columns of `memory.schema.CLAIMS`, times in days); they happen in every
     replication. `turn_every` is the time between ticks in milliseconds. `record` is "all", "bands", or the handles to keep;
-    every `record_every`-th tick is kept, and the last. Replications are numbered from `first`, and the life of a number is
+    every `record_every`-th tick is kept, and the last. Replications are numbered from `first`, and one of a number is
     the same whichever run it is part of. `law` is what the memory makes of claims: mal, recall_v5, or one of `malsim.laws`
     with its parameters. An `adapter` is a memory of the user's own in the place of any law, whose name it lends to `law`;
     `phrases` are the sentences it is spoken to in. `netlist` runs inside the tick. `path` is the file it was read from.
