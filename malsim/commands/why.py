@@ -57,7 +57,7 @@ def _of_run(args: argparse.Namespace) -> Explanation | LawExplanation:
 
 def _of_claims(args: argparse.Namespace) -> Explanation | LawExplanation:
     """Of a store under its own law, or of any claims under a law of items."""
-    from malsim.importers.reading.stream import is_memory, stream
+    from malsim.importers.building.claim_stream import is_memory, stream
     from malsim.lab.studies.laws.claim_terms import explain_claim
     from malsim.memory.tables.connect import is_store
     from malsim.sim.replay.claim_files import read_claims

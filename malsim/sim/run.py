@@ -17,7 +17,7 @@ from malsim.sim.record.manifest import manifest
 from malsim.sim.record.metrics import metrics
 from malsim.sim.replay.endings import endings
 from malsim.sim.settings.memory_law import graph_of
-from malsim.sim.why import cell_cause as causes
+from malsim.sim.why import cell_cause
 from malsim.sim.why.cell_readers import readers
 from malsim.sim.why.law_cause import explain_item
 from malsim.sim.why.scope_channels import frames_of
@@ -116,7 +116,7 @@ class Run:
         rep = self.scenario.first if rep is None else rep
         if isinstance(self.plant, ItemPlant):
             return self._of_item(self.plant, cell, t, rep)
-        found = causes.explain(self, cell, t=t, rep=rep)
+        found = cell_cause.explain(self, cell, t=t, rep=rep)
         return replace(found, read_by=readers(self, cell, t=found.t, rep=rep))
 
     def why(self, cell: str, t: float | None = None, rep: int | None = None) -> str:
@@ -132,7 +132,7 @@ class Run:
             return of_program(self, cell, t=t, rep=rep)
         if isinstance(self.plant, ItemPlant):
             return self._of_item(self.plant, cell, t, rep).why
-        return causes.explain(self, cell, t=t, rep=rep).why
+        return cell_cause.explain(self, cell, t=t, rep=rep).why
 
     def _of_item(self, plant: ItemPlant, cell: str, t: float | None, rep: int) -> LawExplanation:
         return explain_item(plant, self.state, self.cells, cell, t=t, rep=rep, first=self.scenario.first)

@@ -11,7 +11,7 @@ from malsim.memory import schema
 from malsim.memory.account import KINDS
 from malsim.memory.graph.frames import framed, places, worded
 from malsim.memory.schema import NONE
-from malsim.sim.record import observables as gauges
+from malsim.sim.record import observables
 from malsim.sim.record.bands import Bands
 from malsim.sim.record.change_scores import ChangeScores
 from malsim.sim.record.event_log import EVENTS, EventLog
@@ -75,7 +75,7 @@ class Recorder:
         if not last and self._ticks % self.scenario.record_every:
             return
         waiting = context.reviewers.waiting if context.reviewers else None
-        turn, netlist_runner = gauges.of_turn(context.counters, waiting), context.netlist_runner
+        turn, netlist_runner = observables.of_turn(context.counters, waiting), context.netlist_runner
         if bands:
             wired, (kinds, counts) = netlist_runner.of_runs() if netlist_runner else {}, self.log.counted()
             self.bands.add(t, answers, self._names, whole=("right",) if snapshot.view.leads else ())
@@ -84,12 +84,12 @@ class Recorder:
             return
         self._signals += [frame.filter(self._named) for frame in netlist_runner.recorded(t)] if netlist_runner else []
         self._signals += self._listed(t, answers, self._names) + self._listed(t, turn, (None,))
-        self._keep(snapshot.view, t, gauges.truth_of_cells(snapshot, context.truth) if about_facts else None)
+        self._keep(snapshot.view, t, observables.truth_of_cells(snapshot, context.truth) if about_facts else None)
 
     def _answered(self, t: float, context: TickContext, *, full: bool) -> dict[str, Array]:
         """The answers of a tick, added up."""
-        best = gauges.best_by_value(context.snapshot, context.truth)
-        answers = gauges.answers(context.snapshot, context.truth, best, full=full)
+        best = observables.best_by_value(context.snapshot, context.truth)
+        answers = observables.answers(context.snapshot, context.truth, best, full=full)
         self.running_scores.add(answers)
         if changes := self._follow():
             changes.add(t, context.truth, answers["right"], best, believes=context.snapshot.view.belief is not None)
@@ -170,7 +170,7 @@ class Recorder:
         """Signals of shape (rows, replications) as rows of the frame, those without a value left out."""
         kept: list[tuple[str | None, str, Array]] = []
         for name, values in signals.items():
-            numbers = gauges.numbers(self.scenario.facts, values) if name in ("truth", "answer") else values
+            numbers = observables.numbers(self.scenario.facts, values) if name in ("truth", "answer") else values
             for row, line in zip(rows, np.atleast_2d(numbers), strict=True):
                 address = name if row is None else f"{name}({row})"
                 if self._wanted is None or name in self._wanted or address in self._wanted:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.schema import NONE
-from malsim.sim.record import observables as gauges
+from malsim.sim.record import observables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +68,7 @@ class FinalScores:
         cell_index, view, active = snapshot.cell_index, snapshot.view, snapshot.active
         rep = cell_index.rep.astype(np.int64)
         about = np.flatnonzero(active & (cell_index.fact != NONE) & (cell_index.value != NONE))
-        true = gauges.cells_true(snapshot, truth) if len(truth) else np.zeros(len(rep), dtype=bool)
+        true = observables.cells_true(snapshot, truth) if len(truth) else np.zeros(len(rep), dtype=bool)
         size = truth.shape[1]
         count = np.maximum(np.bincount(rep[active], minlength=size), 1)
 

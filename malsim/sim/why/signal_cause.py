@@ -14,7 +14,7 @@ from malsim.netlist.programs.members import members
 from malsim.netlist.why import why
 from malsim.sim.clock import days
 from malsim.sim.settings.netlist_config import NetlistConfig
-from malsim.sim.why import cell_cause as causes
+from malsim.sim.why import cell_cause
 from malsim.sim.why.cell_readers import as_of
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def of_program(run: RunData, operation: str, *, t: float | None = None, rep: int
     named = ", ".join(handles.head(MOST_NAMED)) + (
         f" and {len(handles) - MOST_NAMED} more" if len(handles) > MOST_NAMED else ""
     )
-    return f"{operation} looks at {named}\n  because {causes.explain(run, most, t=t, rep=rep).why}"
+    return f"{operation} looks at {named}\n  because {cell_cause.explain(run, most, t=t, rep=rep).why}"
 
 
 def _moved(run: RunData, word: str, since: float, rep: int) -> str:
@@ -98,7 +98,7 @@ def _moved(run: RunData, word: str, since: float, rep: int) -> str:
         return _outside(run, str(inner), since)
     if isinstance(inner, Path) and not inner.hops and _is_effective(inner):
         try:
-            found = causes.explain(run, inner.handle, t=since, rep=rep)
+            found = cell_cause.explain(run, inner.handle, t=since, rep=rep)
         except AddressError:  # it was not recorded, or not there yet
             return _entered(run, since, rep)
         sources = found.contributions["source"].to_list()

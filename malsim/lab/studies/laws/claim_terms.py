@@ -32,8 +32,8 @@ def explain_claim(
 ) -> LawExplanation:
     """Explain a claim by its `cell` (or by `object=value`, its latest) under a law, on day `at`, by default the last.
 
-    `claims` are as `importers.reading.stream` or `read_claims` gives them. Raises `AddressError` where nothing is so named
-    by then, `UsageError` for a law that says nothing of its numbers.
+    `claims` are as `importers.building.claim_stream` or `read_claims` gives them. Raises `AddressError` where nothing is so
+    named by then, `UsageError` for a law that says nothing of its numbers.
     """
     plant = plant_of(law, params)
     if not isinstance(plant, ItemPlant):

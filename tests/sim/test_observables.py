@@ -1,0 +1,90 @@
+"""What is measured of every tick says what a slow look at each cell says, and bands sum it up however it comes in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim.lab.benchmarks import loop_rows as loop
+from malsim.sim import bench
+from malsim.sim.agent.snapshot import Snapshot
+from malsim.sim.record import bands, observables
+
+
+@pytest.fixture(scope="module")
+def lived() -> bench.Bench:
+    """Sixty days of the benchmark's writers and reader in three replications."""
+    made = bench.Bench(replace(loop.scenario(3), days=60.0))
+    made.calendar.run()
+    return made
+
+
+def slow(snapshot: Snapshot, truth: Any, fact: int, rep: int) -> tuple[float, float, float, float]:
+    """Answer, belief, and the most that is said for and against the truth; NaN where nothing is."""
+    cell_index, best = snapshot.cell_index, (np.nan, -1.0)
+    sides = {True: np.nan, False: np.nan}
+    for row in np.flatnonzero(
+        snapshot.active & (cell_index.fact == fact) & (cell_index.rep == rep) & (cell_index.value >= 0)
+    ):
+        value, worth = int(cell_index.value[row]), float(snapshot.worth[row])
+        best = (value, worth) if worth > best[1] else best
+        sides[value == truth[fact, rep]] = np.fmax(sides[value == truth[fact, rep]], worth)
+    return best[0], best[1] if best[1] >= 0.0 else np.nan, sides[True], sides[False]
+
+
+@pytest.mark.parametrize("digits", [0, 1, 12])
+def test_the_answer_is_the_most_effective_active_claim_and_the_earlier_of_two_equals(
+    lived: bench.Bench, digits: int
+) -> None:
+    snapshot = Snapshot(lived.snapshot.view, lived.cell_index)
+    snapshot.worth = np.round(snapshot.worth, digits)  # the fewer digits, the more are equal
+    best = observables.best_by_value(snapshot, lived.truth)
+    told, brief = (observables.answers(snapshot, lived.truth, best, full=full) for full in (True, False))
+    places = [(fact, rep) for fact in range(10) for rep in range(3)]
+    expected = [slow(snapshot, lived.truth, fact, rep) for fact, rep in places]
+    for name, column in zip(("answer", "belief", "for_truth", "against_truth"), zip(*expected, strict=True), strict=True):
+        np.testing.assert_array_equal(told[name].ravel(), column)
+    right = np.where(np.isnan(told["answer"]), np.nan, told["answer"] == lived.truth)
+    np.testing.assert_array_equal(told["right"], right)
+    assert set(told) - set(brief) == {"truth", "answer"}
+    for name, held in brief.items():
+        np.testing.assert_array_equal(held, told[name])
+
+
+values = st.lists(st.lists(st.floats(-1.0, 1.0) | st.just(np.nan), min_size=4, max_size=4), min_size=1, max_size=9)
+
+
+@given(values, st.integers(1, 40))
+def test_bands_do_not_depend_on_how_much_is_summed_up_at_once(ticks: list[list[float]], held: int) -> None:
+    made = []
+    for most in (held, 2**17):
+        kept = bands.Bands()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bands, "HELD", most)
+            for t, tick in enumerate(ticks):
+                kept.add(float(t), {"a": np.array(tick), "b": -np.array(tick)}, (None,))
+            made.append(kept.frame())
+    assert made[0].equals(made[1])
+    told = pl.DataFrame({"t": np.repeat(np.arange(float(len(ticks))), 4), "value": np.ravel(ticks)}).with_columns(
+        row=pl.lit(None, pl.String), signal=pl.lit("a")
+    )
+    expected = bands.bands_of(told.filter(pl.col("value").is_not_nan()))
+    found = made[0].filter((pl.col("signal") == "a") & (pl.col("count") > 0))
+    np.testing.assert_allclose(found.drop("row", "signal").to_numpy(), expected.drop("row", "signal").to_numpy(), atol=1e-12)
+
+
+@given(st.lists(st.lists(st.sampled_from((0.0, 1.0, 1.0, 2.0, np.nan)), min_size=5, max_size=5), min_size=1, max_size=9))
+def test_whole_numbers_give_the_bands_of_any_numbers(ticks: list[list[float]]) -> None:
+    made = []
+    for whole in ((), ("a",)):
+        kept = bands.Bands()
+        for t, tick in enumerate(ticks):
+            kept.add(float(t), {"a": np.array(tick), "b": np.array(tick) / 3.0}, (None,), whole=whole)
+        made.append(kept.frame())
+    assert made[0].equals(made[1])
