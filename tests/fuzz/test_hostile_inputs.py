@@ -23,7 +23,7 @@ import pytest
 import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError
-from malsim.importers.reading.bring import bring
+from malsim.importers.building.bring import bring
 from malsim.lab.scope import Capture
 from malsim.memory import Memory, Rules, admit
 from malsim.memory.store import Store
