@@ -11,6 +11,7 @@ import polars as pl
 from scipy.stats import binomtest
 
 from malsim.errors import UsageError
+from malsim.lab.studies.laws.claims import file_of
 from malsim.memory import Memory, Rules, schema, settle
 from malsim.memory.graph.handles import scattered
 from malsim.memory.scoring.answers import answers
@@ -87,8 +88,8 @@ def read_real(folder: str | Path) -> RealClaims:
     an object of the claims.
     """
     folder = Path(folder)
-    found = read_claims(_file(folder, "claims"), on_bad_rows="skip")
-    truth = read_truth(_file(folder, "truth"), epoch=found.epoch)
+    found = read_claims(file_of(folder, "claims"), on_bad_rows="skip")
+    truth = read_truth(file_of(folder, "truth"), epoch=found.epoch)
     known = truth.unique(["object", "asked"], keep="first", maintain_order=True).join(
         found.claims.select("object").unique(), on="object", how="semi", maintain_order="left"
     )
@@ -101,11 +102,6 @@ def read_real(folder: str | Path) -> RealClaims:
         if memory.cells.height:
             parts.append((memory, questions.select("object", "value")))
     return RealClaims(name=folder.name, parts=tuple(parts))
-
-
-def _file(folder: Path, name: str) -> Path:
-    """The one file of a name, whatever its format; where there is none, the path that was looked for."""
-    return next(iter(sorted(folder.glob(f"{name}.*"))), folder / f"{name}.csv.gz")
 
 
 def before(memory: Memory, day: float) -> Memory:
