@@ -75,7 +75,7 @@ def test_an_answer_with_fewer_writers_than_its_rival_is_an_echo() -> None:
     scores = story()
     assert figure(scores, "echo_share") == 0.0
     ints = [np.array(part) for part in ([0, 0, 0, 1, 1], [0] * 5, [0] * 5, [0, 0, 0, 1, 2])]  # one says 0 thrice, two say 1
-    scores.hear(*ints)
+    scores.add_voices(*ints)
     scores.add(9.0, np.array([[1]]), np.array([[0.0]]), np.array([0.9, 0.1]).reshape(2, 1, 1), believes=True)
     assert figure(scores, "echo_share") == pytest.approx(1 / 9)
 

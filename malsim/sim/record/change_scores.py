@@ -32,20 +32,20 @@ class ChangeScores:
         self.waits, self.returns = np.zeros((2, *shape), dtype=bool)
         self._seen = np.zeros((values, *shape), dtype=bool)
         countable = values * facts * replications * writers <= MOST_VOICES
-        self._heard = np.zeros((values, *shape, writers), dtype=bool) if countable else None
+        self._claimed = np.zeros((values, *shape, writers), dtype=bool) if countable else None
         self.voices = np.zeros((values, *shape), dtype=np.int64)
         self.counts = {name: np.zeros(replications) for name in COUNTS}
         self.late: list[tuple[Ints, Array, Bools]] = []
         self.wrong: list[tuple[Ints, Array, Bools]] = []
         self.believes = False
 
-    def hear(self, value: Ints, fact: Ints, rep: Ints, writer: Ints) -> None:
-        """Note who said what: a value's voices are the writers that ever claimed it."""
-        if self._heard is None:
+    def add_voices(self, value: Ints, fact: Ints, rep: Ints, writer: Ints) -> None:
+        """Count who claimed what: a value's voices are the writers that ever claimed it."""
+        if self._claimed is None:
             return
-        self._heard[value, fact, rep, writer] = True
+        self._claimed[value, fact, rep, writer] = True
         here = np.unique(np.stack([value, fact, rep], axis=1), axis=0).T
-        self.voices[tuple(here)] = self._heard[tuple(here)].sum(axis=1)
+        self.voices[tuple(here)] = self._claimed[tuple(here)].sum(axis=1)
 
     def add(self, t: float, truth: Ints, right: Array, best: Array, *, believes: bool) -> None:
         """Take a tick at `t` days: truth and right of shape (facts, replications), best worth of each value before those."""
@@ -114,7 +114,7 @@ class ChangeScores:
             "time_to_correction": restricted_mean(self.wrong, size),
             "returned": _share(count["returned"], count["returns"]),
         }
-        if self._heard is not None:
+        if self._claimed is not None:
             found["echo_share"] = _share(count["echoed"], count["answered"])
         found |= {f"stale_share_{age}": _share(count[f"stale_{age}"], count[f"aged_{age}"]) for age in AGES}
         if self.believes:

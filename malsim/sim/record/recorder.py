@@ -91,7 +91,7 @@ class Recorder:
         best = observables.best_by_value(context.snapshot, context.truth)
         answers = observables.answers(context.snapshot, context.truth, best, full=full)
         self.running_scores.add(answers)
-        if changes := self._follow():
+        if changes := self._change_scores():
             changes.add(t, context.truth, answers["right"], best, believes=context.snapshot.view.belief is not None)
         return answers
 
@@ -116,7 +116,7 @@ class Recorder:
         """
         self.dropped += verdicts.dropped
         if claims is not None:
-            self._hear(claims, verdicts)
+            self._count_voices(claims, verdicts)
         if self.log.keeps:
             if verdicts.account:
                 self.log.add(verdicts.account())
@@ -130,24 +130,28 @@ class Recorder:
         if verdicts.superseded.size:
             self.log.count("superseded", view.rep[verdicts.superseded])
 
-    def _follow(self) -> ChangeScores | None:
-        """What is added up of changes of truth, from the first claim or tick of the run on; None without facts."""
+    def _change_scores(self) -> ChangeScores | None:
+        """The sums over changes of truth, made at the first claim or tick of the run; None without facts."""
         facts = self.scenario.facts
         if facts and self.changes is None:
-            most = max(len(fact.values) for fact in facts)
-            self.changes = ChangeScores(len(facts), len(self.reps), most, len(self.log.writers))
+            self.changes = ChangeScores(len(facts), len(self.reps), self._most_values, len(self.log.writers))
         return self.changes
 
-    def _hear(self, claims: Claims, verdicts: Verdicts) -> None:
-        """Note who said what of the facts, refused claims left out."""
-        facts, changes = self.scenario.facts, self._follow()
+    @property
+    def _most_values(self) -> int:
+        return max(len(fact.values) for fact in self.scenario.facts)
+
+    def _count_voices(self, claims: Claims, verdicts: Verdicts) -> None:
+        """Count who claimed which value of a fact, refused claims left out."""
+        changes = self._change_scores()
         if changes is None:
             return
-        most = max(len(fact.values) for fact in facts)
-        taken = (verdicts.row != NONE) & (claims.object >= 0) & (claims.object < len(facts))
-        taken &= (claims.value >= 0) & (claims.value < most) & (claims.writer >= 0) & (claims.writer < len(self.log.writers))
-        here = np.flatnonzero(taken)
-        changes.hear(claims.value[here], claims.object[here], claims.rep[here], claims.writer[here])
+        counted = verdicts.row != NONE
+        limits = (len(self.scenario.facts), self._most_values, len(self.log.writers))
+        for column, limit in zip((claims.object, claims.value, claims.writer), limits, strict=True):
+            counted &= (column >= 0) & (column < limit)
+        here = np.flatnonzero(counted)
+        changes.add_voices(claims.value[here], claims.object[here], claims.rep[here], claims.writer[here])
 
     def events(self) -> pl.DataFrame:
         """All events in time order."""
