@@ -18,7 +18,7 @@ Left out: embeddings, and importance as a model grades it.
 import numpy as np
 
 from malsim.laws.engine.items import Columns, ItemField, Items, Query, none
-from malsim.laws.engine.rounds import places_within
+from malsim.laws.engine.rounds import rank_within_group
 from malsim.memory.graph.arrays import Array, Bools, Ints
 from malsim.parameters import Param
 
@@ -59,7 +59,7 @@ def _objects(rep: Ints, object_: Ints) -> Ints:
 def _score(rep: Ints, clock: Array, relevance: Array, decay: float) -> Array:
     order = np.lexsort((clock, rep))
     place = np.empty(len(rep), dtype=np.int64)
-    place[order] = places_within(rep[order]) + 1
+    place[order] = rank_within_group(rep[order]) + 1
     last = np.bincount(rep)[rep]
     high, low = decay, decay**last
     recency = np.where(last == 1, 0.5, (decay**place - low) / np.where(last == 1, 1.0, high - low))

@@ -19,7 +19,7 @@ Left out: images, embeddings (the three similarities stand for them), and the mo
 import numpy as np
 
 from malsim.laws.engine.items import Columns, ItemField, Items, Query
-from malsim.laws.engine.rounds import places_within, table
+from malsim.laws.engine.rounds import rank_within_group, table
 from malsim.memory.graph.arrays import Array, Bools, Ints
 from malsim.parameters import Param
 
@@ -65,7 +65,7 @@ def _near(rep: Ints, object_: Ints) -> tuple[Ints, Bools]:
     """For each object its items and the first few of other objects, in order of creation; which are its own."""
     group = rep * (object_.max(initial=0) + 1) + object_
     own = table(group)
-    few = np.flatnonzero(places_within(group) < NEAREST)  # more of one object are never among the first few
+    few = np.flatnonzero(rank_within_group(group) < NEAREST)  # more of one object are never among the first few
     lines = table(rep[few])[:, : 2 * NEAREST]
     first = own[:, 0] if len(own) else np.zeros(0, dtype=np.int64)
     line = lines[np.unique(rep, return_inverse=True)[1][first]]

@@ -158,14 +158,15 @@ class WriterRecords(NamedTuple):
 
 def records(memory: Memory, effective: Array, rules: Rules) -> WriterRecords:
     """Every writer's record, from this snapshot."""
-    author, writers = memory.column("author"), len(memory.claims)
+    author, writers = memory.column("author"), memory.table("writers").rows.height
+    claims = np.bincount(author, minlength=writers)
     wrong = WRONG[rules.wrong_when](memory, effective, rules)
     stated = memory.column("stated")
     penalties = known(CALIBRATIONS[rules.calibration](stated, wrong))
     total = np.bincount(author, weights=penalties, minlength=writers).astype(np.float64)
     count = np.bincount(author[wrong], minlength=writers)
-    outcomes = memory.claims - np.bincount(author[np.isnan(stated)], minlength=writers)  # who stated nothing claimed nothing
-    return WriterRecords(memory.claims, count, factors(outcomes, total, rules))
+    outcomes = claims - np.bincount(author[np.isnan(stated)], minlength=writers)  # who stated nothing claimed nothing
+    return WriterRecords(claims, count, factors(outcomes, total, rules))
 
 
 def factors_at(memory: Memory, rules: Rules) -> Array:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.memory.gate.append import source_quality, thousandths
 from malsim.memory.law import currency, effective
 from malsim.memory.law import salience as decayed_salience
 
@@ -24,22 +25,3 @@ def bumped_salience(seed: Array, *, bump: float = 0.2) -> Array:
     [0.6]
     """
     return np.clip(seed + (1.0 - seed) * bump, 0.0, 1.0)
-
-
-def source_quality(stated: Array) -> Array:
-    """A claim's source quality by its stated confidence: 1 from .8 on, .66 from .5 on, else .33.
-
-    >>> source_quality(np.array([0.8, 0.5, 0.49])).tolist()
-    [1.0, 0.66, 0.33]
-    """
-    return np.where(stated >= 0.8, 1.0, np.where(stated >= 0.5, 0.66, 0.33))  # noqa: PLR2004  # the published steps
-
-
-def thousandths(value: Array) -> Array:
-    """Rounded to three decimals, halves upwards, as the reference rounds.
-
-    >>> thousandths(np.array([0.0625, 0.1005])).tolist()
-    [0.063, 0.101]
-    """
-    rounded: Array = np.floor(value * 1000.0 + 0.5) / 1000.0
-    return rounded

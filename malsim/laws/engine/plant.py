@@ -12,7 +12,7 @@ from malsim.errors import UsageError
 from malsim.laws.engine.buffers import Buffer, Draft
 from malsim.laws.engine.guard import Guard
 from malsim.laws.engine.items import COMMON, UNSTATED, Claim, Items, Query, first, reviewers
-from malsim.laws.engine.rounds import Lists, places_within, rounds
+from malsim.laws.engine.rounds import Lists, rank_within_group, rounds
 from malsim.laws.engine.state import ItemState
 from malsim.laws.engine.view import ItemView
 from malsim.memory.explain import LawExplanation
@@ -71,7 +71,7 @@ class ItemPlant:
     def _grown(self, state: ItemState, draft: Draft, claims: Claims, makes: Bools) -> ItemState:
         """With the items that were made, each numbered within its replication and named."""
         rep, about = claims.rep[makes], claims.object[makes]
-        number = state.made[rep] + places_within(rep)
+        number = state.made[rep] + rank_within_group(rep)
         draft.arrays["number"][len(state) :][makes] = number
         objects = pl.Series(list(state.vocabulary.objects), dtype=pl.String)
         names = objects.gather(about) + "-" + pl.Series(number).cast(pl.String)

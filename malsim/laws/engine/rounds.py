@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Bools, Ints
 
-__all__ = ["Lists", "places_within", "rounds", "table"]
+__all__ = ["Lists", "rank_within_group", "rounds", "table"]
 
 MOST_CELLS = 1 << 21  # of a round's matrices; beyond that its groups are parted by how many items they hold
 
@@ -34,7 +34,7 @@ class Lists:
         room = self.count + more
         self._start = np.cumsum(room) - room
         self._rows = np.zeros(int(room.sum()), dtype=np.int64)
-        self._rows[self._start[group] + places_within(group)] = rows
+        self._rows[self._start[group] + rank_within_group(group)] = rows
 
     def matrix(self, groups: Ints) -> tuple[Ints, Bools]:
         """The rows of these groups, one group a line, and which of them are there."""
@@ -51,7 +51,7 @@ class Lists:
     def keep(self, groups: Ints, rows: Ints, kept: Bools) -> None:
         """Leave only some rows of these groups' matrix."""
         line, _ = np.nonzero(kept)
-        self._rows[self._start[groups][line] + places_within(line)] = rows[kept]
+        self._rows[self._start[groups][line] + rank_within_group(line)] = rows[kept]
         self.count[groups] = np.count_nonzero(kept, axis=1)
 
 
@@ -61,7 +61,7 @@ def rounds(group: Ints, lists: Lists) -> Iterator[Ints]:
     >>> [round.tolist() for round in rounds(np.array([0, 0, 1]), Lists(*np.zeros((2, 0), dtype=int), np.array([2, 1])))]
     [[0, 2], [1]]
     """
-    turn = places_within(group)
+    turn = rank_within_group(group)
     order = np.argsort(turn, kind="stable")
     ends = np.cumsum(np.bincount(turn))
     for begin, end in zip([0, *ends.tolist()], ends.tolist(), strict=False):
@@ -79,10 +79,10 @@ def _parts(members: Ints, group: Ints, lists: Lists) -> Iterator[Ints]:
         yield members[size == exponent]
 
 
-def places_within(group: Ints) -> Ints:
+def rank_within_group(group: Ints) -> Ints:
     """The place of each member among those of its group.
 
-    >>> places_within(np.array([3, 5, 3, 3])).tolist()
+    >>> rank_within_group(np.array([3, 5, 3, 3])).tolist()
     [0, 0, 1, 2]
     """
     order = np.argsort(group, kind="stable")
@@ -101,5 +101,5 @@ def table(group: Ints) -> Ints:
     """
     _, line = np.unique(group, return_inverse=True)
     found = np.full((line.max(initial=-1) + 1, np.bincount(line).max(initial=0)), -1)
-    found[line, places_within(line)] = np.arange(len(group))
+    found[line, rank_within_group(line)] = np.arange(len(group))
     return found

@@ -13,9 +13,9 @@ from malsim.memory.gate import screen
 from malsim.memory.gate.append import build
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import Claims, Validated, as_claims
-from malsim.memory.gate.numbering import authors_of, number
+from malsim.memory.gate.numbering import number
 from malsim.memory.gate.order import first_doubt
-from malsim.memory.gate.resolve import replacements, resolve
+from malsim.memory.gate.resolve import NOTHING, replacements, resolve
 from malsim.memory.gate.verdicts import Judgement
 from malsim.memory.graph.frames import Deferred, worded
 from malsim.memory.rules import Rules
@@ -66,34 +66,27 @@ def judged(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping
     checked = _capped(checked, rules)
     if factors:
         checked = replace(checked, issues=pl.concat([checked.issues, _impossible(checked.told.frame(), factors)]))
-    said, cut = _judged(memory, checked, rules, factors)
-    parts = [said]
-    while cut is not None:
-        checked = checked.rows(np.arange(cut, checked.told.height))
-        said, cut = _judged(said.memory, checked, rules, factors)
-        parts.append(said)
-    return Judgement.joined(parts) if len(parts) > 1 else said
-
-
-def _judged(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[str, float]) -> tuple[Judgement, int | None]:
-    """Admit a batch up to the first claim that it cannot be sure of as a whole; the place of that claim, if there is one."""
     if not checked.told.height:
-        return Judgement.between(memory, memory, pl.DataFrame(schema=schema.VERDICTS)), None
-    authors = authors_of(memory, checked.told, factors, rules)
-    sound = np.ones(checked.told.height, dtype=bool)
-    if checked.issues.height:
-        sound[checked.issues["claim"].to_numpy()] = False
-    batch = number(memory, checked, sound, authors, rules)
-    outcome = resolve(batch)
-    replaced = replacements(memory, checked, batch, outcome, rules)
-    cut = first_doubt(memory, checked, batch, outcome, replaced) if checked.told.height > 1 else None
-    if cut is not None:
-        said, sooner = _judged(memory, checked.rows(np.arange(cut)), rules, factors)
-        return said, cut if sooner is None else sooner
-    built = build(memory, checked, batch, outcome, replaced, rules)
-    if rules.recompute == "admit":
-        built = moved(built, outcome, factors, rules)
-    return Judgement.of(checked, batch, outcome, built), None
+        return Judgement.between(memory, memory, pl.DataFrame(schema=schema.VERDICTS))
+    parts, end = list[Judgement](), checked.told.height
+    while True:
+        ahead = checked if end == checked.told.height else checked.rows(np.arange(end))
+        batch = number(memory, ahead, rules, factors)
+        outcome = resolve(batch)
+        replaced = replacements(memory, ahead, batch, outcome, rules) if batch.claim.size else NOTHING
+        cut = first_doubt(memory, ahead, batch, outcome, replaced) if end > 1 else None
+        if cut is not None:
+            end = cut
+            continue
+        built = build(memory, ahead, batch, outcome, replaced, rules)
+        if rules.recompute == "admit":
+            built = moved(built, outcome, factors, rules)
+        parts.append(Judgement.of(ahead, batch, outcome, built))
+        if end == checked.told.height:
+            break
+        memory, checked = built.memory, checked.rows(np.arange(end, checked.told.height))
+        end = checked.told.height
+    return Judgement.joined(parts) if len(parts) > 1 else parts[0]
 
 
 def screened(checked: Validated, rules: Rules) -> Validated:

@@ -1,4 +1,4 @@
-"""The rows a resolved batch adds: cells, edges, writers; and what it changes on cells that stood."""
+"""The rows a resolved batch adds: cells with their first scores, and writers; and what it changes on cells that stood."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema
-from malsim.memory.gate.numbering import all_differ, look_up_keys
-from malsim.memory.gate.resolve import SUPERSEDES
-from malsim.memory.gate.rows import new_cells
+from malsim.memory.gate.edge_rows import NO_EDGES, edges_of, refreshed, supported
+from malsim.memory.gate.numbering import look_up_keys
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.frames import Deferred, framed, places
-from malsim.memory.graph.handles import named
+from malsim.memory.graph.handles import is_immutable, named
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -26,9 +25,10 @@ if TYPE_CHECKING:
     from malsim.memory.gate.claims import Validated
     from malsim.memory.gate.numbering import Batch, Bools, Ints
     from malsim.memory.gate.resolve import Outcome, Replaced
+    from malsim.memory.graph.arrays import Array
     from malsim.memory.rules import Rules
 
-__all__ = ["Built", "build", "new_edges", "refreshed", "supported"]
+__all__ = ["Built", "build", "source_quality", "thousandths"]
 
 
 @dataclass(frozen=True)
@@ -81,16 +81,19 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, re
     before, new = memory, cells
     if not appended.all():
         before, new = _overwritten(memory, cells.frame(), reused), cells.rows(np.flatnonzero(appended))
-    kept = _kept(batch, outcome, rules)
-    edges, edge_claim = _edges(before, checked, batch, outcome, rows, kept, rules)
-    weighs = kept & (checked.linked.column("weight") != 0.0)
-    walk = (batch.claim[weighs], rows.of(outcome.target[weighs]))
+    edges, edge_claim, walk = NO_EDGES, batch.claim, (batch.claim, batch.claim)
+    if batch.claim.size:
+        edges, edge_claim, walk = edges_of(before, checked, batch, outcome, rows.of, rules)
     row = np.where(outcome.accepted, rows.of(outcome.source), NONE)
     after = before.grown(new, edges, writers, own)
     if replaced.lines[0].size:
         after = _demoted(after, replaced, rows)
-    after = _reinforced(after, checked.told, outcome, rows, edges, rules)
-    return Built(after, row, before.table("edges").height, edge_claim, (rows.of(replaced.old), replaced.at), walk)
+    if edges.height:
+        after = supported(after, edges, rules)
+    if rules.reinforced_by == "restatement" and not every:
+        again = np.flatnonzero(outcome.accepted & ~outcome.created)
+        after = refreshed(after, row[again], checked.told.column("t")[again], rules)
+    return Built(after, row, before.table("edges").rows.height, edge_claim, (rows.of(replaced.old), replaced.at), walk)
 
 
 def _overwritten(memory: Memory, cells: pl.DataFrame, reused: Ints) -> Memory:
@@ -112,7 +115,7 @@ def _overwritten(memory: Memory, cells: pl.DataFrame, reused: Ints) -> Memory:
 
 def _writers(memory: Memory, made: Deferred, author: Ints) -> tuple[Ints, Deferred]:
     """Row of each new cell's writer, and the rows of writers who were not there yet."""
-    known = memory.table("writers").height
+    known = memory.table("writers").rows.height
     unseen, first, place = np.unique(author[author >= known], return_index=True, return_inverse=True)
     if not unseen.size:
         return author, _NOBODY
@@ -137,73 +140,6 @@ def _recorded(named: Mapping[str, NDArray[Any]], record: Mapping[str, NDArray[An
 _NOBODY = Deferred.of(pl.DataFrame(schema=schema.WRITERS))
 
 
-def _kept(batch: Batch, outcome: Outcome, rules: Rules) -> Bools:
-    """Which edges the rules keep of the claims that were accepted."""
-    keep: Bools = outcome.accepted[batch.claim]
-    if rules.restated_edges == "dropped":
-        keep &= outcome.created[batch.claim]
-    if rules.handle_evidence == "inert":
-        keep &= ~batch.by_handle | ((batch.code == SUPERSEDES) & (rules.supersede_name == "any"))
-    return keep
-
-
-def _edges(
-    memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, rows: Rows, keep: Bools, rules: Rules
-) -> tuple[Deferred, Ints]:
-    """Edges of accepted claims, reverse edges of mutual ones included, by row; and the claim of each."""
-    claim = batch.claim[keep]
-    if not claim.size:
-        return _NO_EDGES, claim
-    source, code, target = rows.of(outcome.source[claim]), batch.code[keep], rows.of(outcome.target[keep])
-    mutual = checked.linked.column("mutual")[keep]
-    weight, t = checked.linked.column("weight")[keep], checked.told.column("t")[claim]
-    numbers = {"source": source, "relation": code, "target": target, "weight": weight, "t": t}
-    written = Deferred(len(claim), partial(_written, numbers, checked.told, claim), numbers)
-    if source.min() >= memory.height and not mutual.any() and _no_two_alike(source, code, target):
-        return written, claim
-    frame = written.frame().hstack(framed({"mutual": mutual, "claim": claim}))
-    fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")
-    return Deferred.of(fresh[list(schema.EDGES)]), fresh["claim"].to_numpy()
-
-
-def _written(numbers: Mapping[str, NDArray[Any]], told: Deferred, claim: Ints) -> pl.DataFrame:
-    """Edges in full, by those who claimed them."""
-    writer = pl.Series(told.column("writer")[claim].tolist(), dtype=pl.String)
-    columns: dict[str, pl.Series | NDArray[Any]] = {
-        **numbers,
-        "relation": _RELATIONS[places(numbers["relation"])],
-        "writer": writer,
-    }
-    return framed({name: columns[name] for name in schema.EDGES})
-
-
-_NO_EDGES = Deferred.of(pl.DataFrame(schema=schema.EDGES))
-_RELATIONS = pl.Series(schema.RELATIONS, dtype=schema.EDGES["relation"])
-_SUPPORTS = schema.RELATIONS.index("supports")
-
-
-def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False) -> pl.DataFrame:
-    """Of edges by row with a column `mutual`, and the reverse of each mutual one, those that do not stand yet."""
-    if frame["mutual"].any():
-        numbered = frame.with_row_index("order")
-        back = numbered.filter("mutual").with_columns(source=pl.col("target"), target=pl.col("source"))
-        frame = pl.concat([numbered, back]).sort("order", maintain_order=True).drop("order")
-    source, target = frame["source"].to_numpy(), frame["target"].to_numpy()
-    same = ["source", "relation", "target"]
-    if not _no_two_alike(source, frame["relation"].to_physical().to_numpy(), target):
-        frame = frame.unique(same, keep="last" if last_weight else "first", maintain_order=True)
-    if source.size and source.min() < memory.height:  # only a cell that stood can have edges that stand
-        touched = memory.edges.filter(pl.col("source").is_in(frame["source"].unique().implode()))
-        frame = frame.join(touched, on=same, how="anti", maintain_order="left")
-    return frame
-
-
-def _no_two_alike(source: Ints, relation: NDArray[np.integer[Any]], target: Ints) -> bool:
-    """Whether no two edges say the same."""
-    said = (source * (target.max(initial=0) + 1) + target) * len(schema.RELATIONS) + relation
-    return all_differ(said)
-
-
 def _demoted(memory: Memory, replaced: Replaced, rows: Rows) -> Memory:
     """Status and successor of replaced cells, and versions along the lines."""
     new, old = (rows.of(ids) for ids in replaced.lines)
@@ -218,33 +154,85 @@ def _demoted(memory: Memory, replaced: Replaced, rows: Rows) -> Memory:
     return memory.changed(rows.of(replaced.old), {"status": "superseded", "successor": rows.of(replaced.new)})
 
 
-def _reinforced(memory: Memory, told: Deferred, outcome: Outcome, rows: Rows, edges: Deferred, rules: Rules) -> Memory:
-    """Touch the cells that this batch corroborated or restated, where the rules count that as reinforcement."""
-    if edges.height:
-        memory = supported(memory, edges, rules)
-    if rules.reinforced_by != "restatement":
-        return memory
-    again = outcome.accepted & ~outcome.created
-    return refreshed(memory, rows.of(outcome.source[again]), told.column("t")[again], rules)
+_STATUS = pl.Series(schema.STATUS, dtype=schema.CELLS["status"])
+_ACTIVE, _ANNEXED = (schema.STATUS.index(word) for word in ("active", "annexed"))
+_NO_ROW, _NEVER = pl.Series([None], dtype=pl.Int64), pl.Series([None], dtype=pl.Float64)
+_TEXTS = ("writer", "object", "title", "body", "summary")
+_AS_CLAIMED = ("rep", *_TEXTS, "value", "content", "expires", "reverify", *schema.FLAGS)
+_LISTS = ("topics", "entities", "source_refs")
+_SHARES = {"uncertainty": 0.7, "concern": 0.3}  # of what a claim leaves open, where it does not say
+_IMMUTABLE = is_immutable(pl.col("handle"))
+_AT_HAND = ("rep", "object", "reverify", "locked", "pinned", "requires_review")
 
 
-def supported(memory: Memory, edges: Deferred, rules: Rules) -> Memory:
-    """Touch the cells that new edges support on another writer's word, where the rules count that as reinforcement."""
-    if rules.reinforced_by not in ("corroboration", "restatement") or not edges.height:
-        return memory
-    author, source, target = memory.column("author"), edges.column("source"), edges.column("target")
-    backs = (edges.column("relation") == _SUPPORTS) & (author[source] != author[target])
-    return refreshed(memory, target[backs], edges.column("t")[backs], rules)
+def new_cells(
+    told: Deferred, names: Deferred, *, author: Ints, factor: NDArray[np.float64], live: Bools, rules: Rules
+) -> Deferred:
+    """Cells (columns of `schema.CELLS`) of checked claims; effective = stated · calibration until their first tick."""
+    count, stated, seed = told.height, told.column("stated"), np.full(told.height, rules.salience_seed)
+    immutable = np.zeros(count, dtype=bool)  # a made handle has no capital
+    if told.tells("handle"):
+        immutable = names.frame().select(_IMMUTABLE).to_series().to_numpy()
+    numbers: dict[str, NDArray[Any]] = {
+        **{name: told.column(name) for name in _AT_HAND},
+        **({"content": told.column("content")} if "content" in told.at_hand else {}),
+        **{name: told.column(f"{name}_word") for name in ("stability", "verification", "origin")},
+        "immutable": immutable,
+        "author": author,
+        "claimed": told.column("confidence"),
+        "stated": stated,
+        "calibration": factor,
+        "effective": np.clip(stated * factor, 0.0, 1.0),
+        **dict.fromkeys(("support_mass", "challenge_mass", "worth"), np.zeros(count)),
+        **dict.fromkeys(("c0", "currency"), np.ones(count)),
+        **dict.fromkeys(("salience_seed", "salience"), seed),
+        "status": np.where(live, _ACTIVE, _ANNEXED),
+        "version": np.ones(count, dtype=np.int64),
+        "successor": np.full(count, NONE),
+        "read": np.full(count, np.nan),
+        **dict.fromkeys(("created", "touched"), told.column("t")),
+    }
+    return Deferred(count, partial(_cells, told, names, numbers), dict(numbers))
 
 
-def refreshed(memory: Memory, rows: Ints, now: NDArray[np.float64], rules: Rules) -> Memory:
-    """Cells touched at times later than before: currency back to c0, but for immutable ones under enforced locks."""
-    cells, place = np.unique(rows, return_inverse=True)
-    before = memory.values("touched", cells)
-    touched = before.copy()
-    np.maximum.at(touched, place, np.broadcast_to(now, len(rows)))
-    moves = touched > before
-    if rules.locks == "enforced":
-        moves &= ~memory.values("immutable", cells)
-    later = cells[moves]
-    return memory.changed(later, {"touched": touched[moves], "currency": memory.values("c0", later)})
+def _cells(told: Deferred, names: Deferred, numbers: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
+    """New cells in full."""
+    made, stated = told.frame(), told.column("stated")
+    doubt = {name: thousandths((1.0 - stated) * share) for name, share in _SHARES.items()}
+    given = {name: told.column(name) for name in doubt}
+    names_made = names.frame()
+    columns: dict[str, pl.Series | NDArray[np.generic]] = {
+        **numbers,
+        **{name: made[name] for name in _AS_CLAIMED},
+        **{name: made[f"{name}_word"] for name in schema.WORDS},
+        **{name: made[name].fill_null([]) if made[name].null_count() else made[name] for name in _LISTS},
+        "key": names_made["key"],
+        "handle": names_made["handle"],
+        "author": numbers["author"].astype(np.uint32),
+        **{name: np.where(np.isnan(given[name]), doubt[name], given[name]) for name in doubt},
+        "source_quality": source_quality(stated),
+        "status": _STATUS[places(numbers["status"])],
+        "version": numbers["version"].astype(np.int32),
+        "successor": _NO_ROW.new_from_index(0, made.height),
+        "read": _NEVER.new_from_index(0, made.height),
+    }
+    return framed({name: columns[name] for name in schema.CELLS})
+
+
+def source_quality(stated: Array) -> Array:
+    """A claim's source quality by its stated confidence: 1 from .8 on, .66 from .5 on, else .33.
+
+    >>> source_quality(np.array([0.8, 0.5, 0.49])).tolist()
+    [1.0, 0.66, 0.33]
+    """
+    return np.where(stated >= 0.8, 1.0, np.where(stated >= 0.5, 0.66, 0.33))  # noqa: PLR2004  # the published steps
+
+
+def thousandths(value: Array) -> Array:
+    """Rounded to three decimals, halves upwards, as the reference rounds.
+
+    >>> thousandths(np.array([0.0625, 0.1005])).tolist()
+    [0.063, 0.101]
+    """
+    rounded: Array = np.floor(value * 1000.0 + 0.5) / 1000.0
+    return rounded

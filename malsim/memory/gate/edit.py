@@ -11,8 +11,8 @@ import polars as pl
 from malsim.errors import DataError, UsageError
 from malsim.finite import finite
 from malsim.memory import schema
-from malsim.memory.gate.append import new_edges, refreshed, supported
 from malsim.memory.gate.checks import edge_issues, gather
+from malsim.memory.gate.edge_rows import new_edges, refreshed, supported
 from malsim.memory.gate.numbering import look_up
 from malsim.memory.gate.screen import in_texts
 from malsim.memory.graph.frames import Deferred, joined

@@ -104,16 +104,20 @@ class Batch:
         return picked
 
 
-def number(memory: Memory, checked: Validated, sound: Bools, authors: Authors, rules: Rules) -> Batch:
-    """Number the contents, names and targets of a batch."""
+def number(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[str, float]) -> Batch:
+    """Number the contents, names, targets and writers of a batch; `factors` as of `authors_of`."""
     told, linked = checked.told, checked.linked
+    sound = np.ones(told.height, dtype=bool)
+    sound[checked.issues["claim"].to_numpy()] = False
     first_only = rules.restated_among == "first"
     content = np.arange(told.height)
     if not (checked.new or all_differ(told.column("content"))):  # text is compared only where hashes meet
         content = _ids(told.frame().select("rep", "kind", "folded", "body"))
     handle_name, key_name, target_name, names = _names(told, linked)
     standing, alike = _standing_of_title(memory, checked.told.frame()) if first_only else _standing(memory, checked)
-    target_row, by_handle = _targets(memory, checked, rules)
+    target_row, by_handle = linked.column("row"), np.zeros(linked.height, dtype=bool)
+    if linked.height:
+        target_row, by_handle = _targets(memory, checked, rules)
     taken = np.full(told.height, NONE)
     if rules.reused_keys == "refused" and names:
         claims = checked.told.frame()
@@ -138,7 +142,7 @@ def number(memory: Memory, checked: Validated, sound: Bools, authors: Authors, r
         target_row=target_row,
         target_name=target_name,
         by_handle=by_handle,
-        authors=authors,
+        authors=authors_of(memory, told, factors, rules),
     )
 
 
@@ -232,11 +236,11 @@ def _standing_of_title(memory: Memory, claims: pl.DataFrame) -> tuple[Ints, Ints
 def authors_of(memory: Memory, told: Deferred, factors: Mapping[str, float], rules: Rules) -> Authors:
     """Rows and factors of the claims' writers: as of the last tick, given by `factors`, or 1 for a new one."""
     writers = memory.table("writers")
-    known = writers.height
+    known = writers.rows.height
     author = told.column("author").copy() if "author" in told.at_hand else np.full(told.height, NONE)
     if (unknown := np.flatnonzero(author == NONE)).size:
         reps, names = (told.column(name)[unknown].tolist() for name in ("rep", "writer"))
-        author[unknown] = memory.roster.rows(reps, names, height=known)
+        author[unknown] = memory.index.authors(reps, names, height=known)
     new = max(int(author.max(initial=NONE)) + 1 - known, 0)
     factor = np.concatenate([writers.column("calibration"), np.ones(new)])
     outcomes = np.concatenate([writers.column("claims"), np.zeros(new, dtype=np.int64)])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["REFUSALS", "SUPERSEDES", "Outcome", "Replaced", "replacements", "resolve"]
+__all__ = ["NOTHING", "REFUSALS", "SUPERSEDES", "Outcome", "Replaced", "replacements", "resolve"]
 
 SUPERSEDES = RELATIONS.index("supersedes")
 REFUSALS = (
@@ -72,36 +72,25 @@ def _decide(batch: Batch, accepted: Bools) -> Outcome:
     restates = follows.copy()
     restates[restates] = batch.content[leader[restates]] == batch.content[restates]
     fresh = ~restates & ~restated
-    owner = _owners(batch, accepted & fresh)
+    owner = np.full(batch.names + 1, len(index), dtype=np.int64)  # the first claim under each name; past the end for none
+    for names in (batch.handle_name, batch.key_name):
+        named = accepted & fresh & (names != NONE)
+        np.minimum.at(owner, names[named], index[named])
     taken = batch.taken != NONE
     if batch.rules.reused_keys == "refused":
         taken |= (owner[batch.handle_name] < index) | (owner[batch.key_name] < index)
     name_taken = fresh & taken
     source = np.where(restated, batch.standing, batch.cells + np.where(restates, leader, index))
     compared = np.where(known, batch.alike, np.where(follows, batch.cells + leader, NONE))
-    target = _targets(batch, owner, source)
+    name, claim = batch.target_name, batch.claim
+    own = (name != NONE) & ((name == batch.handle_name[claim]) | (name == batch.key_name[claim]))
+    in_batch = np.where(owner[name] < claim, batch.cells + owner[name], np.where(own, source[claim], NONE))
+    target = np.where(batch.target_row != NONE, batch.target_row, in_batch)
     refused = _refusals(batch, source, target)
     sound = batch.sound & ~name_taken
     for kind in refused:
         sound[batch.claim[kind]] = False
     return Outcome(sound, accepted & fresh, source, compared, target, refused, name_taken)
-
-
-def _owners(batch: Batch, created: Bools) -> Ints:
-    """For each name of the batch, the first claim created under it; past the end where none was, and for no name."""
-    owner = np.full(batch.names + 1, len(created), dtype=np.int64)
-    for names in (batch.handle_name, batch.key_name):
-        here = created & (names != NONE)
-        np.minimum.at(owner, names[here], np.flatnonzero(here))
-    return owner
-
-
-def _targets(batch: Batch, owner: Ints, source: Ints) -> Ints:
-    """The id each edge names, NONE where nothing of that name stood at the claim's turn."""
-    name, claim = batch.target_name, batch.claim
-    own = (name != NONE) & ((name == batch.handle_name[claim]) | (name == batch.key_name[claim]))
-    in_batch = np.where(owner[name] < claim, batch.cells + owner[name], np.where(own, source[claim], NONE))
-    return np.where(batch.target_row != NONE, batch.target_row, in_batch)
 
 
 def _refusals(batch: Batch, source: Ints, target: Ints) -> tuple[Bools, ...]:
@@ -153,8 +142,6 @@ def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Outc
 
     The first to reach an active cell demotes it; who comes later only joins its line.
     """
-    if not batch.claim.size:
-        return NOTHING
     explicit = (batch.code == SUPERSEDES) & ~(batch.by_handle & (rules.supersede_name == "key"))
     corrects = _corrects(memory, checked, batch, outcome)
     source = outcome.source[batch.claim]

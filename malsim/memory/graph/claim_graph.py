@@ -11,9 +11,10 @@ import polars as pl
 
 from malsim.errors import AddressError
 from malsim.memory import schema
+from malsim.memory.graph.chains import Versions
 from malsim.memory.graph.edge_matrix import Wiring, wire
 from malsim.memory.graph.frames import place_of
-from malsim.memory.graph.index import Index, Roster, Versions
+from malsim.memory.graph.index import Index
 from malsim.memory.graph.table import Column, Table, TableField
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Memory"]
 
-_STANDING = ("wiring", "_wiring", "index", "roster", "held", "claims")
+_STANDING = ("wiring", "_wiring", "index")
 _KEPT = (*_STANDING, "active", "is_active")
 
 
@@ -79,7 +80,7 @@ class Memory:
     @cached_property
     def active(self) -> NDArray[np.int64]:
         """The rows of the active cells."""
-        return np.flatnonzero(self.is_active)
+        return np.flatnonzero(self.column("status") == 0)
 
     @cached_property
     def is_active(self) -> NDArray[np.bool_]:
@@ -101,23 +102,13 @@ class Memory:
         """The edges as sparse matrices; those of the memory this one grew from, with what is new."""
         before: tuple[Wiring, int] | None = self.__dict__.pop("_wiring", None)
         if before is None:
-            return wire(self.__dict__["edges"], len(self.is_active))
+            return wire(self.__dict__["edges"], self.__dict__["cells"].rows.height)
         return before[0].grown(self.table("edges"), before[1], self.height)
 
     @cached_property
     def index(self) -> Index:
         """Where names and contents are found."""
-        return Index(self.table("cells").rows)
-
-    @cached_property
-    def held(self) -> NDArray[np.int64]:
-        """How many cells each replication holds, from 0 to the last that holds any."""
-        return np.bincount(self.column("rep"))
-
-    @cached_property
-    def claims(self) -> NDArray[np.int64]:
-        """How many cells each writer wrote."""
-        return np.bincount(self.column("author"), minlength=self.table("writers").height)
+        return Index(self.__dict__["cells"].rows, self.__dict__["writers"].rows)
 
     def grown(self, cells: Deferred, edges: Deferred, writers: Deferred, own: Sequence[str]) -> Memory:
         """A memory with more rows in each table: those given, under its own; what is derived grows along.
@@ -127,26 +118,17 @@ class Memory:
         new = {"cells": cells, "edges": edges, "writers": writers}
         tables: dict[str, Table] = {name: self.__dict__[name].grown(rows) for name, rows in new.items()}
         after = Memory(**tables, scanned=self.scanned)
-        self._wired_into(after)
-        status, rep, author = (cells.column(name) for name in ("status", "rep", "author"))
-        after.__dict__["index"] = self.index.grown(tables["cells"].rows, cells, own)
-        after.__dict__["roster"] = self.roster.grown(tables["writers"].rows, writers)
-        after.__dict__["is_active"] = np.concatenate([self.is_active, status == 0])
-        after.__dict__["held"] = counted(self.held, rep)
-        after.__dict__["claims"] = counted(self.claims, author)
+        self._pass_wiring_to(after)
+        rows = (tables[name].rows for name in ("cells", "writers"))
+        after.__dict__["index"] = self.index.grown(*rows, (cells.height, writers.height), own)
         return after
 
-    def _wired_into(self, after: Memory) -> Memory:
+    def _pass_wiring_to(self, after: Memory) -> Memory:
         """Let a memory with more edges start from the wiring of this one, when it needs its own."""
         start = (self.wiring, self.table("edges").height) if "wiring" in self.__dict__ else self.__dict__.get("_wiring")
         if start is not None:
             after.__dict__["_wiring"] = start
         return after
-
-    @cached_property
-    def roster(self) -> Roster:
-        """Where writers are found."""
-        return Roster(self.table("writers").rows)
 
     def scored(
         self,
@@ -192,7 +174,7 @@ class Memory:
     def with_edges(self, edges: pl.DataFrame) -> Memory:
         """The same cells with more edges."""
         after = Memory(self.table("cells"), edges, self.table("writers"), self.scanned)
-        return self._wired_into(self._keeping(after, "index", "roster", "held", "claims"))
+        return self._pass_wiring_to(self._keeping(after, "index"))
 
     def _keeping(self, other: Memory, *names: str) -> Memory:
         """Hand what was derived from unchanged columns on to the next memory."""
@@ -234,14 +216,3 @@ class Memory:
     def _versions(self) -> Versions:
         factor = self.table("writers").column("calibration")[self.column("author")]
         return Versions.of(self.column("successor"), self.column("version"), self.edges, factor)
-
-
-def counted(before: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How often each place was met, `before` and in `places`.
-
-    >>> counted(np.array([1, 0]), np.array([2, 0, 2])).tolist()
-    [2, 0, 2]
-    """
-    count = np.bincount(places, minlength=len(before))
-    count[: len(before)] += before
-    return count

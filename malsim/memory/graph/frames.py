@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ __all__ = [
     "joined",
     "place_of",
     "places",
-    "places_within",
+    "rank_within_group",
     "with_columns",
     "worded",
 ]
@@ -129,10 +130,10 @@ _PLACES = {
 _PLACES |= {f"{name}_word": _PLACES[name] for name in schema.WORDS}
 
 
-def places_within(group: NDArray[Any]) -> NDArray[np.int64]:
+def rank_within_group(group: NDArray[Any]) -> NDArray[np.int64]:
     """How many earlier rows are of each row's group.
 
-    >>> places_within(np.array([3, 0, 3, 3])).tolist()
+    >>> rank_within_group(np.array([3, 0, 3, 3])).tolist()
     [0, 0, 1, 2]
     """
     order = np.argsort(group, kind="stable")
@@ -142,6 +143,7 @@ def places_within(group: NDArray[Any]) -> NDArray[np.int64]:
     return places
 
 
+@dataclass(slots=True, eq=False)
 class Deferred:
     """`height` rows of a frame that `make` makes; `columns` of it are at hand as `arrays.bare` would give them.
 
@@ -153,26 +155,21 @@ class Deferred:
     ([0.5, 1.5], ['b'])
     """
 
-    def __init__(
-        self,
-        height: int,
-        make: Callable[[], pl.DataFrame] | pl.DataFrame,
-        columns: Mapping[str, NDArray[Any]],
-        blank: frozenset[str] = frozenset(),
-    ) -> None:
-        self.height, self._made, self._blank = height, make, blank
-        self.at_hand = dict(columns)
+    height: int
+    made: Callable[[], pl.DataFrame] | pl.DataFrame
+    at_hand: dict[str, NDArray[Any]] = field(default_factory=dict)
+    blank: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Deferred:
         """A frame that is there already."""
-        return cls(frame.height, frame, {})
+        return cls(frame.height, frame)
 
     def frame(self) -> pl.DataFrame:
         """The rows in full."""
-        if not isinstance(self._made, pl.DataFrame):
-            self._made = self._made()
-        return self._made
+        if not isinstance(self.made, pl.DataFrame):
+            self.made = self.made()
+        return self.made
 
     def column(self, name: str) -> NDArray[Any]:
         """A column as an array, as of `arrays.bare`."""
@@ -182,15 +179,15 @@ class Deferred:
 
     def tells(self, name: str) -> bool:
         """Whether a column holds anything but nulls."""
-        return name not in self._blank and self.frame()[name].null_count() < self.height
+        return name not in self.blank and self.frame()[name].null_count() < self.height
 
     def rows(self, rows: NDArray[np.integer[Any]]) -> Deferred:
         """These rows, in this order."""
         columns = {name: held[rows] for name, held in self.at_hand.items()}
-        return Deferred(len(rows), lambda: self.frame()[places(rows)], columns, self._blank)
+        return Deferred(len(rows), lambda: self.frame()[places(rows)], columns, self.blank)
 
     def with_column(self, name: str, held: NDArray[Any]) -> Deferred:
         """The same rows with one more column."""
         columns, more = self.at_hand | {name: held}, framed({name: held})
-        made = self._made.hstack(more) if isinstance(self._made, pl.DataFrame) else lambda: self.frame().hstack(more)
-        return Deferred(self.height, made, columns, self._blank)
+        made = self.made.hstack(more) if isinstance(self.made, pl.DataFrame) else lambda: self.frame().hstack(more)
+        return Deferred(self.height, made, columns, self.blank)

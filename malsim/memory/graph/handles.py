@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.memory.graph.frames import Deferred, framed, places_within
+from malsim.memory.graph.frames import Deferred, framed, rank_within_group
 from malsim.memory.schema import KINDS
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ def named(memory: Memory, told: Deferred) -> tuple[Deferred, list[str]]:
     A handle that was not given depends on nothing but how many cells its replication holds, so that one replication names
     its cells alike whatever runs beside it.
     """
-    ordinal = _ordinals(memory.held, told.column("rep"))
+    reps = told.column("rep")
+    ordinal = rank_within_group(reps) + np.bincount(memory.column("rep"), minlength=int(reps.max(initial=0)) + 1)[reps]
     given, by_key = told.tells("handle"), told.tells("key")
     if not (given or by_key) and memory.index.leaves_made_names_free:
         return Deferred(told.height, partial(_by_place, told, ordinal), {}), []
@@ -111,11 +112,11 @@ def named(memory: Memory, told: Deferred) -> tuple[Deferred, list[str]]:
         handle, key = (made["kind"] + "_" + tail).fill_null(handle), made["key"].fill_null(key)
     if given:
         handle = made["handle"].fill_null(handle)
-    reps, names = made["rep"].to_list(), handle.to_list()
-    if not (given or by_key) and memory.index.are_free(reps, names, height=memory.height):
+    names = handle.to_list()
+    if not (given or by_key) and memory.index.are_free(reps.tolist(), names, height=memory.height):
         return Deferred.of(by_place), []
     if made["handle"].null_count():
-        names = _grown(memory, reps, names, key.to_list(), made["handle"].is_not_null().to_list())
+        names = _grown(memory, reps.tolist(), names, key.to_list(), made["handle"].is_not_null().to_list())
     handle = pl.Series(names, dtype=pl.String)
     return Deferred.of(framed({"key": key, "handle": handle})), [*names, *key]
 
@@ -125,13 +126,6 @@ def _by_place(told: Deferred, ordinal: NDArray[np.int64]) -> pl.DataFrame:
     tag = tags(ordinal)
     key = pl.Series(keys(tag, ordinal).tolist(), dtype=pl.String)
     return framed({"key": key, "handle": told.frame()["kind"] + "_" + pl.Series(tag.tolist(), dtype=pl.String)})
-
-
-def _ordinals(held: NDArray[np.int64], reps: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many cells its replication held before each new one."""
-    before = np.where(reps < len(held), held[np.minimum(reps, len(held) - 1)], 0) if len(held) else np.zeros_like(reps)
-    ordinal: NDArray[np.int64] = before + places_within(reps)
-    return ordinal
 
 
 def _grown(memory: Memory, reps: list[int], names: list[str], keys_: list[str], given: list[bool]) -> list[str]:

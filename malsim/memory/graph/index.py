@@ -1,13 +1,11 @@
-"""Where names, contents and versions are found: one index grown along with a memory and shared by those that came of it."""
+"""Where names, contents and writers are found: one index grown along with a memory and shared by those that came of it."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from malsim.memory.schema import KINDS, NONE
 
@@ -16,40 +14,42 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from malsim.memory.graph.frames import Deferred
     from malsim.memory.graph.table import Pile
 
-__all__ = ["Index", "Roster", "Versions"]
+__all__ = ["Index"]
 
 _MADE = re.compile(rf"(?:{'|'.join(KINDS)})_[0-9a-f]{{4,}}")  # every handle that is made of a cell's place is of this form
 
 
 class Index:
-    """Rows by handle, key and content hash. It only ever grows, so a memory of `height` cells reads past none of its own.
+    """Rows of cells by handle, key and content hash, and of writers by name.
+
+    It only ever grows, so a memory of `height` cells reads past none of its own.
 
     `grown` hands the same index on; a second memory grown from the same ancestor gets one of its own. Names and contents
     are read when one is first sought: a run whose claims name rows, and are known to say something new, seeks none.
     """
 
-    def __init__(self, cells: Pile) -> None:
+    def __init__(self, cells: Pile, writers: Pile) -> None:
         self._handles: dict[int, dict[str | None, int]] = {}  # by replication
         self._keys: dict[int, dict[str | None, int]] = {}
         self._contents: dict[int, int] = {}  # the first row of each
         self._again: dict[int, list[int]] = {}  # the later ones, of the few that have any
-        self._cells, self._height = cells, cells.height
+        self._rows_of_writers: dict[tuple[int, str], int] = {}
+        self._cells, self._writers, self._height = cells, writers, cells.height
         self._named = self._read = 0  # of how many cells the names and the contents are known
         self._own: set[str] | None = None if cells.height else set()  # that could be made; None: not known
 
-    def grown(self, cells: Pile, new: Deferred, own: Sequence[str]) -> Index:
-        """An index of `cells`, whose last rows are `new`: this one, unless another memory has grown from it already.
+    def grown(self, cells: Pile, writers: Pile, new: tuple[int, int], own: Sequence[str]) -> Index:
+        """An index of `cells` and `writers`, of which so many are `new`: this one, unless another memory has grown from it.
 
         `own` are the new cells' names that are not made of their places alone.
         """
-        if self._height != cells.height - new.height:
-            return Index(cells)
+        if (self._height, self._writers.height) != (cells.height - new[0], writers.height - new[1]):
+            return Index(cells, writers)
         if self._own is not None:
             self._own.update(name for name in own if _MADE.fullmatch(name))
-        self._cells, self._height = cells, cells.height
+        self._cells, self._writers, self._height = cells, writers, cells.height
         return self
 
     def _names(self) -> tuple[dict[int, dict[str | None, int]], ...]:
@@ -89,7 +89,9 @@ class Index:
 
     def alike(self, contents: Sequence[int], *, height: int) -> list[tuple[int, int]]:
         """(place, row) of every cell below `height` whose content hash stands at a place of `contents`."""
-        held, again = self._said()
+        if self._read < self._height:
+            self._read_contents()
+        held, again = self._contents, self._again
         if held.keys().isdisjoint(contents):
             return []
         return [
@@ -100,89 +102,28 @@ class Index:
             if row < height
         ]
 
-    def _said(self) -> tuple[dict[int, int], dict[int, list[int]]]:
+    def _read_contents(self) -> None:
         """The first row of each content, and the later ones of the few that have any."""
-        if self._read < self._height:
-            contents = self._cells.column("content", self._read)
-            rows = dict(zip(contents.tolist(), range(self._read, self._height), strict=True))
-            if len(rows) == len(contents) and self._contents.keys().isdisjoint(rows):
-                self._contents |= rows
-            else:
-                for row, content in enumerate(contents.tolist(), self._read):
-                    if self._contents.setdefault(content, row) != row:
-                        self._again.setdefault(content, []).append(row)
-            self._read = self._height
-        return self._contents, self._again
+        contents = self._cells.column("content", self._read)
+        rows = dict(zip(contents.tolist(), range(self._read, self._height), strict=True))
+        if len(rows) == len(contents) and self._contents.keys().isdisjoint(rows):
+            self._contents |= rows
+        else:
+            for row, content in enumerate(contents.tolist(), self._read):
+                if self._contents.setdefault(content, row) != row:
+                    self._again.setdefault(content, []).append(row)
+        self._read = self._height
 
-
-_NOBODY: dict[str | None, int] = {}
-
-
-class Roster:
-    """Rows of writers by replication and name; shared and grown as an `Index` is."""
-
-    def __init__(self, writers: Pile) -> None:
-        self._rows: dict[tuple[int, str], int] = {}
-        self._add(writers)
-
-    def grown(self, writers: Pile, new: Deferred) -> Roster:
-        """A roster of `writers`, the last of whom are `new`: this one, unless another memory grew it already."""
-        if len(self._rows) != writers.height - new.height:
-            return Roster(writers)
-        if new.height:
-            self._add(new)
-        return self
-
-    def _add(self, writers: Pile | Deferred) -> None:
-        names = zip(*(writers.column(name).tolist() for name in ("rep", "writer")), strict=True)
-        self._rows.update(zip(names, range(len(self._rows), len(self._rows) + writers.height), strict=True))
-
-    def rows(self, reps: Sequence[int], names: Sequence[str], *, height: int) -> NDArray[np.int64]:
+    def authors(self, reps: Sequence[int], names: Sequence[str], *, height: int) -> NDArray[np.int64]:
         """The row below `height` of each writer; new ones are numbered from `height` on as they appear."""
-        held, new = self._rows, dict[tuple[int, str], int]()
+        held, new = self._rows_of_writers, dict[tuple[int, str], int]()
+        if len(held) < self._writers.height:
+            unread = (self._writers.column(name, len(held)).tolist() for name in ("rep", "writer"))
+            held.update(zip(zip(*unread, strict=True), range(len(held), self._writers.height), strict=True))
         rows = np.array([held.get(name, NONE) for name in zip(reps, names, strict=True)], dtype=np.int64)
         for place in np.flatnonzero((rows == NONE) | (rows >= height)).tolist():
             rows[place] = new.setdefault((reps[place], names[place]), height + len(new))
         return rows
 
 
-@dataclass(frozen=True)
-class Versions:
-    """Pairs of rows, `new` after `old`: every successor on record, and every claim that came too late to be one.
-
-    Versions rise along them, so no chain runs in a circle; an edge written on its own raises none. `factor` is that of each
-    cell's writer.
-    """
-
-    new: NDArray[np.int64]
-    old: NDArray[np.int64]
-    factor: NDArray[np.float64]
-
-    @classmethod
-    def of(
-        cls, successor: NDArray[np.int64], version: NDArray[np.int64], edges: pl.DataFrame, factor: NDArray[np.float64]
-    ) -> Versions:
-        """The versions of cells, from a successor, a version and a writer's factor each, and the edges between them."""
-        late = edges.filter(pl.col("relation") == "supersedes")
-        old = np.flatnonzero(successor != NONE)
-        new = np.concatenate([successor[old], late["source"].to_numpy()])
-        old = np.concatenate([old, late["target"].to_numpy()])
-        rises = version[new] > version[old]
-        return cls(new[rises], old[rises], factor)
-
-    def chain(self, row: int) -> list[int]:
-        """The rows from the chain's first to its live head; of a fork, through `row`."""
-        chain = [row]
-        while (older := self._replaced_by(chain[0])) is not None:
-            chain.insert(0, older)
-        while (newer := self._live_successor(chain[-1])) is not None:
-            chain.append(newer)
-        return chain
-
-    def _replaced_by(self, row: int) -> int | None:
-        older = self.old[self.new == row]
-        return int(older.max()) if older.size else None
-
-    def _live_successor(self, row: int) -> int | None:
-        candidates = np.unique(self.new[self.old == row])
-        return int(candidates[np.lexsort((candidates, self.factor[candidates]))[-1]]) if candidates.size else None
+_NOBODY: dict[str | None, int] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,7 @@ class Column:
 MOST_LOOSE = 1_000  # pieces that may wait to be joined: rows admitted one by one each hold a frame of their own
 
 
+@dataclass(slots=True, eq=False)
 class Pile:
     """Rows on top of those that came before. What is joined lies on nothing any more, and so lets the pieces go.
 
@@ -75,10 +77,10 @@ class Pile:
     ([1, 2, 3], [2, 3])
     """
 
-    __slots__ = ("below", "height", "loose", "piece")
-
-    def __init__(self, piece: Deferred, below: Pile | None, height: int, loose: int) -> None:
-        self.piece, self.below, self.height, self.loose = piece, below, height, loose
+    piece: Deferred
+    below: Pile | None
+    height: int
+    loose: int
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Pile:
@@ -107,6 +109,8 @@ class Pile:
         """The pile with one more piece on top."""
         if not piece.height:
             return self
+        if not self.height:
+            return Pile(piece, None, piece.height, 0)
         below = self if self.loose < MOST_LOOSE else Pile.of(self.frame)
         return Pile(piece, below, self.height + piece.height, below.loose + 1)
 
@@ -129,14 +133,21 @@ class Pile:
         return pieces[::-1], pile
 
 
+@dataclass(eq=False)
 class Table:
     """Rows that were appended, and the columns of them that are kept as arrays; others grow from it, it never changes.
 
     Of a column that moved since the rows were appended (`stale` there), the array is what holds.
     """
 
-    def __init__(self, rows: Pile, columns: dict[str, Column], stale: frozenset[str]) -> None:
-        self.rows, self.columns, self.stale, self.height = rows, columns, stale, rows.height
+    rows: Pile
+    columns: dict[str, Column]
+    stale: frozenset[str]
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return self.rows.height
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Table:
@@ -153,6 +164,8 @@ class Table:
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The table as a frame."""
+        if not self.stale:
+            return self.rows.frame
         return with_columns(self.rows.frame, {name: self.series(name) for name in self.stale})
 
     def series(self, name: str) -> pl.Series:

@@ -53,7 +53,7 @@ def contradicted(memory: Memory, evidence_from: str, effective: Array | None = N
     """
     accuser, accused = accusations(memory, evidence_from)
     wrong = replaced(memory, evidence_from)
-    stands = memory.is_active[accuser]
+    stands = memory.column("status")[accuser] == 0
     if effective is not None:
         stands &= effective[accuser] > effective[accused]
     wrong[accused[stands]] = True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.memory.bootstrap import WRITER
-from malsim.memory.graph.frames import places_within
+from malsim.memory.graph.frames import rank_within_group
 from malsim.memory.graph.table import Column
 from malsim.memory.schema import NONE, RELATIONS
 from malsim.sim.agent.topic_index import TopicIndex
@@ -85,7 +85,7 @@ class CellIndex:
     def ordinal(self) -> Ints:
         """How many cells its replication held before each; counted when it is asked for."""
         new = self.rep[len(self._ordinal) :]
-        self._ordinal = self._ordinal.grown(self._counts[new] + places_within(new))
+        self._ordinal = self._ordinal.grown(self._counts[new] + rank_within_group(new))
         self._counts += np.bincount(new, minlength=len(self._counts))
         return self._ordinal.values
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.memory.graph.frames import places_within
+from malsim.memory.graph.frames import rank_within_group
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class TopicIndex:
 
     def _append(self, cell: Ints, topic: Ints) -> None:
         """Put cells behind those of their topics."""
-        place = self._size[topic] + places_within(topic)
+        place = self._size[topic] + rank_within_group(topic)
         more = int(place.max(initial=0)) + 1 - self._table.shape[1]
         if more > 0:
             self._table = np.pad(self._table, ((0, 0), (0, more)), constant_values=NONE)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.memory.graph.frames import places_within
+from malsim.memory.graph.frames import rank_within_group
 from malsim.memory.schema import NONE
 from malsim.sim.engine.claim_context import LatestClaims
 
@@ -67,7 +67,7 @@ class OwnClaims:
 
     def _again(self, due: DueClaims) -> Bools:
         """Where a claim is not its writer's first about the fact within the turn."""
-        return places_within(due.place * self._facts + due.fact) > 0
+        return rank_within_group(due.place * self._facts + due.fact) > 0
 
     def _peers(self, due: DueClaims) -> Ints:
         """The latest cells of the other members about each claim's fact, shape (claims, members)."""
@@ -86,7 +86,7 @@ class OwnClaims:
         at = np.searchsorted(here, waiting).clip(max=len(here) - 1)
         met = here[at] == waiting
         claim = first[at[met]]
-        nth = places_within(claim)
+        nth = rank_within_group(claim)
         taken = np.full((len(place), int(nth.max(initial=-1)) + 1), NONE)
         taken[claim, nth] = row[met]
         self._unsuperseded, self._has_unsuperseded[place] = self._unsuperseded[:, ~met], False

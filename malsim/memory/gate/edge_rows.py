@@ -1,0 +1,122 @@
+"""The edges that a resolved batch adds, and the cells that they touch."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.gate.numbering import all_differ
+from malsim.memory.gate.resolve import SUPERSEDES
+from malsim.memory.graph.frames import Deferred, framed, places
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from malsim.memory.gate.claims import Validated
+    from malsim.memory.gate.numbering import Batch, Bools, Ints
+    from malsim.memory.gate.resolve import Outcome
+    from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.rules import Rules
+
+__all__ = ["NO_EDGES", "edges_of", "new_edges", "refreshed", "supported"]
+
+
+def edges_of(
+    memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, row_of: Callable[[Ints], Ints], rules: Rules
+) -> tuple[Deferred, Ints, tuple[Ints, Ints]]:
+    """Edges of accepted claims by row, reverse edges of mutual ones included; the claim of each.
+
+    And (claim, row) of each edge that weighs something, as written.
+    """
+    keep = _kept(batch, outcome, rules)
+    weighs = keep & (checked.linked.column("weight") != 0.0)
+    walk = batch.claim[weighs], row_of(outcome.target[weighs])
+    claim = batch.claim[keep]
+    if not claim.size:
+        return NO_EDGES, claim, walk
+    source, code, target = row_of(outcome.source[claim]), batch.code[keep], row_of(outcome.target[keep])
+    mutual = checked.linked.column("mutual")[keep]
+    weight, t = checked.linked.column("weight")[keep], checked.told.column("t")[claim]
+    numbers = {"source": source, "relation": code, "target": target, "weight": weight, "t": t}
+    written = Deferred(len(claim), partial(_written, numbers, checked.told, claim), dict(numbers))
+    if source.min() >= memory.height and not mutual.any() and _no_two_alike(source, code, target):
+        return written, claim, walk
+    frame = written.frame().hstack(framed({"mutual": mutual, "claim": claim}))
+    fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")
+    return Deferred.of(fresh[list(schema.EDGES)]), fresh["claim"].to_numpy(), walk
+
+
+def _kept(batch: Batch, outcome: Outcome, rules: Rules) -> Bools:
+    """Which edges the rules keep of the claims that were accepted."""
+    keep: Bools = outcome.accepted[batch.claim]
+    if rules.restated_edges == "dropped":
+        keep &= outcome.created[batch.claim]
+    if rules.handle_evidence == "inert":
+        keep &= ~batch.by_handle | ((batch.code == SUPERSEDES) & (rules.supersede_name == "any"))
+    return keep
+
+
+def _written(numbers: Mapping[str, NDArray[Any]], told: Deferred, claim: Ints) -> pl.DataFrame:
+    """Edges in full, by those who claimed them."""
+    writer = pl.Series(told.column("writer")[claim].tolist(), dtype=pl.String)
+    columns: dict[str, pl.Series | NDArray[Any]] = {
+        **numbers,
+        "relation": _RELATIONS[places(numbers["relation"])],
+        "writer": writer,
+    }
+    return framed({name: columns[name] for name in schema.EDGES})
+
+
+NO_EDGES = Deferred.of(pl.DataFrame(schema=schema.EDGES))
+_RELATIONS = pl.Series(schema.RELATIONS, dtype=schema.EDGES["relation"])
+_SUPPORTS = schema.RELATIONS.index("supports")
+
+
+def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False) -> pl.DataFrame:
+    """Of edges by row with a column `mutual`, and the reverse of each mutual one, those that do not stand yet."""
+    if frame["mutual"].any():
+        numbered = frame.with_row_index("order")
+        back = numbered.filter("mutual").with_columns(source=pl.col("target"), target=pl.col("source"))
+        frame = pl.concat([numbered, back]).sort("order", maintain_order=True).drop("order")
+    source, target = frame["source"].to_numpy(), frame["target"].to_numpy()
+    same = ["source", "relation", "target"]
+    if not _no_two_alike(source, frame["relation"].to_physical().to_numpy(), target):
+        frame = frame.unique(same, keep="last" if last_weight else "first", maintain_order=True)
+    if source.size and source.min() < memory.height:  # only a cell that stood can have edges that stand
+        touched = memory.edges.filter(pl.col("source").is_in(frame["source"].unique().implode()))
+        frame = frame.join(touched, on=same, how="anti", maintain_order="left")
+    return frame
+
+
+def _no_two_alike(source: Ints, relation: NDArray[np.integer[Any]], target: Ints) -> bool:
+    """Whether no two edges say the same."""
+    said = (source * (target.max(initial=0) + 1) + target) * len(schema.RELATIONS) + relation
+    return all_differ(said)
+
+
+def supported(memory: Memory, edges: Deferred, rules: Rules) -> Memory:
+    """Touch the cells that new edges support on another writer's word, where the rules count that as reinforcement."""
+    if rules.reinforced_by not in ("corroboration", "restatement") or not edges.height:
+        return memory
+    author, source, target = memory.column("author"), edges.column("source"), edges.column("target")
+    backs = (edges.column("relation") == _SUPPORTS) & (author[source] != author[target])
+    return refreshed(memory, target[backs], edges.column("t")[backs], rules)
+
+
+def refreshed(memory: Memory, rows: Ints, now: NDArray[np.float64], rules: Rules) -> Memory:
+    """Cells touched at times later than before: currency back to c0, but for immutable ones under enforced locks."""
+    cells, place = np.unique(rows, return_inverse=True)
+    before = memory.values("touched", cells)
+    touched = before.copy()
+    np.maximum.at(touched, place, np.broadcast_to(now, len(rows)))
+    moves = touched > before
+    if rules.locks == "enforced":
+        moves &= ~memory.values("immutable", cells)
+    later = cells[moves]
+    return memory.changed(later, {"touched": touched[moves], "currency": memory.values("c0", later)})
