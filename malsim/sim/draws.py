@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from malsim.memory.graph.handles import scattered
+from malsim.memory.graph.index import scattered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

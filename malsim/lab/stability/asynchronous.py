@@ -10,7 +10,7 @@ import polars as pl
 from scipy import sparse
 
 from malsim.lab.stability.loop import TickLoop
-from malsim.memory.graph.handles import scattered
+from malsim.memory.graph.index import scattered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

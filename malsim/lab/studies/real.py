@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from malsim.errors import UsageError
 from malsim.lab.studies.laws.claims import file_of
 from malsim.memory import Memory, Rules, schema, settle
-from malsim.memory.graph.handles import scattered
+from malsim.memory.graph.index import scattered
 from malsim.memory.scoring.answers import answers
 from malsim.sim.record.scoring import METRICS, metrics
 from malsim.sim.replay.claim_files import read_claims, read_truth

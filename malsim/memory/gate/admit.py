@@ -92,7 +92,8 @@ def judged(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping
 def screened(checked: Validated, rules: Rules) -> Validated:
     """Refuse claims that hold a credential, or personal data in a public write; or, under `flag`, mark them."""
     secrets = screen.secrets(checked.told.frame(), checked.linked.frame(), rules)
-    personal = screen.personal(checked.told.frame(), rules)
+    public = (checked.told.frame()["sensitivity"] == "public").any()
+    personal = screen.personal(checked.told.frame(), rules) if public else screen.NOTHING
     if secrets.is_empty() and personal.is_empty():
         return checked
     if rules.screen == "flag":
@@ -130,6 +131,8 @@ def _capped(checked: Validated, rules: Rules) -> Validated:
     evidence = (code == _DERIVED_FROM) | ((code == _SUPPORTS) & (weight > 0))
     backed[checked.linked.column("claim")[evidence]] = True
     capped = ~backed & (confidence > rules.confidence_cap)
+    if not capped.any():
+        return checked
     return replace(checked, told=checked.told.with_column("stated", np.where(capped, rules.confidence_cap, confidence)))
 
 

@@ -14,7 +14,8 @@ from malsim.memory.gate.edge_rows import NO_EDGES, edges_of, refreshed, supporte
 from malsim.memory.gate.numbering import look_up_keys
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.frames import Deferred, framed, places
-from malsim.memory.graph.handles import is_immutable, named
+from malsim.memory.graph.handles import is_immutable
+from malsim.memory.graph.index import named
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, re
     claimed_by = batch.authors.of_claims[created]
     author, writers = _writers(memory, made, claimed_by)
     factor, live = batch.authors.factor[claimed_by], batch.fresh[created]
-    names, own = named(memory, made)
+    names, own = named(memory.index, memory.column("rep"), made)
     cells = new_cells(made, names, author=author, factor=factor, live=live, rules=rules)
     before, new = memory, cells
     if not appended.all():

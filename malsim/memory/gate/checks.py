@@ -39,20 +39,24 @@ __all__ = [
     "validate",
 ]
 
+NO_CLAIMS = pl.DataFrame(schema=schema.CLAIMS)
 NO_ISSUES = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "message": pl.String})
 
 
 def faults(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """What is wrong with numbered claims and with their edges, the first thing of each field: claim, path, message."""
-    found = _failures(claims, CHECKS)
-    if edges.height:
-        found += _failures(edges, _edge_checks(rules))
+    found = list[pl.DataFrame]()
+    for frame, checks in ((claims, CHECKS), (edges, _edge_checks(rules) if edges.height else [])):
+        if frame.height and checks:
+            flags = frame.select(check.fails.alias(str(i)) for i, check in enumerate(checks)).row(0)
+            failing = (check for check, fails in zip(checks, flags, strict=True) if fails)
+            found += [_issues(frame.filter(check.wrong), check) for check in failing]
     return pl.concat(found).unique(["claim", "path"], keep="first", maintain_order=True) if found else NO_ISSUES
 
 
 def edge_issues(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """What is wrong with edges written on their own: claim, path, message; paths have no `edges[i]` before them."""
-    found = pl.concat([NO_ISSUES, *_failures(edges, _edge_checks(rules))])
+    found = faults(NO_CLAIMS, edges, rules)
     return found.with_columns(pl.col("path").str.replace(r"^edges\[\d+\]\.", ""))
 
 
@@ -169,14 +173,6 @@ def _not_heavier(most: float) -> Check:
     return _on_edge(pl.col("weight").abs() > most, "weight", f"must be at most {most:g} in size")
 
 
-def _failures(frame: pl.DataFrame, checks: list[Check]) -> list[pl.DataFrame]:
-    """One frame of issues for each check that fails anywhere."""
-    if frame.is_empty():
-        return []
-    flags = frame.select(check.fails.alias(str(i)) for i, check in enumerate(checks)).row(0)
-    return [_issues(frame.filter(check.wrong), check) for check, failed in zip(checks, flags, strict=True) if failed]
-
-
 def _issues(failing: pl.DataFrame, check: Check) -> pl.DataFrame:
     path = failing.select(check.path).item(0, 0)
     if path == "issues":  # what claims.from_mappings could not read
@@ -202,7 +198,7 @@ def validate(claims: pl.DataFrame, rules: Rules) -> Validated:
     if claims["kind"].null_count():
         claims = claims.with_columns(_KIND)
     numbered = claims.with_row_index("claim")
-    edges = exploded(numbered, rules)
+    edges = exploded(numbered, rules) if (numbered["edges"].list.len() > 0).any() else _NO_EDGES
     issues = faults(numbered, edges, rules)
     held = [pl.col(name) for name in numbered.columns if name not in ("edges", "issues")]
     told = numbered.select(*held, *_features())
@@ -226,15 +222,14 @@ def _features() -> list[pl.Expr]:
         ["checked", "tested", "external"]
     )
     words = [pl.col(name).cast(schema.CELLS[name], strict=False).alias(f"{name}_word") for name in schema.WORDS]
-    return [title.alias("folded"), content.alias("content"), marked.alias("marked"), backed.alias("backed"), *words]
+    stated = pl.col("confidence").alias("stated")
+    return [stated, title.alias("folded"), content.alias("content"), marked.alias("marked"), backed.alias("backed"), *words]
 
 
 def exploded(numbered: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """The claims' edges, one row an edge, weights defaulted by relation."""
     lists = numbered["edges"]
     lengths = lists.list.len().fill_null(0).to_numpy()
-    if not lengths.any():
-        return _NO_EDGES
     claim = np.repeat(np.arange(len(lists)), lengths)
     place = np.arange(len(claim)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     flat = (lists if lengths.all() else lists.filter(pl.Series(lengths > 0))).explode().struct.unnest()

@@ -174,7 +174,9 @@ def _value(path: str, value: Any, kind: Any, issues: list[dict[str, str]]) -> An
     allowed, said = _PYTHON[kind]
     if isinstance(value, allowed) and isinstance(value, bool) == (kind == pl.Boolean):
         try:
-            return _LOSSLESS.get(kind, _same)(value)
+            if kind == pl.String:
+                value.encode()  # a lone surrogate is no text that a column can hold
+            return _AS_HELD[kind](value) if kind in _AS_HELD else value
         except (OverflowError, UnicodeEncodeError):
             said = f"{said} that a column can hold"
     if not (value is None and path in ("expires", "reverify")):
@@ -182,17 +184,7 @@ def _value(path: str, value: Any, kind: Any, issues: list[dict[str, str]]) -> An
     return None
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
-def _encodable(text: str) -> str:
-    text.encode()
-    return text
-
-
-_LOSSLESS: dict[Any, Callable[[Any], Any]] = {
-    pl.String: _encodable,
+_AS_HELD: dict[Any, Callable[[Any], Any]] = {
     pl.Float64: float,
     pl.Int32: lambda number: int(np.int32(number)),
     pl.Int64: lambda number: int(np.int64(number)),

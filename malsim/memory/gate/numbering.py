@@ -111,15 +111,15 @@ def number(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[st
     sound[checked.issues["claim"].to_numpy()] = False
     first_only = rules.restated_among == "first"
     content = np.arange(told.height)
-    if not (checked.new or all_differ(told.column("content"))):  # text is compared only where hashes meet
-        content = _ids(told.frame().select("rep", "kind", "folded", "body"))
+    if told.height > 1 and not checked.new and not all_differ(told.column("content")):
+        content = _ids(told.frame().select("rep", "kind", "folded", "body"))  # text is compared only where hashes meet
     handle_name, key_name, target_name, names = _names(told, linked)
     standing, alike = _standing_of_title(memory, checked.told.frame()) if first_only else _standing(memory, checked)
     target_row, by_handle = linked.column("row"), np.zeros(linked.height, dtype=bool)
     if linked.height:
         target_row, by_handle = _targets(memory, checked, rules)
     taken = np.full(told.height, NONE)
-    if rules.reused_keys == "refused" and names:
+    if rules.reused_keys == "refused" and names and memory.height:
         claims = checked.told.frame()
         taken = np.maximum(look_up(memory, claims["rep"], claims["key"]), look_up(memory, claims["rep"], claims["handle"]))
     return Batch(
@@ -206,7 +206,9 @@ def _names(told: Deferred, linked: Deferred) -> tuple[Ints, Ints, Ints, int]:
 def _standing(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
     """The first active cell that says the same as each claim, NONE where there is none; twice, as it is what is compared."""
     told, standing = checked.told, np.full(checked.told.height, NONE, dtype=np.int64)
-    near = [] if checked.new else memory.index.alike(told.column("content").tolist(), height=memory.height)
+    if checked.new or not memory.height:
+        return standing, standing
+    near = memory.index.alike(told.column("content").tolist(), height=memory.height)
     if not near:
         return standing, standing
     place, row = (pl.Series(part, dtype=pl.Int64) for part in zip(*near, strict=True))

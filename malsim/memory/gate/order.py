@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory.gate.numbering import look_up_keys
-from malsim.memory.graph.handles import SHORTEST_TAG, named
+from malsim.memory.graph.index import SHORTEST_TAG, named
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _made_names(memory: Memory, checked: Validated, batch: Batch, outcome: Outco
         return _NOTHING  # all bear handles of their own, and none of these may look like a key that is made
     claims, created = checked.told.frame(), np.flatnonzero(outcome.created)
     made = claims[created]
-    key, handle = named(memory, checked.told.rows(created))[0].frame()
+    key, handle = named(memory.index, memory.column("rep"), checked.told.rows(created))[0].frame()
     rep, by = made["rep"], pl.Series("by", created)
     names = pl.concat(
         pl.DataFrame([rep, name.alias("name"), by]).filter(made[column].is_null())

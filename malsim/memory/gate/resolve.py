@@ -86,11 +86,14 @@ def _decide(batch: Batch, accepted: Bools) -> Outcome:
     own = (name != NONE) & ((name == batch.handle_name[claim]) | (name == batch.key_name[claim]))
     in_batch = np.where(owner[name] < claim, batch.cells + owner[name], np.where(own, source[claim], NONE))
     target = np.where(batch.target_row != NONE, batch.target_row, in_batch)
-    refused = _refusals(batch, source, target)
+    refused = _refusals(batch, source, target) if claim.size else _NONE_REFUSED
     sound = batch.sound & ~name_taken
     for kind in refused:
         sound[batch.claim[kind]] = False
     return Outcome(sound, accepted & fresh, source, compared, target, refused, name_taken)
+
+
+_NONE_REFUSED = (np.zeros(0, dtype=bool),) * len(REFUSALS)
 
 
 def _refusals(batch: Batch, source: Ints, target: Ints) -> tuple[Bools, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.rules import Rules
 
-__all__ = ["in_texts", "joined_formats", "personal", "secrets"]
+__all__ = ["NOTHING", "in_texts", "joined_formats", "personal", "secrets"]
 
 # What the reference gate looks for, where rules ask for it alone; the full screen is `malsim.screen`.
 _REFERENCE = {
@@ -122,21 +122,19 @@ def secrets(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataF
     if edges.height and edges.select(formats.in_target).item():
         path = worded("edges[{}].target", "place").alias("path")
         found.append(_named(edges.select("claim", path, pl.col("target").alias("text")), formats))
-    return _first(found) if found else _NOTHING
+    return _first(found) if found else NOTHING
 
 
 def personal(claims: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """Personal data found in claims whose sensitivity is public: one row a field with claim, path and finding."""
     public = claims.filter(claims["sensitivity"] == "public")
-    if public.is_empty():
-        return _NOTHING
     public = public.with_columns(pl.when(~pl.col("key").str.contains(_UUID)).then("key"))  # its digits are no card's
     formats = _formats(rules.screen_formats, public=True)
     found = _found(public, formats)
     if rules.screen_formats != "reference_0.5":
         lookalike = public.with_columns(_digits_for_letters(name) for name in _TEXTS[:5])
         found += _found(lookalike, formats)
-    return _first(found) if found else _NOTHING
+    return _first(found) if found else NOTHING
 
 
 def in_texts(texts: pl.DataFrame, rules: Rules, *, public: bool = False) -> pl.DataFrame:
@@ -198,4 +196,4 @@ def _luhn(digits: pl.Expr) -> pl.Expr:
     return (total % 10 == 0) & (digits.str.len_chars() >= 13)  # noqa: PLR2004  # cards have 13 to 19 digits
 
 
-_NOTHING = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "finding": pl.String})
+NOTHING = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "finding": pl.String})

@@ -116,7 +116,7 @@ def _verdicts(
         "claimed": claims["confidence"],
         **{name: cells[name][row] for name in ("stated", "calibration", "effective")},
         "issues": _listed(issues, "issues", checked.told.height),
-        "notes": _listed(_notes(checked, capped), "notes", checked.told.height),
+        "notes": _listed(_notes(checked, capped) if capped.any() else checked.notes, "notes", checked.told.height),
     }
     return framed(columns)
 
@@ -124,8 +124,6 @@ def _verdicts(
 def _notes(checked: Validated, capped: Bools) -> pl.DataFrame:
     """What is noted of each claim: what the screen found, and whether its confidence was capped."""
     rows = np.flatnonzero(capped)
-    if not rows.size:
-        return checked.notes
     was, now = (pl.Series(checked.told.column(name)[rows]).cast(pl.String) for name in ("confidence", "stated"))
     said = [f"confidence capped from {high} to {cap}: nothing supports it" for high, cap in zip(was, now, strict=True)]
     notes = framed({"claim": rows.astype(np.uint32), "note": pl.Series(said, dtype=pl.String)})

@@ -118,7 +118,8 @@ class Memory:
         new = {"cells": cells, "edges": edges, "writers": writers}
         tables: dict[str, Table] = {name: self.__dict__[name].grown(rows) for name, rows in new.items()}
         after = Memory(**tables, scanned=self.scanned)
-        self._pass_wiring_to(after)
+        if self.__dict__.keys() & {"wiring", "_wiring"}:
+            self._pass_wiring_to(after)
         rows = (tables[name].rows for name in ("cells", "writers"))
         after.__dict__["index"] = self.index.grown(*rows, (cells.height, writers.height), own)
         return after

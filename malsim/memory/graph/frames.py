@@ -187,7 +187,8 @@ class Deferred:
         return Deferred(len(rows), lambda: self.frame()[places(rows)], columns, self.blank)
 
     def with_column(self, name: str, held: NDArray[Any]) -> Deferred:
-        """The same rows with one more column."""
-        columns, more = self.at_hand | {name: held}, framed({name: held})
-        made = self.made.hstack(more) if isinstance(self.made, pl.DataFrame) else lambda: self.frame().hstack(more)
+        """The same rows with other values in a column."""
+        columns, other = self.at_hand | {name: held}, {name: held}
+        ready = isinstance(self.made, pl.DataFrame)
+        made = with_columns(self.made, other) if ready else lambda: with_columns(self.frame(), other)
         return Deferred(self.height, made, columns, self.blank)

@@ -1,12 +1,18 @@
-"""Where names, contents and writers are found: one index grown along with a memory and shared by those that came of it."""
+"""Where names, contents and writers are found, and how cells are named that bring no name.
+
+One index grows along with a memory and is shared by those that came of it.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
+from malsim.memory.graph.frames import Deferred, framed, rank_within_group
 from malsim.memory.schema import KINDS, NONE
 
 if TYPE_CHECKING:
@@ -16,7 +22,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.table import Pile
 
-__all__ = ["Index"]
+__all__ = ["SHORTEST_TAG", "Index", "named", "scattered", "tags"]
 
 _MADE = re.compile(rf"(?:{'|'.join(KINDS)})_[0-9a-f]{{4,}}")  # every handle that is made of a cell's place is of this form
 
@@ -127,3 +133,107 @@ class Index:
 
 
 _NOBODY: dict[str | None, int] = {}
+
+
+# arrays without axes: beside an array, numpy takes them in half the time that its own scalars take
+_MIXERS = np.array(0xBF58476D1CE4E5B9, dtype=np.uint64), np.array(0x94D049BB133111EB, dtype=np.uint64)
+_SHIFTS = np.array(30, dtype=np.uint64), np.array(27, dtype=np.uint64), np.array(31, dtype=np.uint64)
+
+
+def scattered(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A bijection of 64-bit numbers that scatters neighbours (the finaliser of SplitMix64)."""
+    number = number ^ (number >> _SHIFTS[0])
+    number *= _MIXERS[0]
+    number ^= number >> _SHIFTS[1]
+    number *= _MIXERS[1]
+    number ^= number >> _SHIFTS[2]
+    return number
+
+
+def tags(ordinals: NDArray[np.int64]) -> NDArray[np.str_]:
+    """One tag for the nth cell of a replication: the same for the same n, and never the same for two.
+
+    Each block of 16^d ordinals has d ≥ 4 digits, shuffled by a bijection of that block, so tags grow instead of colliding.
+
+    >>> tags(np.array([0, 1, 70_000])).tolist()
+    ['5a27', 'f860', '05c17']
+    """
+    made = np.full(len(ordinals), "", dtype="U16")
+    digits = 4
+    while (left := made == "").any():
+        here = left & (ordinals < 16**digits)
+        made[here] = _hex((ordinals[here] * 0x9E39 + 0x5A27) % 16**digits, digits)
+        digits += 1
+    return made
+
+
+_DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+
+
+def _hex(numbers: NDArray[np.generic], digits: int) -> NDArray[np.str_]:
+    shifts = np.arange(4 * (digits - 1), -1, -4, dtype=np.uint64)
+    nibbles = (numbers.astype(np.uint64)[:, None] >> shifts) & np.uint64(15)
+    made: NDArray[np.str_] = _DIGITS[nibbles].view(f"S{digits}").reshape(-1).astype("U")
+    return made
+
+
+SHORTEST_TAG = 4
+LONGEST_TAG = 16
+
+
+def named(index: Index, standing: NDArray[np.int64], told: Deferred) -> tuple[Deferred, list[str]]:
+    """The key and the handle of each new cell, and those of them that are not made of a cell's place alone.
+
+    `standing` are the replications of the cells that stand. A handle that was not given depends on nothing but how many
+    cells its replication holds, so that one replication names its cells alike whatever runs beside it.
+    """
+    reps = told.column("rep")
+    ordinal = rank_within_group(reps) + np.bincount(standing, minlength=int(reps.max(initial=0)) + 1)[reps]
+    given, by_key = told.tells("handle"), told.tells("key")
+    if not (given or by_key) and index.leaves_made_names_free:
+        return Deferred(told.height, partial(_by_place, told, ordinal), {}), []
+    made, by_place = told.frame(), _by_place(told, ordinal)
+    key, handle = by_place
+    if by_key:
+        hexed = made["key"].str.to_lowercase().str.replace_all("[^0-9a-f]", "")
+        tail = hexed.str.slice(0, SHORTEST_TAG).str.pad_end(SHORTEST_TAG, "0")
+        handle, key = (made["kind"] + "_" + tail).fill_null(handle), made["key"].fill_null(key)
+    if given:
+        handle = made["handle"].fill_null(handle)
+    names = handle.to_list()
+    if not (given or by_key) and index.are_free(reps.tolist(), names, height=len(standing)):
+        return Deferred.of(by_place), []
+    if made["handle"].null_count():
+        is_given = made["handle"].is_not_null().to_list()
+        names = _lengthened(index, len(standing), reps.tolist(), names, key.to_list(), is_given)
+    handle = pl.Series(names, dtype=pl.String)
+    return Deferred.of(framed({"key": key, "handle": handle})), [*names, *key]
+
+
+def _by_place(told: Deferred, ordinal: NDArray[np.int64]) -> pl.DataFrame:
+    """The keys and handles that follow from each cell's place in its replication."""
+    tag = tags(ordinal)
+    digits = _hex(scattered(ordinal.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)), 16)
+    key = pl.Series(np.char.add(tag, digits).tolist(), dtype=pl.String)
+    return framed({"key": key, "handle": told.frame()["kind"] + "_" + pl.Series(tag.tolist(), dtype=pl.String)})
+
+
+def _lengthened(
+    index: Index, height: int, reps: list[int], names: list[str], keys: list[str], given: list[bool]
+) -> list[str]:
+    """Lengthen each made handle that another cell bears by digits of its own key, until none does."""
+    seen = {(rep, name) for rep, name, is_given in zip(reps, names, given, strict=True) if is_given}
+    grown = []
+    for rep, short, key, is_given in zip(reps, names, keys, given, strict=True):
+        if is_given:
+            grown.append(short)
+            continue
+        digits = "".join(digit for digit in key.lower() if digit in "0123456789abcdef").ljust(LONGEST_TAG, "0")
+        name = short
+        for extra in range(SHORTEST_TAG, LONGEST_TAG):
+            if not ((rep, name) in seen or index.bears(rep, name, height=height)):
+                break
+            name += digits[extra]
+        seen.add((rep, name))
+        grown.append(name)
+    return grown

@@ -125,6 +125,7 @@ class ClaimTemplates:
             "writer": self._names[drafts.who],
             "author": self._authors[drafts.rep, drafts.who],
             "confidence": drafts.stated,
+            "stated": drafts.stated,
             **({} if new else {"content": bare(texts()["content"])}),
         }
         told = Deferred(len(drafts), partial(self._told, drafts, fact, statement, texts), numbers, _UNNAMED)
@@ -202,6 +203,7 @@ class ClaimTemplates:
             "writer": self.writers[places(drafts.who)],
             "sequence": drafts.turn,
             "confidence": drafts.stated,
+            "stated": drafts.stated,
         }
         return framed(columns)
 

@@ -14,7 +14,7 @@ from malsim.memory import Memory, Rules, admit, settle, tick
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import connect_rows
 from malsim.memory.graph.frames import worded
-from malsim.memory.graph.handles import scattered
+from malsim.memory.graph.index import scattered
 from malsim.memory.scoring.answers import answers
 from malsim.sim.record.scoring import Score, score
 from malsim.sim.replay.disputes import disputes
