@@ -11,7 +11,7 @@ from malsim.memory import schema
 from malsim.memory.graph.frames import worded
 
 if TYPE_CHECKING:
-    from malsim.memory.gate.verdicts import Judgement
+    from malsim.memory.gate.verdicts import GateResult
     from malsim.memory.graph.arrays import Ints
     from malsim.memory.graph.claim_graph import Memory
 
@@ -21,7 +21,7 @@ EVENT = ("t", "rep", "kind", "subject", "detail", "cause")
 KINDS = dict(zip(schema.VERDICT, ("admitted", "deduplicated", "rejected"), strict=True))
 
 
-def account(said: Judgement) -> pl.DataFrame:
+def account(said: GateResult) -> pl.DataFrame:
     """One event a claim, then one each that was attenuated, then one a cell that was superseded."""
     parts = [*_verdicts(said.verdicts), *_replacements(np.sort(said.superseded), said.memory)]
     return pl.concat([part.select(EVENT) for part in parts])

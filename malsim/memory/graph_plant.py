@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from malsim.memory.gate.verdicts import Judgement
+    from malsim.memory.gate.verdicts import GateResult
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import Claims, Vocabulary
     from malsim.memory.rules import Rules
@@ -129,7 +129,7 @@ class Graph:
         return state.taking(memory)
 
 
-def verdicts_of(said: Judgement) -> Verdicts:
+def verdicts_of(said: GateResult) -> Verdicts:
     """What the gate said, as any plant says it."""
     return Verdicts(
         verdict=said.verdict, row=said.row, superseded=said.superseded, attenuated=said.attenuated,

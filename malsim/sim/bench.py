@@ -39,7 +39,7 @@ from malsim.sim.world import World
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from malsim.memory.gate.verdicts import Judgement
+    from malsim.memory.gate.verdicts import GateResult
     from malsim.sim.engine.claim_context import Ints
     from malsim.sim.settings.scenario import Scenario
 
@@ -233,7 +233,7 @@ class Bench:
             netlist_runner.scan(Memory.empty(), at, self.counters, self.reviewers, lambda _: None)
             return state
 
-        def on_verdicts(said: Judgement) -> None:
+        def on_verdicts(said: GateResult) -> None:
             rep: Ints = said.rep - self.scenario.first
             after = plant.with_graph(state, said.memory)
             self.recorder.admitted(verdicts_of(said), rep, plant.view(after, days(at)))

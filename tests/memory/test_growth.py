@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from malsim.memory import Memory, admit, schema, tick
 from malsim.memory.gate.edit import connect, expanded
 from malsim.memory.graph.edge_matrix import wire
-from malsim.memory.graph.frames import Deferred, bare
-from malsim.memory.graph.table import Column, Pile, Table
+from malsim.memory.graph.frames import LazyRows, to_array
+from malsim.memory.graph.table import ChunkedRows, Column, Table
 from malsim.memory.rules import Rules
 from malsim.memory.scoring.outcomes import accusations, contradicted, replaced
 
@@ -72,7 +72,7 @@ def test_a_kept_column_is_that_of_the_cells(steps: list[object], looked: set[int
     opened = expanded(memory, np.arange(0, memory.height, 2), 9.0, Rules())
     for after in (opened, memory):
         for name in NUMBERS:
-            np.testing.assert_array_equal(after.column(name), bare(after.cells[name]))
+            np.testing.assert_array_equal(after.column(name), to_array(after.cells[name]))
 
 
 NEW = st.lists(st.floats(allow_nan=False), max_size=4)
@@ -174,12 +174,12 @@ def test_new_rows_are_made_a_frame_only_when_the_cells_are_asked_for() -> None:
         one.table("edges").column(name)
     asked: list[str] = []
 
-    def late(name: str) -> Deferred:
+    def late(name: str) -> LazyRows:
         new = getattr(two, name).slice(getattr(one, name).height)
-        at_hand = {column: bare(new[column]) for column in one.table(name).columns}
-        return Deferred(new.height, lambda: asked.append(name) or new, at_hand)  # type: ignore[func-returns-value]
+        at_hand = {column: to_array(new[column]) for column in one.table(name).columns}
+        return LazyRows(new.height, lambda: asked.append(name) or new, at_hand)  # type: ignore[func-returns-value]
 
-    grown = tick(one.grown(late("cells"), late("edges"), Deferred.of(two.writers.clear()), ["obs_0001"]), 2.0)
+    grown = tick(one.grown(late("cells"), late("edges"), LazyRows.of(two.writers.clear()), ["obs_0001"]), 2.0)
     assert (grown.height, asked) == (2, [])
     for _ in range(2):
         assert grown.index.bears(0, "obs_0001", height=2)
@@ -189,10 +189,10 @@ def test_new_rows_are_made_a_frame_only_when_the_cells_are_asked_for() -> None:
 
 
 def test_pieces_that_nobody_asks_for_do_not_pile_up_without_end() -> None:
-    pile = Pile.of(pl.DataFrame({"n": [0]}))
-    first = pile = pile.grown(Deferred.of(pl.DataFrame({"n": [1]})))
+    pile = ChunkedRows.of(pl.DataFrame({"n": [0]}))
+    first = pile = pile.grown(LazyRows.of(pl.DataFrame({"n": [1]})))
     for n in range(2, 2_500):
-        pile = pile.grown(Deferred.of(pl.DataFrame({"n": [n]})))
+        pile = pile.grown(LazyRows.of(pl.DataFrame({"n": [n]})))
     below = pile
     while below.below is not None:
         below = below.below

@@ -16,7 +16,7 @@ from malsim.memory import Memory, Rules, admit
 from malsim.memory.gate.admit import judged, screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import Validated
-from malsim.memory.gate.verdicts import Judgement
+from malsim.memory.gate.verdicts import GateResult
 from malsim.memory.schema import NONE, RELATIONS
 from malsim.sim.engine.claim_batch import ClaimBatch
 from malsim.sim.engine.claim_templates import ClaimForm, ClaimTemplates
@@ -117,7 +117,7 @@ def test_drafts_are_judged_as_the_claims_they_stand_for(case: str, data: st.Data
     said = judged(memory, vocabulary.claims(drafts, memory), rules)
     by_hand = admit(memory, written(drafts, memory, facts, writers), rules)
     assert_frame_equal(said.verdicts, by_hand.verdicts)
-    compared = Judgement.between(memory, by_hand.memory, by_hand.verdicts)
+    compared = GateResult.between(memory, by_hand.memory, by_hand.verdicts)
     for name in ("rep", "verdict", "row", "attenuated"):
         np.testing.assert_array_equal(getattr(said, name), getattr(compared, name))
     assert sorted(said.superseded.tolist()) == compared.superseded.tolist()
@@ -187,7 +187,10 @@ def test_a_batch_joined_of_two_is_the_batch_of_both_in_order() -> None:
     parts = [screened(validate(as_sorted(claims[half::2], numbered["sequence"][half::2]), rules), rules) for half in (0, 1)]
     joined, order = Validated.joined(*parts)
     whole = screened(validate(as_sorted(claims, numbered["sequence"]), rules), rules)
-    ours_and_theirs = ((joined.told.frame(), whole.told.frame()), *zip(joined.of_claims(), whole.of_claims(), strict=True))
+    ours_and_theirs = (
+        (joined.claims.frame(), whole.claims.frame()),
+        *zip(joined.of_claims(), whole.of_claims(), strict=True),
+    )
     for ours, theirs in ours_and_theirs:
         assert_frame_equal(ours.sort("claim", maintain_order=True), theirs.sort("claim", maintain_order=True))
     assert sorted(order.tolist()) == list(range(8))

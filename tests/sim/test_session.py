@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from malsim.memory import Rules
     from malsim.memory.gate.claims import Validated
-    from malsim.memory.gate.verdicts import Judgement
+    from malsim.memory.gate.verdicts import GateResult
     from malsim.sim.run import Run
 
 HOUR = DAY // 24
@@ -133,9 +133,9 @@ def test_no_exception_gets_round_the_stop_hook(owner: type, name: str, monkeypat
 
 
 def test_a_lesson_that_the_gate_refuses_was_not_written_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    def deaf(memory: Memory, checked: Validated, rules: Rules) -> Judgement:
+    def deaf(memory: Memory, checked: Validated, rules: Rules) -> GateResult:
         of_reader = (
-            checked.told.frame()
+            checked.claims.frame()
             .filter(pl.col("writer") == "reader")
             .select("claim", path=pl.lit("title"), message=pl.lit("is not heard"))
         )

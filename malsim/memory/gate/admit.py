@@ -16,8 +16,8 @@ from malsim.memory.gate.claims import Claims, Validated, as_claims
 from malsim.memory.gate.numbering import number
 from malsim.memory.gate.order import first_doubt
 from malsim.memory.gate.resolve import NOTHING, replacements, resolve
-from malsim.memory.gate.verdicts import Judgement
-from malsim.memory.graph.frames import Deferred, worded
+from malsim.memory.gate.verdicts import GateResult
+from malsim.memory.graph.frames import LazyRows, worded
 from malsim.memory.rules import Rules
 from malsim.memory.scoring.sequential import moved
 
@@ -60,17 +60,17 @@ def admit(
     return Admission(said.memory, said.verdicts)
 
 
-def judged(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> Judgement:
+def judged(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> GateResult:
     """Take claims that were validated and screened, and stand in the order of the gate, through the rest of it."""
     factors = factors or {}
     checked = _capped(checked, rules)
     if factors:
-        checked = replace(checked, issues=pl.concat([checked.issues, _impossible(checked.told.frame(), factors)]))
-    if not checked.told.height:
-        return Judgement.between(memory, memory, pl.DataFrame(schema=schema.VERDICTS))
-    parts, end = list[Judgement](), checked.told.height
+        checked = replace(checked, issues=pl.concat([checked.issues, _impossible(checked.claims.frame(), factors)]))
+    if not checked.claims.height:
+        return GateResult.between(memory, memory, pl.DataFrame(schema=schema.VERDICTS))
+    parts, end = list[GateResult](), checked.claims.height
     while True:
-        ahead = checked if end == checked.told.height else checked.rows(np.arange(end))
+        ahead = checked if end == checked.claims.height else checked.rows(np.arange(end))
         batch = number(memory, ahead, rules, factors)
         outcome = resolve(batch)
         replaced = replacements(memory, ahead, batch, outcome, rules) if batch.claim.size else NOTHING
@@ -81,19 +81,19 @@ def judged(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping
         built = build(memory, ahead, batch, outcome, replaced, rules)
         if rules.recompute == "admit":
             built = moved(built, outcome, factors, rules)
-        parts.append(Judgement.of(ahead, batch, outcome, built))
-        if end == checked.told.height:
+        parts.append(GateResult.of(ahead, batch, outcome, built))
+        if end == checked.claims.height:
             break
-        memory, checked = built.memory, checked.rows(np.arange(end, checked.told.height))
-        end = checked.told.height
-    return Judgement.joined(parts) if len(parts) > 1 else parts[0]
+        memory, checked = built.memory, checked.rows(np.arange(end, checked.claims.height))
+        end = checked.claims.height
+    return GateResult.joined(parts) if len(parts) > 1 else parts[0]
 
 
 def screened(checked: Validated, rules: Rules) -> Validated:
     """Refuse claims that hold a credential, or personal data in a public write; or, under `flag`, mark them."""
-    secrets = screen.secrets(checked.told.frame(), checked.linked.frame(), rules)
-    public = (checked.told.frame()["sensitivity"] == "public").any()
-    personal = screen.personal(checked.told.frame(), rules) if public else screen.NOTHING
+    secrets = screen.secrets(checked.claims.frame(), checked.edges.frame(), rules)
+    public = (checked.claims.frame()["sensitivity"] == "public").any()
+    personal = screen.personal(checked.claims.frame(), rules) if public else screen.NOTHING
     if secrets.is_empty() and personal.is_empty():
         return checked
     if rules.screen == "flag":
@@ -107,7 +107,7 @@ def screened(checked: Validated, rules: Rules) -> Validated:
     in_writer = said.filter(pl.col("path") == "writer")["claim"].implode()
     writer = pl.when(~pl.col("claim").is_in(in_writer)).then(pl.col("writer")).alias("writer")
     issues = pl.concat([checked.issues, said]).unique(["claim", "path"], keep="last", maintain_order=True)
-    return replace(checked, told=Deferred.of(checked.told.frame().with_columns(*blank, writer)), issues=issues)
+    return replace(checked, claims=LazyRows.of(checked.claims.frame().with_columns(*blank, writer)), issues=issues)
 
 
 def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) -> Validated:
@@ -120,20 +120,20 @@ def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) 
     ]
     lowered = pl.when(secret).then(pl.lit("secret")).when(exposed).then(pl.lit("private")).otherwise("sensitivity")
     word = lowered.cast(schema.CELLS["sensitivity"], strict=False)
-    claims = checked.told.frame().with_columns(lowered.alias("sensitivity"), word.alias("sensitivity_word"))
-    return replace(checked, told=Deferred.of(claims), notes=pl.concat([checked.notes, *notes]))
+    claims = checked.claims.frame().with_columns(lowered.alias("sensitivity"), word.alias("sensitivity_word"))
+    return replace(checked, claims=LazyRows.of(claims), notes=pl.concat([checked.notes, *notes]))
 
 
 def _capped(checked: Validated, rules: Rules) -> Validated:
     """Cap high confidence that nothing supports; the writer's number stays as `confidence`, the capped one is `stated`."""
-    confidence, backed = checked.told.column("confidence"), checked.told.column("backed").copy()
-    code, weight = checked.linked.column("code"), checked.linked.column("weight")
+    confidence, backed = checked.claims.column("confidence"), checked.claims.column("backed").copy()
+    code, weight = checked.edges.column("code"), checked.edges.column("weight")
     evidence = (code == _DERIVED_FROM) | ((code == _SUPPORTS) & (weight > 0))
-    backed[checked.linked.column("claim")[evidence]] = True
+    backed[checked.edges.column("claim")[evidence]] = True
     capped = ~backed & (confidence > rules.confidence_cap)
     if not capped.any():
         return checked
-    return replace(checked, told=checked.told.with_column("stated", np.where(capped, rules.confidence_cap, confidence)))
+    return replace(checked, claims=checked.claims.with_column("stated", np.where(capped, rules.confidence_cap, confidence)))
 
 
 _SUPPORTS, _DERIVED_FROM = (schema.RELATIONS.index(name) for name in ("supports", "derived_from"))

@@ -13,7 +13,7 @@ from malsim.memory import schema
 from malsim.memory.gate.edge_rows import NO_EDGES, edges_of, refreshed, supported
 from malsim.memory.gate.numbering import look_up_keys
 from malsim.memory.graph.claim_graph import Memory
-from malsim.memory.graph.frames import Deferred, framed, places
+from malsim.memory.graph.frames import LazyRows, frame_of, places
 from malsim.memory.graph.handles import is_immutable
 from malsim.memory.graph.index import named
 from malsim.memory.schema import NONE
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.gate.claims import Validated
     from malsim.memory.gate.numbering import Batch, Bools, Ints
-    from malsim.memory.gate.resolve import Outcome, Replaced
+    from malsim.memory.gate.resolve import Replaced, Resolution
     from malsim.memory.graph.arrays import Array
     from malsim.memory.rules import Rules
 
@@ -62,11 +62,11 @@ class Rows:
         return rows
 
 
-def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, replaced: Replaced, rules: Rules) -> Built:
+def build(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, replaced: Replaced, rules: Rules) -> Built:
     """Add what was accepted."""
     created = np.flatnonzero(outcome.created)
     every = len(created) == len(batch.sound)
-    made = checked.told if every else checked.told.rows(created)
+    made = checked.claims if every else checked.claims.rows(created)
     reused = np.full(made.height, NONE, dtype=np.int64)
     if rules.reused_keys != "refused":
         reused = look_up_keys(memory, made.frame()["rep"], made.frame()["key"])
@@ -93,7 +93,7 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, re
         after = supported(after, edges, rules)
     if rules.reinforced_by == "restatement" and not every:
         again = np.flatnonzero(outcome.accepted & ~outcome.created)
-        after = refreshed(after, row[again], checked.told.column("t")[again], rules)
+        after = refreshed(after, row[again], checked.claims.column("t")[again], rules)
     return Built(after, row, before.table("edges").rows.height, edge_claim, (rows.of(replaced.old), replaced.at), walk)
 
 
@@ -114,7 +114,7 @@ def _overwritten(memory: Memory, cells: pl.DataFrame, reused: Ints) -> Memory:
     )
 
 
-def _writers(memory: Memory, made: Deferred, author: Ints) -> tuple[Ints, Deferred]:
+def _writers(memory: Memory, made: LazyRows, author: Ints) -> tuple[Ints, LazyRows]:
     """Row of each new cell's writer, and the rows of writers who were not there yet."""
     known = memory.table("writers").rows.height
     unseen, first, place = np.unique(author[author >= known], return_index=True, return_inverse=True)
@@ -129,16 +129,16 @@ def _writers(memory: Memory, made: Deferred, author: Ints) -> tuple[Ints, Deferr
     nothing = np.zeros(len(at), dtype=np.int64)
     record = {"claims": nothing, "contradicted": nothing, "calibration": np.ones(len(at))}
     named = {name: made.column(name)[at] for name in ("rep", "writer")}
-    return numbered, Deferred(len(at), partial(_recorded, named, record), named | record)
+    return numbered, LazyRows(len(at), partial(_recorded, named, record), named | record)
 
 
 def _recorded(named: Mapping[str, NDArray[Any]], record: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
     """New writers in full."""
     writer = pl.Series(named["writer"].tolist(), dtype=pl.String)
-    return framed({"rep": named["rep"].astype(np.int32), "writer": writer, **record})
+    return frame_of({"rep": named["rep"].astype(np.int32), "writer": writer, **record})
 
 
-_NOBODY = Deferred.of(pl.DataFrame(schema=schema.WRITERS))
+_NOBODY = LazyRows.of(pl.DataFrame(schema=schema.WRITERS))
 
 
 def _demoted(memory: Memory, replaced: Replaced, rows: Rows) -> Memory:
@@ -167,8 +167,8 @@ _AT_HAND = ("rep", "object", "reverify", "locked", "pinned", "requires_review")
 
 
 def new_cells(
-    told: Deferred, names: Deferred, *, author: Ints, factor: NDArray[np.float64], live: Bools, rules: Rules
-) -> Deferred:
+    told: LazyRows, names: LazyRows, *, author: Ints, factor: NDArray[np.float64], live: Bools, rules: Rules
+) -> LazyRows:
     """Cells (columns of `schema.CELLS`) of checked claims; effective = stated · calibration until their first tick."""
     count, stated, seed = told.height, told.column("stated"), np.full(told.height, rules.salience_seed)
     immutable = np.zeros(count, dtype=bool)  # a made handle has no capital
@@ -193,10 +193,10 @@ def new_cells(
         "read": np.full(count, np.nan),
         **dict.fromkeys(("created", "touched"), told.column("t")),
     }
-    return Deferred(count, partial(_cells, told, names, numbers), dict(numbers))
+    return LazyRows(count, partial(_cells, told, names, numbers), dict(numbers))
 
 
-def _cells(told: Deferred, names: Deferred, numbers: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
+def _cells(told: LazyRows, names: LazyRows, numbers: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
     """New cells in full."""
     made, stated = told.frame(), told.column("stated")
     doubt = {name: thousandths((1.0 - stated) * share) for name, share in _SHARES.items()}
@@ -217,7 +217,7 @@ def _cells(told: Deferred, names: Deferred, numbers: Mapping[str, NDArray[Any]])
         "successor": _NO_ROW.new_from_index(0, made.height),
         "read": _NEVER.new_from_index(0, made.height),
     }
-    return framed({name: columns[name] for name in schema.CELLS})
+    return frame_of({name: columns[name] for name in schema.CELLS})
 
 
 def source_quality(stated: Array) -> Array:

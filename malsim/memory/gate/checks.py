@@ -15,7 +15,7 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.memory.gate.claims import NO_NOTES, Validated
-from malsim.memory.graph.frames import Deferred, worded
+from malsim.memory.graph.frames import LazyRows, worded
 from malsim.memory.graph.handles import LONGEST, is_handle, is_immutable, kind_of
 from malsim.memory.graph.texts import content_of, folded
 from malsim.memory.schema import NONE
@@ -202,7 +202,7 @@ def validate(claims: pl.DataFrame, rules: Rules) -> Validated:
     issues = faults(numbered, edges, rules)
     held = [pl.col(name) for name in numbered.columns if name not in ("edges", "issues")]
     told = numbered.select(*held, *_features())
-    return Validated(Deferred.of(told), Deferred.of(edges.drop("relation")), issues, NO_NOTES)
+    return Validated(LazyRows.of(told), LazyRows.of(edges.drop("relation")), issues, NO_NOTES)
 
 
 _NO_EDGES = pl.DataFrame(

@@ -13,7 +13,7 @@ import polars as pl
 
 from malsim.errors import DataError
 from malsim.memory import schema
-from malsim.memory.graph.frames import Deferred, with_columns
+from malsim.memory.graph.frames import LazyRows, with_columns
 from malsim.screen import holds_secret
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _value(path: str, value: Any, kind: Any, issues: list[dict[str, str]]) -> An
     allowed, said = _PYTHON[kind]
     if isinstance(value, allowed) and isinstance(value, bool) == (kind == pl.Boolean):
         try:
-            if kind == pl.String:
+            if isinstance(value, str):
                 value.encode()  # a lone surrogate is no text that a column can hold
             return _AS_HELD[kind](value) if kind in _AS_HELD else value
         except (OverflowError, UnicodeEncodeError):
@@ -227,17 +227,17 @@ NO_NOTES = pl.DataFrame(schema={"claim": pl.UInt32, "note": pl.String})
 class Validated:
     """Claims with their features, their edges as a frame of their own, what is wrong and what is noted.
 
-    `claims` (in numbers: `told`) has the columns of `schema.CLAIMS` but edges and issues, its own number (claim), and its
+    `claims` has the columns of `schema.CLAIMS` but edges and issues, its own number (claim), and its
     features: folded (title), content (hash), marked (locked or immutable), backed (a source or a verification), and its
-    words as enums. `edges` (in numbers: `linked`) has claim (row of claims), place (index within the claim), target, row
+    words as enums. `edges` has claim (row of claims), place (index within the claim), target, row
     (the cell it means; NONE where the name has to be looked up), weight, mutual, code (the relation's number, -1 unknown);
     `issues` has claim, path, message; `notes` has claim, note. The numbers may bring `author`, the rows that claims' writers
     are known to have (NONE where that is not known). Of `new` claims it is known that each says what no other of them and no
     cell does, and their contents are not looked at.
     """
 
-    told: Deferred
-    linked: Deferred
+    claims: LazyRows
+    edges: LazyRows
     issues: pl.DataFrame
     notes: pl.DataFrame
     new: bool = False
@@ -245,28 +245,28 @@ class Validated:
     @classmethod
     def joined(cls, first: Validated, second: Validated) -> tuple[Validated, NDArray[np.integer[Any]]]:
         """Two batches as one, in the order in which the gate takes claims (time, writer, sequence); and that order."""
-        names = first.told.frame().columns
+        names = first.claims.frame().columns
         edges, issues, notes = (
-            pl.concat([one, other.with_columns(pl.col("claim") + first.told.height).select(one.columns)])
+            pl.concat([one, other.with_columns(pl.col("claim") + first.claims.height).select(one.columns)])
             for one, other in zip(first.of_claims(), second.of_claims(), strict=True)
         )
-        claims = pl.concat([first.told.frame(), second.told.frame().select(names)])
-        both = cls(Deferred.of(claims), Deferred.of(edges), issues, notes)
+        claims = pl.concat([first.claims.frame(), second.claims.frame().select(names)])
+        both = cls(LazyRows.of(claims), LazyRows.of(edges), issues, notes)
         sorted_by = pl.arg_sort_by("t", "writer", "sequence", nulls_last=True, maintain_order=True)
-        order = both.told.frame().select(sorted_by).to_series().to_numpy().astype(np.int64)
+        order = both.claims.frame().select(sorted_by).to_series().to_numpy().astype(np.int64)
         return both.rows(order), order
 
     def rows(self, order: NDArray[np.integer[Any]]) -> Validated:
         """The claims of these rows, in this order, each with its edges, issues and notes."""
         numbered = np.arange(len(order), dtype=np.uint32)
-        claims = with_columns(self.told.frame()[order], {"claim": numbered})
+        claims = with_columns(self.claims.frame()[order], {"claim": numbered})
         now = pl.DataFrame([pl.Series("claim", order, dtype=pl.UInt32), pl.Series("now", numbered)])
         edges, issues, notes = (
             now.join(held, on="claim", maintain_order="left_right").drop("claim").rename({"now": "claim"})
             for held in self.of_claims()
         )
-        return Validated(Deferred.of(claims), Deferred.of(edges), issues, notes)
+        return Validated(LazyRows.of(claims), LazyRows.of(edges), issues, notes)
 
     def of_claims(self) -> tuple[pl.DataFrame, ...]:
         """The frames whose rows name claims: edges, issues, notes."""
-        return self.linked.frame(), self.issues, self.notes
+        return self.edges.frame(), self.issues, self.notes

@@ -11,7 +11,7 @@ import polars as pl
 from malsim.memory import schema
 from malsim.memory.gate.numbering import all_differ
 from malsim.memory.gate.resolve import SUPERSEDES
-from malsim.memory.graph.frames import Deferred, framed, places
+from malsim.memory.graph.frames import LazyRows, frame_of, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.gate.claims import Validated
     from malsim.memory.gate.numbering import Batch, Bools, Ints
-    from malsim.memory.gate.resolve import Outcome
+    from malsim.memory.gate.resolve import Resolution
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
@@ -28,31 +28,31 @@ __all__ = ["NO_EDGES", "edges_of", "new_edges", "refreshed", "supported"]
 
 
 def edges_of(
-    memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, row_of: Callable[[Ints], Ints], rules: Rules
-) -> tuple[Deferred, Ints, tuple[Ints, Ints]]:
+    memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, row_of: Callable[[Ints], Ints], rules: Rules
+) -> tuple[LazyRows, Ints, tuple[Ints, Ints]]:
     """Edges of accepted claims by row, reverse edges of mutual ones included; the claim of each.
 
     And (claim, row) of each edge that weighs something, as written.
     """
     keep = _kept(batch, outcome, rules)
-    weighs = keep & (checked.linked.column("weight") != 0.0)
+    weighs = keep & (checked.edges.column("weight") != 0.0)
     walk = batch.claim[weighs], row_of(outcome.target[weighs])
     claim = batch.claim[keep]
     if not claim.size:
         return NO_EDGES, claim, walk
     source, code, target = row_of(outcome.source[claim]), batch.code[keep], row_of(outcome.target[keep])
-    mutual = checked.linked.column("mutual")[keep]
-    weight, t = checked.linked.column("weight")[keep], checked.told.column("t")[claim]
+    mutual = checked.edges.column("mutual")[keep]
+    weight, t = checked.edges.column("weight")[keep], checked.claims.column("t")[claim]
     numbers = {"source": source, "relation": code, "target": target, "weight": weight, "t": t}
-    written = Deferred(len(claim), partial(_written, numbers, checked.told, claim), dict(numbers))
+    written = LazyRows(len(claim), partial(_written, numbers, checked.claims, claim), dict(numbers))
     if source.min() >= memory.height and not mutual.any() and _no_two_alike(source, code, target):
         return written, claim, walk
-    frame = written.frame().hstack(framed({"mutual": mutual, "claim": claim}))
+    frame = written.frame().hstack(frame_of({"mutual": mutual, "claim": claim}))
     fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")
-    return Deferred.of(fresh[list(schema.EDGES)]), fresh["claim"].to_numpy(), walk
+    return LazyRows.of(fresh[list(schema.EDGES)]), fresh["claim"].to_numpy(), walk
 
 
-def _kept(batch: Batch, outcome: Outcome, rules: Rules) -> Bools:
+def _kept(batch: Batch, outcome: Resolution, rules: Rules) -> Bools:
     """Which edges the rules keep of the claims that were accepted."""
     keep: Bools = outcome.accepted[batch.claim]
     if rules.restated_edges == "dropped":
@@ -62,7 +62,7 @@ def _kept(batch: Batch, outcome: Outcome, rules: Rules) -> Bools:
     return keep
 
 
-def _written(numbers: Mapping[str, NDArray[Any]], told: Deferred, claim: Ints) -> pl.DataFrame:
+def _written(numbers: Mapping[str, NDArray[Any]], told: LazyRows, claim: Ints) -> pl.DataFrame:
     """Edges in full, by those who claimed them."""
     writer = pl.Series(told.column("writer")[claim].tolist(), dtype=pl.String)
     columns: dict[str, pl.Series | NDArray[Any]] = {
@@ -70,10 +70,10 @@ def _written(numbers: Mapping[str, NDArray[Any]], told: Deferred, claim: Ints) -
         "relation": _RELATIONS[places(numbers["relation"])],
         "writer": writer,
     }
-    return framed({name: columns[name] for name in schema.EDGES})
+    return frame_of({name: columns[name] for name in schema.EDGES})
 
 
-NO_EDGES = Deferred.of(pl.DataFrame(schema=schema.EDGES))
+NO_EDGES = LazyRows.of(pl.DataFrame(schema=schema.EDGES))
 _RELATIONS = pl.Series(schema.RELATIONS, dtype=schema.EDGES["relation"])
 _SUPPORTS = schema.RELATIONS.index("supports")
 
@@ -100,7 +100,7 @@ def _no_two_alike(source: Ints, relation: NDArray[np.integer[Any]], target: Ints
     return all_differ(said)
 
 
-def supported(memory: Memory, edges: Deferred, rules: Rules) -> Memory:
+def supported(memory: Memory, edges: LazyRows, rules: Rules) -> Memory:
     """Touch the cells that new edges support on another writer's word, where the rules count that as reinforcement."""
     if rules.reinforced_by not in ("corroboration", "restatement") or not edges.height:
         return memory

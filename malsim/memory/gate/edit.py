@@ -15,7 +15,7 @@ from malsim.memory.gate.checks import edge_issues, gather
 from malsim.memory.gate.edge_rows import new_edges, refreshed, supported
 from malsim.memory.gate.numbering import look_up
 from malsim.memory.gate.screen import in_texts
-from malsim.memory.graph.frames import Deferred, joined
+from malsim.memory.graph.frames import LazyRows, joined
 from malsim.memory.graph.texts import content_of, folded
 from malsim.memory.rules import Rules
 from malsim.memory.schema import NONE
@@ -83,7 +83,7 @@ def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
     fresh = new_edges(memory, typed, last_weight=rules.duplicate_edges == "last_weight")[list(schema.EDGES)]
     if fresh.is_empty():
         return memory
-    return supported(memory, Deferred.of(fresh), rules).with_edges(joined(memory.edges, fresh))
+    return supported(memory, LazyRows.of(fresh), rules).with_edges(joined(memory.edges, fresh))
 
 
 def _typed(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.gate.claims import Validated
     from malsim.memory.graph.claim_graph import Memory
-    from malsim.memory.graph.frames import Deferred
+    from malsim.memory.graph.frames import LazyRows
     from malsim.memory.rules import Rules
 
 __all__ = ["Authors", "Batch", "Bools", "Ints", "all_differ", "authors_of", "look_up", "look_up_keys", "number"]
@@ -106,7 +106,7 @@ class Batch:
 
 def number(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[str, float]) -> Batch:
     """Number the contents, names, targets and writers of a batch; `factors` as of `authors_of`."""
-    told, linked = checked.told, checked.linked
+    told, linked = checked.claims, checked.edges
     sound = np.ones(told.height, dtype=bool)
     sound[checked.issues["claim"].to_numpy()] = False
     first_only = rules.restated_among == "first"
@@ -114,20 +114,20 @@ def number(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[st
     if told.height > 1 and not checked.new and not all_differ(told.column("content")):
         content = _ids(told.frame().select("rep", "kind", "folded", "body"))  # text is compared only where hashes meet
     handle_name, key_name, target_name, names = _names(told, linked)
-    standing, alike = _standing_of_title(memory, checked.told.frame()) if first_only else _standing(memory, checked)
+    standing, alike = _standing_of_title(memory, checked.claims.frame()) if first_only else _standing(memory, checked)
     target_row, by_handle = linked.column("row"), np.zeros(linked.height, dtype=bool)
     if linked.height:
         target_row, by_handle = _targets(memory, checked, rules)
     taken = np.full(told.height, NONE)
     if rules.reused_keys == "refused" and names and memory.height:
-        claims = checked.told.frame()
+        claims = checked.claims.frame()
         taken = np.maximum(look_up(memory, claims["rep"], claims["key"]), look_up(memory, claims["rep"], claims["handle"]))
     return Batch(
         memory=memory,
         rules=rules,
         cells=memory.height,
         sound=sound,
-        group=_ids(checked.told.frame().select("rep", "kind", "folded")) if first_only else content,
+        group=_ids(checked.claims.frame().select("rep", "kind", "folded")) if first_only else content,
         content=content,
         standing=standing,
         alike=alike,
@@ -164,16 +164,16 @@ def _targets(memory: Memory, checked: Validated, rules: Rules) -> tuple[Ints, Bo
 
     Whether by its handle is told only where the rules make a difference.
     """
-    rows: Ints = checked.linked.column("row")
+    rows: Ints = checked.edges.column("row")
     by_handle = np.zeros(len(rows), dtype=bool)
     unknown = np.flatnonzero(rows == NONE)
     if unknown.size:
-        claims, edges, named = checked.told.frame(), checked.linked.frame(), places(unknown)
+        claims, edges, named = checked.claims.frame(), checked.edges.frame(), places(unknown)
         rows = rows.copy()
         rows[unknown] = look_up(memory, claims["rep"][edges["claim"][named]], edges["target"][named])
     if len(rows) and rules.handle_evidence != "resolved":
-        keys = pl.concat([memory.cells["key"], checked.told.frame()["key"]]).drop_nulls().unique()
-        by_handle = ~checked.linked.frame()["target"].is_in(keys.implode()).fill_null(value=False).to_numpy()
+        keys = pl.concat([memory.cells["key"], checked.claims.frame()["key"]]).drop_nulls().unique()
+        by_handle = ~checked.edges.frame()["target"].is_in(keys.implode()).fill_null(value=False).to_numpy()
     return rows, by_handle
 
 
@@ -190,7 +190,7 @@ def _ids(frame: pl.DataFrame) -> Ints:
     return numbered.select(pl.col("first").first().over(frame.columns)).to_series().to_numpy()
 
 
-def _names(told: Deferred, linked: Deferred) -> tuple[Ints, Ints, Ints, int]:
+def _names(told: LazyRows, linked: LazyRows) -> tuple[Ints, Ints, Ints, int]:
     """Numbers of the names that claims bear (handles, keys) and edges use; NONE for no name, or one no claim bears."""
     if not (told.tells("handle") or told.tells("key")):
         return np.full(told.height, NONE), np.full(told.height, NONE), np.full(linked.height, NONE), 0
@@ -205,7 +205,7 @@ def _names(told: Deferred, linked: Deferred) -> tuple[Ints, Ints, Ints, int]:
 
 def _standing(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
     """The first active cell that says the same as each claim, NONE where there is none; twice, as it is what is compared."""
-    told, standing = checked.told, np.full(checked.told.height, NONE, dtype=np.int64)
+    told, standing = checked.claims, np.full(checked.claims.height, NONE, dtype=np.int64)
     if checked.new or not memory.height:
         return standing, standing
     near = memory.index.alike(told.column("content").tolist(), height=memory.height)
@@ -235,7 +235,7 @@ def _standing_of_title(memory: Memory, claims: pl.DataFrame) -> tuple[Ints, Ints
     return np.where(says, alike, NONE), alike
 
 
-def authors_of(memory: Memory, told: Deferred, factors: Mapping[str, float], rules: Rules) -> Authors:
+def authors_of(memory: Memory, told: LazyRows, factors: Mapping[str, float], rules: Rules) -> Authors:
     """Rows and factors of the claims' writers: as of the last tick, given by `factors`, or 1 for a new one."""
     writers = memory.table("writers")
     known = writers.rows.height

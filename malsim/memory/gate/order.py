@@ -14,7 +14,7 @@ from malsim.memory.schema import NONE
 if TYPE_CHECKING:
     from malsim.memory.gate.claims import Validated
     from malsim.memory.gate.numbering import Batch, Ints
-    from malsim.memory.gate.resolve import Outcome, Replaced
+    from malsim.memory.gate.resolve import Replaced, Resolution
     from malsim.memory.graph.claim_graph import Memory
 
 __all__ = ["first_doubt"]
@@ -23,7 +23,7 @@ _NOTHING = np.zeros(0, dtype=np.int64)
 STEM = len("obs_") + SHORTEST_TAG  # what every made handle begins with, however long it had to grow
 
 
-def first_doubt(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, replaced: Replaced) -> int | None:
+def first_doubt(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, replaced: Replaced) -> int | None:
     """The first claim that may turn on what became of an earlier one in ways that a whole batch is not resolved by.
 
     These are a claim compared with a cell that the batch replaced, a name the gate made for the batch itself, and, where
@@ -31,12 +31,12 @@ def first_doubt(memory: Memory, checked: Validated, batch: Batch, outcome: Outco
     """
     doubts = [_compared_with_replaced(batch, outcome, replaced), _made_names(memory, checked, batch, outcome)]
     if batch.rules.reused_keys != "refused":
-        doubts.append(_reused_keys(memory, checked.told.frame(), batch, outcome))
+        doubts.append(_reused_keys(memory, checked.claims.frame(), batch, outcome))
     found = np.concatenate(doubts)
     return int(found.min()) if found.size else None
 
 
-def _compared_with_replaced(batch: Batch, outcome: Outcome, replaced: Replaced) -> Ints:
+def _compared_with_replaced(batch: Batch, outcome: Resolution, replaced: Replaced) -> Ints:
     if not replaced.old.size or bool((outcome.compared == NONE).all()):
         return _NOTHING
     order = np.argsort(replaced.old)
@@ -45,7 +45,7 @@ def _compared_with_replaced(batch: Batch, outcome: Outcome, replaced: Replaced) 
     return np.flatnonzero((old[place] == outcome.compared) & (at[place] < np.arange(len(batch.sound))))
 
 
-def _reused_keys(memory: Memory, claims: pl.DataFrame, batch: Batch, outcome: Outcome) -> Ints:
+def _reused_keys(memory: Memory, claims: pl.DataFrame, batch: Batch, outcome: Resolution) -> Ints:
     """A claim whose key a cell bears already stands alone: it doubts, and so does the next."""
     keyed = np.flatnonzero(outcome.created & (batch.key_name != NONE))
     again = np.ones(len(keyed), dtype=bool)
@@ -55,16 +55,16 @@ def _reused_keys(memory: Memory, claims: pl.DataFrame, batch: Batch, outcome: Ou
     return alone[(alone > 0) & (alone < len(batch.sound))]
 
 
-def _made_names(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome) -> Ints:
+def _made_names(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution) -> Ints:
     """Claims that name, or wish to bear, what the gate may have called an earlier cell of the batch."""
     dangling = outcome.refused[0]
     if not (batch.names or dangling.any()) or not outcome.created[:-1].any():
         return _NOTHING
-    if not (dangling.any() or checked.told.tells("key") or checked.told.frame()["handle"].null_count()):
+    if not (dangling.any() or checked.claims.tells("key") or checked.claims.frame()["handle"].null_count()):
         return _NOTHING  # all bear handles of their own, and none of these may look like a key that is made
-    claims, created = checked.told.frame(), np.flatnonzero(outcome.created)
+    claims, created = checked.claims.frame(), np.flatnonzero(outcome.created)
     made = claims[created]
-    key, handle = named(memory.index, memory.column("rep"), checked.told.rows(created))[0].frame()
+    key, handle = named(memory.index, memory.column("rep"), checked.claims.rows(created))[0].frame()
     rep, by = made["rep"], pl.Series("by", created)
     names = pl.concat(
         pl.DataFrame([rep, name.alias("name"), by]).filter(made[column].is_null())
@@ -72,7 +72,7 @@ def _made_names(memory: Memory, checked: Validated, batch: Batch, outcome: Outco
     )
     reps = claims["rep"]
     at = pl.Series("at", batch.claim[dangling])
-    target = checked.linked.frame()["target"].filter(pl.Series(dangling))
+    target = checked.edges.frame()["target"].filter(pl.Series(dangling))
     every = pl.Series("at", np.arange(len(batch.sound)))
     sought = pl.concat(
         pl.DataFrame([reps.gather(place), name.alias("name"), place]).drop_nulls("name")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["NOTHING", "REFUSALS", "SUPERSEDES", "Outcome", "Replaced", "replacements", "resolve"]
+__all__ = ["NOTHING", "REFUSALS", "SUPERSEDES", "Replaced", "Resolution", "replacements", "resolve"]
 
 SUPERSEDES = RELATIONS.index("supersedes")
 REFUSALS = (
@@ -34,7 +34,7 @@ REFUSALS = (
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Resolution:
     """What became of each claim and edge.
 
     `source` is the id of the cell a claim became or restated, `compared` of the cell it was compared with (NONE for none),
@@ -51,7 +51,7 @@ class Outcome:
     name_taken: Bools
 
 
-def resolve(batch: Batch) -> Outcome:
+def resolve(batch: Batch) -> Resolution:
     """Decide the whole batch; iterates at most once more than the longest chain of dependences in it."""
     accepted = batch.sound
     while True:
@@ -61,7 +61,7 @@ def resolve(batch: Batch) -> Outcome:
         accepted = outcome.accepted
 
 
-def _decide(batch: Batch, accepted: Bools) -> Outcome:
+def _decide(batch: Batch, accepted: Bools) -> Resolution:
     index = np.arange(len(accepted))
     restated, known = batch.standing != NONE, batch.alike != NONE
     may_lead = accepted & batch.fresh & ~known
@@ -90,7 +90,7 @@ def _decide(batch: Batch, accepted: Bools) -> Outcome:
     sound = batch.sound & ~name_taken
     for kind in refused:
         sound[batch.claim[kind]] = False
-    return Outcome(sound, accepted & fresh, source, compared, target, refused, name_taken)
+    return Resolution(sound, accepted & fresh, source, compared, target, refused, name_taken)
 
 
 _NONE_REFUSED = (np.zeros(0, dtype=bool),) * len(REFUSALS)
@@ -140,7 +140,7 @@ NOTHING = Replaced(_NONE, _NONE, _NONE, (_NONE, _NONE))
 CONTRADICTS = RELATIONS.index("contradicts")
 
 
-def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome, rules: Rules) -> Replaced:
+def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, rules: Rules) -> Replaced:
     """The cells this batch demotes: by a supersedes edge, or by a new cell's own contradiction of its writer's word.
 
     The first to reach an active cell demotes it; who comes later only joins its line.
@@ -161,7 +161,7 @@ def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Outc
     return Replaced(old[first], new[first], claim[first], (new[line], old[line]))
 
 
-def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome) -> Bools:
+def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution) -> Bools:
     """Edges by which a new cell contradicts an unlocked cell of the same writer about the same non-empty object."""
     found = np.zeros(len(batch.claim), dtype=bool)
     may = np.flatnonzero((batch.code == CONTRADICTS) & outcome.created[batch.claim] & (outcome.target >= 0))
@@ -170,7 +170,7 @@ def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Outcome
     may = may[batch.author(outcome.target[may]) == batch.authors.of_claims[batch.claim[may]]]
     if not may.size:
         return found
-    objects, target = checked.told.column("object"), outcome.target[may]
+    objects, target = checked.claims.column("object"), outcome.target[may]
     ours, theirs = objects[batch.claim[may]], batch.pick(target, memory.column("object"), objects)
     says = np.array([one is not None and one != "" for one in ours], dtype=bool)
     found[may] = says & (ours == theirs) & ~batch.is_locked(target)

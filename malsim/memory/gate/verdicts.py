@@ -12,7 +12,7 @@ import polars as pl
 from malsim.memory import schema
 from malsim.memory.gate.checks import gather
 from malsim.memory.gate.resolve import REFUSALS
-from malsim.memory.graph.frames import framed, places, worded
+from malsim.memory.graph.frames import frame_of, places, worded
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from malsim.memory.gate.append import Built
     from malsim.memory.gate.claims import Validated
     from malsim.memory.gate.numbering import Batch, Bools, Ints
-    from malsim.memory.gate.resolve import Outcome
+    from malsim.memory.gate.resolve import Resolution
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["Judgement"]
+__all__ = ["GateResult"]
 
 
 @dataclass(frozen=True)
-class Judgement:
+class GateResult:
     """A batch as the gate judged it, in its order, and the memory after it.
 
     Of each claim: `rep`, `verdict` (place among `schema.VERDICT`), `row` (the cell it became or restated, NONE for none),
     `attenuated` (whether its confidence was capped, or its writer's factor is below 1). `superseded` are the rows of the
-    cells that gave way. `told` puts it into words.
+    cells that gave way. `listed` makes the verdicts as a frame.
     """
 
     memory: Memory
@@ -42,39 +42,39 @@ class Judgement:
     row: Ints
     attenuated: Bools
     superseded: Ints
-    told: Callable[[], pl.DataFrame]
+    listed: Callable[[], pl.DataFrame]
 
     @cached_property
     def verdicts(self) -> pl.DataFrame:
         """One row a claim (columns of `schema.VERDICTS`)."""
-        return self.told()
+        return self.listed()
 
     @classmethod
-    def of(cls, checked: Validated, batch: Batch, outcome: Outcome, built: Built) -> Judgement:
+    def of(cls, checked: Validated, batch: Batch, outcome: Resolution, built: Built) -> GateResult:
         """The judgement that an outcome and what was built of it come to."""
         stands = built.row != NONE
-        capped = checked.told.column("stated") < checked.told.column("confidence")
+        capped = checked.claims.column("stated") < checked.claims.column("confidence")
         attenuated = capped.copy()
         if checked.notes.height:
             attenuated[checked.notes["claim"].to_numpy()] = True
         attenuated[stands] |= built.memory.column("calibration")[built.row[stands]] < 1.0
         verdict = np.where(outcome.created, 0, np.where(outcome.accepted, 1, 2))
-        told = partial(_verdicts, checked, batch, outcome, built, verdict, capped)
-        rep = checked.told.column("rep")
-        return cls(built.memory, rep, verdict, built.row, attenuated, built.demoted[0], told)
+        listed = partial(_verdicts, checked, batch, outcome, built, verdict, capped)
+        rep = checked.claims.column("rep")
+        return cls(built.memory, rep, verdict, built.row, attenuated, built.demoted[0], listed)
 
     @classmethod
-    def joined(cls, parts: Sequence[Judgement]) -> Judgement:
+    def joined(cls, parts: Sequence[GateResult]) -> GateResult:
         """The judgement of a batch that was judged in parts."""
         names = ("rep", "verdict", "row", "attenuated", "superseded")
         rep, verdict, row, attenuated, superseded = (
             np.concatenate([getattr(part, name) for part in parts]) for name in names
         )
-        told = partial(_concatenated, parts)
-        return cls(parts[-1].memory, rep, verdict, row, attenuated, superseded, told)
+        listed = partial(_concatenated, parts)
+        return cls(parts[-1].memory, rep, verdict, row, attenuated, superseded, listed)
 
     @classmethod
-    def between(cls, before: Memory, after: Memory, verdicts: pl.DataFrame) -> Judgement:
+    def between(cls, before: Memory, after: Memory, verdicts: pl.DataFrame) -> GateResult:
         """What the verdicts and the memories before and after them tell."""
         gone = after.column("successor") != NONE
         gone[: before.height] &= before.column("successor") == NONE
@@ -90,15 +90,15 @@ class Judgement:
         )
 
 
-def _concatenated(parts: Sequence[Judgement]) -> pl.DataFrame:
+def _concatenated(parts: Sequence[GateResult]) -> pl.DataFrame:
     return pl.concat([part.verdicts for part in parts])
 
 
 def _verdicts(
-    checked: Validated, batch: Batch, outcome: Outcome, built: Built, verdict: Ints, capped: Bools
+    checked: Validated, batch: Batch, outcome: Resolution, built: Built, verdict: Ints, capped: Bools
 ) -> pl.DataFrame:
     """One row a claim (columns of `schema.VERDICTS`)."""
-    claims, cells = checked.told.frame(), built.memory.cells
+    claims, cells = checked.claims.frame(), built.memory.cells
     refused = pl.Series(built.row == NONE)
     row = places(np.maximum(built.row, 0))
     handle, cell, issues = claims["handle"], pl.Series(built.row), checked.issues
@@ -115,18 +115,18 @@ def _verdicts(
         "cell": cell,
         "claimed": claims["confidence"],
         **{name: cells[name][row] for name in ("stated", "calibration", "effective")},
-        "issues": _listed(issues, "issues", checked.told.height),
-        "notes": _listed(_notes(checked, capped) if capped.any() else checked.notes, "notes", checked.told.height),
+        "issues": _listed(issues, "issues", checked.claims.height),
+        "notes": _listed(_notes(checked, capped) if capped.any() else checked.notes, "notes", checked.claims.height),
     }
-    return framed(columns)
+    return frame_of(columns)
 
 
 def _notes(checked: Validated, capped: Bools) -> pl.DataFrame:
     """What is noted of each claim: what the screen found, and whether its confidence was capped."""
     rows = np.flatnonzero(capped)
-    was, now = (pl.Series(checked.told.column(name)[rows]).cast(pl.String) for name in ("confidence", "stated"))
+    was, now = (pl.Series(checked.claims.column(name)[rows]).cast(pl.String) for name in ("confidence", "stated"))
     said = [f"confidence capped from {high} to {cap}: nothing supports it" for high, cap in zip(was, now, strict=True)]
-    notes = framed({"claim": rows.astype(np.uint32), "note": pl.Series(said, dtype=pl.String)})
+    notes = frame_of({"claim": rows.astype(np.uint32), "note": pl.Series(said, dtype=pl.String)})
     return pl.concat([checked.notes, notes]) if checked.notes.height else notes
 
 
@@ -149,17 +149,17 @@ def _listed(found: pl.DataFrame, name: str, height: int) -> pl.Series:
     return lists.extend(nothing)[places(at)]
 
 
-def _refused(outcome: Outcome, checked: Validated, batch: Batch) -> pl.DataFrame:
+def _refused(outcome: Resolution, checked: Validated, batch: Batch) -> pl.DataFrame:
     """All issues of all refused claims, those of their relations included."""
     found = [checked.issues]
     path = worded("edges[{}].target", "place").alias("path")
     for kind, message in zip(outcome.refused, REFUSALS, strict=True):
         if kind.any():
-            said = checked.linked.frame().filter(pl.Series(kind))
+            said = checked.edges.frame().filter(pl.Series(kind))
             found.append(said.select("claim", path, pl.lit(message).alias("message")))
     taken = outcome.name_taken & batch.sound
     if taken.any():
-        claims = checked.told.frame().filter(pl.Series(taken))
+        claims = checked.claims.frame().filter(pl.Series(taken))
         by_key = pl.col("key").is_not_null() & pl.col("handle").is_null()
         name = pl.when(by_key).then(pl.lit("key")).otherwise(pl.lit("handle")).alias("path")
         found.append(claims.select("claim", name, pl.lit("is taken by another cell").alias("message")))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from malsim.memory.graph.frames import Deferred
+    from malsim.memory.graph.frames import LazyRows
 
 __all__ = ["Memory"]
 
@@ -89,7 +89,7 @@ class Memory:
         return active
 
     def column(self, name: str) -> NDArray[Any]:
-        """A column of the cells as a read-only array, as of `arrays.bare`; kept, and grown along with the memory."""
+        """A column of the cells as a read-only array, as of `frames.to_array`; kept, and grown along with the memory."""
         cells: Table = self.__dict__["cells"]
         return cells.columns[name].values if name in cells.columns else cells.column(name)
 
@@ -110,7 +110,7 @@ class Memory:
         """Where names and contents are found."""
         return Index(self.__dict__["cells"].rows, self.__dict__["writers"].rows)
 
-    def grown(self, cells: Deferred, edges: Deferred, writers: Deferred, own: Sequence[str]) -> Memory:
+    def grown(self, cells: LazyRows, edges: LazyRows, writers: LazyRows, own: Sequence[str]) -> Memory:
         """A memory with more rows in each table: those given, under its own; what is derived grows along.
 
         `own` are the names of the new cells that are not made of their places alone.
@@ -120,8 +120,8 @@ class Memory:
         after = Memory(**tables, scanned=self.scanned)
         if self.__dict__.keys() & {"wiring", "_wiring"}:
             self._pass_wiring_to(after)
-        rows = (tables[name].rows for name in ("cells", "writers"))
-        after.__dict__["index"] = self.index.grown(*rows, (cells.height, writers.height), own)
+        rows, authors = tables["cells"].rows, tables["writers"].rows
+        after.__dict__["index"] = self.index.grown(rows, authors, (cells.height, writers.height), own)
         return after
 
     def _pass_wiring_to(self, after: Memory) -> Memory:

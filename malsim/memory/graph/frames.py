@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
-    "Deferred",
-    "bare",
-    "dressed",
-    "framed",
+    "LazyRows",
+    "frame_of",
     "joined",
     "place_of",
     "places",
     "rank_within_group",
+    "to_array",
+    "to_series",
     "with_columns",
     "worded",
 ]
@@ -32,7 +32,7 @@ __all__ = [
 MOST_CHUNKS = 64
 
 
-def framed(columns: Mapping[str, pl.Series | NDArray[Any]]) -> pl.DataFrame:
+def frame_of(columns: Mapping[str, pl.Series | NDArray[Any]]) -> pl.DataFrame:
     """A frame of series and arrays of one length, many times as fast as the constructor that looks for types."""
     return pl.DataFrame(
         [held.alias(name) if isinstance(held, pl.Series) else pl.Series(name, held) for name, held in columns.items()]
@@ -50,7 +50,7 @@ def joined(standing: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
 def with_columns(frame: pl.DataFrame, columns: Mapping[str, pl.Series | NDArray[Any]]) -> pl.DataFrame:
     """The frame with some columns replaced by ready ones; without a query, and so without waiting for its threads."""
     changed = frame.clone()
-    for column in framed(columns).iter_columns():
+    for column in frame_of(columns).iter_columns():
         changed.replace_column(changed.get_column_index(column.name), column)
     return changed
 
@@ -75,12 +75,12 @@ def worded(text: str, *columns: str | pl.Expr) -> pl.Expr:
     return pl.concat_str(parts)
 
 
-def bare(series: pl.Series) -> NDArray[Any]:
+def to_array(series: pl.Series) -> NDArray[Any]:
     """A column of cells, edges or claims as an array: numbers, truths and texts as they are, words by their place.
 
     A null is NaN or NONE, of texts None.
 
-    >>> bare(pl.Series("status", ["annexed", "active"])).tolist(), bare(pl.Series("successor", [4, None])).tolist()
+    >>> to_array(pl.Series("status", ["annexed", "active"])).tolist(), to_array(pl.Series("successor", [4, None])).tolist()
     ([2, 0], [4, -1])
     """
     if (words := _PLACES.get(series.name)) is not None:
@@ -95,10 +95,10 @@ def bare(series: pl.Series) -> NDArray[Any]:
     return held if held.dtype in _AS_THEY_ARE else held.astype(np.intp)  # numpy takes by nothing else as fast
 
 
-def dressed(name: str, values: NDArray[Any]) -> pl.Series:
-    """A column as a frame of cells, edges or writers holds it, from the array that `bare` makes of it.
+def to_series(name: str, values: NDArray[Any]) -> pl.Series:
+    """A column as a frame of cells, edges or writers holds it, from the array that `to_array` makes of it.
 
-    >>> dressed("status", np.array([2, 0])).to_list(), dressed("successor", np.array([4, -1])).to_list()
+    >>> to_series("status", np.array([2, 0])).to_list(), to_series("successor", np.array([4, -1])).to_list()
     (['annexed', 'active'], [4, None])
     """
     if name in _PLACES:
@@ -110,7 +110,7 @@ def dressed(name: str, values: NDArray[Any]) -> pl.Series:
 
 
 def place_of(name: str, value: ArrayLike) -> ArrayLike:
-    """What `bare` makes of one word of a column; of anything else, that itself.
+    """What `to_array` makes of one word of a column; of anything else, that itself.
 
     >>> place_of("status", "annexed"), place_of("version", 3)
     (2, 3)
@@ -144,13 +144,13 @@ def rank_within_group(group: NDArray[Any]) -> NDArray[np.int64]:
 
 
 @dataclass(slots=True, eq=False)
-class Deferred:
-    """`height` rows of a frame that `make` makes; `columns` of it are at hand as `arrays.bare` would give them.
+class LazyRows:
+    """`height` rows of a frame that `make` makes; `columns` of it are at hand as `frames.to_array` would give them.
 
     Of the columns in `blank` it is known that they hold nothing but nulls.
 
     >>> import numpy as np, polars as pl
-    >>> rows = Deferred(2, lambda: pl.DataFrame({"t": [0.5, 1.5], "title": ["a", "b"]}), {"t": np.array([0.5, 1.5])})
+    >>> rows = LazyRows(2, lambda: pl.DataFrame({"t": [0.5, 1.5], "title": ["a", "b"]}), {"t": np.array([0.5, 1.5])})
     >>> rows.column("t").tolist(), rows.rows(np.array([1])).frame()["title"].to_list()
     ([0.5, 1.5], ['b'])
     """
@@ -161,7 +161,7 @@ class Deferred:
     blank: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, frame: pl.DataFrame) -> Deferred:
+    def of(cls, frame: pl.DataFrame) -> LazyRows:
         """A frame that is there already."""
         return cls(frame.height, frame)
 
@@ -172,23 +172,23 @@ class Deferred:
         return self.made
 
     def column(self, name: str) -> NDArray[Any]:
-        """A column as an array, as of `arrays.bare`."""
+        """A column as an array, as of `frames.to_array`."""
         if name not in self.at_hand:
-            self.at_hand[name] = bare(self.frame()[name])
+            self.at_hand[name] = to_array(self.frame()[name])
         return self.at_hand[name]
 
     def tells(self, name: str) -> bool:
         """Whether a column holds anything but nulls."""
         return name not in self.blank and self.frame()[name].null_count() < self.height
 
-    def rows(self, rows: NDArray[np.integer[Any]]) -> Deferred:
+    def rows(self, rows: NDArray[np.integer[Any]]) -> LazyRows:
         """These rows, in this order."""
         columns = {name: held[rows] for name, held in self.at_hand.items()}
-        return Deferred(len(rows), lambda: self.frame()[places(rows)], columns, self.blank)
+        return LazyRows(len(rows), lambda: self.frame()[places(rows)], columns, self.blank)
 
-    def with_column(self, name: str, held: NDArray[Any]) -> Deferred:
+    def with_column(self, name: str, held: NDArray[Any]) -> LazyRows:
         """The same rows with other values in a column."""
         columns, other = self.at_hand | {name: held}, {name: held}
-        ready = isinstance(self.made, pl.DataFrame)
-        made = with_columns(self.made, other) if ready else lambda: with_columns(self.frame(), other)
-        return Deferred(self.height, made, columns, self.blank)
+        made = self.made
+        now = with_columns(made, other) if isinstance(made, pl.DataFrame) else lambda: with_columns(self.frame(), other)
+        return LazyRows(self.height, now, columns, self.blank)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.memory.graph.frames import Deferred, framed, rank_within_group
+from malsim.memory.graph.frames import LazyRows, frame_of, rank_within_group
 from malsim.memory.schema import KINDS, NONE
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from malsim.memory.graph.table import Pile
+    from malsim.memory.graph.table import ChunkedRows
 
 __all__ = ["SHORTEST_TAG", "Index", "named", "scattered", "tags"]
 
@@ -36,7 +36,7 @@ class Index:
     are read when one is first sought: a run whose claims name rows, and are known to say something new, seeks none.
     """
 
-    def __init__(self, cells: Pile, writers: Pile) -> None:
+    def __init__(self, cells: ChunkedRows, writers: ChunkedRows) -> None:
         self._handles: dict[int, dict[str | None, int]] = {}  # by replication
         self._keys: dict[int, dict[str | None, int]] = {}
         self._contents: dict[int, int] = {}  # the first row of each
@@ -46,7 +46,7 @@ class Index:
         self._named = self._read = 0  # of how many cells the names and the contents are known
         self._own: set[str] | None = None if cells.height else set()  # that could be made; None: not known
 
-    def grown(self, cells: Pile, writers: Pile, new: tuple[int, int], own: Sequence[str]) -> Index:
+    def grown(self, cells: ChunkedRows, writers: ChunkedRows, new: tuple[int, int], own: Sequence[str]) -> Index:
         """An index of `cells` and `writers`, of which so many are `new`: this one, unless another memory has grown from it.
 
         `own` are the new cells' names that are not made of their places alone.
@@ -181,7 +181,7 @@ SHORTEST_TAG = 4
 LONGEST_TAG = 16
 
 
-def named(index: Index, standing: NDArray[np.int64], told: Deferred) -> tuple[Deferred, list[str]]:
+def named(index: Index, standing: NDArray[np.int64], told: LazyRows) -> tuple[LazyRows, list[str]]:
     """The key and the handle of each new cell, and those of them that are not made of a cell's place alone.
 
     `standing` are the replications of the cells that stand. A handle that was not given depends on nothing but how many
@@ -191,7 +191,7 @@ def named(index: Index, standing: NDArray[np.int64], told: Deferred) -> tuple[De
     ordinal = rank_within_group(reps) + np.bincount(standing, minlength=int(reps.max(initial=0)) + 1)[reps]
     given, by_key = told.tells("handle"), told.tells("key")
     if not (given or by_key) and index.leaves_made_names_free:
-        return Deferred(told.height, partial(_by_place, told, ordinal), {}), []
+        return LazyRows(told.height, partial(_by_place, told, ordinal), {}), []
     made, by_place = told.frame(), _by_place(told, ordinal)
     key, handle = by_place
     if by_key:
@@ -202,20 +202,20 @@ def named(index: Index, standing: NDArray[np.int64], told: Deferred) -> tuple[De
         handle = made["handle"].fill_null(handle)
     names = handle.to_list()
     if not (given or by_key) and index.are_free(reps.tolist(), names, height=len(standing)):
-        return Deferred.of(by_place), []
+        return LazyRows.of(by_place), []
     if made["handle"].null_count():
         is_given = made["handle"].is_not_null().to_list()
         names = _lengthened(index, len(standing), reps.tolist(), names, key.to_list(), is_given)
     handle = pl.Series(names, dtype=pl.String)
-    return Deferred.of(framed({"key": key, "handle": handle})), [*names, *key]
+    return LazyRows.of(frame_of({"key": key, "handle": handle})), [*names, *key]
 
 
-def _by_place(told: Deferred, ordinal: NDArray[np.int64]) -> pl.DataFrame:
+def _by_place(told: LazyRows, ordinal: NDArray[np.int64]) -> pl.DataFrame:
     """The keys and handles that follow from each cell's place in its replication."""
     tag = tags(ordinal)
     digits = _hex(scattered(ordinal.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)), 16)
     key = pl.Series(np.char.add(tag, digits).tolist(), dtype=pl.String)
-    return framed({"key": key, "handle": told.frame()["kind"] + "_" + pl.Series(tag.tolist(), dtype=pl.String)})
+    return frame_of({"key": key, "handle": told.frame()["kind"] + "_" + pl.Series(tag.tolist(), dtype=pl.String)})
 
 
 def _lengthened(

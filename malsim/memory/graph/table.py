@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.memory.graph.frames import Deferred, bare, dressed, joined, place_of, with_columns
+from malsim.memory.graph.frames import LazyRows, joined, place_of, to_array, to_series, with_columns
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Column", "Pile", "Table", "TableField"]
+__all__ = ["ChunkedRows", "Column", "Table", "TableField"]
 
 
 class Column:
@@ -69,23 +69,23 @@ MOST_LOOSE = 1_000  # pieces that may wait to be joined: rows admitted one by on
 
 
 @dataclass(slots=True, eq=False)
-class Pile:
+class ChunkedRows:
     """Rows on top of those that came before. What is joined lies on nothing any more, and so lets the pieces go.
 
-    >>> pile = Pile.of(pl.DataFrame({"n": [1, 2]})).grown(Deferred.of(pl.DataFrame({"n": [3]})))
+    >>> pile = ChunkedRows.of(pl.DataFrame({"n": [1, 2]})).grown(LazyRows.of(pl.DataFrame({"n": [3]})))
     >>> pile.frame["n"].to_list(), pile.since(1)["n"].to_list()
     ([1, 2, 3], [2, 3])
     """
 
-    piece: Deferred
-    below: Pile | None
+    piece: LazyRows
+    below: ChunkedRows | None
     height: int
     loose: int
 
     @classmethod
-    def of(cls, frame: pl.DataFrame) -> Pile:
+    def of(cls, frame: pl.DataFrame) -> ChunkedRows:
         """The pile that a frame is."""
-        return cls(Deferred.of(frame), None, frame.height, 0)
+        return cls(LazyRows.of(frame), None, frame.height, 0)
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -93,11 +93,11 @@ class Pile:
         if self.below is not None:
             pieces, ground = self._above(0)
             whole = joined(ground.piece.frame(), pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=True))
-            self.piece, self.below, self.loose = Deferred.of(whole), None, 0
+            self.piece, self.below, self.loose = LazyRows.of(whole), None, 0
         return self.piece.frame()
 
     def column(self, name: str, start: int = 0) -> NDArray[Any]:
-        """A column of the rows from `start` on, as of `columns.bare`; made of no frame where every piece has it at hand."""
+        """A column of the rows from `start` on, as of `to_array`; made of no frame where every piece has it at hand."""
         pile, arrays = self, [self.piece.column(name)]
         while pile.below is not None and pile.below.height > start:
             pile = pile.below
@@ -105,14 +105,14 @@ class Pile:
         whole = np.concatenate(arrays[::-1]) if len(arrays) > 1 else arrays[0]
         return whole[start - (pile.below.height if pile.below else 0) :]
 
-    def grown(self, piece: Deferred) -> Pile:
+    def grown(self, piece: LazyRows) -> ChunkedRows:
         """The pile with one more piece on top."""
         if not piece.height:
             return self
         if not self.height:
-            return Pile(piece, None, piece.height, 0)
-        below = self if self.loose < MOST_LOOSE else Pile.of(self.frame)
-        return Pile(piece, below, self.height + piece.height, below.loose + 1)
+            return ChunkedRows(piece, None, piece.height, 0)
+        below = self if self.loose < MOST_LOOSE else ChunkedRows.of(self.frame)
+        return ChunkedRows(piece, below, self.height + piece.height, below.loose + 1)
 
     def since(self, start: int) -> pl.DataFrame:
         """The rows from `start` on; only of the pieces that hold them frames are made."""
@@ -123,11 +123,11 @@ class Pile:
             return pl.concat([ground.piece.frame().slice(start), *pieces])
         return pl.concat(pieces).slice(start - ground.height)
 
-    def _above(self, start: int) -> tuple[list[pl.DataFrame], Pile]:
+    def _above(self, start: int) -> tuple[list[pl.DataFrame], ChunkedRows]:
         """The frames of the pieces that hold rows from `start` on, and what they lie on."""
         pieces, pile = list[pl.DataFrame](), self
         while pile.below is not None and pile.height > start:
-            pile.piece = Deferred.of(pile.piece.frame())  # which lets go of what it was made from
+            pile.piece = LazyRows.of(pile.piece.frame())  # which lets go of what it was made from
             pieces.append(pile.piece.frame())
             pile = pile.below
         return pieces[::-1], pile
@@ -140,7 +140,7 @@ class Table:
     Of a column that moved since the rows were appended (`stale` there), the array is what holds.
     """
 
-    rows: Pile
+    rows: ChunkedRows
     columns: dict[str, Column]
     stale: frozenset[str]
 
@@ -152,14 +152,14 @@ class Table:
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Table:
         """The table that a frame is."""
-        return cls(Pile.of(frame), {}, frozenset())
+        return cls(ChunkedRows.of(frame), {}, frozenset())
 
     @classmethod
     def blank(cls, kinds: Mapping[str, pl.DataType | type[pl.DataType]]) -> Table:
         """A table of no rows, its columns at hand."""
         frame = pl.DataFrame(schema=kinds)
         flat = [name for name, kind in kinds.items() if not isinstance(kind, pl.List)]
-        return cls(Pile.of(frame), {name: Column(bare(frame[name])) for name in flat}, frozenset())
+        return cls(ChunkedRows.of(frame), {name: Column(to_array(frame[name])) for name in flat}, frozenset())
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -170,15 +170,15 @@ class Table:
 
     def series(self, name: str) -> pl.Series:
         """A column as the frame would hold it, made without the frame where it moved."""
-        return dressed(name, self.columns[name].values) if name in self.stale else self.rows.frame[name]
+        return to_series(name, self.columns[name].values) if name in self.stale else self.rows.frame[name]
 
     def column(self, name: str) -> NDArray[Any]:
-        """A column as a read-only array, as of `columns.bare`; kept, and grown along with the table."""
+        """A column as a read-only array, as of `frames.to_array`; kept, and grown along with the table."""
         if name not in self.columns:
             self.columns[name] = Column(self.rows.column(name))
         return self.columns[name].values
 
-    def grown(self, new: Deferred) -> Table:
+    def grown(self, new: LazyRows) -> Table:
         """The table with new rows under its own."""
         if not new.height:
             return self

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.gate.append import Built
     from malsim.memory.gate.numbering import Ints
-    from malsim.memory.gate.resolve import Outcome
+    from malsim.memory.gate.resolve import Resolution
     from malsim.memory.rules import Rules
 
 __all__ = ["moved"]
@@ -32,7 +32,7 @@ __all__ = ["moved"]
 FINE = 2**31
 
 
-def moved(built: Built, outcome: Outcome, factors: Mapping[str, float], rules: Rules) -> Built:
+def moved(built: Built, outcome: Resolution, factors: Mapping[str, float], rules: Rules) -> Built:
     """The built memory with every new cell's factor as of its admission and every named cell's effective moved.
 
     `factors` stand in for the writers' own records.

@@ -9,7 +9,7 @@ import polars as pl
 
 from malsim.memory import Memory, admit
 from malsim.memory.bootstrap import MAP, ten_cells
-from malsim.memory.graph.frames import Deferred
+from malsim.memory.graph.frames import LazyRows
 from malsim.memory.graph.replicate import replicated
 from malsim.sim.agent.turn import Turn
 from malsim.sim.engine.claim_batch import ClaimBatch
@@ -50,7 +50,7 @@ def _founded(memory: Memory, scenario: Scenario, now: float) -> Memory:
     one = admit(Memory.empty(), ten_cells(t=now), scenario.rules).memory
     alike = replicated(one, reps.tolist())
     abreast = np.arange(alike.height).reshape(len(reps), -1).T.ravel()  # cell by cell, as they would be admitted
-    cells, edges, writers = (Deferred.of(table) for table in (alike.cells[abreast], alike.edges, alike.writers))
+    cells, edges, writers = (LazyRows.of(table) for table in (alike.cells[abreast], alike.edges, alike.writers))
     return memory.grown(cells, edges, writers, [*one.cells["handle"], *one.cells["key"]])
 
 

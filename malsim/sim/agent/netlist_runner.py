@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory.bootstrap import ten_cells
-from malsim.memory.gate.verdicts import Judgement
+from malsim.memory.gate.verdicts import GateResult
 from malsim.memory.graph.replicate import replicated
 from malsim.netlist import load
 from malsim.netlist.engine import Engine
@@ -78,7 +78,7 @@ class NetlistRunner:
         at: int,
         counters: TurnCounters | None,
         reviewers: ReviewerPool | None,
-        on_verdicts: Callable[[Judgement], None],
+        on_verdicts: Callable[[GateResult], None],
     ) -> Memory:
         """Run the net on a memory that has just ticked; `on_verdicts` is told what the gate said of its programs' claims."""
         made = self.engine.scan(self._state, memory, self._inputs(at, counters, reviewers), now=days(at))
@@ -89,7 +89,7 @@ class NetlistRunner:
                 reviewers.summon(one.reps, at)
         said = [ran.verdicts for ran in made.ran if ran.verdicts is not None]
         if said:
-            on_verdicts(Judgement.between(memory, made.memory, pl.concat(said)))
+            on_verdicts(GateResult.between(memory, made.memory, pl.concat(said)))
         return made.memory
 
     def of_runs(self) -> dict[str, Array]:

@@ -15,7 +15,7 @@ from malsim.memory.gate.admit import screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import NO_NOTES, Validated, as_claims
 from malsim.memory.gate.numbering import all_differ
-from malsim.memory.graph.frames import Deferred, bare, framed, places
+from malsim.memory.graph.frames import LazyRows, frame_of, places, to_array
 from malsim.memory.graph.texts import contents
 from malsim.memory.schema import NONE
 from malsim.sim.clock import DAY
@@ -92,25 +92,25 @@ class ClaimTemplates:
         tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
         self._covered = checks.are_covered([table | constant for table in tables])
         beside = {name for check in checks.CHECKS if check.reads & {*_OF_EACH} for name in check.reads}
-        self._beside = sorted(beside & constant & {*checked.told.frame().columns})
+        self._beside = sorted(beside & constant & {*checked.claims.frame().columns})
         starts = np.cumsum([0, *(len(part) for part in listed)])
         self._facts, self._statements, self._forms = (
-            checked.told.frame().select(names).slice(starts[start], starts[end] - starts[start])
+            checked.claims.frame().select(names).slice(starts[start], starts[end] - starts[start])
             for names, start, end in ((_OF_FACTS, 0, 2), (_OF_STATEMENTS, 2, 4), (_OF_FORMS, 4, 5))
         )
-        self._constant = checked.told.frame().head(1)
+        self._constant = checked.claims.frame().head(1)
         self._names = self.writers.to_numpy()
         self._authors, self._counts = np.full((2, last - first + 1, len(writers)), NONE)
         self._read, self._alone = 0, True  # up to which cell none of others has such a body, if none does
         self._of_facts, self._of_forms, self._of_all = (
-            {name: bare(table[name]) for name in names}
+            {name: to_array(table[name]) for name in names}
             for table, names in (
                 (self._facts, _READ_OF_FACTS),
                 (self._forms, _READ_OF_FORMS),
                 (self._constant, _READ_OF_ALL),
             )
         )
-        self._weights = checked.linked.column("weight")
+        self._weights = checked.edges.column("weight")
 
     def claims(self, drafts: ClaimBatch, memory: Memory) -> Validated:
         """Checked claims of drafts that stand in the order of the gate; row n is draft n."""
@@ -126,9 +126,9 @@ class ClaimTemplates:
             "author": self._authors[drafts.rep, drafts.who],
             "confidence": drafts.stated,
             "stated": drafts.stated,
-            **({} if new else {"content": bare(texts()["content"])}),
+            **({} if new else {"content": to_array(texts()["content"])}),
         }
-        told = Deferred(len(drafts), partial(self._told, drafts, fact, statement, texts), numbers, _UNNAMED)
+        told = LazyRows(len(drafts), partial(self._told, drafts, fact, statement, texts), numbers, _UNNAMED)
         made = Validated(told, self._linked(drafts, memory), checks.NO_ISSUES, NO_NOTES, new)
         return made if self._passes(drafts, texts()["body"]) else _looked_through(made, self.rules)
 
@@ -136,7 +136,7 @@ class ClaimTemplates:
         """Whether the gate surely has nothing against any claim, neither a word nor what each has of its own."""
         if not (self._sound and self._covered):
             return False
-        own = framed(
+        own = frame_of(
             {
                 **{name: self._constant[name].new_from_index(0, len(drafts)) for name in self._beside},
                 "rep": drafts.rep + self.first,
@@ -146,7 +146,7 @@ class ClaimTemplates:
                 "body": body,
             }
         )
-        edges = framed(
+        edges = frame_of(
             {
                 "place": np.zeros(len(drafts.claim)),
                 "relation": _RELATIONS[places(drafts.relation)],
@@ -189,7 +189,7 @@ class ClaimTemplates:
             "folded": self._statements["folded"][places(statement)],
             "body": pl.Series(body, dtype=pl.String),
         }
-        return texts | {"content": contents(framed(texts))}
+        return texts | {"content": contents(frame_of(texts))}
 
     def _told(self, drafts: ClaimBatch, fact: Ints, statement: Ints, texts: Texts) -> pl.DataFrame:
         """The claims in full."""
@@ -205,9 +205,9 @@ class ClaimTemplates:
             "confidence": drafts.stated,
             "stated": drafts.stated,
         }
-        return framed(columns)
+        return frame_of(columns)
 
-    def _linked(self, drafts: ClaimBatch, memory: Memory) -> Deferred:
+    def _linked(self, drafts: ClaimBatch, memory: Memory) -> LazyRows:
         """Their edges."""
         claim, code = drafts.claim, drafts.relation
         numbers = {
@@ -217,7 +217,7 @@ class ClaimTemplates:
         def linked() -> pl.DataFrame:
             target = memory.cells["handle"][places(drafts.target)]
             place = np.arange(len(claim)) - np.searchsorted(claim, claim)
-            return framed(
+            return frame_of(
                 {
                     "claim": claim.astype(np.uint32),
                     "place": place,
@@ -229,13 +229,13 @@ class ClaimTemplates:
                 }
             )
 
-        return Deferred(len(claim), linked, numbers)
+        return LazyRows(len(claim), linked, numbers)
 
     @property
     def statements(self) -> pl.DataFrame:
         """What a draft can say (object, topics, title, value), one row each: every value of a fact, then the grade."""
         fact = np.repeat(np.arange(len(self._starts)), np.diff(self._starts, append=self._starts[-1] + 1))
-        return framed({column.name: column[places(fact)] for column in self._facts} | dict(self._statements.to_dict()))
+        return frame_of({column.name: column[places(fact)] for column in self._facts} | dict(self._statements.to_dict()))
 
     def statement(self, drafts: ClaimBatch) -> Ints:
         """The place of each draft among the statements; NONE where the gate might object to a word, and change it."""
@@ -267,6 +267,6 @@ def _validated(samples: list[dict[str, Any]], rules: Rules) -> Validated:
 
 def _looked_through(made: Validated, rules: Rules) -> Validated:
     """Claims some of whose words the gate objects to, each validated and screened."""
-    unread = made.told.frame().with_columns(pl.lit(None, schema.CLAIMS["issues"]).alias("issues"))
-    relation = _RELATIONS[places(made.linked.frame()["code"].to_numpy())]
-    return screened(replace(made, issues=checks.faults(unread, made.linked.frame().with_columns(relation), rules)), rules)
+    unread = made.claims.frame().with_columns(pl.lit(None, schema.CLAIMS["issues"]).alias("issues"))
+    relation = _RELATIONS[places(made.edges.frame()["code"].to_numpy())]
+    return screened(replace(made, issues=checks.faults(unread, made.edges.frame().with_columns(relation), rules)), rules)

@@ -9,7 +9,7 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.memory.account import KINDS
-from malsim.memory.graph.frames import framed, places, worded
+from malsim.memory.graph.frames import frame_of, places, worded
 from malsim.memory.schema import NONE
 from malsim.sim.record import observables
 from malsim.sim.record.bands import Bands
@@ -186,7 +186,7 @@ class Recorder:
         told = np.flatnonzero(~np.isnan(value))
         nth, rep = (places(part) for part in np.divmod(told, len(self.reps)))
         words = {name: pl.Series(held, dtype=pl.String)[nth] for name, held in (("row", of_rows), ("signal", names))}
-        return [framed({"t": np.full(len(told), t), "rep": self.reps[rep], **words, "value": value[told]})]
+        return [frame_of({"t": np.full(len(told), t), "rep": self.reps[rep], **words, "value": value[told]})]
 
 
 def _joined(columns: Mapping[str, pl.DataType | type[pl.DataType]], frames: list[pl.DataFrame]) -> pl.DataFrame:
