@@ -143,7 +143,7 @@ class Bench:
             self.inbox.post(batch)
 
     def _populations(self) -> Generator[simpy.Event, None, None]:
-        """After each scan, wake who writes before the next one."""
+        """After each scan, post the claims due before the next one."""
         if not self.scenario.writers:
             return
         for start, end in zip([0, *self._timing.at], self._timing.at, strict=False):

@@ -1,4 +1,4 @@
-"""The hooks: they fire by themselves, in thread order, and nothing a reader does or raises gets round them."""
+"""The hooks of a turn: they run in order, whatever a reader does or raises."""
 
 from __future__ import annotations
 

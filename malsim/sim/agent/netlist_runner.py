@@ -1,4 +1,4 @@
-"""The netlist inside the tick: it reads what has just ticked, drives the memory and the loop, and tells what happened."""
+"""The netlist inside the tick: it reads what has just ticked, drives the memory and the loop, and logs what happened."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class NetlistRunner:
         reviewers: ReviewerPool | None,
         on_verdicts: Callable[[GateResult], None],
     ) -> Memory:
-        """Run the net on a memory that has just ticked; `on_verdicts` is told what the gate said of its programs' claims."""
+        """Run the net on a memory that has just ticked; `on_verdicts` gets the verdicts on its programs' claims."""
         made = self.engine.scan(self._state, memory, self._inputs(at, counters, reviewers), now=days(at))
         self._state, self._labels, self.outputs = made.state, memory, dict(made.outputs)
         self._note(made, at)

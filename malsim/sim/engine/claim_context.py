@@ -88,7 +88,7 @@ class ShownRows:
 
 @dataclass(frozen=True)
 class LatestClaims:
-    """What the population was told by verdicts: rows of its cells about each claim's fact, NONE where there is none.
+    """What verdicts say of the population's claims: rows of its cells about each claim's fact, NONE where there is none.
 
     `row` and `value` are the writer's own latest; `unsuperseded` are its earlier ones that nothing replaced yet. What few
     behaviours want is looked up when it is read: `more` gives it by its name.

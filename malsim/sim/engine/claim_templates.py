@@ -62,7 +62,7 @@ class ClaimTemplates:
     """The words of a run: names of writers, facts and forms, from which drafts become claims.
 
     A claim's body names its writer and the writer's own count, so that none is taken for a restatement of another: while the
-    counts rise, and no cell of others has such a body, nobody has to compare what they say. The gate checks and screens
+    counts rise, and no cell of others has such a body, the duplicate check is skipped. The gate checks and screens
     every distinct word once, when the run begins, a body as its writer's with the longest count; of every claim it checks
     the numbers, the body and the edges. A batch in which anything is wrong, or may be, passes the checks in full.
     Replications are numbered from `first` to `last`.

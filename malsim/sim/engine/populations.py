@@ -38,7 +38,7 @@ REVIEWERS = ClaimForm("ver", "external", "human")
 
 
 class Populations:
-    """The populations of a run as one: who is awake, what they post, and what verdicts tell them.
+    """The populations of a run as one: who writes, what they post, and the verdicts they get.
 
     `reader` and `reviewers` are the places of their names among the run's writers; their forms come first.
     """
@@ -115,7 +115,7 @@ class Populations:
         return ClaimBatch.joined([line.carry(part, start, end) for line, part in zip(self._lines, parts, strict=True)])
 
     def on_verdicts(self, drafts: ClaimBatch, row: Ints) -> None:
-        """Tell every population which cell each of its claims became, NONE for a refusal, in the order of the gate."""
+        """Hand every population the cells its claims became, NONE for a refusal, in the order of the gate."""
         population = self._whose[drafts.who]
         own = np.flatnonzero((row != NONE) & (population != NONE) & (drafts.form == _form(population)))
         population = population[own]

@@ -101,8 +101,8 @@ def _summary(values: Array, whole: Bools) -> Array:
     count, total = np.full(len(values), values.shape[1]), values.sum(axis=1)
     gaps = np.flatnonzero(np.isnan(total))  # most rows have none
     held = values[gaps]
-    told = ~np.isnan(held)
-    count[gaps], total[gaps] = told.sum(axis=1), np.where(told, held, 0.0).sum(axis=1)
+    given = ~np.isnan(held)
+    count[gaps], total[gaps] = given.sum(axis=1), np.where(given, held, 0.0).sum(axis=1)
     mean = np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
     truths = whole & (values.max(axis=1) <= 1.0)  # and no gaps
     for begin, end in np.flatnonzero(np.diff(truths, prepend=True, append=True)).reshape(-1, 2):

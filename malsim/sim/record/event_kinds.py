@@ -1,4 +1,4 @@
-"""The kinds of events that a run tells of, each with what stands in its `cause`."""
+"""The kinds of events of a run, each with the meaning of its `cause`."""
 
 from __future__ import annotations
 
