@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from malsim.lab.studies.mutation import MutationScore
     from malsim.memory import Rules
     from malsim.scenario.judge.suite_summary import Suite
+    from malsim.shadow.judge_history import HistorySource
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["arguments", "main"]
@@ -30,7 +31,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rules", metavar="FILE", help="judge under these rules instead: a TOML file, default or recall_v5")
     set_arguments(parser)
     memory_arguments(parser)
-    parser.add_argument("--on", metavar="STORE", help="let each memory begin with a store, or what malsim import reads")
+    parser.add_argument(
+        "--on", metavar="STORE",
+        help="let each memory begin with a store, or what malsim import reads; a file of checks alone is judged over what "
+        "really happened in it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--events", type=Path, metavar="LOG", help="judge what any memory logged as JSON lines; see malsim docs watch"
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="another seed")
     parser.add_argument("--replications", type=int, metavar="N", help="how many independent replications to judge")
     parser.add_argument("--replication", type=int, metavar="K", help="judge this one replication alone")
@@ -77,15 +85,21 @@ def _suite(args: argparse.Namespace) -> Suite:
     from malsim.scenario.file.scenario_file import read
     from malsim.scenario.judge.judge import judge
     from malsim.scenario.judge.suite_summary import Suite
+    from malsim.shadow.judge_history import judge_history
 
     rules = Rules.read(args.rules) if args.rules else None
     limits = Limits.of(args)
     judged, unread = [], []
     for path in _files(args.paths):
         try:
-            scenario = _changed(with_memory(read(path, allow_code=args.allow_code), args), args, rules)
+            scenario = read(path, allow_code=args.allow_code)
+            recording = _recording(args, scenario)
+            scenario = scenario if recording else with_memory(scenario, args)
+            scenario = _changed(scenario, args, rules, begins=recording is None)
             if scenario.checks or not args.check:
-                judged.append(judge(scenario, limits=limits))
+                judged.append(
+                    judge_history(scenario, recording, limits=limits) if recording else judge(scenario, limits=limits)
+                )
         except MalsimError as problem:
             unread.append((str(path), str(problem)))
     options = f" --rules {shlex.quote(args.rules)}" if args.rules else ""
@@ -93,6 +107,26 @@ def _suite(args: argparse.Namespace) -> Suite:
     options += f" --memory {shlex.quote(args.memory)}" if args.memory else ""
     options += "".join(f" --set {shlex.quote(text)}" for text in args.set)
     return Suite(tuple(judged), tuple(unread), options + limits.flags)
+
+
+def _recording(args: argparse.Namespace, scenario: Scenario) -> HistorySource | None:
+    """What really happened, where that is to be judged; None where the scenario is to be run."""
+    from malsim.errors import UsageError
+    from malsim.scenario.file.scenario_file import holds_checks_alone
+    from malsim.shadow.judge_history import HistorySource
+
+    if not args.events and not (args.on and holds_checks_alone(scenario)):
+        return None
+    flags = ("law", "memory", "set", "rules", "mutate", "seed", "replications", "replication")
+    asked = {f"--{name}": getattr(args, name) for name in flags}
+    for flag, given in asked.items():
+        if given not in (None, [], False):
+            raise UsageError(
+                f"{flag} changes a simulation, and this happened", where=scenario.path, hint=f"leave out {flag}"
+            )
+    if args.events and args.on:
+        raise UsageError("one history at a time", given=f"--on {args.on} --events {args.events}", hint="name one of them")
+    return HistorySource(args.events, log=True) if args.events else HistorySource(Path(args.on))
 
 
 def _files(paths: list[Path]) -> list[Path]:
@@ -104,12 +138,12 @@ def _files(paths: list[Path]) -> list[Path]:
     return found
 
 
-def _changed(scenario: Scenario, args: argparse.Namespace, rules: Rules | None) -> Scenario:
+def _changed(scenario: Scenario, args: argparse.Namespace, rules: Rules | None, *, begins: bool) -> Scenario:
     changes = {name: getattr(args, name) for name in ("seed", "replications") if getattr(args, name) is not None}
     if args.replication is not None:
         changes |= {"first": args.replication, "replications": 1}
     scenario = under_law(scenario, args, rules=rules, strict=True)
-    if args.on:
+    if args.on and begins:
         from malsim.scenario.file.initial_store import initial_memory_from
 
         changes["initial_memory"] = initial_memory_from(args.on)

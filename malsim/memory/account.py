@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Ints
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["account"]
+__all__ = ["account", "verdict_events"]
 
 EVENT = ("t", "rep", "kind", "subject", "detail", "cause")
 KINDS = dict(zip(schema.VERDICT, ("admitted", "deduplicated", "rejected"), strict=True))
@@ -23,11 +23,11 @@ KINDS = dict(zip(schema.VERDICT, ("admitted", "deduplicated", "rejected"), stric
 
 def account(said: GateResult) -> pl.DataFrame:
     """One event a claim, then one each that was attenuated, then one a cell that was superseded."""
-    parts = [*_verdicts(said.verdicts), *_replacements(np.sort(said.superseded), said.memory)]
+    parts = [*verdict_events(said.verdicts), *_replacements(np.sort(said.superseded), said.memory)]
     return pl.concat([part.select(EVENT) for part in parts])
 
 
-def _verdicts(verdicts: pl.DataFrame) -> list[pl.DataFrame]:
+def verdict_events(verdicts: pl.DataFrame) -> list[pl.DataFrame]:
     """One event a claim: admitted, deduplicated or rejected; and one more for each that was attenuated."""
     said = (
         pl.col("issues")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-__all__ = ["last_day", "past", "present", "start", "ticks", "verdicts"]
+__all__ = ["last_day", "past", "present", "start", "ticks", "verdicts", "whole"]
 
 
 def present(connection: sqlite3.Connection) -> Memory:
@@ -26,7 +26,7 @@ def present(connection: sqlite3.Connection) -> Memory:
     names = _names(schema.WRITERS)
     writers = select(connection, f'SELECT {names} FROM writers ORDER BY "row"', schema.WRITERS)
     scanned = connection.execute('SELECT scanned FROM ticks ORDER BY "row" DESC LIMIT 1').fetchone()
-    return Memory(_whole(cells), edges, writers, scanned[0] if scanned else 0)
+    return Memory(whole(cells), edges, writers, scanned[0] if scanned else 0)
 
 
 def past(connection: sqlite3.Connection, day: float) -> Memory:
@@ -39,7 +39,7 @@ def past(connection: sqlite3.Connection, day: float) -> Memory:
     cells = _as_of(connection, now.cells.head(deed["cells"]), deed["row"])
     known = now.writers.head(cells["author"].n_unique())  # each came with a first cell
     writers = _records_as_of(connection, known, deed["row"])
-    then = Memory(_whole(cells), now.edges.head(deed["edges"]), writers, deed["scanned"])
+    then = Memory(whole(cells), now.edges.head(deed["edges"]), writers, deed["scanned"])
     return then if upto.height else _created_by(then, day)
 
 
@@ -71,7 +71,7 @@ def _names(kinds: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in kinds)
 
 
-def _whole(cells: pl.DataFrame) -> pl.DataFrame:
+def whole(cells: pl.DataFrame) -> pl.DataFrame:
     """Stored columns with the hash of content, which is not stored as it may differ between releases of polars."""
     content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content")
     return cells.with_columns(content).select(list(schema.CELLS))

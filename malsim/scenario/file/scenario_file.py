@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import reduce
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from jsonschema_rs import ValidationError
 
-__all__ = ["holds_rules_alone", "parse", "read"]
+__all__ = ["holds_checks_alone", "holds_rules_alone", "parse", "read"]
 
 LARGEST = 64 * 2**20
 # JSON has no such numbers: what is beyond every bound and no integer, and what is held to no bound, stand in for them
@@ -73,6 +74,14 @@ def holds_rules_alone(path: Path) -> bool:
     try:
         return set(toml_table(path.read_text(encoding="utf-8"))) == {"rules"}
     except (ValueError, RecursionError):
+        return False
+
+
+def holds_checks_alone(scenario: Scenario) -> bool:
+    """Whether a scenario's file simulates nothing: it holds checks and at most a netlist, for what really happened."""
+    try:
+        return set(tomllib.loads(scenario.text)) <= {"why", "check", "goal", "netlist", "rules"}
+    except ValueError:
         return False
 
 

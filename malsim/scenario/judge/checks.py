@@ -1,4 +1,4 @@
-"""The checks of a scenario file: properties, metrics within bounds, an alarm's states, a baseline; and goals of a suite."""
+"""The checks of a scenario file: properties, metrics within bounds, alarms' states, axioms, a baseline; goals of a suite."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from malsim.errors import ScenarioError
 from malsim.scenario.baseline.tube import KEYS, Tube
 from malsim.scenario.file.toml_lines import line_of
+from malsim.scenario.judge.history_axioms import HISTORY_AXIOMS
 from malsim.scenario.judge.series_metrics import METRICS, STEPS
 from malsim.scenario.properties.formula import Compare, Number, about
 from malsim.scenario.properties.parse import parse
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
 
     from malsim.scenario.properties.formula import Formula, Value
 
-__all__ = ["AlarmCheck", "BaselineCheck", "Goal", "MetricCheck", "checks_of", "value_of"]
+__all__ = ["AlarmCheck", "AxiomCheck", "BaselineCheck", "Goal", "MetricCheck", "checks_of", "value_of"]
 
-KINDS = {
+KINDS: dict[str, set[str]] = {
     "property": {"share"},
     "metric": {"of", "within", "over", "final"},
     "alarm": {"condition", "expect"},
+    "axiom": set(),
 }
 NEEDED = {"metric": ("of", "within"), "alarm": ("expect",)}
 Lines = dict[tuple[str | int, ...], int]
@@ -52,6 +54,13 @@ class AlarmCheck(Check):
     alarm: str
     expect: Mapping[str, str]
     condition: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AxiomCheck(Check):
+    """What any sound memory keeps, asked of what really happened; see `history_axioms`."""
+
+    axiom: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +116,7 @@ def _made(given: dict[str, Any], line: int, where: str) -> Check:
     where = where.format(line=line)
     kinds = [kind for kind in KINDS if kind in given]
     if len(kinds) != 1:
-        hint = "say exactly one of property, metric, alarm"
+        hint = "say exactly one of property, metric, alarm, axiom"
         raise ScenarioError("a check asks one thing", where=where, given=", ".join(kinds) or "none", hint=hint)
     kind = kinds[0]
     for key in sorted(set(given) - KINDS[kind] - {"name", kind}):
@@ -121,7 +130,20 @@ def _made(given: dict[str, Any], line: int, where: str) -> Check:
         asked = f"{given['alarm']}: " + ", ".join(f"{time} {state}" for time, state in given["expect"].items())
         read = tuple(given[key] for key in ("alarm", "condition") if key in given)
         return AlarmCheck(**given, property=asked, line=line, reads=read)
+    if kind == "axiom":
+        return _axiom(given, line, where)
     return Check(**given, line=line, reads=_property(given["property"], f"{where}.property"))
+
+
+def _axiom(given: dict[str, Any], line: int, where: str) -> AxiomCheck:
+    name = given["axiom"]
+    if name not in HISTORY_AXIOMS:
+        hint = "the others need a memory to try things on: malsim axioms LAW"
+        allowed = ", ".join(HISTORY_AXIOMS)
+        raise ScenarioError(
+            "no axiom that a history can be asked", where=f"{where}.axiom", given=name, allowed=allowed, hint=hint
+        )
+    return AxiomCheck(**given, property=f"axiom {name}: {HISTORY_AXIOMS[name][0]}", line=line)
 
 
 def _metric(given: dict[str, Any], line: int, where: str) -> MetricCheck:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from malsim.errors import MalsimError
+from malsim.errors import MalsimError, ScenarioError
 from malsim.limits import Limits
 from malsim.scenario.baseline.recording import against_baseline
 from malsim.scenario.judge.alarms import check_alarm
-from malsim.scenario.judge.checks import AlarmCheck, BaselineCheck, Goal, MetricCheck
+from malsim.scenario.judge.checks import AlarmCheck, AxiomCheck, BaselineCheck, Goal, MetricCheck
+from malsim.scenario.judge.history_axioms import Recorded, check_axiom
 from malsim.scenario.judge.metric_bounds import Estimate, estimate
 from malsim.scenario.properties import Property, Verdict, check
 from malsim.scenario.properties.frames import trace_of
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Check, Scenario
 
-__all__ = ["Judged", "Outcome", "Status", "goals", "judge", "judge_run"]
+__all__ = ["Judged", "Outcome", "Status", "goals", "judge", "judge_check", "judge_run", "outcome_of"]
 
 Status = Literal["pass", "fail", "error"]
 
@@ -56,12 +57,16 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Judged:
-    """A scenario with what became of its checks; `error` says why it could not be run at all."""
+    """A scenario with what became of its checks; `error` says why it could not be run at all.
+
+    `source` is the option that names what really happened, where that was judged and nothing was simulated.
+    """
 
     scenario: Scenario
     outcomes: tuple[Outcome, ...] = ()
     error: str = ""
     run: Run | None = None
+    source: str = ""
 
     @property
     def status(self) -> Status:
@@ -96,7 +101,7 @@ def judge_run(run: Run, *, limits: Limits | None = None) -> tuple[Outcome, ...]:
         trace = trace_of(run, metrics=by_replication(run))
     except MalsimError as problem:
         return tuple(Outcome(check=each, status="error", said=str(problem)) for each in wanted)
-    return tuple(_outcome(each, run, trace, limits or Limits()) for each in wanted)
+    return tuple(judge_check(each, run, trace, limits or Limits()) for each in wanted)
 
 
 def goals(suite: Sequence[Judged]) -> tuple[tuple[Judged, Outcome], ...]:
@@ -124,7 +129,8 @@ def _goal(goal: Goal, judged: Judged) -> Outcome:
     return Outcome(check=goal, status="pass", said=f"met by {judged.scenario.name}, replication {met}", replication=met)
 
 
-def _outcome(wanted: Check, run: Run, trace: Trace, limits: Limits) -> Outcome:
+def judge_check(wanted: Check, run: Run, trace: Trace, limits: Limits) -> Outcome:
+    """The outcome of one check of a run, of which `trace` reads the frames."""
     try:
         match wanted:
             case MetricCheck():
@@ -133,6 +139,8 @@ def _outcome(wanted: Check, run: Run, trace: Trace, limits: Limits) -> Outcome:
                 return _alarm(wanted, trace)
             case BaselineCheck():
                 return _baseline(wanted, run, limits)
+            case AxiomCheck():
+                return _axiom(wanted, run)
             case _:
                 return _property(wanted, trace)
     except MalsimError as problem:
@@ -140,7 +148,18 @@ def _outcome(wanted: Check, run: Run, trace: Trace, limits: Limits) -> Outcome:
 
 
 def _property(wanted: Check, trace: Trace) -> Outcome:
-    verdict = check(wanted.property, trace, share=wanted.share)
+    return outcome_of(wanted, check(wanted.property, trace, share=wanted.share))
+
+
+def _axiom(wanted: AxiomCheck, run: object) -> Outcome:
+    if not isinstance(run, Recorded):
+        hint = "malsim test --on STORE, malsim watch; a law is put to the test by malsim axioms"
+        raise ScenarioError("an axiom is asked of what really happened", given=wanted.axiom, hint=hint)
+    return outcome_of(wanted, check_axiom(wanted.axiom, run))
+
+
+def outcome_of(wanted: Check, verdict: Verdict) -> Outcome:
+    """A verdict as the outcome of the check that asked for it."""
     status: Status = "pass" if verdict.passed else "fail"
     worst = None if verdict.passed else verdict.margin.witness.replication
     return Outcome(check=wanted, status=status, said=_said(verdict), replication=worst, verdict=verdict)

@@ -104,7 +104,8 @@ def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
     if outcome.estimate is not None and not outcome.estimate.passed:
         lines.append(f"replication: {outcome.estimate.farthest} is the farthest out")
     lines += outcome.said.splitlines()[1:]
-    lines += [f"seed: {judged.scenario.seed}", f"alone: {command(judged, outcome, options)}"]
+    lines += [] if judged.source else [f"seed: {judged.scenario.seed}"]
+    lines.append(f"alone: {command(judged, outcome, options)}")
     return [one_line(line) for line in lines]
 
 
@@ -114,6 +115,8 @@ def command(judged: Judged, outcome: Outcome, options: str = "") -> str:
     single = scenario.first if scenario.replications == 1 else outcome.replication
     alone = f" --replications {scenario.replications}" if single is None else f" --replication {single}"
     path, name = shlex.quote(scenario.path or scenario.name), shlex.quote(outcome.check.name)
+    if judged.source:
+        return f"malsim test {path} --check {name}{judged.source}{options}"
     return f"malsim test {path} --check {name} --seed {scenario.seed}{alone}{options}"
 
 

@@ -69,8 +69,12 @@ class NetlistRunner:
         for rep in self.reps if (holds or self.wires.net.flags) and not empty else self.reps[:1]:
             memory = load(document, memory, rules=scenario.rules, rep=int(rep), expected=coming).memory
         memory = replicated(memory, self.reps.tolist()) if holds and empty else memory
-        self._state, self._labels = self.engine.start(memory), memory
+        self.begin(memory)
         return memory
+
+    def begin(self, memory: Memory) -> None:
+        """Begin on a memory as it stands; nothing of the text is put into it."""
+        self._state, self._labels = self.engine.start(memory), memory
 
     def scan(
         self,

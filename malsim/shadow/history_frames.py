@@ -1,0 +1,78 @@
+"""What really happened, in the frames of a run: checks read them as they read a simulated run's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.sim.record.recorder import EVENTS, SIGNALS, WRITERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from malsim.memory import Memory
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["CHANGES", "CLAIMED", "History", "about_objects", "as_columns"]
+
+CLAIMED = {"t": pl.Float64, "rep": pl.Int32, "object": pl.String, "says": pl.String}
+
+CHANGES = {
+    "t": pl.Float64, "rep": pl.Int32, "cell": pl.String, "deed": pl.String, "write": pl.Int64, "score": pl.String,
+    "before": pl.Float64, "after": pl.Float64,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class History:
+    """The frames of a run that nobody simulated; a tick is an instant at which something was written.
+
+    `scenario` holds the checks and the netlist. `changes` has a row for each score that a write replaced, `claims` one for
+    each claim about an object, in order. `snapshots` gives the memory at each instant that its netlist scans, the day
+    first. `left_out` says what was not read.
+    """
+
+    scenario: Scenario
+    cells: pl.DataFrame
+    events: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EVENTS))
+    writers: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=WRITERS))
+    signals: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SIGNALS))
+    changes: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CHANGES))
+    claims: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CLAIMED))
+    memory: Memory | None = None
+    snapshots: tuple[tuple[float, Memory], ...] = ()
+    left_out: str = ""
+
+    @property
+    def day(self) -> float | None:
+        """The last instant that it knows of."""
+        return max((float(t) for t in self._instants()), default=None)
+
+    def _instants(self) -> Iterator[float]:
+        for frame in (self.cells, self.signals, self.events):
+            if frame.height:
+                yield frame["t"].max()  # type: ignore[misc]  # a column of floats
+
+
+def as_columns(frame: pl.DataFrame, kinds: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
+    """The frame with these columns, of these types."""
+    return frame.select(list(kinds)).cast(pl.Schema(kinds))
+
+
+def about_objects(cells: pl.DataFrame) -> pl.DataFrame:
+    """Signals with a row an object: `belief` of its best active item, `rivals` that are active and say something else.
+
+    `cells` has the columns t, rep, object, says, score, status.
+    """
+    active = cells.filter(
+        pl.col("status").cast(pl.String) == "active", pl.col("object").is_not_null(), pl.col("score").is_not_null()
+    )
+    best = active.sort("score", descending=True, maintain_order=True).group_by("t", "rep", "object", maintain_order=True)
+    found = best.agg(
+        pl.col("score").first().alias("belief"),
+        (pl.col("says") != pl.col("says").first()).sum().cast(pl.Float64).alias("rivals"),
+    )
+    long = found.unpivot(["belief", "rivals"], index=["t", "rep", "object"], variable_name="signal", value_name="value")
+    return as_columns(long.rename({"object": "row"}), SIGNALS)

@@ -1,0 +1,87 @@
+"""Checks judged over what really happened: a store's history, a memory that can be imported, or a log of events."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from malsim.errors import MalsimError, ScenarioError
+from malsim.importers.reading.bring import bring
+from malsim.limits import Limits
+from malsim.memory.store import Store
+from malsim.memory.tables.connect import is_store
+from malsim.scenario.judge.checks import AxiomCheck, BaselineCheck, Goal
+from malsim.scenario.judge.judge import Judged, Outcome, judge_check
+from malsim.scenario.properties.addresses import crosses
+from malsim.scenario.properties.frames import trace_of
+from malsim.shadow.log_history import log_history
+from malsim.shadow.store_history import store_history
+from malsim.shadow.tripwires import scanned
+
+if TYPE_CHECKING:
+    from malsim.scenario.properties import Trace
+    from malsim.shadow.history_frames import History
+    from malsim.sim.run import Run
+    from malsim.sim.settings.scenario import Check, Scenario
+
+__all__ = ["HistorySource", "check_of_history", "judge_history", "read_history"]
+
+_OF_OBJECTS = re.compile(r"(belief|rivals)\(")
+
+
+@dataclass(frozen=True)
+class HistorySource:
+    """Where a history stands: a store, or with `log` a file of events."""
+
+    path: Path
+    log: bool = False
+
+    @property
+    def flag(self) -> str:
+        """The option that names it."""
+        return "--events" if self.log else "--on"
+
+
+def read_history(scenario: Scenario, recording: HistorySource, *, limits: Limits | None = None) -> History:
+    """What the checks and the netlist of a scenario ask of a history, and no more than that."""
+    reads = [address for each in scenario.checks for address in each.reads]
+    all_cells = any(isinstance(each, AxiomCheck) for each in scenario.checks) or any(map(crosses, reads))
+    objects = any(map(_OF_OBJECTS.match, reads))
+    cells = None if all_cells else frozenset(address.partition("-")[0] for address in reads)
+    limits = limits or Limits()
+    if recording.log:
+        return scanned(log_history(recording.path, scenario, cells=cells, objects=objects, limits=limits))
+    snapshots = scenario.netlist is not None
+    with tempfile.TemporaryDirectory(prefix="malsim-") as folder:
+        path = recording.path
+        if path.exists() and not is_store(path):
+            path = Path(folder) / "imported.sqlite"
+            came = bring(recording.path)
+            with Store(path) as store:
+                store.save(came.memory, start=came.start)
+        return scanned(store_history(path, scenario, cells=cells, snapshots=snapshots, objects=objects, limits=limits))
+
+
+def judge_history(scenario: Scenario, recording: HistorySource, *, limits: Limits | None = None) -> Judged:
+    """Judge the checks of a scenario over a history as it stands, as if it were a finished run."""
+    source = f" {recording.flag} {recording.path}"
+    try:
+        history = read_history(scenario, recording, limits=limits)
+        trace = trace_of(history) if any(not isinstance(each, Goal) for each in scenario.checks) else None
+    except MalsimError as problem:
+        return Judged(scenario=scenario, error=str(problem), source=source)
+    checks = [each for each in scenario.checks if not isinstance(each, Goal)]
+    outcomes = tuple(check_of_history(each, history, trace, limits or Limits()) for each in checks if trace is not None)
+    run = cast("Run", history)  # it has the frames of one, which is all that is read of it from here on
+    return Judged(scenario=history.scenario, outcomes=outcomes, run=run, source=source)
+
+
+def check_of_history(wanted: Check, history: History, trace: Trace, limits: Limits) -> Outcome:
+    """The outcome of one check of a history."""
+    if isinstance(wanted, BaselineCheck):
+        problem = ScenarioError("a baseline is of a simulated run", hint="ask a history properties")
+        return Outcome(check=wanted, status="error", said=str(problem))
+    return judge_check(wanted, cast("Run", history), trace, limits)

@@ -1,0 +1,268 @@
+"""A store's own history: what each write replaced is kept, so what every cell was at every write can be read back."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import StoreError
+from malsim.limits import Limits
+from malsim.memory import Memory, schema
+from malsim.memory.account import verdict_events
+from malsim.memory.tables import read, replaced
+from malsim.memory.tables.connect import connect, is_made, is_store, refusing, sound
+from malsim.memory.tables.layout import MOVING, RECORD
+from malsim.shadow.history_frames import CHANGES, CLAIMED, History, about_objects, as_columns
+from malsim.sim.clock import DAY
+from malsim.sim.record.recorder import EVENTS, WRITERS
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["store_history", "writes"]
+
+SCORES = ("effective", "currency")
+SAYS = pl.coalesce(pl.col("value").cast(pl.String), "title")
+_WORD = {"admit": "write", "tick": "tick", "expand": "read", "update": "write", "save": "write"}
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """One snapshot of a store that others may be writing; nothing is written to it, and no writer waits for it.
+
+    Where a log lies beside it, the file is opened so that closing it cannot play the log in: it is left as it was found.
+    """
+    if path.exists() and not is_store(path):
+        raise StoreError("no store of malsim's", where=str(path), hint="malsim import makes one; --events reads a log")
+    log = Path(f"{path}-wal")
+    connection = None
+    with refusing(path):
+        if log.exists() and log.stat().st_size:
+            import sqlite3
+
+            uri = f"{path.resolve().as_uri()}?mode=ro"
+            connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0)
+    connection = connection or connect(path)
+    try:
+        with refusing(path), sound(path):
+            connection.execute("BEGIN")
+            if not is_made(connection):
+                raise StoreError("nothing was written to it yet", where=str(path))
+            yield connection
+            connection.execute("ROLLBACK")
+    finally:
+        connection.close()
+
+
+def writes(path: Path) -> int:
+    """How many writes a store has on record."""
+    with reading(path) as file:
+        found = file.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()
+        return int(found[0])
+
+
+def store_history(
+    path: Path,
+    scenario: Scenario,
+    *,
+    cells: frozenset[str] | None = None,
+    snapshots: bool = False,
+    objects: bool = False,
+    limits: Limits | None = None,
+) -> History:
+    """Read what a store went through, at every instant at which it was written to.
+
+    Parameters
+    ----------
+    path
+        The store; only read.
+    scenario
+        Whose checks and netlist are asked.
+    cells
+        The handles that are asked about; None for all.
+    snapshots
+        Whether the whole memory is wanted at each instant at which a netlist scans: its ticks, or every write where none
+        ticked.
+    objects
+        Whether the signals `belief(OBJECT)` and `rivals(OBJECT)` are wanted.
+    limits
+        How much may be read.
+
+    Raises
+    ------
+    StoreError
+        For a file that is no store, damaged, or busy.
+    ScenarioError
+        For more instants × cells than the limits allow.
+    """
+    with reading(path) as file:
+        now, deeds = read.present(file), read.ticks(file)
+        instants = _instants(now, deeds)
+        wanted = now.cells.with_row_index("row").select(pl.col("row").cast(pl.Int64), pl.col("handle"))
+        if cells is not None and not (snapshots or objects):
+            wanted = wanted.filter(pl.col("handle").is_in(list(cells)))
+        (limits or Limits()).check({"cells": instants.height * wanted.height}, where=str(path))
+        grid = _grid(file, now, wanted["row"], instants)
+        writers = _writers(file, now, instants)
+        verdicts, changes = read.verdicts(file), _changes(file, now, deeds)
+    named = now.cells["handle"]
+    frame = grid.with_columns(
+        pl.col("handle").alias("cell"), named.gather(grid["successor"]).alias("successor"), SAYS.alias("says"),
+        pl.col("effective").alias("score"), pl.lit(value=True).alias("score_is_belief"),
+    ).drop("row", "deed", "handle", "key", "content")  # fmt: skip
+    reps = sorted(now.cells["rep"].unique().to_list()) or [0]
+    return History(
+        scenario=scenario.replace(first=reps[0], replications=reps[-1] - reps[0] + 1), cells=frame, writers=writers,
+        events=_events(now, verdicts), changes=changes, memory=now,
+        signals=about_objects(frame if objects else frame.clear()), claims=_claims(now, verdicts),
+        snapshots=tuple(_snapshots(now, grid, instants, deeds)) if snapshots else (),
+    )  # fmt: skip
+
+
+def _instants(now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
+    """Each instant once, with the last write of its millisecond: t, deed, cells, edges, scanned.
+
+    Of what stood before the first write, as in an imported memory, the days on which its cells came are instants too.
+    """
+    written = deeds.select("t", pl.col("row").alias("deed"), "cells", "edges", "scanned")
+    if deeds.height:
+        first = deeds.row(0, named=True)
+        came = now.cells["created"].head(first["cells"])
+        days = came.filter(came < first["t"]).drop_nulls().unique().sort()
+        earlier = pl.DataFrame({"t": days}).with_columns(
+            deed=pl.lit(first["row"]), cells=pl.lit(first["cells"]), edges=pl.lit(first["edges"]), scanned=pl.lit(0)
+        )
+        written = pl.concat([as_columns(earlier, written.schema), written])
+    at = (pl.col("t") * DAY).round().cast(pl.Int64).alias("at")
+    return written.with_columns(at).group_by("at", maintain_order=True).last().drop("at").sort("deed", "t")
+
+
+def _grid(file: sqlite3.Connection, now: Memory, rows: pl.Series, instants: pl.DataFrame) -> pl.DataFrame:
+    """Every wanted cell at every instant from its first on, with the values of then: t, deed, row, columns of cells."""
+    held = (
+        now.cells.with_row_index("row")
+        .with_columns(pl.col("row").cast(pl.Int64))
+        .filter(pl.col("row").is_in(rows.implode()))
+    )
+    grid = instants.select("t", "deed", "cells").join(held, how="cross")
+    first = instants["deed"].min() if instants.height else 0
+    here = (pl.col("row") < pl.col("cells")) & ((pl.col("deed") > first) | (pl.col("created") <= pl.col("t")))
+    grid = grid.filter(here).drop("cells").sort("deed", "t", "row")
+    grid = _as_of(grid, replaced.scores(file), MOVING)
+    for name, old in replaced.fields(file).items():
+        grid = _as_of(grid, old, (name,))
+    return _freed(grid, now)
+
+
+def _as_of(grid: pl.DataFrame, old: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
+    """The grid with the values that were valid after each write: the earliest that were replaced by a later one."""
+    if old.is_empty():
+        return grid
+    until = old.with_columns((pl.col("until") - 1).alias("deed"), there=pl.lit(value=True)).drop("until")
+    found = grid.select("deed", "row").join_asof(
+        until.sort("deed", maintain_order=True), on="deed", by="row", strategy="forward", check_sortedness=False
+    )
+    here = found["there"].fill_null(value=False)
+    return grid.with_columns(found[name].zip_with(here, grid[name]).alias(name) for name in names)
+
+
+def _freed(grid: pl.DataFrame, now: Memory) -> pl.DataFrame:
+    """Cells that another superseded were active until that one came, also before the first write."""
+    heir = now.cells["created"].gather(grid["successor"])
+    early = pl.Series((grid["status"] == "superseded") & (heir > grid["t"])).fill_null(value=False)
+    if not early.any():
+        return grid
+    active = pl.Series("status", ["active"], dtype=schema.CELLS["status"]).new_from_index(0, grid.height)
+    return grid.with_columns(
+        active.zip_with(early, grid["status"]).alias("status"), grid["successor"].set(early, None).alias("successor")
+    )
+
+
+def _writers(file: sqlite3.Connection, now: Memory, instants: pl.DataFrame) -> pl.DataFrame:
+    """What was on record of each writer at each instant."""
+    author = now.cells["author"].to_numpy()
+    came = np.full(now.writers.height, np.iinfo(np.int64).max)
+    np.minimum.at(came, author, np.arange(len(author)))
+    held = now.writers.with_columns(row=pl.Series(np.arange(now.writers.height)), came=pl.Series(came))
+    grid = instants.select("t", "deed", "cells").join(held, how="cross").filter(pl.col("came") < pl.col("cells"))
+    return as_columns(_as_of(grid.sort("deed", "t", "row"), replaced.records(file), RECORD), WRITERS)
+
+
+def _events(now: Memory, verdicts: pl.DataFrame) -> pl.DataFrame:
+    """What the gate said, cells that came without its word, and cells that another took the place of."""
+    cells = now.cells.with_row_index("cell").with_columns(pl.col("cell").cast(pl.Int64))
+    silent = cells.join(verdicts.select("cell").drop_nulls(), on="cell", how="anti", maintain_order="left")
+    by = pl.format("by {}", "writer").alias("detail")
+    heir = now.cells.select(pl.col("created").alias("t"), pl.col("handle").alias("cause"), by)
+    gone = cells.filter(pl.col("successor").is_not_null())
+    frames = [
+        *verdict_events(verdicts),
+        silent.select("t" if "t" in silent.columns else pl.col("created").alias("t"), "rep",
+                      pl.lit("admitted").alias("kind"), pl.col("handle").alias("subject"), by,
+                      pl.lit("it came without a verdict").alias("cause")),
+        pl.concat([gone.select("rep", pl.lit("superseded").alias("kind"), pl.col("handle").alias("subject")),
+                   heir[gone["successor"]]], how="horizontal"),
+    ]  # fmt: skip
+    return pl.concat([as_columns(frame, EVENTS) for frame in frames]).sort("t", maintain_order=True)
+
+
+def _changes(file: sqlite3.Connection, now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
+    """Each score that a write replaced, with what took its place; the first score of each cell comes from nothing."""
+    old = replaced.scores(file).select("row", "until", *SCORES, "touched")
+    last = now.cells.with_row_index("row").select(
+        pl.col("row").cast(pl.Int64), pl.lit(None, pl.Int64).alias("until"), *SCORES, "touched"
+    )
+    heights = deeds["cells"].to_numpy()
+    rows = np.arange(now.cells.height)
+    came = pl.Series("came", np.searchsorted(heights, rows, side="right") + 1 if len(heights) else rows * 0 + 1)
+    states = pl.concat([old, last]).sort("row", "until", nulls_last=True, maintain_order=True)
+    states = states.with_columns(
+        write=pl.coalesce(pl.col("until").shift(1).over("row"), came.cast(pl.Int64).gather(states["row"]))
+    )
+    parts = [
+        states.select(
+            "row", "write", pl.lit(name).alias("score"), pl.col(name).shift(1).over("row").alias("before"),
+            pl.col(name).alias("after"), (pl.col("touched") != pl.col("touched").shift(1).over("row")).alias("touched"),
+        )
+        for name in SCORES
+    ]  # fmt: skip
+    named = now.cells.with_row_index("row").select(pl.col("row").cast(pl.Int64), "rep", pl.col("handle").alias("cell"))
+    told = deeds.select(pl.col("row").alias("write"), "t", pl.col("deed").replace_strict(_WORD, default="write"))
+    found = pl.concat(parts).join(named, on="row").join(told, on="write")
+    deed = pl.when("touched").then(pl.lit("write")).otherwise("deed").alias("deed")
+    return as_columns(found.with_columns(deed), CHANGES).sort("write", maintain_order=True)
+
+
+def _claims(now: Memory, verdicts: pl.DataFrame) -> pl.DataFrame:
+    """What was said of objects: each claim that the gate took, and each cell that came without its word."""
+    cells = now.cells.with_row_index("cell").select(
+        pl.col("cell").cast(pl.Int64), "rep", "object", SAYS.alias("says"), pl.col("created").alias("t")
+    )
+    told = verdicts.select("cell", pl.col("t").alias("said")).drop_nulls()
+    joined = cells.join(told, on="cell", how="left", maintain_order="left")
+    found = joined.with_columns(t=pl.coalesce("said", "t")).sort("t", maintain_order=True)
+    return as_columns(found, CLAIMED)
+
+
+def _snapshots(
+    now: Memory, grid: pl.DataFrame, instants: pl.DataFrame, deeds: pl.DataFrame
+) -> Iterator[tuple[float, Memory]]:
+    """The memory after each tick; after every write where nothing ticked."""
+    ticked = set(deeds.filter(deeds["deed"] == "tick")["t"].to_list())
+    columns = list(schema.CELLS)
+    for at in instants.rows(named=True):
+        if not ticked or at["t"] in ticked:
+            cells = grid.filter((pl.col("t") == at["t"]) & (pl.col("deed") == at["deed"])).select(columns)
+            if cells.height == at["cells"]:
+                authors = int(cells["author"].max() or 0) + 1 if cells.height else 0  # type: ignore[arg-type]
+                yield (
+                    at["t"],
+                    Memory(read.whole(cells), now.edges.head(at["edges"]), now.writers.head(authors), at["scanned"]),
+                )

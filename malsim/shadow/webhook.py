@@ -1,0 +1,86 @@
+"""Posts to a webhook, whose address is a secret: what is printed of it is scheme, host and port."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import ssl
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from malsim.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Webhook"]
+
+WAIT = 10.0  # seconds
+FINE = range(200, 300)
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """Where to post; a user and a password in the address are sent as a header.
+
+    A redirection is not followed: it would carry what is told to another host.
+
+    >>> Webhook.of("https://ann:pw@hooks.example:8443/services/T0/B0/secret").shown
+    'https://hooks.example:8443/…'
+    """
+
+    parts: SplitResult
+    port: int | None
+
+    @classmethod
+    def of(cls, url: str) -> Webhook:
+        """Read an address; raises `UsageError`, which repeats nothing of it, where it is none."""
+        allowed = "http://HOST[:PORT]/PATH or https://…"
+        try:
+            parts = urlsplit(url.strip())
+            port = parts.port
+        except ValueError:
+            raise UsageError("not an address to post to", where="--webhook", allowed=allowed) from None
+        printable = url.strip().isprintable() and " " not in url.strip() and url.isascii()
+        if parts.scheme not in ("http", "https") or not parts.hostname or not printable:
+            raise UsageError("not an address to post to", where="--webhook", allowed=allowed)
+        return cls(parts, port)
+
+    @property
+    def shown(self) -> str:
+        """The address as it may be repeated."""
+        host = f"[{self.parts.hostname}]" if ":" in (self.parts.hostname or "") else self.parts.hostname
+        port = f":{self.port}" if self.port else ""
+        rest = "/…" if self.parts.path not in ("", "/") or self.parts.query else ""
+        return f"{self.parts.scheme}://{host}{port}{rest}"
+
+    def post(self, told: Mapping[str, object]) -> str:
+        """Post as JSON; why that failed, in words that repeat nothing of the address, empty where it did not."""
+        body = json.dumps(told, ensure_ascii=False, allow_nan=False).encode()
+        connection = self._connection()
+        path = (self.parts.path or "/") + (f"?{self.parts.query}" if self.parts.query else "")
+        try:
+            connection.request("POST", path, body, self._headers())
+            status = connection.getresponse().status
+        except (OSError, http.client.HTTPException) as problem:
+            return (
+                type(problem).__name__ if not isinstance(problem, OSError) else (problem.strerror or type(problem).__name__)
+            )
+        finally:
+            connection.close()
+        return "" if status in FINE else f"it answered {status}"
+
+    def _connection(self) -> http.client.HTTPConnection:
+        host = self.parts.hostname or ""
+        if self.parts.scheme == "https":
+            return http.client.HTTPSConnection(host, self.port, timeout=WAIT, context=ssl.create_default_context())
+        return http.client.HTTPConnection(host, self.port, timeout=WAIT)
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Content-Type": "application/json; charset=utf-8", "User-Agent": "malsim"}
+        if self.parts.username is not None:
+            pair = f"{unquote(self.parts.username)}:{unquote(self.parts.password or '')}"
+            headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
+        return headers

@@ -1,0 +1,184 @@
+"""What a store's history holds is what the store was at every instant."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from malsim.cli import main
+from malsim.memory.gate.edit import annex, update
+from malsim.memory.store import Store
+from malsim.scenario.properties import check
+from malsim.shadow.store_history import store_history
+from malsim.sim.settings.scenario import Scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def claim(name: str, t: float, writer: str = "ann", **more: Any) -> dict[str, Any]:
+    return {"handle": f"obs_{name}", "writer": writer, "t": t, "title": f"claim {name}", "confidence": 0.9,
+            "verification": "external", **more}  # fmt: skip
+
+
+def against(name: str, t: float, target: str = "obs_aaaa", **more: Any) -> dict[str, Any]:
+    return claim(name, t, "bob", edges=[{"relation": "contradicts", "target": target}], **more)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A claim that is read, contradicted twice and ticked in between."""
+    path = tmp_path / "memory.sqlite"
+    with Store(path) as file:
+        file.admit([claim("aaaa", 0.0, object="pump", value=1.0)])
+        file.tick(1.0)
+        file.expand("obs_aaaa", now=1.5)
+        file.admit([against("bbbb", 2.0, object="pump", value=2.0)])
+        file.tick(3.0)
+        file.tick(4.0)
+        file.admit([against("cccc", 4.5, object="pump", value=2.0)])
+        file.tick(5.0)
+    return path
+
+
+DEEDS = st.lists(st.sampled_from(["claim", "dispute", "tick", "expand", "update", "annex", "supersede"]), max_size=8)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(deeds=DEEDS)
+def test_every_snapshot_is_the_memory_as_the_store_says_it_was(deeds: list[str], tmp_path_factory: Any) -> None:
+    path = tmp_path_factory.mktemp("store") / "memory.sqlite"
+    with Store(path) as file:
+        file.admit([claim("aaaa", 0.0)])
+        for day, deed in enumerate(deeds, 1):
+            now, name = float(day), f"b{day:03d}"
+            if deed == "claim":
+                file.admit([claim(name, now)])
+            elif deed == "dispute":
+                file.admit([against(name, now)])
+            elif deed == "supersede":
+                file.admit([claim(name, now, edges=[{"relation": "supersedes", "target": "obs_aaaa"}])])
+            elif deed == "tick":
+                file.tick(now)
+            elif deed == "expand":
+                file.expand("obs_aaaa", now=now)
+            elif deed == "update":
+                file.save(update(file.memory, "obs_aaaa", now=now, body=f"day {day}", topics=[name], writer="ann"), t=now)
+            else:
+                file.save(annex(file.memory, "obs_aaaa"), t=now)
+        history = store_history(path, Scenario(), snapshots=True)
+        ticked = "tick" in deeds
+        assert len(history.snapshots) == (deeds.count("tick") if ticked else len(deeds) + 1)
+        for t, memory in history.snapshots:
+            then = file.at(t)
+            assert memory.cells.equals(then.cells)
+            assert memory.edges.equals(then.edges)
+        for (t,), cells in history.cells.group_by("t"):
+            held = file.at(t).cells.sort("handle")
+            for name in ("effective", "body", "status"):
+                assert cells.sort("cell")[name].equals(held[name])
+
+
+def test_a_value_that_was_replaced_is_judged_too(store: Path) -> None:
+    history = store_history(store, Scenario(), cells=frozenset({"obs_aaaa"}))
+    assert history.cells["cell"].unique().to_list() == ["obs_aaaa"]
+    verdict = check("always (eff(obs_aaaa) >= 0.5)", history)
+    assert not verdict.passed
+    assert verdict.margin.witness.day == 5.0
+    assert check("eventually[0d:1d] (eff(obs_aaaa) >= 0.9)", history).passed
+    assert check("at event(admitted, obs_aaaa)", history).passed
+
+
+def test_an_imported_store_begins_on_the_days_of_its_cells(tmp_path: Path) -> None:
+    with Store(tmp_path / "one.sqlite") as file:
+        file.admit([claim("aaaa", 0.0), claim("bbbb", 3.0, edges=[{"relation": "supersedes", "target": "obs_aaaa"}])])
+        memory = file.memory
+    with Store(tmp_path / "two.sqlite") as file:
+        file.save(memory)
+    history = store_history(tmp_path / "two.sqlite", Scenario())
+    assert history.cells.select("t", "cell", pl.col("status").cast(pl.String)).rows() == [
+        (0.0, "obs_aaaa", "active"), (3.0, "obs_aaaa", "superseded"), (3.0, "obs_bbbb", "active"),
+    ]  # fmt: skip
+    assert history.events.select("t", "kind", "subject").rows() == [
+        (0.0, "admitted", "obs_aaaa"), (3.0, "admitted", "obs_bbbb"), (3.0, "superseded", "obs_aaaa"),
+    ]  # fmt: skip
+
+
+CHECKS = """
+why = "The pump's memory."
+[[check]]
+name = "believed"
+property = "always (eff(obs_aaaa) >= {level})"
+[[check]]
+name = "somebody speaks against it"
+property = "always[0d:1d] (eff(obs_aaaa) >= 0.9) or eventually (belief(pump) >= 0.5)"
+[[check]]
+name = "read"
+axiom = "read-idempotence"
+[[check]]
+name = "bounded"
+axiom = "bounds"
+"""
+NET = """
+[netlist]
+text = '''
+loadrt watch names=weak
+loadrt latch names=alarm
+net low weak.in < obs_aaaa-scores-eff
+net is-weak weak.below > alarm.set
+net tripped alarm.out
+setp weak.level 0.5
+addf weak tick
+addf alarm tick
+'''
+[[check]]
+name = "silent"
+property = "always not at event(tripped)"
+"""
+
+
+def test_a_store_is_judged_by_a_file_of_checks(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    checks, junit = tmp_path / "checks.toml", tmp_path / "report.xml"
+    before = hashlib.sha256(store.read_bytes()).hexdigest()
+    checks.write_text(CHECKS.format(level=0.3), encoding="utf-8")
+    assert main(["test", "--on", str(store), str(checks)]) == 0
+    checks.write_text(CHECKS.format(level=0.5) + NET, encoding="utf-8")
+    assert main(["test", "--on", str(store), str(checks), "--junit", str(junit), "--html", str(tmp_path / "r.html")]) == 1
+    told = capsys.readouterr().out
+    assert f"{checks}:5: fail: believed: replication 0, day 5: expected eff(obs_aaaa) >= 0.5, got" in told
+    assert f"alone: malsim test {checks} --check believed --on {store}" in told
+    assert "silent: replication 0, day 3" in told
+    assert 'failures="2"' in junit.read_text(encoding="utf-8")
+    assert hashlib.sha256(store.read_bytes()).hexdigest() == before
+    assert [path.name for path in tmp_path.iterdir() if "memory" in path.name] == ["memory.sqlite"]
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "said"),
+    [
+        (CHECKS.format(level=0.5).replace("obs_aaaa", "obs_zzzz"), [], "has no cell of this name"),
+        (CHECKS.format(level=0.5).replace('"bounds"', '"echo"'), [], "no axiom that a history can be asked"),
+        (CHECKS.format(level=0.5), ["--seed", "3"], "--seed changes a simulation, and this happened"),
+        (CHECKS.format(level=0.5), ["--most-cells", "1"], "too many ticks × cells"),
+        (CHECKS.format(level=0.5).replace('"bounds"', '"anchor"'), [], "the history holds no case of anchor"),
+    ],
+)
+def test_what_cannot_be_judged_is_said(
+    text: str, flags: list[str], said: str, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "checks.toml").write_text(text, encoding="utf-8")
+    assert main(["test", "--on", str(store), str(tmp_path / "checks.toml"), *flags]) == 2
+    assert said in "".join(capsys.readouterr())
+
+
+def test_an_axiom_is_not_asked_of_a_simulation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    claim_of_ann = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "x"\nconfidence = 0.5\n'
+    text = f'why = "w"\n[run]\ndays = 2\n{claim_of_ann}[[check]]\nname = "a"\naxiom = "bounds"\n'
+    (tmp_path / "scenario.toml").write_text(text, encoding="utf-8")
+    assert main(["test", str(tmp_path / "scenario.toml")]) == 2
+    assert "malsim test --on STORE" in "".join(capsys.readouterr())
