@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from malsim.errors import MalsimError, ScenarioError
-from malsim.importers.reading.bring import bring
+from malsim.importers.building.bring import bring
 from malsim.limits import Limits
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
