@@ -195,8 +195,22 @@ def _check(table: dict[str, Any], text: str, where: str) -> None:
         for path, number in _endless(table)
         if math.isnan(number) or not (path[0] == "rules" or "within" in path)
     ]
+    said += [
+        str(ScenarioError("a name that holds a credential", where=f"{where}:{line_of(lines, path)}: {_dotted(path)}"))
+        for path in _secret_names(table)
+    ]
     if said:
         raise ScenarioError("\n".join(dict.fromkeys(said)))
+
+
+def _secret_names(table: Mapping[str, Any]) -> Iterator[tuple[str | int, ...]]:
+    """Names and labels of the world that hold a credential: they stand in frames, in figures and in what is printed."""
+    for part in ("facts", "writers", "episode", "check"):
+        for number, one in enumerate(table.get(part, []) if isinstance(table.get(part), list) else []):
+            for key in ("name", "values", "fact"):
+                texts = one.get(key) if isinstance(one, dict) else None
+                if any(holds_secret(str(text)) for text in (texts if isinstance(texts, list) else [texts or ""])):
+                    yield part, number, key
 
 
 def _too_deep(where: str) -> ScenarioError:

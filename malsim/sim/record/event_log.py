@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory.schema import NONE
+from malsim.screen.frames import without_credentials
 from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ __all__ = ["EVENTS", "EventLog"]
 EVENTS = {
     "t": pl.Float64, "rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String,
 }  # fmt: skip
+TEXTS = ("subject", "detail", "cause")
 WAITING = 100  # times that something was counted, before it is added up
 
 Text: TypeAlias = str | pl.Series | Callable[[], pl.Series]
@@ -92,8 +94,9 @@ class EventLog:
         self.record(kind, t, self._everyone, subject=subject, detail=detail, cause=cause)
 
     def frame(self) -> pl.DataFrame:
-        """All events in time order."""
-        return pl.concat([pl.DataFrame(schema=EVENTS), *self._frames]).sort("t", "rep", maintain_order=True)
+        """All events in time order; a credential in one, whatever path it came by, is withheld."""
+        held = pl.concat([pl.DataFrame(schema=EVENTS), *self._frames]).sort("t", "rep", maintain_order=True)
+        return without_credentials(held, TEXTS)
 
     def pushed(self, turn: Turn) -> None:
         """A mini-index was pushed."""

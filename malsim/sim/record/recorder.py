@@ -11,6 +11,7 @@ from malsim.memory import schema
 from malsim.memory.account import KINDS
 from malsim.memory.graph.frames import frame_of, places, worded
 from malsim.memory.schema import NONE
+from malsim.screen.frames import without_credentials
 from malsim.sim.record import observables
 from malsim.sim.record.bands import Bands
 from malsim.sim.record.change_scores import ChangeScores
@@ -158,9 +159,9 @@ class Recorder:
         return self.log.frame()
 
     def cells(self) -> pl.DataFrame:
-        """All recorded cells."""
+        """All recorded cells; a law screens no claim, so a handle that is a credential is withheld here."""
         own = {name: kind for frame in self._cells[-1:] for name, kind in frame.schema.items() if name not in CELLS}
-        return _joined(CELLS | own, self._cells)
+        return without_credentials(_joined(CELLS | own, self._cells), ["cell"])
 
     def signals(self) -> pl.DataFrame:
         """All recorded signals."""
@@ -168,7 +169,7 @@ class Recorder:
 
     def writers(self) -> pl.DataFrame:
         """All recorded writers."""
-        return _joined(WRITERS, self._writers)
+        return without_credentials(_joined(WRITERS, self._writers), ["writer"])
 
     def _listed(self, t: float, signals: dict[str, Array], rows: tuple[str | None, ...]) -> list[pl.DataFrame]:
         """Signals of shape (rows, replications) as rows of the frame, those without a value left out."""

@@ -1,0 +1,25 @@
+"""Frames whose texts came from others, as they may be kept and shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.screen.credentials import CANDIDATE, IDENTIFIER, withheld
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["without_credentials"]
+
+
+def without_credentials(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """The frame with credentials in these columns of text replaced by their kinds."""
+    for name in names:
+        texts = frame[name].unique().drop_nulls()
+        suspects = texts.filter(texts.str.contains(CANDIDATE) & ~texts.str.contains(IDENTIFIER))
+        told = {text: safe for text in suspects if (safe := withheld(text)) != text}
+        if told:
+            frame = frame.with_columns(pl.col(name).replace(told))
+    return frame

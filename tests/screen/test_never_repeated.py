@@ -1,0 +1,42 @@
+"""A credential that came in anywhere stands in nothing that a command prints or writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from malsim.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOKEN = "ghp_" + "Zk3v9Qp2Xw7Lm4Tb8Rn1" + "Yc6Ds0Fg5HjK"
+SCRIPTED = (
+    'why = "x"\n[run]\ndays = 2\n[[facts]]\nname = "{fact}"\n[[claim]]\nat = "0d"\nwriter = "{writer}"\nobject = "{fact}"\n'
+    'value = 1\ntitle = "{title}"\nbody = "{body}"\nconfidence = 0.5\n[[claim]]\nat = "0d"\nwriter = "bob"\nhandle = "{handle}"\n'
+    'title = "fine"\nconfidence = 0.5\n[[writers]]\nname = "{population}"\nbehaviour = "honest"\nevery = "1d"\n'
+)
+PLACES = {
+    "fact": "pump", "writer": "ann", "title": "t", "body": "b", "handle": "obs_a1a1", "population": "crowd",
+}  # fmt: skip
+
+
+def held(folder: Path) -> str:
+    """Everything that lies in a folder, frames as text."""
+    frames = [str(pl.read_parquet(path).to_dicts()) for path in folder.rglob("*.parquet")]
+    return "".join([*frames, *(path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file())])
+
+
+@pytest.mark.parametrize("law", ["mal", "last_write"])
+@pytest.mark.parametrize("place", PLACES)
+def test_no_credential_is_repeated(
+    place: str, law: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.toml").write_text(SCRIPTED.format(**PLACES | {place: TOKEN}), encoding="utf-8")
+    main(["run", "x.toml", "--law", law, "-o", "out", "--no-plots"])
+    said = "".join(capsys.readouterr())
+    assert TOKEN not in said
+    assert not (tmp_path / "out").exists() or TOKEN not in held(tmp_path / "out")
