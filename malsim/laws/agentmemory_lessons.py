@@ -16,8 +16,7 @@ Left out: who decides that two lessons are one, and search.
 import numpy as np
 
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, first, none
-from malsim.laws.engine.rounding import rounded
-from malsim.memory.graph.arrays import Array
+from malsim.memory.graph.arrays import Array, rounded
 from malsim.parameters import Param
 
 p = ItemField("stated", "1", "confidence")

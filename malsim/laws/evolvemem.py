@@ -17,8 +17,7 @@ Left out: extraction, importance, and search.
 import numpy as np
 
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Query, none
-from malsim.laws.engine.rounding import rounded
-from malsim.memory.graph.arrays import Array
+from malsim.memory.graph.arrays import Array, rounded
 from malsim.parameters import Param
 
 p = ItemField(0.5, "1", "importance")

@@ -10,7 +10,7 @@ Source: the published design.
 Left out: nothing; this is the memory that the bench is built on.
 """
 
-from malsim.memory.graph_plant import Graph
+from malsim.laws.engine.graph_plant import Graph
 from malsim.memory.rules import Rules
 
 believes = True

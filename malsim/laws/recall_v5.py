@@ -7,7 +7,7 @@ Source: the reference memory, release 5.
 Left out: nothing that its recorded runs show.
 """
 
-from malsim.memory.graph_plant import Graph
+from malsim.laws.engine.graph_plant import Graph
 from malsim.memory.rules import Rules
 
 believes = True

@@ -12,7 +12,7 @@ import polars as pl
 from malsim.errors import StoreError
 from malsim.limits import Limits
 from malsim.memory import Memory, schema
-from malsim.memory.account import verdict_events
+from malsim.memory.gate.account import verdict_events
 from malsim.memory.tables import read, replaced
 from malsim.memory.tables.connect import connect, is_made, is_store, refusing, sound
 from malsim.memory.tables.layout import MOVING, RECORD

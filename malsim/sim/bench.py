@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import simpy
 
+from malsim.laws.engine.graph_plant import verdicts_of
 from malsim.limits import Limits
 from malsim.memory import Memory
-from malsim.memory.graph_plant import verdicts_of
 from malsim.memory.port import AnswersReads, HoldsGraph
 from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.memory.graph_plant import Graph
+from malsim.laws.engine.graph_plant import Graph
 from malsim.memory.schema import NONE
 from malsim.scenario.file.scenario_file import read
 from malsim.sim.agent.cell_index import CellIndex

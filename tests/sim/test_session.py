@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from malsim.memory import Memory, admit, graph_plant, schema
+from malsim.laws.engine import graph_plant
+from malsim.memory import Memory, admit, schema
 from malsim.memory.bootstrap import WRITER, ten_cells
 from malsim.memory.gate.admit import judged
 from malsim.sim import bench

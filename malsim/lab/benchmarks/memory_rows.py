@@ -134,7 +134,7 @@ def _gate() -> Ratio:
 
 def _small_tick() -> Ratio:
     """A turn of a small run: a few claims through the gate, the tick, and the record of it."""
-    from malsim.memory.graph_plant import Graph
+    from malsim.laws.engine.graph_plant import Graph
     from malsim.memory.port import Claims, Vocabulary
     from malsim.sim.agent.cell_index import CellIndex
     from malsim.sim.agent.snapshot import Snapshot

@@ -1,4 +1,4 @@
-"""The three kinds of array that numbers stand in."""
+"""The three kinds of array that numbers stand in, and how their numbers are rounded."""
 
 from __future__ import annotations
 
@@ -7,8 +7,26 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Bools", "Ints"]
+__all__ = ["Array", "Bools", "Ints", "rounded"]
 
 Array: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 Ints: TypeAlias = NDArray[np.int64]
+
+NEAR = 1e-6  # how near to a half the product by a power of ten may mislead
+
+
+def rounded(values: Array, digits: int) -> Array:
+    """Each number to the nearest decimal of the exact binary number, as `round(value, digits)` gives.
+
+    `numpy.round` multiplies first, and so rounds 1.0005 · 1000 where the exact number is below the half.
+
+    >>> rounded(np.array([2.675, 1.005]), 2).tolist(), np.round(np.array([2.675, 1.005]), 2).tolist()
+    ([2.67, 1.0], [2.68, 1.0])
+    """
+    scale = 10.0**digits
+    scaled = values * scale
+    found: Array = np.rint(scaled) / scale
+    for place in np.flatnonzero(np.abs(np.abs(scaled - np.trunc(scaled)) - 0.5) < NEAR).tolist():
+        found[place] = round(float(values[place]), digits)
+    return found

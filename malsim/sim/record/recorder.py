@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema
-from malsim.memory.account import KINDS
+from malsim.memory.gate.account import KINDS
 from malsim.memory.graph.frames import frame_of, places, worded
 from malsim.memory.schema import NONE
 from malsim.screen.frames import without_credentials

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from malsim.adapters.engine.user_plant import UserPlant
 from malsim.errors import ScenarioError, UsageError
 from malsim.laws import plant_of as item_plant
-from malsim.memory.graph_plant import Graph
+from malsim.laws.engine.graph_plant import Graph
 from malsim.memory.port import HoldsGraph
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.statements import Body, Cell, Edges, Prop

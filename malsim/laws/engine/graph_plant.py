@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.memory.account import account
+from malsim.memory.gate.account import account
 from malsim.memory.gate.admit import judged, screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import as_claims
