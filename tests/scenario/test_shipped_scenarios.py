@@ -113,6 +113,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "netlist: weak.level 0.5 → weak.level 0.9",
     ),
     "tripwire_poisoned": ("without writers.1", "netlist: cut ack", "netlist: low.level 0.35 → low.level 0.9"),
+    "two_memories": ("without writers.1", "writers.honest.accuracy = 0"),
     "watchdog_silent_writer": (
         "without inputs",
         "netlist: uncall alive",

@@ -1,0 +1,87 @@
+"""Both forms behind the contract of adapters: what they answer, what they break of the axioms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malsim.adapters import Claim, Query
+from malsim.adapters.arw import ArwOverlay, ArwRecords, overlay, records
+from malsim.adapters.load import load_factory
+from malsim.adapters.watch import WatchedMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAKERS = [records, overlay]
+claims = st.builds(
+    Claim, time=st.integers(0, 40).map(float), writer=st.sampled_from(["ann", "bob"]),
+    object=st.sampled_from(["door", "pump"]), value=st.sampled_from(["open", "shut"]), stated=st.none() | st.floats(0, 1),
+)  # fmt: skip
+
+
+def told(memory: ArwRecords, *says: tuple[float, str, str]) -> None:
+    for day, writer, value in says:
+        memory.write([Claim(day, writer, "door", value, f"door is {value}", 0.7)], day)
+        memory.tick(day)
+
+
+def leads(memory: ArwRecords, day: float) -> str:
+    return str(memory.peek(Query("door", "what is door?"), day, 5)[0]["value"])
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@settings(max_examples=15, deadline=None)
+@given(drawn=st.lists(claims, max_size=8), day=st.integers(0, 60).map(float))
+def test_an_answer_is_about_what_was_asked_and_told_and_the_same_again(
+    make: Callable[[], ArwRecords], drawn: list[Claim], day: float
+) -> None:
+    memory = make()
+    memory.write(drawn, 40.0)
+    query = Query("door", "what is door?")
+    found = memory.read(query, day, 5)
+    assert found == memory.peek(query, day, 5)
+    assert {item["value"] for item in found} <= {claim.value for claim in drawn if claim.object == "door"}
+    assert [item["rank"] for item in found] == sorted((item["rank"] for item in found), reverse=True)
+    assert len({item["id"] for item in found}) == len(found)
+    memory.close()
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_it_can_be_watched_as_any_memory(make: Callable[[], ArwRecords]) -> None:
+    memory = WatchedMemory(load_factory(f"malsim.adapters.arw:{make.__name__}"), "arw")
+    memory.write([Claim(0.0, "ann", "door", "open", "door is open", 0.9)], 0.0)
+    memory.tick(1.0)
+    assert [item["value"] for item in memory.peek(Query("door", "what is door?"), 1.0)] == ["open"]
+    memory.close()
+
+
+def test_truth_returns_to_the_first_form_and_not_to_the_second() -> None:
+    """A record that is put again is updated; an item that is taken in again keeps its age, and its life."""
+    says = [(0.0, "ann", "open"), (1.0, "ann", "shut"), (3.0, "ann", "open")]
+    first, second = records(), overlay()
+    told(first, *says)
+    told(second, *says)
+    assert (leads(first, 3.1), leads(second, 3.1)) == ("open", "shut")
+
+
+def test_contradictions_move_no_score_of_the_first_form() -> None:
+    one, other = records(), records()
+    told(one, (0.0, "ann", "open"))
+    told(other, (0.0, "ann", "open"), *[(1.0 + at / 10, "bob", "shut") for at in range(9)])
+    asked = Query("door", "what is door?")
+    quiet, attacked = ({item["value"]: item["rank"] for item in memory.peek(asked, 2.0, 5)} for memory in (one, other))
+    assert quiet["open"] == attacked["open"]
+    assert len(other.store.contradictions()) == 1
+
+
+def test_what_is_older_than_its_life_is_gone() -> None:
+    memory = ArwOverlay()
+    told(memory, (0.0, "ann", "open"))
+    memory.tick(89.0)
+    assert leads(memory, 89.0) == "open"
+    memory.tick(90.0)
+    assert memory.peek(Query("door", "what is door?"), 90.0, 5) == []
