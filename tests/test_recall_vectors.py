@@ -23,7 +23,7 @@ from malsim.importers.reading.dates import days
 from malsim.importers.reading.put import EDGES, put
 from malsim.importers.recall.cells import rows_of
 from malsim.importers.recall.proposals import NOBODY, Gate, Proposal, read
-from malsim.memory import Admission, Memory, Rules, admit, calibration, schema, scores, tick
+from malsim.memory import Admission, Memory, Rules, admit, law, schema, scores, tick
 from malsim.memory.gate.edit import expanded
 from malsim.memory.gate.numbering import look_up
 from malsim.netlist import render
@@ -125,11 +125,11 @@ def test_calibration(entry: dict[str, Any]) -> None:
         rules = Rules.recall_v5().replace(calibration=form)
         if impossible:
             with pytest.raises(DataError):
-                calibration.factor_of(stated, wrong, rules)
+                law.factor_of(stated, wrong, rules)
         else:
-            assert math.isclose(calibration.factor_of(stated, wrong, rules), entry[expected], abs_tol=EXACT)
+            assert math.isclose(law.factor_of(stated, wrong, rules), entry[expected], abs_tol=EXACT)
     if not impossible:
-        mean = calibration.penalty(stated, wrong, form="brier").sum() / max(1, len(outcomes))
+        mean = law.CALIBRATIONS["brier"](stated, wrong).sum() / max(1, len(outcomes))
         assert math.isclose(mean, entry["brier"], abs_tol=EXACT)
 
 
