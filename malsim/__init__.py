@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from malsim.api import Run, read, run
+    from malsim.api import Run, fork, read, run
     from malsim.axioms.engine.check import axioms
     from malsim.lab.cadence.cadence import cadence
     from malsim.lab.decay import fit_decay, histories
@@ -50,6 +50,7 @@ __all__ = [
     "design_tripwire",
     "falsify",
     "fit_decay",
+    "fork",
     "histories",
     "read",
     "read_real",
@@ -64,7 +65,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "malsim.api": ("Run", "read", "run"),
+    "malsim.api": ("Run", "fork", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
     "malsim.sim.settings.scenario": ("Scenario",),
     "malsim.lab.cadence": ("cadence",),

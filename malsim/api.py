@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from malsim.adapters.engine.adapter import Adapter
+from malsim.errors import UsageError
+from malsim.finite import finite
 from malsim.plot.runs.answer_lines import answers, turns
 from malsim.plot.runs.scope_screen import scope
 from malsim.plot.runs.staleness import staleness
@@ -19,6 +21,7 @@ from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
 from malsim.sim.agent.netlist_runner import ALARMS
 from malsim.sim.record.bands import bands_of
+from malsim.sim.replay.fork import fork as forked_run
 from malsim.sim.run import Run as BareRun
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.why.scope_channels import wired
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from malsim.lab.scope import Capture, Channel
     from malsim.plot.style import Sheet
 
-__all__ = ["Figures", "Run", "read", "run"]
+__all__ = ["Checkpoint", "Figures", "Run", "fork", "read", "run"]
 
 
 class Run(BareRun):
@@ -38,7 +41,15 @@ class Run(BareRun):
 
     def life(self, number: int) -> Run:
         """Replication `number` run again alone and recorded in full: the same bit for bit, with cells and events."""
+        if self.scenario.forked is not None:
+            raise UsageError(
+                "a fork has no replication alone", where="life", hint="ms.fork(run, …, first=N, replications=1)"
+            )
         return run(self.scenario, first=number, replications=1, record="all", record_every=1)
+
+    def at(self, day: float) -> Checkpoint:
+        """A day to go on from under other settings: `run.at(day=30).fork(rules={"challenge_ceiling": 0.4})`."""
+        return Checkpoint(self, finite(day, where="day", low=0.0, high=self.scenario.days))
 
     @property
     def plot(self) -> Figures:
@@ -128,6 +139,30 @@ class Figures:
         return paths
 
 
+@dataclass(frozen=True)
+class Checkpoint:
+    """A day of a run."""
+
+    run: Run
+    day: float
+
+    def fork(self, **changes: Any) -> Run:
+        """The run gone on with from that day; see `fork`."""
+        return fork(self.run, day=self.day, **changes)
+
+
+def fork(run: BareRun | Scenario, *, day: float, **changes: Any) -> Run:
+    """Go on with a run from a day under other `rules`, `law`, `writers` or `faults`; see `malsim.sim.replay.fork`.
+
+    With no change the frames are those of the uninterrupted run, bit for bit.
+    """
+    return _dressed(forked_run(run, day=day, watch=partial(progress, what="fork", unit="tick"), **changes))
+
+
+def _dressed(made: BareRun) -> Run:
+    return Run(**{part.name: getattr(made, part.name) for part in fields(made)})
+
+
 def run(scenario: Scenario | str | Path, *, memory: object = None, **changes: Any) -> Run:
     """Run a scenario, given as one or as the path of its file; `changes` replace settings: `replications=1000`.
 
@@ -142,4 +177,4 @@ def run(scenario: Scenario | str | Path, *, memory: object = None, **changes: An
     if changes:
         script = script.replace(**changes)
     made = bench.run(script, watch=partial(progress, what=script.name, unit="tick"))
-    return Run(**{part.name: getattr(made, part.name) for part in fields(made)})
+    return _dressed(made)

@@ -92,6 +92,11 @@ def rerun(path: str | Path, *, limits: Limits | None = None) -> Rerun:
 
 def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
     """The scenario that a manifest describes, with the rules, seed and replications it was run with."""
+    if recorded.get("forked") is not None:
+        hint = "make the run that it began as again, and fork that"
+        raise DataError(
+            "this run was gone on with under other settings", where=where, given=f"day {recorded['forked']}", hint=hint
+        )
     _check(recorded, where)
     if not recorded.get("scenario"):
         raise DataError("holds no scenario text", where=where, hint="only runs of scenario files can be made again")

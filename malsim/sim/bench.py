@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -22,7 +23,7 @@ from malsim.sim.agent.run_context import RunContext
 from malsim.sim.agent.snapshot import Snapshot
 from malsim.sim.agent.tick_context import TickContext
 from malsim.sim.agent.turns import Session
-from malsim.sim.clock import days, milliseconds
+from malsim.sim.clock import DAY, days, milliseconds
 from malsim.sim.engine.claim_batch import ClaimBatch
 from malsim.sim.engine.inbox import Inbox
 from malsim.sim.engine.intake import Intake
@@ -48,10 +49,13 @@ __all__ = ["Bench", "Watch", "run"]
 Watch: TypeAlias = Callable[[Sequence[int]], Iterable[int]]
 
 
-def run(scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter) -> Run:
+def run(
+    scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter, later: tuple[int, Scenario] | None = None
+) -> Run:
     """Run a scenario from its start to its last tick, all replications at once; `timing` if the clock is not to be regular.
 
-    `watch` is handed the times of the ticks and gives them back as they are made, as a progress bar does.
+    `watch` is handed the times of the ticks and gives them back as they are made, as a progress bar does. `later` is a time
+    (ms) and the scenario whose rules hold at the ticks after it; see `malsim.sim.replay.fork`.
 
     The clock counts whole milliseconds. Claims wait in the inbox; each turn the reader works, the scan drains what is
     stamped before its own instant, takes it through the gate with the reader's own claims, ticks, and records.
@@ -59,7 +63,7 @@ def run(scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter
     """
     if Limits.in_force():
         check_size(scenario)
-    bench = Bench(scenario, timing, watch)
+    bench = Bench(scenario, timing, watch, later)
     try:
         bench.calendar.run()
         return bench.made()
@@ -71,7 +75,14 @@ def run(scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter
 class Bench:
     """The one thing that changes while a run is made."""
 
-    def __init__(self, scenario: Scenario, timing: Timing | None = None, watch: Watch = iter) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        timing: Timing | None = None,
+        watch: Watch = iter,
+        later: tuple[int, Scenario] | None = None,
+    ) -> None:
+        self._later = later
         self.scenario, self._timing, self._watch = scenario, timing or Timing.regular(scenario), watch
         self.calendar = simpy.Environment(initial_time=0)
         reps = scenario.first + np.arange(scenario.replications)
@@ -155,11 +166,27 @@ class Bench:
         before = 0
         for number, at in enumerate(self._watch(self._timing.at), 1):
             yield self.calendar.timeout(at - self.calendar.now)
+            if self._later and at > self._later[0]:
+                self._under_rules(self._later[1])
             if self.session and at - before >= 2 * self.scenario.turn_every:
                 self._catch_up(at, f"a gap of {(at - before) // self.scenario.turn_every - 1} turns")
             self._turn(number, at, last=number == len(self._timing.at))
             before, scanned, self._scanned = at, self._scanned, self.calendar.event()
             scanned.succeed()
+
+    def _under_rules(self, scenario: Scenario) -> None:
+        """Go on under the rules and the law of another scenario, on the memory as it stands."""
+        self._later, rules = None, scenario.rules
+        if rules == self.scenario.rules and scenario.law == self.scenario.law:
+            return
+        self.scenario = self.recorder.scenario = scenario
+        self.plant = plant_of(scenario)
+        self._settle(replace(self.state, rules=rules), float(self.calendar.now) / DAY)
+        templates = self.populations.templates.under(rules)
+        self.populations.templates = templates
+        self.intake = Intake(scenario.facts, scenario.claims, templates, self.populations.about, rules)
+        if self.netlist_runner:
+            self.netlist_runner.under(rules)
 
     def _turn(self, number: int, at: int, *, last: bool) -> None:
         now = days(at)

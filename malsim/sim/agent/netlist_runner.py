@@ -19,7 +19,7 @@ from malsim.sim.settings.netlist_config import NetlistConfig
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.memory import Memory
+    from malsim.memory import Memory, Rules
     from malsim.netlist.engine import Scan
     from malsim.sim.agent.reviewer_pool import ReviewerPool
     from malsim.sim.agent.run_context import RunContext
@@ -71,6 +71,10 @@ class NetlistRunner:
         memory = replicated(memory, self.reps.tolist()) if holds and empty else memory
         self.begin(memory)
         return memory
+
+    def under(self, rules: Rules) -> None:
+        """Go on under other rules: whose locks actuators keep, and whose gate programs pass."""
+        self.engine.rules, self.engine.actuators.enforced = rules, rules.locks == "enforced"
 
     def begin(self, memory: Memory) -> None:
         """Begin on a memory as it stands; nothing of the text is put into it."""

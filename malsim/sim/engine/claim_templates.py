@@ -79,6 +79,7 @@ class ClaimTemplates:
         rules: Rules,
     ) -> None:
         self.first, self.rules = first, rules
+        self._made_of = (facts, writers, forms, last)
         self.writers = pl.Series("writer", writers, dtype=pl.String)
         self.rank = self.writers.rank("ordinal").to_numpy().astype(np.int64)
         self._starts = np.cumsum([0, *(len(fact.values) for fact in facts)])
@@ -111,6 +112,14 @@ class ClaimTemplates:
             )
         )
         self._weights = checked.edges.column("weight")
+
+    def under(self, rules: Rules) -> ClaimTemplates:
+        """The same words under other rules, with what is known of the claims so far."""
+        facts, writers, forms, last = self._made_of
+        made = ClaimTemplates(facts, writers, forms, first=self.first, last=last, rules=rules)
+        made._authors, made._counts = self._authors, self._counts
+        made._read, made._alone = self._read, self._alone
+        return made
 
     def claims(self, drafts: ClaimBatch, memory: Memory) -> Validated:
         """Checked claims of drafts that stand in the order of the gate; row n is draft n."""

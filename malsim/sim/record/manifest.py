@@ -39,6 +39,7 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
         "law_settings": dict(scenario.law_settings),
         "adapter": scenario.adapter.name if scenario.adapter else None,
         "rules": constants(scenario.rules),
+        **({} if scenario.forked is None else {"forked": scenario.forked}),
         "seed": scenario.seed,
         "days": scenario.days,
         "turn_every_ms": scenario.turn_every,

@@ -1,0 +1,113 @@
+"""A run gone on with from some day under other settings: lived again to that day, then changed.
+
+Every random number is an addressed draw, so the days before are the same, bit for bit, however the run goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import ScenarioError, UsageError
+from malsim.finite import finite
+from malsim.memory.rules import Rules
+from malsim.sim import bench
+from malsim.sim.clock import milliseconds
+from malsim.sim.settings.claim_faults import ClaimFault
+from malsim.sim.settings.law_parameters import GRAPHS
+from malsim.sim.settings.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.sim.bench import Watch
+    from malsim.sim.run import Run
+    from malsim.sim.settings.population import Population
+
+
+__all__ = ["fork"]
+
+ALLOWED = ("rules", "law", "writers", "faults", "replications", "first", "record", "record_every")
+
+
+def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any) -> Run:
+    """Go on with a run from a day under other rules, law, writers or faults.
+
+    The ticks up to the day, and that day's own, are the run's; all later ones are made under the changes. With no change the
+    frames are those of the uninterrupted run, bit for bit.
+
+    Parameters
+    ----------
+    run
+        The run, or its scenario.
+    day
+        From 0 to the run's last day.
+    watch
+        As of `bench.run`.
+    changes
+        `rules` (`Rules`, or a dict of those that differ); `law` (mal or recall_v5, which keep the same graph); `writers`,
+        all of them from then on: one that is left out falls silent, a new one begins; `faults`, likewise; and
+        `replications`, `first`, `record`, `record_every`.
+
+    Raises
+    ------
+    UsageError
+        For a day outside the run, or a setting that cannot change on the way.
+    ScenarioError
+        For a population that is there already with other settings: a new one needs a name of its own.
+    """
+    scenario = run if isinstance(run, Scenario) else run.scenario
+    finite(day, where="day", low=0.0, high=scenario.days)
+    for name in changes:
+        if name not in ALLOWED:
+            raise UsageError("cannot change on the way", where="fork", given=name, allowed=", ".join(ALLOWED))
+    if scenario.forked is not None:
+        raise UsageError(
+            "a fork is not forked again", where="fork", given=f"day {scenario.forked}", hint="fork the first run anew"
+        )
+    at = milliseconds(day)
+    writers = _writers(scenario.writers, changes.pop("writers", scenario.writers), at)
+    faults = _faults(scenario.faults, changes.pop("faults", scenario.faults), at)
+    law, rules = changes.pop("law", scenario.law), changes.pop("rules", None)
+    before = scenario.replace(writers=writers, faults=faults, forked=day, **changes)
+    if law != scenario.law and not (law in GRAPHS and scenario.law in GRAPHS):
+        hint = "run it under that law from the start: malsim.run(…, law=…)"
+        raise UsageError(
+            f"{law} cannot go on with what {scenario.law} keeps", where="fork: law", allowed=" or ".join(GRAPHS), hint=hint
+        )
+    if rules is not None and scenario.law not in GRAPHS:
+        raise UsageError(f"{scenario.law} has no rules", where="fork: rules", hint="rules are the graph's")
+    after = before.replace(law=law) if law != before.law else before
+    if rules is not None:
+        after = after.replace(rules=rules if isinstance(rules, Rules) else dict(rules))
+    return bench.run(before, watch=watch, later=(at, after))
+
+
+def _writers(old: Sequence[Population], new: Sequence[Population], at: int) -> tuple[Population, ...]:
+    """Those before with those after: each that is left out ends, each that is new begins."""
+    names = {population.name: population for population in old}
+    for population in new:
+        held = names.get(population.name)
+        if held is not None and held != population:
+            hint = 'let it end, and give the other one a name = "…" of its own'
+            raise ScenarioError(
+                "this population is there with other settings", where="writers", given=population.name, hint=hint
+            )
+    kept = [
+        population if population in new or population.last <= at
+        else replace(population, end=max(at, population.start + 1)) if population.start < at
+        else replace(population, rate=0.0, every=None, end=population.start + 1)
+        for population in old
+    ]  # fmt: skip
+    return (*kept, *(replace(one, start=max(one.start, at)) for one in new if one.name not in names))
+
+
+def _faults(old: Sequence[ClaimFault], new: Sequence[ClaimFault], at: int) -> tuple[ClaimFault, ...]:
+    """Those before with those after; one that is left out keeps its place, as its draws are addressed by it."""
+    kept = [
+        fault if fault in new or (fault.end is not None and fault.end <= at)
+        else replace(fault, end=at) if fault.start < at
+        else ClaimFault(population=fault.population)
+        for fault in old
+    ]  # fmt: skip
+    return (*kept, *(replace(one, start=max(one.start, at)) for one in new if one not in old))
