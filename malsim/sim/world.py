@@ -29,7 +29,7 @@ MOST_VALUES = 100
 class Fact:
     """One fact of the world.
 
-    It starts with the first of its `values` (numbers, or words), or, where `start` is drawn, with any of them, all alike. It
+    It starts with any of its `values` (numbers, or words), all alike, or, where `start` is first, with the first of them. It
     moves to another, all alike, `hazard` times a day on average, or at each of `changes` (milliseconds).
     `stability` is what its claims are declared as; `popularity` is its weight where a fact is chosen.
     """
@@ -41,7 +41,7 @@ class Fact:
     changes: tuple[int, ...] = ()
     topic: str = "world"
     popularity: float = 1.0
-    start: Literal["first", "drawn"] = "first"
+    start: Literal["first", "drawn"] = "drawn"
 
     def __post_init__(self) -> None:
         checks = (

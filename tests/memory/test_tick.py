@@ -184,6 +184,33 @@ def test_only_what_a_writer_cannot_reach_counts_as_external_evidence() -> None:
     assert tick(memory, 1.0).writers["calibration"][0] < 1.0
 
 
+def test_outcomes_that_nobody_outside_spoke_of_count_in_no_record() -> None:
+    refuted = [claim(f"obs_000{i}", 1.0, writer="ann") | {"verification": "checked"} for i in range(4)]
+    grades = [
+        claim(f"ver_00{i:02x}", 1.0, writer="ann", edges=[{"relation": "supports", "target": f"obs_000{i % 4}"}])
+        | {"verification": "checked", "title": f"grade {i}"}
+        for i in range(16)
+    ]
+    audit = [
+        claim(f"obs_0f0{i}", 1.0, writer="audit", edges=[{"relation": "contradicts", "target": f"obs_000{i}"}])
+        for i in range(4)
+    ]
+    audit = [one | {"verification": "external"} for one in audit]
+    rules = Rules(evidence_from="external", calibration_floor=0.0)
+    memory, _ = admit(Memory.empty(), [*refuted, *grades, *audit], rules)
+    assert memory.height == 24
+    factor = {rule: tick(memory, 1.0, rules.replace(**kept)).writers["calibration"][0] for rule, kept in BOTH.items()}
+    assert factor == {"all": pytest.approx(0.8), "external": pytest.approx(0.0), "floor": pytest.approx(0.5)}
+    praise = [claim("obs_0fff", 1.0, writer="audit", edges=[{"relation": "supports", "target": "ver_0000"}])]
+    praised, _ = admit(memory, [one | {"verification": "external", "t": 1.0} for one in praise], rules)
+    assert tick(praised, 2.0, rules).writers["calibration"][0] == pytest.approx(0.2)  # four of five were wrong
+
+
+BOTH: dict[str, dict[str, Any]] = {
+    "all": {"evidence_from": "other_writer"}, "external": {}, "floor": {"calibration_floor": 0.5},
+}  # fmt: skip
+
+
 def test_pinning_holds_currency_where_it_stood_and_does_not_freshen() -> None:
     memory = tick(admit(Memory.empty(), [claim("obs_aaaa", stability="ephemeral")]).memory, 7.0)
     stood = memory.cells["currency"][0]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.memory.schema import NONE, WORDS
+from malsim.memory.schema import NONE, RELATIONS, WORDS
 from malsim.memory.scoring.answers import wrong_by_answer
 
 if TYPE_CHECKING:
@@ -16,16 +16,20 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["EVIDENCE", "WRONG", "accusations", "contradicted", "replaced"]
+__all__ = ["EVIDENCE", "WRONG", "accusations", "contradicted", "judged", "outside", "replaced"]
 
 _OUTSIDE = {name: words.index("external") for name, words in WORDS.items() if "external" in words}
+
+
+def outside(memory: Memory) -> Bools:
+    """Which cells are evidence that no writer can reach: verified from outside, or of external origin."""
+    return np.logical_or(*(memory.column(name) == word for name, word in _OUTSIDE.items()))
+
+
 EVIDENCE: dict[str, Callable[[Memory, Ints, Ints], Bools]] = {
     "any": lambda _, judge, __: np.ones(len(judge), dtype=bool),
     "other_writer": lambda memory, judge, judged: memory.column("author")[judge] != memory.column("author")[judged],
-    "external": lambda memory, judge, judged: (
-        EVIDENCE["other_writer"](memory, judge, judged)
-        & np.logical_or(*(memory.column(name)[judge] == word for name, word in _OUTSIDE.items()))
-    ),
+    "external": lambda memory, judge, judged: EVIDENCE["other_writer"](memory, judge, judged) & outside(memory)[judge],
 }
 """Whether one cell may count against the record of another's writer."""
 
@@ -59,6 +63,24 @@ def contradicted(memory: Memory, evidence_from: str, effective: Array | None = N
     wrong[accused[stands]] = True
     return wrong
 
+
+def judged(memory: Memory, rules: Rules) -> Bools:
+    """Which cells are outcomes of their writers' records: all, or under external evidence those that it spoke of.
+
+    It speaks of a cell by superseding it, or by an edge from an active cell: `contradicts`, or `supports`. Where a value is
+    wrong because it lost (`wrong_when`), every cell is an outcome.
+    """
+    if rules.evidence_from != "external" or rules.wrong_when == "lost":
+        return np.ones(memory.height, dtype=bool)
+    found, edges = replaced(memory, "external"), memory.table("edges")
+    speaks = np.isin(edges.column("relation"), _VERDICTS)
+    source, target = (edges.column(name)[speaks] for name in ("source", "target"))
+    counts = EVIDENCE["external"](memory, source, target) & memory.is_active[source]
+    found[target[counts]] = True
+    return found
+
+
+_VERDICTS = [RELATIONS.index(name) for name in ("supports", "contradicts")]
 
 WRONG: dict[str, Callable[[Memory, Array, Rules], Bools]] = {
     "contradicted": lambda memory, _, rules: contradicted(memory, rules.evidence_from),

@@ -15,7 +15,7 @@ import polars as pl
 
 from malsim.memory import law
 from malsim.memory.graph.claim_graph import Memory
-from malsim.memory.scoring.outcomes import accusations
+from malsim.memory.scoring.outcomes import accusations, judged, outside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +59,7 @@ def moved(built: Built, outcome: Resolution, factors: Mapping[str, float], rules
         for edge in written[claim]:
             state.connect(*edge)
         for old in demoted_by[claim]:
-            state.demote(old)
+            state.demote(old, row)
         for target in (*walked[claim], row) if outcome.created[claim] else walked[claim]:
             state.recompute(target)
     cells = memory.cells.with_columns(
@@ -85,6 +85,8 @@ class _State:
     standing: _Incoming
     incoming: dict[int, dict[tuple[int, str], float]]
     outcomes: list[int]
+    judged: list[bool]  # which cells count in a record at all
+    outside: list[bool]  # which cells are evidence that no writer can reach
     penalties: list[int]  # in grains, so that the order of adding and taking away leaves no trace in them
 
     @classmethod
@@ -104,7 +106,8 @@ class _State:
         wrong[accused[active[accuser]]] = True
         stated, author = cells["stated"].to_numpy(), cells["author"].to_numpy()
         cost = law.CALIBRATIONS[rules.calibration](stated, wrong)
-        size = memory.writers.height
+        size, counts = memory.writers.height, judged(before, rules)
+        known = old & counts
         accusers, accuses = defaultdict(set), defaultdict(set)
         for source, target in zip(accuser.tolist(), accused.tolist(), strict=True):
             accusers[target].add(source)
@@ -121,11 +124,14 @@ class _State:
             accuses=accuses,
             standing=_Incoming(standing, cells.height),
             incoming={},
-            outcomes=np.bincount(author[old], minlength=size).tolist(),
+            outcomes=np.bincount(author[known], minlength=size).tolist(),
+            judged=counts.tolist(),
+            outside=outside(memory).tolist(),
             penalties=[
                 int(coarse) * FINE + int(fine)
                 for coarse, fine in zip(
-                    *(np.bincount(author[old], weights=part, minlength=size) for part in _grains(cost[old])), strict=True
+                    *(np.bincount(author[known], weights=part, minlength=size) for part in _grains(cost[known])),
+                    strict=True,
                 )
             ],
         )
@@ -142,14 +148,31 @@ class _State:
     def connect(self, source: int, relation: str, target: int, weight: float) -> None:
         """Add one edge; a contradiction also enters the record of the target's writer."""
         self.into(target)[source, relation] = weight
-        if relation == "contradicts" and (self.rules.evidence_from == "any" or self.author[source] != self.author[target]):
+        if relation == "supports" and self.rules.evidence_from == "external" and self.reaches(source, target):
+            self.judge(target)
+        if relation == "contradicts" and self.reaches(source, target):
+            self.judge(target)
             self.count(target, -1)
             self.accusers[target].add(source)
             self.accuses[source].add(target)
             self.count(target, 1)
 
-    def demote(self, row: int) -> None:
+    def reaches(self, judge: int, row: int) -> bool:
+        """Whether one cell may count against another's writer."""
+        evidence = self.rules.evidence_from
+        other = self.author[judge] != self.author[row]
+        return evidence == "any" or (other and (evidence != "external" or self.outside[judge]))
+
+    def judge(self, row: int) -> None:
+        """Let a cell count in its writer's record from now on."""
+        if not self.judged[row]:
+            self.judged[row] = True
+            self.count(row, 1)
+
+    def demote(self, row: int, successor: int) -> None:
         """Supersede a cell: an outcome of its writer's, and no accuser any more."""
+        if self.reaches(successor, row):
+            self.judge(row)
         moved_rows = [row, *self.accuses[row]]
         for other in moved_rows:
             self.count(other, -1)
@@ -159,6 +182,8 @@ class _State:
 
     def count(self, row: int, sign: int) -> None:
         """Enter a cell's outcome in its writer's record, or take it out."""
+        if not self.judged[row]:
+            return
         wrong = self.superseded[row] or any(self.active[source] for source in self.accusers[row])
         self.outcomes[self.author[row]] += sign
         coarse, fine = _grains(law.CALIBRATIONS[self.rules.calibration](np.array([self.stated[row]]), np.array([wrong])))

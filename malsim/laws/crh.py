@@ -1,0 +1,48 @@
+"""Weigh every writer by how little its claims differ from the weighted vote, and vote again.
+
+    one claim a writer and object, the latest; sweeps, from weights of 1:
+    P(v) = Σ_w W_w [w says v] / Σ_w W_w
+    loss_w = mean over its claims of Σ_v (P(v) − [w says v])²;  W_w = −log(loss_w / Σ_w loss_w)
+    score = belief = P of its value at the last tick
+
+Until its first tick an item is worth what it states.
+Source: Li, Li, Gao, Zhao, Fan and Han 2014 (CRH), values as categories, squared loss of their probabilities.
+Left out: numbers and their distances, weights by property, and stated confidence.
+
+>>> from malsim.laws import play
+>>> said = ["0 A by u", "0 A by v", "0 B by w", "1 tick"]
+>>> [(value, round(worth, 3)) for value, worth in play("crh", *said)]
+[('A', 1.0), ('A', 1.0), ('B', 0.0)]
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, some
+from malsim.laws.truth.gather import gather
+from malsim.laws.truth.weighted_votes import least_loss
+from malsim.memory.graph.arrays import Array
+from malsim.parameters import Param
+
+pools = True
+p = ItemField("stated", "1", "share of the weight that speaks for its value, at the last tick")
+sweeps = Param(20.0, "1", "rounds", 1.0, 1000.0)
+
+
+def write(items: Items, claim: Claim) -> Change:
+    own = items.alive & (items.writer == claim.writer)
+    later = own & (items.time > claim.time)
+    return Change(makes=~some(later), taken=later, items={"alive": items.alive & (~own | later)})
+
+
+def tick(items: Items, _: float, *, sweeps: float) -> Columns:
+    if not len(items.rep):
+        return {}
+    found = gather(items, np.ones(len(items.rep)), shared=False, pins=False)
+    return {"p": least_loss(found.evidence, sweeps=int(sweeps))[found.value]}
+
+
+def rank(items: Items, _: float) -> Array:
+    return items["p"]
+
+
+belief = rank

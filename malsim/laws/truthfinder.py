@@ -1,0 +1,52 @@
+"""Trust a writer as far as what it says is believed, and believe what trusted writers say.
+
+    one claim a writer and object, the latest; sweeps, from t_w = start:
+    σ(f) = Σ_w −log(1 − t_w) over the writers of f;  σ*(f) = σ(f) − rivals Σ σ(f') over the other values of its object
+    s(f) = 1 / (1 + exp(−damping σ*(f)));  t_w = mean of s over its claims
+    score = belief = s of its value at the last tick
+
+Until its first tick an item is worth what it states. Its numbers of one object need not sum to 1.
+Source: Yin, Han and Yu 2008 (TruthFinder), with the paper's start .9, damping .3, ρ .5 and a base similarity of .5.
+Left out: similarity of values, and the stop at a small change of trust.
+
+>>> from malsim.laws import play
+>>> said = ["0 A by u", "0 A by v", "0 B by w", "1 tick"]
+>>> [(value, round(worth, 3)) for value, worth in play("truthfinder", *said)]
+[('A', 0.634), ('A', 0.634), ('B', 0.517)]
+"""
+
+import numpy as np
+
+from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, some
+from malsim.laws.truth.gather import gather
+from malsim.laws.truth.weighted_votes import trusted
+from malsim.memory.graph.arrays import Array
+from malsim.parameters import Param
+
+pools = True
+p = ItemField("stated", "1", "confidence of its value at the last tick")
+sweeps = Param(20.0, "1", "rounds", 1.0, 1000.0)
+start = Param(0.9, "1", "trust in a writer at first", 0.01, 0.99)
+damping = Param(0.3, "1", "how far writers are taken for independent", 0.001, 10.0)
+rivals = Param(0.25, "1", "what a rival's score takes: ρ (.5) times the base similarity (.5)", 0.0, 10.0)
+
+
+def write(items: Items, claim: Claim) -> Change:
+    own = items.alive & (items.writer == claim.writer)
+    later = own & (items.time > claim.time)
+    return Change(makes=~some(later), taken=later, items={"alive": items.alive & (~own | later)})
+
+
+def tick(items: Items, _: float, *, sweeps: float, start: float, damping: float, rivals: float) -> Columns:
+    if not len(items.rep):
+        return {}
+    found = gather(items, np.ones(len(items.rep)), shared=False, pins=False)
+    said = trusted(found.evidence, sweeps=int(sweeps), start=start, damping=damping, rivals=rivals)
+    return {"p": said[found.value]}
+
+
+def rank(items: Items, _: float) -> Array:
+    return items["p"]
+
+
+belief = rank
