@@ -23,6 +23,7 @@ KNOWN: dict[str, dict[str, str]] = {
     "average": {"batching": ORDER, "echo-independence": ECHO},
     "caura": {"batching": ORDER, "echo-independence": ECHO, "read-idempotence": USE,
               "truth-may-return": "what was marked as outdated stays marked"},
+    "crh": {"consistency": UNSWEPT},
     "dawid_skene": {"consistency": UNSWEPT},
     "egc": {"anchor": SWEEP, "cadence": SWEEP, "consistency": ADDS, "truth-may-return": TIE,
             "survival-floor": "compounded sweeps archive a lesson of .7 on day 45"},
@@ -55,5 +56,6 @@ KNOWN: dict[str, dict[str, str]] = {
     "sequential": {"batching": "by design: claims are judged in order of arrival", "late-arrival": "by design: the same"},
     "stored_score": {"consistency": "by design: a score is never recomputed"},
     "shodh": {"cadence": "a sweep resets the clock", "echo-independence": ECHO},
+    "truthfinder": {"consistency": UNSWEPT},
     "yourmemory": {"echo-independence": ECHO, "read-idempotence": USE, "survival-floor": "it forgets within a month"},
 }  # fmt: skip

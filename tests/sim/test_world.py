@@ -26,7 +26,7 @@ def test_the_changes_up_to_a_time_come_to_the_truth_at_it(
     facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), **settings) for n, settings in enumerate(given_facts)]
     world = World(facts, seed=3, reps=np.arange(replications), end=END)
     rep, place = (part.ravel() for part in np.indices((replications, len(facts))))
-    held, before = np.zeros((replications, len(facts)), dtype=np.int64), 0
+    held, before = world.first.T.copy(), 0
     for t in sorted(times):
         changes = world.between(before, t + 1)
         assert (np.diff(changes.t) >= 0).all()
@@ -40,7 +40,7 @@ def test_the_changes_up_to_a_time_come_to_the_truth_at_it(
 def test_a_first_truth_that_is_drawn_is_balanced_and_the_others_stay() -> None:
     facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), start="drawn", hazard=0.3) for n in range(40)]
     reps, place = (part.ravel() for part in np.indices((50, len(facts))))
-    world = World([*facts, Fact(name="still")], seed=3, reps=np.arange(50), end=END)
+    world = World([*facts, Fact(name="still", start="first")], seed=3, reps=np.arange(50), end=END)
     share = np.bincount(world.at(reps, place, 0), minlength=3) / len(reps)
     assert np.abs(share - 1 / 3).max() < 0.05
     assert (world.at(np.arange(50), np.full(50, 40), END) == 0).all()

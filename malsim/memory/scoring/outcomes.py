@@ -23,7 +23,8 @@ _OUTSIDE = {name: words.index("external") for name, words in WORDS.items() if "e
 
 def outside(memory: Memory) -> Bools:
     """Which cells are evidence that no writer can reach: verified from outside, or of external origin."""
-    return np.logical_or(*(memory.column(name) == word for name, word in _OUTSIDE.items()))
+    found: Bools = np.logical_or(*(memory.column(name) == word for name, word in _OUTSIDE.items()))
+    return found
 
 
 EVIDENCE: dict[str, Callable[[Memory, Ints, Ints], Bools]] = {

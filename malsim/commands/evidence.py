@@ -1,0 +1,106 @@
+"""Measure whom to believe: laws and votes on folders of real claims, ablations, reliability, and lying writers.
+
+malsim evidence ../shared/data/* -o out/evidence
+malsim evidence --adversaries 20
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    import polars as pl
+
+    from malsim.memory import Rules
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folders that hold claims and truth")
+    laws = "which, by commas; the first is what the others are compared with; tuned: mal under --rules"
+    parser.add_argument(
+        "--laws", default="records,mal,tuned,majority,dawid_skene,crh,truthfinder", metavar="LAWS", help=laws
+    )
+    parser.add_argument("--rules", metavar="FILE", help="the tuned rules; default scenarios/rules/tuned_on_claims.toml")
+    parser.add_argument("--adversaries", type=int, default=0, metavar="N", help="also N lives among lying writers a law")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of intervals and of the lives")
+    parser.add_argument("--json", action="store_true", help="print one JSON object of the tables instead")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for tables (Parquet) and the figure")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Ask, score, say."""
+    from malsim.errors import UsageError
+    from malsim.lab.studies.laws.adversaries import adversary_table
+
+    if not args.folders and args.adversaries < 1:
+        raise UsageError("nothing to measure", where="malsim evidence", hint="name folders of claims, or --adversaries 5")
+    tables = _on_claims(args) if args.folders else {}
+    if args.adversaries > 0:
+        tables["adversaries"] = adversary_table(replications=args.adversaries, seed=args.seed)
+    if args.output:
+        _write(tables, args.output)
+    if args.json:
+        print(json.dumps({name: table.fill_nan(None).to_dicts() for name, table in tables.items()}, allow_nan=False))
+    else:
+        for name, table in tables.items():
+            print(f"{name}\n{_shown(name, table)}\n")
+    return 0
+
+
+def _on_claims(args: argparse.Namespace) -> dict[str, pl.DataFrame]:
+    """The tables of real claims."""
+    from malsim.lab.studies.laws.ablations import ablation_table
+    from malsim.lab.studies.laws.evidence_tables import answers_of, reliability_table, score_table
+
+    rules, laws = _tuned(args), [name.strip() for name in args.laws.split(",")]
+    sets = []
+    for folder in args.folders:
+        sets.append(answers_of(folder, laws, tuned=rules, seed=args.seed))
+        sys.stderr.write(f"{folder.name}: asked\n")
+    return {
+        "scores": score_table(sets, seed=args.seed),
+        "reliability": reliability_table(sets),
+        "ablations": ablation_table(args.folders),
+    }
+
+
+def _tuned(args: argparse.Namespace) -> Rules:
+    from malsim.examples import examples
+    from malsim.memory import Rules
+
+    shipped = (each.path for each in examples() if each.name == "scenarios/rules/tuned_on_claims.toml")
+    return Rules.read(args.rules or next(shipped))
+
+
+def _shown(name: str, table: pl.DataFrame) -> str:
+    """A table a person reads: scores and lives with laws side by side."""
+    import polars as pl
+
+    if name == "scores":
+        means = table.with_columns(pl.col("value").round(3)).pivot("metric", index=["data", "law"], values="value")
+        gains = table.filter(pl.col("metric") == "brier").select("data", "law", "gain", "gain_low", "gain_high")
+        table = means.join(gains, on=["data", "law"], maintain_order="left")
+    if name == "adversaries":
+        table = table.pivot("law", index="world", values="accuracy")
+    with pl.Config(
+        tbl_rows=-1, tbl_cols=-1, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True, float_precision=3
+    ):
+        return str(table)
+
+
+def _write(tables: dict[str, pl.DataFrame], folder: Path) -> None:
+    from malsim.plot.studies.said_and_right import said_and_right
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, table in tables.items():
+        table.write_parquet(folder / f"{name}.parquet")
+    if "reliability" in tables:
+        said_and_right(tables["reliability"]).savefig(folder / "reliability.png")
