@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parents[2] / "notebooks"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
 EXPECTED = [
     "01_worked_example", "02_why_it_rings", "03_tune_the_ceilings", "04_decay_constants", "05_writers_and_calibration",
-    "06_real_claims", "07_hal_by_hand", "08_tripwires", "09_your_own_formula",
+    "06_real_claims", "07_hal_by_hand", "08_tripwires", "09_your_own_formula", "11_whom_to_believe",
 ]  # fmt: skip
 ANSWER = re.compile(r"```python\n(.*?)```", re.DOTALL)
 SLOWEST = 120
@@ -31,7 +31,7 @@ def tagged(made: Any, tag: str) -> list[Any]:
     return [cell for cell in made.cells if tag in cell.metadata.get("tags", [])]
 
 
-def test_they_are_the_nine() -> None:
+def test_they_are_those_that_are_named() -> None:
     assert NAMES == EXPECTED
 
 
