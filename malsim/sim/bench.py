@@ -13,6 +13,7 @@ import simpy
 from malsim.laws.engine.graph_plant import verdicts_of
 from malsim.limits import Limits
 from malsim.memory import Memory
+from malsim.memory.gate.edit import verified
 from malsim.memory.port import AnswersReads, HoldsGraph
 from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
@@ -215,7 +216,11 @@ class Bench:
             _, _, own = session.run_turn(Snapshot(view, self.cell_index), number, now, budget)
             return state, own
         fact, opened, own = session.run_turn(self._seen(now), number, now, budget)
-        return plant.read(state, reps, fact, opened, now), own
+        state = plant.read(state, reps, fact, opened, now)
+        if len(session.updated) and isinstance(plant, HoldsGraph):
+            memory = verified(plant.graph(state), session.updated, now, self.scenario.rules)
+            state = plant.with_graph(state, memory)
+        return state, own
 
     def _catch_up(self, at: int, gap: str) -> None:
         """After a gap the session begins again: what came in meanwhile is scanned before the first push."""

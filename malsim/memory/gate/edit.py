@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from malsim.memory.gate.numbering import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["Connection", "annex", "connect", "connect_rows", "expanded", "reinstate", "set_flag", "update"]
+__all__ = ["Connection", "annex", "connect", "connect_rows", "expanded", "reinstate", "set_flag", "update", "verified"]
 
 _COLUMNS: dict[str, tuple[pl.DataType | type[pl.DataType], object]] = {
     "rep": (pl.Int32, 0),
@@ -168,6 +168,8 @@ def update(
     for name in fields:
         if name not in _MAY_CHANGE:
             raise UsageError("cannot be rewritten", where=handle, given=name, allowed=", ".join(_MAY_CHANGE))
+    for name, value in fields.items():
+        _allowed(handle, name, value)
     if "verification" in fields and not writer:
         raise UsageError("nobody is named who verified it", where=handle, hint="give writer=")
     _screen(memory, here, fields | ({"writer": writer} if writer else {}), rules)
@@ -184,6 +186,32 @@ def update(
     if not changed or rules.reinforced_by == "nothing":
         return after
     return refreshed(after, np.flatnonzero(here), np.array([now]), rules)
+
+
+def _allowed(handle: str, name: str, value: object) -> None:
+    """Refuse what a field cannot hold: another word than its own, no text, no list of texts, no day."""
+    kind = schema.CELLS[name]
+    if isinstance(kind, pl.Enum):
+        good, allowed = value in kind.categories.to_list(), ", ".join(kind.categories)
+    elif isinstance(kind, pl.List):
+        good, allowed = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value), "a list of texts"
+    elif kind == pl.Float64:
+        good, allowed = value is None or finite(value, where=f"{handle}.{name}") is not None, ""
+    else:
+        good, allowed = value is None or isinstance(value, str), "a text"
+    if not good:
+        raise UsageError("cannot be held there", where=f"{handle}.{name}", given=value, allowed=allowed)
+
+
+def verified(memory: Memory, rows: Ints, now: float, rules: Rules, *, verification: str = "tested") -> Memory:
+    """Write into the cells of these rows, no two alike, that a reader found them right: an update each.
+
+    It reinforces as `update` does. Immutable cells stay as they are where locks are enforced.
+    """
+    if rules.locks == "enforced":
+        rows = rows[~memory.values("immutable", rows)]
+    after = memory.changed(rows, {"verification": verification})
+    return after if rules.reinforced_by == "nothing" else refreshed(after, rows, np.full(len(rows), now), rules)
 
 
 def _screen(memory: Memory, here: Bools, fields: Mapping[str, object], rules: Rules) -> None:

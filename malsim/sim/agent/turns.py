@@ -50,6 +50,7 @@ class Session:
         self._anchor = 1
         self._reads = np.zeros(0, dtype=np.int32)  # how often each cell was opened
         self._open: tuple[Snapshot, Turn] | None = None  # the turn whose lessons are at the gate
+        self.updated = np.zeros(0, dtype=np.int64)  # rows of cells that the last turn verifies
 
     def asks(self, number: int) -> Ints:
         """The facts that a turn's questions are about: drawn at an address, so that asking twice is asking once."""
@@ -191,9 +192,23 @@ class Session:
         true_once: Ints = rep[once]
         return true_once
 
+    def _update(self, turn: Turn) -> None:
+        """Each cell that was acted on and seen to be right is to be verified by its reader, as often as that updates."""
+        self.updated = np.zeros(0, dtype=np.int64)
+        if not self.reader.updates:
+            return
+        right = turn.released & (turn.acted != NONE) & (turn.observed != NONE) & (turn.observed == turn.value)
+        rep = np.flatnonzero(right & self._happens(self.reader.updates, "updates", turn.number))
+        self.updated = turn.acted[rep]
+        self._log.updated(turn, rep, self.updated)
+
     def _write_back(self, policy: ReaderPolicy) -> ClaimBatch:
-        """Each released lesson as a claim: it contradicts what was trusted instead, and supports what says the same."""
+        """Each released lesson as a claim: it contradicts what was trusted instead, and supports what says the same.
+
+        What was acted on and seen to be right may be updated instead: `updated` has those cells' rows.
+        """
         turn = policy.turn
+        self._update(turn)
         rep = np.flatnonzero(turn.released & (turn.learned != NONE))
         if not rep.size:
             return ClaimBatch.none()

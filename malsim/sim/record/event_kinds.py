@@ -28,6 +28,7 @@ KINDS = {
     "acted": TURN,
     "declined": TURN,
     "written_back": TURN,
+    "updated": TURN,
     "compacted": "compact_every N",
     "reanchored": "reanchor_every N",
     "changed": "the world",

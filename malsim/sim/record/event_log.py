@@ -161,6 +161,11 @@ class EventLog:
                   detail=lambda: self._said(drafts.fact[own], drafts.value[own]),
                   cause=lambda: "turn " + pl.Series(drafts.turn[own]).cast(pl.String))  # fmt: skip
 
+    def updated(self, turn: Turn, rep: Ints, row: Ints) -> None:
+        """The reader found cells right that it had acted on, and wrote that into them."""
+        self.record("updated", turn.now, rep, subject=lambda: self.handles.gather(row), detail="verification: tested",
+                  cause=turn.name)  # fmt: skip
+
     def faulty(self, kind: str, drafts: ClaimBatch, hit: Bools, *, detail: str, cause: str) -> None:
         """A fault befell claims."""
         rows = np.flatnonzero(hit)

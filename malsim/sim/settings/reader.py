@@ -51,6 +51,7 @@ PARAMS = {
     "reanchor_every": Param(0.0, "turns", "turns from one reminder of the rules to the next; 0 never", 0.0, 1e9),
     "compact_every": Param(0.0, "turns", "turns from one emptying of its context to the next; 0 never", 0.0, 1e9),
     "recalls": Param(0.0, "1", "probability of going by what it last saw itself, while that is in its context", 0.0, 1.0),
+    "updates": Param(0.0, "1", "probability of verifying a cell acted on and seen to be right: an update", 0.0, 1.0),
     "limit": Param(10.0, "lines", "most lines of a mini-index", 1.0, 1_000.0),
     "budget_words": Param(900.0, "words", "most words of a mini-index", 1.0, 1e6),
 }
@@ -72,6 +73,7 @@ class Reader:
     reanchor_every: float = 0.0
     compact_every: float = 0.0
     recalls: float = 0.0
+    updates: float = 0.0
     limit: float = 10.0
     budget_words: float = 900.0
 

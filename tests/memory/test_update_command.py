@@ -1,0 +1,62 @@
+"""An update by the command line: it names its writer, passes the screen, reinforces, and loses nothing when refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from malsim.cli import main
+from malsim.memory.store import Store
+from malsim.screen.credentials import stand_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    with Store(tmp_path / "m.sqlite") as store:
+        store.admit([{"handle": "dec_a3ee", "writer": "ann", "title": "use SQLite", "confidence": 0.9}])
+        store.tick(30.0)
+    return str(tmp_path / "m.sqlite")
+
+
+def test_an_update_rewrites_and_reinforces(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--verification", "checked", "--body", "measured again", "--topics", "store,speed"]
+    assert main(["update", path, "dec_a3ee", "--writer", "bob", *given]) == 0
+    assert "updated by bob on day 30" in capsys.readouterr().out
+    with Store(path, write=False) as store:
+        cell = store.memory.cells.row(0, named=True)
+        assert store.ticks["deed"].to_list() == ["admit", "tick", "update"]
+        assert store.at(29.0).cells["body"].to_list() != [cell["body"]]
+    assert (cell["verification"], cell["body"], cell["topics"], cell["touched"]) == (
+        "checked", "measured again", ["store", "speed"], 30.0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--writer", "bob"],
+        ["--writer", "bob", "--body", f"the token is {stand_in('GitHub token')}"],
+        ["--writer", stand_in("GitHub token"), "--body", "fine"],
+        ["--writer", "", "--verification", "checked"],
+        ["--writer", "bob", "--verification", "sworn"],
+        ["--writer", "bob", "--stability", "forever"],
+        ["--writer", "bob", "--body", "fine", "--now", "nan"],
+        ["--writer", "bob", "--body", "fine", "--now", "inf"],
+    ],
+)
+def test_a_refused_update_changes_nothing(given: list[str], path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["update", path, "dec_a3ee", *given]) == 2
+    said = "".join(capsys.readouterr())
+    assert "this is a bug" not in said
+    assert stand_in("GitHub token") not in said
+    with Store(path, write=False) as store:
+        assert store.ticks["deed"].to_list() == ["admit", "tick"]
+
+
+def test_no_update_makes_a_store(tmp_path: Path) -> None:
+    assert main(["update", str(tmp_path / "none.sqlite"), "dec_a3ee", "--writer", "bob", "--body", "x"]) == 2
+    assert not list(tmp_path.iterdir())
