@@ -31,15 +31,16 @@ def belongs_to(path: Path, application: int) -> bool:
     return header.startswith(MAGIC) and int.from_bytes(header[_PARTS[-1]], "big") == application
 
 
-def check_header(path: Path, application: int, version: int, *, what: str = "store") -> None:
-    """Refuse what is no such file, from its first bytes alone; an absent or empty one is to be made.
+def check_header(path: Path, application: int, version: int | range, *, what: str = "store") -> int:
+    """The version of a file of this application, by its first bytes alone; an absent or empty one is to be made.
 
     Raises `StoreError` for a folder, another program's file, another version's, one that is cut short.
     """
     if path.exists() and not path.is_file():
         raise StoreError(f"{'a folder' if path.is_dir() else 'no plain file'}, not a {what}", where=str(path))
+    known = range(version, version + 1) if isinstance(version, int) else version
     if not path.exists() or path.stat().st_size == 0:
-        return
+        return known[-1]
     within({"input": path.stat().st_size}, where=str(path))
     with path.open("rb") as file:
         header = file.read(HEADER)
@@ -50,11 +51,14 @@ def check_header(path: Path, application: int, version: int, *, what: str = "sto
     page, pages, found, owner = (int.from_bytes(header[part], "big") for part in _PARTS)
     if owner != application:
         raise StoreError(f"an SQLite file, but no {what} of malsim's", where=str(path), hint="try malsim import")
-    if found != version:
-        age = "a newer" if found > version else "an older"
-        raise StoreError(f"a {what} of {age} malsim", where=str(path), given=f"version {found}", allowed=str(version))
+    if found not in known:
+        age = "a newer" if found > known[-1] else "an older"
+        hint = f"malsim migrate {path.name}" if age == "an older" and what == "store" else None
+        given = f"version {found}"
+        raise StoreError(f"a {what} of {age} malsim", where=str(path), given=given, allowed=str(known[-1]), hint=hint)
     if path.stat().st_size < (LARGEST_PAGE if page == 1 else page) * pages and not holds_log(path):
         raise StoreError("cut short: pages are missing at its end", where=str(path), hint="restore a copy")
+    return found
 
 
 def holds_log(path: Path) -> bool:

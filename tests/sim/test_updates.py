@@ -15,7 +15,7 @@ POISONER = str(Path(__file__).parents[2] / "scenarios" / "poisoner.toml")
 SCENARIO = ms.read(POISONER).replace(days=20.0, replications=3, record="all")
 
 
-def made(*, reinforced_by: Any = "update", **changes: float) -> ms.Run:
+def made(*, reinforced_by: Any = "update", **changes: Any) -> ms.Run:
     assert SCENARIO.reader
     rules = SCENARIO.rules.replace(reinforced_by=reinforced_by)
     return ms.run(SCENARIO.replace(rules=rules, reader=replace(SCENARIO.reader, **changes)))

@@ -1,0 +1,26 @@
+"""Bring a store of an older malsim to the present schema, in one transaction; a copy of what it was is kept beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("store", type=Path, metavar="STORE", help="a store's file; its copy becomes STORE.v1 or so")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Migrate, say where the copy is."""
+    from malsim.memory.tables.layout import VERSION
+    from malsim.memory.tables.migrate import migrate
+
+    copy = migrate(args.store)
+    print(f"{args.store}: version {VERSION}; {'nothing to do' if copy is None else f'what it was is kept as {copy}'}")
+    return 0

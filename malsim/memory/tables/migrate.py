@@ -1,0 +1,59 @@
+"""Stores of older schemas, brought to the present one: a copy is kept, and the change is one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from malsim.errors import StoreError
+from malsim.memory.tables.connect import refusing
+from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION
+from malsim.outputs import whole_file
+from malsim.sqlite_file import check_header, transaction
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["OLDEST", "migrate"]
+
+OLDEST = 1
+_TICKS = next(statement for statement in STATEMENTS if "TABLE ticks" in statement)
+_SCANNED = """(SELECT coalesce(max(edges), 0) FROM old_ticks AS before
+    WHERE before.deed = 'tick' AND before."row" <= old."row")"""
+STEPS = {  # from each version to the next
+    1: (
+        "ALTER TABLE ticks RENAME TO old_ticks",
+        _TICKS,
+        f'INSERT INTO ticks SELECT "row", t, deed, cells, edges, {_SCANNED}, changed FROM old_ticks AS old ORDER BY "row"',
+        "DROP TABLE old_ticks",
+        STATEMENTS[-1],
+    ),
+}
+
+
+def migrate(path: Path, *, wait: float = 5.0) -> Path | None:
+    """Bring a store's file to the present schema; returns the copy of what it was, or None where it is of today.
+
+    The copy stands beside it as NAME.v1 and is whole before anything is changed. Raises `StoreError` for what is no store,
+    a newer one, one that is damaged or busy, and where such a copy is there already; the file is as it was then.
+    """
+    if not path.is_file():
+        raise StoreError("no such store", where=str(path))
+    found = check_header(path, APPLICATION, range(OLDEST, VERSION + 1))
+    if found == VERSION:
+        return None
+    copy = path.with_name(f"{path.name}.v{found}")
+    if copy.exists():
+        raise StoreError("a copy of an older schema is there already", where=str(copy), hint="move it away")
+    with refusing(path), closing(sqlite3.connect(path, isolation_level=None, timeout=wait)) as store, transaction(store):
+        found = int(store.execute("PRAGMA user_version").fetchone()[0])  # another process may have been first
+        if found == VERSION:
+            return None
+        with whole_file(copy) as place, closing(sqlite3.connect(path)) as reader, closing(sqlite3.connect(place)) as kept:
+            reader.backup(kept)
+        for version in range(found, VERSION):
+            for statement in STEPS[version]:
+                store.execute(statement)
+        store.execute(f"PRAGMA user_version = {VERSION}")
+    return copy
