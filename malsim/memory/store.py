@@ -155,7 +155,7 @@ class Store:
         this memory does not: another process wrote them, and they are not lost.
         """
         with self._changing() as old:
-            self._write(old, memory, t=latest_day(memory) if t is None else t, deed="save")
+            self._write(old, memory, t=latest_day(memory) if t is None else finite(t, where="t"), deed="save")
             if start is not None:
                 self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
 

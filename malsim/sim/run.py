@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from malsim.finite import finite
 from malsim.laws.engine.plant import ItemPlant
 from malsim.memory.port import HoldsGraph
 from malsim.netlist.evaluate import evaluate
@@ -113,7 +114,7 @@ class Run:
         Its `read_by` lists the signals, alarms, standing programs and checks that read the cell; see `sim.readers`.
         `rep` is a replication's number, the run's first if None.
         """
-        rep = self.scenario.first if rep is None else rep
+        rep, t = self.scenario.first if rep is None else rep, None if t is None else finite(t, where="t")
         if isinstance(self.plant, ItemPlant):
             return self._of_item(self.plant, cell, t, rep)
         found = cell_cause.explain(self, cell, t=t, rep=rep)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from malsim.finite import finite
 from malsim.memory.gate.admit import admit
 from malsim.memory.rules import Rules
 
@@ -48,6 +49,7 @@ def ten_cells(*, t: float = 0.0, rep: int = 0) -> pl.DataFrame:
 
 def bootstrap(memory: Memory, *, t: float = 0.0, rep: int = 0, rules: Rules | None = None) -> Memory:
     """The memory with the ten cells, if its replication held nothing yet; else the memory as it is."""
+    t = finite(t, where="t")
     if (memory.cells["rep"] == rep).any():
         return memory
     return admit(memory, ten_cells(t=t, rep=rep), rules).memory
@@ -60,7 +62,7 @@ def prime(memory: Memory, source: Memory, *, t: float = 0.0, rep: int = 0, rules
     stability, as sure as it is there but never surer than an unsupported claim may be; no record, no edge and no source
     comes along. What the memory already says is not said again. Afterwards the two stand alone.
     """
-    rules = rules or Rules()
+    rules, t = rules or Rules(), finite(t, where="t")
     cells = source.cells.with_row_index("sequence")
     cells = cells.filter((pl.col("status") == "active") & (pl.col("rep") == 0) & (pl.col("sensitivity") != "secret"))
     cells = cells.filter(pl.col("effective").is_not_null())  # who stated nothing lends nothing

@@ -63,6 +63,7 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
         "source": ("names no cell that stands", rows["source"] == NONE),
         "target": ("names no cell that stands", rows["target"] == NONE),
         "relation": ("stands already, or joins a cell with itself", _idle(memory, frame, rows, rules)),
+        "t": ("must be a finite number", ~frame["t"].is_finite().to_numpy()),
         "writer": ("must be text that is not blank", (frame["writer"].fill_null("").str.strip_chars() == "").to_numpy()),
     }
     for path, (message, wrong) in said.items():

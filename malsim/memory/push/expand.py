@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from malsim.finite import finite
 from malsim.memory.explain import Explanation, explain
 from malsim.memory.gate.edit import expanded
 from malsim.memory.rules import Rules
@@ -74,7 +75,7 @@ def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 
     rules = rules or Rules()
     row = memory.row(handle, rep=rep)
     cell = memory.cells.row(row, named=True)
-    now = latest_day(memory) if now is None else now
+    now = latest_day(memory) if now is None else finite(now, where="now")
     if cell["sensitivity"] == "secret":
         cell |= {"body": "(withheld: secret)", "summary": None, "topics": [], "entities": [], "source_refs": []}
     return Expanded(

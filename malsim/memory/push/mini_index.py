@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.finite import finite
 from malsim.memory.bootstrap.ten_cells import MAP
 from malsim.memory.push.marks import marked
 from malsim.memory.push.ranking import foremost, fused
@@ -88,7 +89,7 @@ def push(
     rules: Rules | None = None,
 ) -> Push:
     """A mini-index of an open store, as `mini_index`; reads the index and the rows of its best matches, nothing else."""
-    rules = rules or Rules()
+    rules, now = rules or Rules(), None if now is None else finite(now, where="now")
     found, match = candidates(connection, query, rep, max(POOL, 3 * limit))
     now = last_day(connection) or 0.0 if now is None else now
     touched = found["touched"].to_numpy()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.finite import finite
 from malsim.memory.graph.edge_matrix import known
 from malsim.memory.law import records, step, updated
 from malsim.memory.rules import Rules
@@ -47,7 +48,7 @@ HISTORY = 64
 
 def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
     """Tick at one instant until no effective moves by more than `settle_tolerance`, at most `settle_ticks` times."""
-    rules = rules or Rules()
+    rules, now = rules or Rules(), finite(now, where="now")
     nothing = np.zeros(memory.height, dtype=bool)
     if not memory.height:
         return Settled(memory=memory, settled=True, ticks=0, period=None, amplitude=0.0, ringing=nothing)

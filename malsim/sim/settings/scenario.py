@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -107,7 +108,7 @@ class Scenario:
 
     def __post_init__(self) -> None:
         checks = (
-            ("days", self.days > 0, "above 0"),
+            ("days", 0 < self.days < math.inf, "above 0"),
             ("turn_every", 0 < self.turn_every <= np.rint(self.days * DAY), f"above 0 and at most the run's {self.days:g}d"),
             ("replications", 1 <= self.replications <= LAST_REPLICATION, f"1 to {LAST_REPLICATION}"),
             ("first", 0 <= self.first <= LAST_REPLICATION + 1 - self.replications, f"0 to {LAST_REPLICATION} in all"),

@@ -1,0 +1,77 @@
+"""Every public entry that takes a time or a weight refuses what is no finite number, and nothing is kept of it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+
+from malsim.errors import MalsimError
+from malsim.memory import Memory, admit, effective_at, settle, tick
+from malsim.memory.bootstrap import bootstrap, prime
+from malsim.memory.gate.edit import connect, update
+from malsim.memory.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+CLAIM = {"writer": "ann", "kind": "obs", "title": "z", "confidence": 0.5}
+EDGE = {"writer": "ann", "source": "dec_a3ee", "target": "obs_a1a1", "relation": "supports"}
+TWO = [{**CLAIM, "handle": "dec_a3ee", "title": "t"}, {**CLAIM, "handle": "obs_a1a1", "title": "u"}]
+MEMORY = admit(Memory.empty(), TWO).memory
+NUMBERS = pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+
+RAISES: dict[str, Callable[[float], object]] = {
+    "tick": lambda number: tick(MEMORY, number),
+    "settle": lambda number: settle(MEMORY, number),
+    "effective_at": lambda number: effective_at(MEMORY, number),
+    "expand": lambda number: MEMORY.expand("dec_a3ee", now=number),
+    "mini_index": lambda number: MEMORY.mini_index("t", now=number),
+    "bootstrap": lambda number: bootstrap(Memory.empty(), t=number),
+    "prime": lambda number: prime(MEMORY, MEMORY, t=number),
+    "update": lambda number: update(MEMORY, "dec_a3ee", now=number, body="x"),
+    "update expires": lambda number: update(MEMORY, "dec_a3ee", now=1.0, expires=number),
+}
+REFUSES: dict[str, Callable[[float], str]] = {
+    "confidence": lambda number: admit(MEMORY, [CLAIM | {"confidence": number}]).verdicts["verdict"][0],
+    "time": lambda number: admit(MEMORY, [CLAIM | {"t": number}]).verdicts["verdict"][0],
+    "weight": lambda number: admit(
+        MEMORY, [CLAIM | {"edges": [{"relation": "supports", "target": "dec_a3ee", "weight": number}]}]
+    ).verdicts["verdict"][0],
+    "edge weight": lambda number: connect(MEMORY, [EDGE | {"weight": number}]).verdicts["verdict"][0],
+    "edge time": lambda number: connect(MEMORY, [EDGE | {"t": number}]).verdicts["verdict"][0],
+    "factor": lambda number: admit(MEMORY, [CLAIM], factors={"ann": number}).verdicts["verdict"][0],
+}
+OF_STORES: dict[str, Callable[[Store, float], object]] = {
+    "tick": lambda store, number: store.tick(number),
+    "at": lambda store, number: store.at(number),
+    "save": lambda store, number: store.save(store.memory, t=number),
+    "expand": lambda store, number: store.expand("dec_a3ee", now=number),
+    "mini_index": lambda store, number: store.mini_index("t", now=number),
+    "update": lambda store, number: store.update("dec_a3ee", writer="ann", now=number, body="x"),
+}
+
+
+@NUMBERS
+@pytest.mark.parametrize("entry", RAISES)
+def test_a_call_refuses_it(entry: str, number: float) -> None:
+    with pytest.raises(MalsimError):
+        RAISES[entry](number)
+
+
+@NUMBERS
+@pytest.mark.parametrize("entry", REFUSES)
+def test_the_gate_refuses_it(entry: str, number: float) -> None:
+    assert REFUSES[entry](number) == "refused"
+
+
+@NUMBERS
+@pytest.mark.parametrize("entry", OF_STORES)
+def test_a_store_refuses_it_and_stays_as_it_was(entry: str, number: float, tmp_path: Path) -> None:
+    with Store(tmp_path / "m.sqlite") as store:
+        store.admit(TWO)
+        with pytest.raises(MalsimError):
+            OF_STORES[entry](store, number)
+        assert store.ticks["deed"].to_list() == ["admit"]
