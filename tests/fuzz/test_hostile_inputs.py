@@ -171,11 +171,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Form
 def test_an_input_is_read_or_refused(
     name: str,
     made: tuple[Path, dict[str, Format]],
-    pytestconfig: pytest.Config,
-    record_property: Callable[[str, object], None],
+    request: pytest.FixtureRequest,
 ) -> None:
     folder, formats = made
-    seconds = pytestconfig.getoption("--fuzz-seconds", 0.0)
+    seconds = request.config.getoption("--fuzz-seconds", 0.0)
     end, number = time.monotonic() + seconds, 0
     while number < FEW or time.monotonic() < end:
         draw = random.Random(f"{SEED} {name} {number}")
@@ -185,7 +184,7 @@ def test_an_input_is_read_or_refused(
         )
         _try(formats[name], held, folder, f"{name} {number}")
         number += 1
-    record_property("inputs", number)  # pytest --junit-xml keeps the figure
+    request.node.user_properties.append(("inputs", number))  # pytest --junit-xml keeps the figure
 
 
 def _try(of: Format, held: bytes, folder: Path, which: str) -> None:

@@ -14,6 +14,7 @@ from malsim.screen import credentials, holds_secret, personal_data, redacted, wi
 from malsim.screen.credentials import IDENTIFIER, formats, stand_in
 from malsim.screen.personal import iban, luhn
 from tests.screen.corpus import assigned_texts, benign_texts, format_texts, other_texts, personal_texts
+from tests.screen.held_out import MADE_UP, harmless_texts, made_up_texts
 
 SEED = 25
 
@@ -89,6 +90,14 @@ def test_check_digits() -> None:
     assert not iban("GB82 WEST 1234 5698 7654 33")
     assert luhn("4111111111111111")
     assert not luhn("4111111111111112")
+
+
+def test_it_knows_formats_that_it_was_never_shown() -> None:
+    """A corpus that shares no name, wrapping or format with the screen's own data."""
+    draw = random.Random(SEED)
+    for kind in MADE_UP:
+        assert share([made_up_texts(kind, draw) for _ in range(400)]) >= 0.99, kind
+    assert share([harmless_texts(draw) for _ in range(800)]) <= 0.01
 
 
 def test_it_catches_what_detect_secrets_does_and_rings_less() -> None:
