@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -192,7 +192,11 @@ class Store:
                 return
             self.connection.execute("BEGIN")
             try:
-                yield self.connection if is_made(self.connection) else blank()
+                if is_made(self.connection):
+                    yield self.connection
+                else:
+                    with closing(blank()) as empty:
+                        yield empty
             finally:
                 self.connection.execute("ROLLBACK")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,7 @@ def mini_index(
     shelf = memory.__dict__.get("_shelf")
     if shelf is None:
         shelf = memory.__dict__["_shelf"] = _shelved(memory)
+        weakref.finalize(memory, shelf.close)
     return push(shelf, query, budget_words=budget_words, limit=limit, now=now, rep=rep, rules=rules)
 
 
