@@ -40,6 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replications", type=int, default=16, metavar="N", help="of each scenario, at least (16)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the search (0)")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes; they change nothing but the time")
+    parser.add_argument("--study", type=Path, metavar="DIR", help="keep each point there; a study that was stopped goes on")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the rules there, and a figure beside them")
 
@@ -54,7 +55,7 @@ def main(args: argparse.Namespace) -> int:
         "objective": objective, "requirements": args.require, "holdout": args.holdout, "budget": args.budget,
         "replications": args.replications, "seed": args.seed, "rules": Rules.read(args.rules) if args.rules else None,
     }  # fmt: skip
-    settings["progress"] = not args.json
+    settings |= {"progress": not args.json, "study": args.study}
     space = dict(_dimension(text) for text in args.space)
     problems = [_problem(one, args) for one in args.problems]
     if args.workers > 1:

@@ -39,6 +39,7 @@ class Planted:
     seed: int = 0
     count: int = 3000
     name: str = "planted"
+    identity: str = "planted"
     subject: Rules = field(default_factory=Rules)
 
     def drawn(self) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
@@ -111,6 +112,65 @@ def test_the_number_of_workers_changes_nothing() -> None:
         many = ms.tune(Planted(count=200), space=CEILINGS, budget=64, executor=executor)
     assert alone.candidates.equals(many.candidates)
     assert (alone.best, alone.interval, alone.held_gain) == (many.best, many.interval, many.held_gain)
+
+
+class KilledError(Exception):
+    """What ends a study half-way."""
+
+
+@dataclass(frozen=True)
+class Counted(Planted):
+    """Planted, with a count of what was computed, and an end after so many."""
+
+    most: int = 10_000
+    computed: list[int] = field(default_factory=list)
+
+    def losses(self, values: Mapping[str, Any], measures: Sequence[object]) -> list[Array]:
+        if len(self.computed) == self.most:
+            raise KilledError
+        self.computed.append(1)
+        return super().losses(values, measures)
+
+
+@pytest.mark.parametrize("most", [1, 33, 50])
+def test_a_study_that_was_killed_goes_on_and_finds_the_same(tmp_path: Path, most: int) -> None:
+    asked: dict[str, Any] = {"space": CEILINGS, "budget": 64}
+    with pytest.raises(KilledError):
+        ms.tune(Counted(count=200, most=most), study=tmp_path / "study", **asked)
+    problem = Counted(count=200)
+    found = ms.tune(problem, study=tmp_path / "study", **asked)
+    whole = ms.tune(Planted(count=200), **asked)
+    assert sum(problem.computed) == 65 - most  # the 64 points and the settings as they are
+    assert found.candidates.equals(whole.candidates)
+    assert (found.best, found.interval, found.held_gain) == (whole.best, whole.interval, whole.held_gain)
+    again = Counted(count=200, most=16)
+    longer = ms.tune(again, study=tmp_path / "study", space=CEILINGS, budget=80)
+    assert longer.candidates.head(65).drop("front").equals(whole.candidates.drop("front"))
+    with pytest.raises(UsageError, match="holds another study"):
+        ms.tune(problem, study=tmp_path / "study", objective="bias", **asked)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Losses that are chance alone, drawn anew for each setting and unit."""
+
+    seed: int = 0
+    name: str = "noise"
+    identity: str = "noise"
+    subject: Rules = field(default_factory=Rules)
+
+    def losses(self, values: Mapping[str, Any], measures: Sequence[object]) -> list[Array]:
+        there = np.array([values[name] for name in PLANTED]).view(np.uint32).tolist()
+        return [np.random.default_rng([self.seed, *there]).normal(size=24) for _ in measures]
+
+    def halved(self, seed: int) -> tuple[Noise, Noise]:
+        return self, Noise(self.seed + 1000 + seed)
+
+
+def test_an_objective_of_chance_alone_is_called_flat() -> None:
+    found = [ms.tune(Noise(seed), space=CEILINGS, budget=64) for seed in range(12)]
+    assert sum("flat" in one.reason for one in found) >= 10  # P(more than two of twelve at 4 %) < 0.02
+    assert sum(one.recommended for one in found) <= 1
 
 
 def test_two_objectives_give_a_front_and_leave_the_choice_open() -> None:

@@ -1,11 +1,11 @@
-"""One point of a sweep: a scenario, the settings that made it, what is measured, and the file that holds the answer."""
+"""The folder of a study: a card that says which study it holds, and a file a point that is there whole or not at all."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +15,16 @@ from malsim.errors import MalsimError, UsageError
 from malsim.lab.space.settings import changed
 from malsim.lab.studies.measure import interval, measured_by_running, name_of
 from malsim.outputs import writing
+from malsim.sim.record.manifest import constants
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from malsim.lab.studies.measure import Measure
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["COLUMNS", "SweepPoint", "place_of", "written_whole"]
+__all__ = ["COLUMNS", "SweepPoint", "identity_of", "opened", "place_of", "written_whole"]
 
 COLUMNS = {"metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "replications": pl.Int64}
 
@@ -80,3 +82,48 @@ def written_whole(frame: pl.DataFrame, path: Path) -> None:
         part.replace(path)
     for left in path.parent.glob(f".{path.stem}.*.part"):  # of one that was killed at this point before
         left.unlink(missing_ok=True)
+
+
+def opened(folder: Path, about: Mapping[str, Any], *, what: str) -> None:
+    """Make a study's folder with its card, WHAT.json, or see that the card there says the same.
+
+    Raises `UsageError` naming what differs; the folder is left as it is.
+    """
+    card = folder / f"{what}.json"
+    if card.exists():
+        before = json.loads(card.read_text(encoding="utf-8"))
+        other = [_told(key, before.get(key, {}), value) for key, value in about.items() if before.get(key, {}) != value]
+        if other:
+            hint = "give another folder, or remove this one"
+            raise UsageError(
+                f"this folder holds another {what}", where=str(folder), given=f"other {', '.join(other)}", hint=hint
+            )
+        return
+    (folder / "points").mkdir(parents=True, exist_ok=True)
+    part = folder / f".{what}.{os.getpid()}.part"
+    part.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    part.replace(card)
+
+
+def _told(key: str, before: object, now: object) -> str:
+    """What differs of an entry: of a function's code, which function's body."""
+    if key != "code" or not isinstance(before, dict) or not isinstance(now, dict) or set(before) != set(now):
+        return key
+    return f"body of {', '.join(name for name in now if now[name] != before[name])}"
+
+
+def identity_of(scenario: Scenario) -> str:
+    """A hash of all that a scenario does; not of its checks, nor of where its file lies."""
+    told = {one.name: getattr(scenario, one.name) for one in fields(scenario)}
+    for name in ("claims", "rules", "checks", "text", "path", "why", "initial_memory", "netlist"):
+        told.pop(name)
+    parts = [repr(sorted(told.items())), repr(constants(scenario.rules)), scenario.claims.write_ndjson()]
+    if scenario.netlist:
+        parts.append(f"{scenario.netlist.text}{scenario.netlist.derive}{scenario.netlist.inputs}")
+    if scenario.initial_memory:
+        begun = scenario.initial_memory
+        parts.append(f"{begun.now}")
+        parts += [
+            memory.cells.write_ndjson() + memory.edges.write_ndjson() for memory in (begun.memory, begun.lender) if memory
+        ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

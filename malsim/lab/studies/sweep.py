@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +14,9 @@ from malsim.lab.space.design import designed
 from malsim.lab.space.given import scenario_of
 from malsim.lab.space.settings import setting
 from malsim.lab.studies.measure import code_of, label_of, name_of
-from malsim.lab.studies.point_files import COLUMNS, SweepPoint, place_of
+from malsim.lab.studies.point_files import COLUMNS, SweepPoint, identity_of, opened, place_of
 from malsim.lab.studies.pool import executor_of, must_travel, results
-from malsim.sim.record.manifest import constants, versions
+from malsim.sim.record.manifest import versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -164,43 +161,13 @@ def _opened(folder: Path, scenario: Scenario, made: Design, metrics: Sequence[Me
     """Make the folder, or see that it holds points of the same scenario, settings, metrics and versions."""
     about = {
         "scenario": scenario.name,
-        "identity": _identity(scenario),
+        "identity": identity_of(scenario),
         "settings": sorted(made.names),
         "metrics": [name_of(one) for one in metrics],
         "code": {name_of(one): code_of(one) for one in metrics if callable(one)},
         "versions": versions(),
     }
-    card = folder / "sweep.json"
     clash = [name for name in made.names if name in COLUMNS]
     if clash:
         raise UsageError("a setting named as a column of the answer", where="design", given=clash[0])
-    if card.exists():
-        before = json.loads(card.read_text(encoding="utf-8"))
-        other = [key for key, value in about.items() if before.get(key, {}) != value]
-        if other:
-            hint = "give another folder, or remove this one"
-            raise UsageError(
-                "this folder holds another sweep", where=str(folder), given=f"other {', '.join(other)}", hint=hint
-            )
-        return
-    (folder / "points").mkdir(parents=True, exist_ok=True)
-    part = folder / f".sweep.{os.getpid()}.part"
-    part.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    part.replace(card)
-
-
-def _identity(scenario: Scenario) -> str:
-    """A hash of all that a scenario does; not of its checks, nor of where its file lies."""
-    told = {one.name: getattr(scenario, one.name) for one in fields(scenario)}
-    for name in ("claims", "rules", "checks", "text", "path", "why", "initial_memory", "netlist"):
-        told.pop(name)
-    parts = [repr(sorted(told.items())), repr(constants(scenario.rules)), scenario.claims.write_ndjson()]
-    if scenario.netlist:
-        parts.append(f"{scenario.netlist.text}{scenario.netlist.derive}{scenario.netlist.inputs}")
-    if scenario.initial_memory:
-        begun = scenario.initial_memory
-        parts.append(f"{begun.now}")
-        parts += [
-            memory.cells.write_ndjson() + memory.edges.write_ndjson() for memory in (begun.memory, begun.lender) if memory
-        ]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    opened(folder, about, what="sweep")

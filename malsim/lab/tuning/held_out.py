@@ -29,18 +29,22 @@ Tries = list[list[list["Array"]]]
 
 
 def judged(space: Space, values: list[dict[str, Any]], tries: Tries, held: Job, *, worst: bool) -> Tuned:
-    """Choose the best of the tries (the first is as it was), resample for the intervals, and see what was held out."""
+    """Choose the best of the tries (the first is as it was), resample for the intervals, and see what was held out.
+
+    Of many points that differ by chance alone one always looks best and one worst; so whether the objective is flat is asked
+    of units that chose neither.
+    """
     losses = np.stack([loss_of(units, worst=worst) for units in tries])
     if np.isnan(losses).all(axis=0).any():
         raise UsageError("no point has a value", where="tune", hint="is there truth to score against?")
     spread = bootstrapped(tries, worst=worst)
     total, spreads = _summed(losses), _summed(spread)
     chosen = int(np.nanargmin(total))
-    before, after = held(values[0]), held(values[chosen])
+    before, after, poorest = (held(values[place]) for place in (0, chosen, int(np.nanargmax(total))))
     kept = np.stack([loss_of(units, worst=worst) for units in (before, after)])
-    kept_spread = _summed(bootstrapped([before, after], worst=worst, seed=1))
+    kept_spread = _summed(bootstrapped([before, after, poorest], worst=worst, seed=1))
     held_gain = triple(float(_summed(kept)[0] - _summed(kept)[1]), kept_spread[:, 0] - kept_spread[:, 1])
-    flat = _flat(total, spreads, chosen)
+    flat = bool(np.quantile(kept_spread[:, 2] - kept_spread[:, 1], (1.0 - SHARE) / 2.0) <= EQUAL)
     recommended = not flat and held_gain[1] > 0.0 and losses.shape[1] == 1
     names = _names(held.measures, losses.shape[1])
     return Tuned(
@@ -89,17 +93,12 @@ def _candidates(values: list[dict[str, Any]], losses: Array, names: tuple[str, .
     return found.with_columns(*scored, pl.Series("front", fronted(losses)))
 
 
-def _flat(total: Array, spreads: Array, chosen: int) -> bool:
-    """Whether even the worst point tried may be no worse than the best."""
-    poorest = int(np.nanargmax(total))
-    apart = spreads[:, poorest] - spreads[:, chosen]
-    return bool(np.quantile(apart, 0.025) <= EQUAL)
-
-
 def _reason(*, flat: bool, held_gain: Triple, objectives: int) -> str:
     said = f"{held_gain[0]:.4g} [{held_gain[1]:.4g}, {held_gain[2]:.4g}]"
     if flat:
-        return "the objective is flat: no point of the space does better than another by more than chance"
+        return (
+            "the objective is flat: on what was held out even the worst point tried is no worse than the best but for chance"
+        )
     if objectives > 1:
         return "of several objectives one chooses from the front"
     if held_gain[1] <= 0.0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -11,9 +12,11 @@ import numpy as np
 from malsim.errors import UsageError
 from malsim.lab.space.settings import changed
 from malsim.lab.studies.measure import Array, Measure, is_better_high, measured_by_running
+from malsim.lab.studies.point_files import identity_of
 from malsim.lab.studies.real import RealClaims, halves, read_real
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import read
+from malsim.sim.record.manifest import constants
 from malsim.sim.record.scoring import CLIPPED
 from malsim.sim.settings.scenario import Scenario
 
@@ -40,6 +43,10 @@ class Problem(Protocol):
     def subject(self) -> Rules | Scenario:
         """What is set: rules, or a scenario with its rules, as they are now."""
 
+    @property
+    def identity(self) -> str:
+        """What two problems of the same losses have alike, and others have not; a study is kept under it."""
+
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """For each measure one loss a unit (a replication, a question) under some settings; lower is better."""
 
@@ -62,6 +69,11 @@ class OfScenario:
     def subject(self) -> Scenario:
         """The scenario."""
         return self.scenario
+
+    @property
+    def identity(self) -> str:
+        """A hash of all that the scenario does."""
+        return identity_of(self.scenario)
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """Each measure of each replication, its sign turned where more is better."""
@@ -91,6 +103,14 @@ class OfClaims:
     def subject(self) -> Rules:
         """The rules that tuning starts from."""
         return self.base
+
+    @property
+    def identity(self) -> str:
+        """A hash of the claims, their truth, the rules and the objects."""
+        told = [repr(constants(self.base)), self.objects.to_frame().write_ndjson()]
+        for memory, truth in self.claims.parts:
+            told += [frame.write_ndjson() for frame in (memory.cells, memory.edges, memory.writers, truth)]
+        return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """(p − right)², 1 − right, or −log p of what is the case, for each question's answer."""

@@ -24,6 +24,7 @@ class Search:
 
     `ask()` gives the next point of the generation; `tell(number, value)` says what it was worth (NaN: no worth). The next
     generation is made once the whole last one is told, so the order of telling and the number of workers change nothing.
+    The first has `start` points, or `size` where that is 0.
     v = x + pull (best − x) + 0.6 (x1 − x2), coordinates taken over with probability 0.8. Source: Storn and Price, 1997.
 
     >>> search = Search(1, size=4)
@@ -37,6 +38,7 @@ class Search:
     dimensions: int
     size: int = 32
     seed: int = 0
+    start: int = 0
     pull: float = 0.5
     points: list[NDArray[np.float64]] = field(default_factory=list)
     values: dict[int, float] = field(default_factory=dict)
@@ -80,11 +82,12 @@ class Search:
 
     def _generation(self) -> list[NDArray[np.float64]]:
         if not self.points:
-            first = qmc.Sobol(self.dimensions, rng=self.seed).random_base2(int(np.ceil(np.log2(self.size))))
+            count = self.start or self.size
+            first = qmc.Sobol(self.dimensions, rng=self.seed).random_base2(int(np.ceil(np.log2(count))))
             self._parents = list(range(self.size))
-            return list(first[: self.size])
+            return list(first[:count])
         last = len(self.points) - self.size
-        if last > 0:
+        if last >= (self.start or self.size):
             self._parents = [
                 child if self._worth(child) <= self._worth(parent) else parent
                 for parent, child in zip(self._parents, range(last, len(self.points)), strict=True)

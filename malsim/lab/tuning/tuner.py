@@ -9,14 +9,17 @@ import numpy as np
 from malsim.errors import UsageError
 from malsim.lab.space.space import Space
 from malsim.lab.tuning.held_out import judged
+from malsim.lab.tuning.model_search import ModelSearch
 from malsim.lab.tuning.problems import REPLICATIONS, as_problem
 from malsim.lab.tuning.search import Search
+from malsim.lab.tuning.study_files import kept
 from malsim.lab.tuning.trials import Job, loss_of
 from malsim.limits import within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from concurrent.futures import Executor
+    from pathlib import Path
 
     from malsim.lab.studies.measure import Array, Measure
     from malsim.lab.tuning.problems import Problem
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Tuner", "tune"]
 
 BUDGET = 256
-SIZE = 32
+START, SIZE = 32, 8
 
 
 class Tuner:
@@ -35,7 +38,7 @@ class Tuner:
     study.optimize(lambda trial: tuner.evaluate([{"rules.damping": trial.suggest_float("rules.damping", 0.1, 1)}])[0])
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # what a study is made of, each by its name
         self,
         problems: Sequence[Any] | Any,
         *,
@@ -46,15 +49,17 @@ class Tuner:
         replications: int = REPLICATIONS,
         rules: Rules | None = None,
         seed: int = 0,
+        study: str | Path | None = None,
     ) -> None:
         if requirements and objective is not None:
             raise UsageError("an objective or requirements, not both", where="tune")
         several = isinstance(objective, (list, tuple))
         measures: tuple[Measure, ...] = tuple(requirements or (objective if several else (objective or "brier",)))  # type: ignore[arg-type]
         self.worst = bool(requirements)
-        seen, kept = _split(problems, holdout, seed, replications, rules)
+        seen, unseen = _split(problems, holdout, seed, replications, rules)
         self.space = Space.of(space, *(one.subject for one in seen))
-        self.job, self.held = Job(tuple(seen), measures), Job(tuple(kept), measures)
+        self.job, self.held = Job(tuple(seen), measures), Job(tuple(unseen), measures)
+        self.tried = self.job if study is None else kept(self.job, study)
         self.values: list[dict[str, Any]] = []
         self.tries: list[list[list[Array]]] = []
         self.evaluate([{one.name: one.value for one in self.space.dimensions}])
@@ -66,7 +71,7 @@ class Tuner:
     def losses(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[Array]:
         """The loss of each of some settings, one number an objective. How many workers make them changes nothing."""
         complete = [{name: one[name] for name in self.space.names} for one in values]
-        found = list((executor.map if executor else map)(self.job, complete))
+        found = list((executor.map if executor else map)(self.tried, complete))
         self.values += complete
         self.tries += found
         return [loss_of(units, worst=self.worst) for units in found]
@@ -95,7 +100,7 @@ def tune(
     space
         Setting names to (low, high) or to lists of choices: {"rules.support_ceiling": (0, 0.9)}.
     budget
-        Points tried, in whole generations of 32, besides the settings as they are.
+        Points tried besides the settings as they are: 32, then whole generations of 8 (of 32 for several objectives).
     executor
         Any `concurrent.futures` executor; how many workers it has changes nothing but the time.
     progress
@@ -111,29 +116,37 @@ def tune(
         At least so many of each scenario.
     rules
         Where the search starts from: those of the scenarios, for claims the defaults, if None.
+    study
+        A folder to keep every point in as it is computed. The same call goes on where one that was killed had come to, and
+        finds what it would have found; a larger budget goes on from a smaller.
 
     Recommends nothing where the objective is flat but for chance, or where on what was held out the gain's interval holds 0.
 
     Raises
     ------
     UsageError
-        A bad space, nothing to tune on, no truth, one replication, both an objective and requirements, a budget below 32, or
-        an objective that is the same at every point.
+        A bad space, nothing to tune on, no truth, one replication, both an objective and requirements, a budget below 32,
+        an objective that is the same at every point, or a folder that holds another study.
     """
-    if budget < SIZE:
-        raise UsageError("too few points to choose from", where="tune: budget", given=budget, allowed=f"{SIZE} or more")
+    if budget < START:
+        raise UsageError("too few points to choose from", where="tune: budget", given=budget, allowed=f"{START} or more")
     within({"points": budget}, where="tune")
     tuner = Tuner(problems, space=space, seed=seed, **settings)
     several = len(tuner.job.measures) > 1 and not tuner.worst
-    search = Search(len(tuner.space.dimensions), size=SIZE, seed=seed, pull=0.0 if several else 0.5)
+    dimensions, size = len(tuner.space.dimensions), START if several else SIZE
+    search = (
+        Search(dimensions, size=size, seed=seed, pull=0.0) if several else ModelSearch(dimensions, seed=seed, start=START)
+    )
     seen: list[Array] = []
-    for _ in _bar(range(budget // SIZE), progress=progress):
-        points = [search.ask() for _ in range(SIZE)]
-        seen += tuner.losses([tuner.space.values(point) for _, point in points], executor)
-        _refuse_unmoved(seen, tuner.space)
-        worth = _weighed(np.stack(seen[:SIZE]), np.stack(seen[-SIZE:]))
-        for (number, _), value in zip(points, worth, strict=True):
-            search.tell(number, float(value))
+    with _bar(budget, progress=progress) as bar:
+        for count in [START] + [size] * ((budget - START) // size):
+            points = [search.ask() for _ in range(count)]
+            seen += tuner.losses([tuner.space.values(point) for _, point in points], executor)
+            _refuse_unmoved(seen, tuner.space)
+            worth = _weighed(np.stack(seen[:START]), np.stack(seen[-count:]))
+            for (number, _), value in zip(points, worth, strict=True):
+                search.tell(number, float(value))
+            bar.update(count)
     return tuner.result()
 
 
@@ -154,7 +167,7 @@ def _weighed(first: Array, last: Array) -> Array:
     """
     if last.shape[1] == 1:
         return last[:, 0]
-    share = np.linspace(0.02, 0.98, SIZE)
+    share = np.linspace(0.02, 0.98, START)
     weight = np.stack([share, *[(1.0 - share) / (last.shape[1] - 1)] * (last.shape[1] - 1)], axis=1)
     low, high = np.nanmin(first, axis=0), np.nanmax(first, axis=0)
     worth: Array = (weight * (last - low) / np.maximum(high - low, 1e-12)).max(axis=1)
@@ -178,10 +191,7 @@ def _split(
     return [one for one, _ in pairs], [other for _, other in pairs]
 
 
-def _bar(steps: Iterable[int], *, progress: bool) -> Iterable[int]:
-    if not progress:
-        return steps
+def _bar(points: int, *, progress: bool) -> Any:
     from tqdm.auto import tqdm
 
-    shown: Callable[..., Iterable[int]] = tqdm
-    return shown(steps, desc="tune", unit="generation")
+    return tqdm(total=points, desc="tune", unit="point", disable=not progress)
