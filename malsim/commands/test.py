@@ -40,6 +40,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--events", type=Path, metavar="LOG", help="judge what any memory logged as JSON lines; see malsim docs watch"
     )
     parser.add_argument("--seed", type=int, metavar="N", help="another seed")
+    parser.add_argument(
+        "--seeds", type=int, metavar="N", help="also judge on the N next seeds; say which checks hang on theirs"
+    )
     parser.add_argument("--replications", type=int, metavar="N", help="how many independent replications to judge")
     parser.add_argument("--replication", type=int, metavar="K", help="judge this one replication alone")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML, failures and errors apart")
@@ -67,7 +70,18 @@ def main(args: argparse.Namespace) -> int:
         save_text(args.html, report(suite))
     if args.mutate and not suite.exit_code:
         print(_score(suite, Limits.of(args)))
-    return suite.exit_code
+    return max(suite.exit_code, _seeds(suite, args)) if args.seeds is not None else suite.exit_code
+
+
+def _seeds(suite: Suite, args: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    from malsim.scenario.judge.fresh_seeds import on_fresh_seeds
+
+    found = on_fresh_seeds(tqdm(suite.judged, unit="scenario", disable=None), args.seeds, limits=Limits.of(args))
+    for line in found.lines():
+        print(line)
+    return found.exit_code
 
 
 def _score(suite: Suite, limits: Limits) -> MutationScore:

@@ -1,0 +1,95 @@
+"""Which checks hang on the seed of their file: each judged anew on the seeds that follow it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from malsim.errors import UsageError
+from malsim.plain_text import one_line
+from malsim.scenario.judge.checks import BaselineCheck, Goal
+from malsim.scenario.judge.judge import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from malsim.limits import Limits
+    from malsim.scenario.judge.judge import Judged, Outcome
+    from malsim.sim.settings.scenario import Check, Scenario
+
+__all__ = ["SeedRow", "SeedTable", "on_fresh_seeds"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedRow:
+    """A check with its outcome on each fresh seed, in the order of the seeds."""
+
+    scenario: Scenario
+    check: Check
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether it passes on every seed."""
+        return all(outcome.status == "pass" for outcome in self.outcomes)
+
+    def __str__(self) -> str:
+        """Where the check stands, and what became of it on each seed."""
+        met = sum(outcome.status == "pass" for outcome in self.outcomes)
+        verdict = "holds" if self.holds else "hangs on its seed"
+        path = one_line(self.scenario.path or self.scenario.name)
+        lines = [f"{path}:{self.check.line}: {verdict}: {self.check.name}: passes on {met} of {len(self.outcomes)} seeds"]
+        for number, outcome in enumerate(self.outcomes, 1):
+            if outcome.status != "pass":
+                said = outcome.said.partition("\n")[0]
+                lines.append(f"  seed {self.scenario.seed + number}: {outcome.status}: {one_line(said)}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class SeedTable:
+    """The checks of a suite on fresh seeds, and the scenarios that could not be run on one (path, seed and problem)."""
+
+    rows: tuple[SeedRow, ...]
+    errors: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 all hold, 1 one hangs on its seed, 2 the apparatus failed."""
+        failed = any(outcome.status == "error" for row in self.rows for outcome in row.outcomes)
+        return 2 if self.errors or failed else int(not all(row.holds for row in self.rows))
+
+    def lines(self) -> Iterator[str]:
+        """The errors, the checks that hang on their seed, and the count."""
+        yield from self.errors
+        yield from (str(row) for row in self.rows if not row.holds)
+        held = sum(row.holds for row in self.rows)
+        yield f"{held} checks hold on every fresh seed, {len(self.rows) - held} do not"
+
+
+def on_fresh_seeds(suite: Iterable[Judged], seeds: int, *, limits: Limits | None = None) -> SeedTable:
+    """Judge each scenario on the `seeds` seeds that follow its own.
+
+    A baseline is a record of its own seed and a goal is the suite's; neither is asked.
+
+    Raises `UsageError` for fewer than one.
+    """
+    if seeds < 1:
+        raise UsageError("no seed to judge on", where="--seeds", given=seeds, allowed="1 or more")
+    rows: list[SeedRow] = []
+    errors: list[str] = []
+    for one in suite:
+        asked = tuple(each for each in one.scenario.checks if not isinstance(each, (BaselineCheck, Goal)))
+        if not asked:
+            continue
+        alone = one.scenario.replace(checks=asked)
+        found = [judge(alone.replace(seed=alone.seed + number), limits=limits) for number in range(1, seeds + 1)]
+        broken = next((judged for judged in found if judged.error), None)
+        if broken is not None:
+            errors.append(f"{one_line(alone.path or alone.name)}:1: error: seed {broken.scenario.seed}: {broken.error}")
+            continue
+        rows += [
+            SeedRow(scenario=alone, check=check, outcomes=tuple(judged.outcomes[place] for judged in found))
+            for place, check in enumerate(asked)
+        ]
+    return SeedTable(tuple(rows), tuple(errors))
