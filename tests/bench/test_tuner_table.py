@@ -5,11 +5,11 @@ Run by hand: pytest -n 0 -s tests/bench/test_tuner_table.py (about a minute; wan
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from scipy.optimize import differential_evolution
+from scipy.optimize import Bounds, differential_evolution
 
 from malsim.lab.tuning.model_search import ModelSearch
 
@@ -62,7 +62,7 @@ def ours(loss: Loss, seed: int) -> float:
 
 
 def parzen(loss: Loss, seed: int) -> float:
-    optuna = pytest.importorskip("optuna")
+    optuna: Any = pytest.importorskip("optuna")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
     study.optimize(lambda trial: loss(np.array([trial.suggest_float(str(k), 0, 1) for k in range(SIZE)])), n_trials=BUDGET)
@@ -80,7 +80,7 @@ def evolution(loss: Loss, seed: int) -> float:
         return seen[-1]
 
     with pytest.raises(SpentError):
-        differential_evolution(counted, [(0.0, 1.0)] * SIZE, rng=seed)
+        differential_evolution(counted, Bounds(np.zeros(SIZE), np.ones(SIZE)), rng=seed)
     return min(seen)
 
 

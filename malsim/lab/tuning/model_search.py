@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -95,7 +95,8 @@ def least_near(
     near = np.argsort(away, kind="stable")[: int(share * (size + 1) * (size + 2) / 2) + 1]
     near = near[np.isfinite(away[near])]
     if len(near) < 2:  # noqa: PLR2004  # no slope
-        return points[best]
+        only: NDArray[np.float64] = points[best]
+        return only
     scale = max(float(away[near].max()), SAME)
     steps = (points[near] - points[best]) / scale
     upper = np.triu_indices(size)
@@ -106,13 +107,12 @@ def least_near(
     bend[upper] = found[1 + size :]
     bend += bend.T
     low, high = (np.clip((end - points[best]) / scale, -radius / scale, radius / scale) for end in (0.0, 1.0))
-    step = minimize(
-        lambda s: (slope @ s + 0.5 * s @ bend @ s, slope + bend @ s),
-        np.zeros(size),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=np.stack([low, high], axis=1),
-        options={"ftol": 1e-15, "gtol": 1e-12},
-    ).x
+
+    def height(step: Any) -> Any:
+        return slope @ step + 0.5 * step @ bend @ step, slope + bend @ step
+
+    solve: Any = minimize
+    tight = {"ftol": 1e-15, "gtol": 1e-12}
+    step = solve(height, np.zeros(size), jac=True, method="L-BFGS-B", bounds=np.stack([low, high], axis=1), options=tight).x
     there: NDArray[np.float64] = np.clip(points[best] + scale * step, 0.0, 1.0)
     return there
