@@ -1,0 +1,61 @@
+"""The coverage of sequential stopping: of 1,000 runs a metric, how often the interval holds the truth or says it may not.
+
+Run by hand: pytest -n 0 -s tests/bench/test_coverage_table.py (about two minutes).
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from malsim.errors import UsageError
+from malsim.lab.studies.replications import sequential
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
+
+RUNS = int(os.environ.get("MALSIM_RUNS", "1000"))
+LEAST = 0.93
+METRICS: dict[str, tuple[Draw, float, tuple[float, ...]]] = {
+    "normal": (lambda draws, count: draws.normal(size=count), 0.0, (0.36, 0.16)),
+    "exponential": (lambda draws, count: draws.exponential(size=count), 1.0, (0.36, 0.16)),
+    "lognormal": (lambda draws, count: draws.lognormal(0.0, 1.0, count), float(np.exp(0.5)), (0.7, 0.35)),
+    "one in twenty": (lambda draws, count: draws.exponential(size=count) * (draws.random(count) < 0.05), 0.05, (0.1, 0.05)),
+    "share 0.03": (lambda draws, count: (draws.random(count) < 0.03).astype(float), 0.03, (0.1, 0.03)),
+    "share 0.1": (lambda draws, count: (draws.random(count) < 0.1).astype(float), 0.1, (0.1, 0.05)),
+    "share 0.5": (lambda draws, count: (draws.random(count) < 0.5).astype(float), 0.5, (0.15, 0.08)),
+}
+
+
+def drawn(draw: Draw, draws: np.random.Generator, _: int, count: int) -> list[NDArray[np.float64]]:
+    return [draw(draws, count)]
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_what_is_promised_is_kept_or_doubted(name: str) -> None:
+    draw, truth, widths = METRICS[name]
+    for width in widths:
+        held, doubted, refused, count = 0, 0, 0, []
+        for seed in range(RUNS):
+            draws = np.random.default_rng([seed, int(1000 * width)])
+            try:
+                found = sequential(partial(drawn, draw, draws), {"x": width})
+            except UsageError:  # no event was seen at all
+                refused += 1
+                continue
+            count.append(found.replications)
+            unsure = bool(found.doubts) or not found.reached
+            doubted += unsure
+            held += not unsure and found["x"].low <= truth <= found["x"].high
+        promised = RUNS - doubted - refused
+        said = f"{held / promised:.3f} of {promised} promised" if promised else "none promised"
+        print(f"{name:14} ± {width:<5} {said}, {doubted} doubted, {refused} refused, {np.median(count):.0f} runs")  # noqa: T201
+        assert held + doubted + refused >= LEAST * RUNS
