@@ -25,6 +25,7 @@ FOUND: dict[str, tuple[str, Callable[[], object]]] = {
     "a count": ("too many instances", lambda: read_hal("loadrt limit1 count=90000000000000000\n")),
     "a count of digits": ("too many instances", lambda: read_hal(f"loadrt limit1 count={'9' * MANY}\n")),
     "counts": ("too many instances", lambda: read_hal("loadrt limit1 count=9999\nloadrt limit2 count=9999\n")),
+    "a period of nothing": ("no period of a thread", lambda: read_hal("loadrt threads name1=t period1=1e-320\n")),
     "removals": (
         "too many commands that take something away",
         lambda: read_hal(INSTANCES + NETS + "".join(f"delsig s{n}\n" for n in range(1_100))),

@@ -123,6 +123,8 @@ class Capture:
         try:
             samples = read_table(path, default=".parquet")
             about = json.loads(pl.read_parquet_metadata(path)[KEY])
+            if not set(samples["channel"]) <= {one["channel"] for one in about["channels"]}:
+                raise DataError("samples of a channel that it does not name")
             return cls(
                 samples=_sound(samples, SAMPLES),
                 channels=_sound(pl.DataFrame(about["channels"], schema=CHANNELS), CHANNELS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ __all__ = ["loadrt"]
 _COUNTS = ("count", "num_chan")
 _LISTS = {"cfg", "config", "depth", "personality", "wsum_sizes", "step_type"}  # one word an instance
 NANO = 1e-9
+LEAST_PERIOD = 1.0  # ns
 PERIOD = 1e6  # ns, HAL's own default
 
 
@@ -56,6 +58,9 @@ def _threads(text: Text, given: dict[str, str]) -> None:
         if period is None:
             continue
         name = given.get(f"name{place}", f"thread{place}")
+        if not LEAST_PERIOD <= period < math.inf:
+            text.fault(name, "no period of a thread", allowed="1 ns or more")
+            continue
         if text.period and period * NANO < text.period * (1 - NANO):
             text.fault(name, "the first thread is the fastest", hint="name it first")
             continue
