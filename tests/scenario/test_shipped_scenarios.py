@@ -87,7 +87,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
     "reviewers": ("without reviewers", "without writers.1"),
     "saturated_vote": ("rules.challenge_ceiling = 0",),
     "self_grader": ("rules.calibration = none",),
-    "self_grader_cured": ("rules.evidence_from = other_writer", "rules.calibration = none"),
+    "self_grader_cured": ("rules.evidence_from = other_writer",),
     "severity_ladder": ("netlist: cut is-grave", "netlist: cut light-2"),
     "silent_staleness": ("rules.tau_volatile = 300", "writers.silent_staleness.accuracy = 0"),
     "sleeper": ("rules.calibration = none", "writers.sleeper.loyal = 0"),
