@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,17 @@ CALLS = ("write", "tick", "read", "peek")
 
 
 def load_factory(name: str) -> Callable[[], UserMemory]:
-    """What makes a memory; the current folder is importable. This runs the code that is named.
+    """What makes a memory; the current folder is importable. This runs the code that is named, `mcp:COMMAND` that command.
 
     Raises `AdapterError` for a module or name that is not there, or that cannot be called.
     """
     module, _, attribute = name.partition(":")
+    if module == "mcp" and attribute.strip():
+        from malsim.adapters.mcp import McpServer
+
+        return partial(McpServer, attribute)
     if not module or not attribute:
-        raise AdapterError("not a name of a memory", given=name, allowed="package.module:factory")
+        raise AdapterError("not a name of a memory", given=name, allowed="package.module:factory, or mcp:COMMAND")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)

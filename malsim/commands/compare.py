@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.scenario.law_options import memory_arguments, with_memory
+from malsim.scenario.law_options import memory_arguments, one_of_own, with_memory
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +24,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what", nargs="+", metavar="SCENARIO|DIR", help="scenario files, or folders with claims and truth (claims.csv.gz, …)"
     )
-    parser.add_argument("--laws", default="", metavar="A,B", help="laws (or all); the others are compared with the first")
+    parser.add_argument(
+        "--laws", default="", metavar="A,B", help="laws (or all), or memories of your own; compared with the first"
+    )
     memory_arguments(parser)
     parser.add_argument("--metric", default="accuracy,harm", metavar="M,M", help="on scenarios: figures (accuracy,harm)")
     parser.add_argument("--replications", type=int, default=100, metavar="N", help="on scenarios: of each (100)")
@@ -49,46 +51,52 @@ def main(args: argparse.Namespace) -> int:
 
 def _compared(args: argparse.Namespace) -> LawTable:
     from malsim.errors import UsageError
-    from malsim.lab.studies.laws import (
-        LawTable,
-        compare_on_claims,
-        compare_on_scenarios,
-        compare_with_echo,
-        read_folder,
-    )
     from malsim.laws import find_law, shipped_laws
-    from malsim.scenario.file.scenario_file import read
-    from malsim.sim.clock import DAY, span
-    from malsim.sim.settings.size import check_size
 
     laws = list(shipped_laws()) if args.laws == "all" else [name.strip() for name in args.laws.split(",") if name.strip()]
     for law in laws:
-        find_law(law, where="--laws")
+        if ":" not in law:
+            find_law(law, where="--laws")
     folders = [Path(one) for one in args.what if Path(one).is_dir()]
     if folders and len(folders) < len(args.what):
         raise UsageError("scenarios and folders of claims are compared apart", given=", ".join(args.what))
-    if not folders:
-        metrics = [name.strip() for name in args.metric.split(",")]
-        scenarios = [with_memory(read(one, allow_code=args.allow_code), args) for one in args.what]
-        for scenario in scenarios:
-            check_size(scenario.replace(replications=args.replications))
-        own = {scenario.adapter.name: scenario.adapter for scenario in scenarios if scenario.adapter}
-        every = [*laws, *own.values()]
-        if not every:
-            raise UsageError("nothing to compare", where="--laws", hint="name laws, or a memory of your own with --memory")
-        return compare_on_scenarios(scenarios, every, metrics=metrics, replications=args.replications)
-    if args.memory or not laws:
-        hint = "run a memory of your own on scenarios" if args.memory else "name some: --laws mal,last_write"
-        raise UsageError("folders of claims are put to laws", where="--laws", given=args.memory, hint=hint)
+    return _on_claims(folders, laws, args) if folders else _on_scenarios(laws, args)
+
+
+def _on_scenarios(laws: list[str], args: argparse.Namespace) -> LawTable:
+    from malsim.adapters.engine.adapter import Adapter
+    from malsim.errors import UsageError
+    from malsim.lab.studies.laws import compare_on_scenarios
+    from malsim.scenario.file.scenario_file import read
+    from malsim.sim.settings.size import check_size
+
+    metrics = [name.strip() for name in args.metric.split(",")]
+    scenarios = [with_memory(read(one, allow_code=args.allow_code), args) for one in args.what]
+    for scenario in scenarios:
+        check_size(scenario.replace(replications=args.replications))
+    own = {scenario.adapter.name: scenario.adapter for scenario in scenarios if scenario.adapter}
+    every = [one_of_own(Adapter.of(name), args) if ":" in name else name for name in laws] + list(own.values())
+    if not every:
+        raise UsageError("nothing to compare", where="--laws", hint="name laws, or a memory of your own with --memory")
+    return compare_on_scenarios(scenarios, every, metrics=metrics, replications=args.replications)
+
+
+def _on_claims(folders: list[Path], laws: list[str], args: argparse.Namespace) -> LawTable:
+    from malsim.errors import UsageError
+    from malsim.lab.studies.laws import LawTable, compare_on_claims, compare_with_echo, read_folder
+    from malsim.sim.clock import DAY, span
+
+    named = args.memory or ", ".join(law for law in laws if ":" in law)
+    if named or not laws:
+        hint = "run a memory of your own on scenarios" if named else "name some: --laws mal,last_write"
+        raise UsageError("folders of claims are put to laws", where="--laws", given=named or None, hint=hint)
     after = span(args.ask, where="--ask") / DAY
     tables = []
     for folder in folders:
         claims, truth = read_folder(folder, on_bad_rows=args.on_bad_rows)
+        data = folder.resolve().name
         if args.echo:
-            data = folder.resolve().name
             tables.append(compare_with_echo(claims, truth, laws, echo=args.echo, ask_after=after, data=data))
-            continue
-        tables.append(
-            compare_on_claims(claims, truth, laws, ask_after=after, without=args.without, data=folder.resolve().name)
-        )
+        else:
+            tables.append(compare_on_claims(claims, truth, laws, ask_after=after, without=args.without, data=data))
     return LawTable.joined(tables)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from malsim.memory import Rules
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["law_arguments", "memory_arguments", "set_arguments", "under_law", "with_memory"]
+__all__ = ["law_arguments", "memory_arguments", "one_of_own", "set_arguments", "under_law", "with_memory"]
 
 
 def law_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,13 +49,16 @@ def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
     if args.memory and getattr(args, "law", None):
         raise UsageError("two memories", where="--memory", given=f"{args.memory} and --law {args.law}", allowed="one")
     adapter = Adapter.of(args.memory) if args.memory else scenario.adapter
-    if adapter is None:
-        return scenario
-    given = {"limit": args.call_limit, "workers": args.memory_workers}
-    adapter = replace(adapter, **{name: value for name, value in given.items() if value is not None})
-    if adapter.factory is None and adapter.allowed:
+    return scenario.replace(adapter=one_of_own(adapter, args)) if adapter else scenario
+
+
+def one_of_own(given: Adapter, args: argparse.Namespace) -> Adapter:
+    """A memory of one's own under the limits of the options; one that may be run must be there."""
+    options = {"limit": args.call_limit, "workers": args.memory_workers}
+    adapter = replace(given, **{name: value for name, value in options.items() if value is not None})
+    if adapter.allowed:
         adapter.load("--memory")
-    return scenario.replace(adapter=adapter)
+    return adapter
 
 
 def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | None = None, strict: bool = False) -> Scenario:

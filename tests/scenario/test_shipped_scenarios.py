@@ -31,6 +31,7 @@ and `malsim.lab.studies.mutants.mutated` says how a mutant is written."""
 
 # By scenario, the mutants (or the switches below) under which its checks turn red, all of them together.
 BROKEN: dict[str, tuple[str, ...]] = {
+    "a_then_b_then_a": ("writers.honest.accuracy = 0",),
     "addf_order": ("netlist: uncall second",),
     "agreeing_falsehood": ("rules.evidence_from = any", "turn claim.obs_5ea2.edges.0"),
     "bursty": ("facts.burst.hazard = 0", "writers.honest.accuracy = 0"),

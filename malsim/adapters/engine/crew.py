@@ -10,7 +10,7 @@ import time
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from malsim.adapters.engine.host import MAKE, Ask, Breakdown, Host
+from malsim.adapters.engine.host import IMPORTING, MAKE, Ask, Breakdown, Host
 from malsim.adapters.load import load_factory
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class _Worker:
         try:
             while not self._pipe.poll(1.0):
                 silent = time.time() - max(self._beat.value, self._sent) if self._beat.value else 0.0
-                if silent > self._limit + GRACE:
+                if silent > max(self._limit, IMPORTING) + GRACE:
                     self._process.kill()
                     return self._lost(f"did not return within {self._limit:g} s, and let nothing else run")
             found: tuple[Answers, list[Breakdown]] = self._pipe.recv()

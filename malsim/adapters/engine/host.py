@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Ask", "Breakdown", "Host", "ShownItem"]
 
 MAKE, CLOSE = "factory", "close"
+IMPORTING = 60.0  # seconds
 
 
 class Ask(NamedTuple):
@@ -82,14 +83,22 @@ class Host:
         while not batch.done.wait(min(self.limit / 4.0, 1.0)):
             self.beat()
             place, since = batch.place, batch.since
-            if time.perf_counter() - since > self.limit and batch.place == place and not batch.done.is_set():
+            if (
+                time.perf_counter() - since > self._may_take(asks[place])
+                and batch.place == place
+                and not batch.done.is_set()
+            ):
                 batch.left = True  # its thread goes on alone, and nobody listens
-                batch.broken.append(Breakdown(place, f"did not return within {self.limit:g} s"))
+                batch.broken.append(Breakdown(place, f"did not return within {self._may_take(asks[place]):g} s"))
                 self._ended.add(asks[place].rep)
                 batch = _Batch(self, asks, place + 1, list(batch.answers), list(batch.broken))
                 self._hand = _new_hand()
                 self._hand.put(batch)
         return batch.answers, batch.broken
+
+    def _may_take(self, ask: Ask) -> float:
+        """Seconds; making a memory may also import what it is made of."""
+        return max(self.limit, IMPORTING) if ask.call == MAKE else self.limit
 
     def ended(self, ask: Ask) -> bool:
         """Whether a replication's memory is no longer asked."""

@@ -83,14 +83,14 @@ class LawTable:
 
     def __repr__(self) -> str:
         """A table a person reads."""
-        lines = [self.title]
+        lines, wide = [self.title], max(23, *map(len, self.frame["law"].to_list())) + 1
         for (data,), part in self.frame.group_by("data", maintain_order=True):
             lines.append(f"  {data}")
             metrics = part["metric"].unique(maintain_order=True).to_list()
-            lines.append("    " + " " * 24 + "".join(f"{name:>26}" for name in metrics))
+            lines.append("    " + " " * wide + "".join(f"{name:>26}" for name in metrics))
             for (law,), own in part.group_by("law", maintain_order=True):
                 cells = {row["metric"]: _cell(row) for row in own.to_dicts()}
-                lines.append(f"    {law!s:<24}" + "".join(f"{cells.get(name, '-'):>26}" for name in metrics))
+                lines.append(f"    {law!s:<{wide}}" + "".join(f"{cells.get(name, '-'):>26}" for name in metrics))
         return "\n".join([*lines, *(f"  not asked: {line}" for line in self.left_out)])
 
 

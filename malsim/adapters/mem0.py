@@ -1,0 +1,92 @@
+"""mem0ai as it ships with `infer=False`: no language model, a local Qdrant in memory, and an embedding made of words.
+
+Nothing is merged or deleted without a model's verdict, so every claim stays and a search ranks them by likeness.
+Install: pip install -c constraints.txt -e ".[memories]". Version run: mem0ai 2.2.1. Its telemetry is off.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+import warnings
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.adapters.contract import Claim, Query
+
+__all__ = ["Mem0Store", "WordEmbedding", "without_model"]
+
+DIMENSIONS = 64
+
+
+class WordEmbedding:
+    """A vector of word counts by hash, of length 1: the same text gives the same vector everywhere."""
+
+    def embed(self, text: str, *_: Any, **__: Any) -> list[float]:
+        """Embed a text."""
+        counts = np.full(DIMENSIONS, 1e-6)
+        for word in text.lower().replace("?", " ").split():
+            counts[zlib.crc32(word.encode()) % DIMENSIONS] += 1.0
+        vector: list[float] = (counts / np.linalg.norm(counts)).tolist()
+        return vector
+
+    def embed_batch(self, texts: Sequence[str], *_: Any, **__: Any) -> list[list[float]]:
+        """Embed several."""
+        return [self.embed(text) for text in texts]
+
+
+class Mem0Store:
+    """One user's memories; an object is a run_id, so that a question is about it alone."""
+
+    belief = edges = False
+
+    def __init__(self, memory: Any) -> None:
+        self.memory = memory
+
+    def write(self, claims: Sequence[Claim], _: float) -> None:
+        """Add each claim's sentence as it stands."""
+        for claim in claims:
+            kept = {"value": claim.value, "day": claim.time}
+            self.memory.add(claim.text, user_id="bench", run_id=claim.object, metadata=kept, infer=False)
+
+    def tick(self, _: float) -> None:
+        """Nothing."""
+
+    def peek(self, query: Query, _: float, limit: int) -> list[dict[str, Any]]:
+        """Search."""
+        filters = {"user_id": "bench", "run_id": query.object}
+        found = self.memory.search(query.text, filters=filters, top_k=limit, threshold=0.0)["results"]
+        return [
+            {"id": hit["id"], "object": query.object, "value": hit["metadata"]["value"], "text": hit["memory"],
+             "rank": float(hit["score"])}
+            for hit in found
+        ]  # fmt: skip
+
+    read = peek
+
+
+def without_model() -> Mem0Store:
+    """A memory of its own, in this process."""
+    os.environ["MEM0_TELEMETRY"] = "False"
+    folder = tempfile.mkdtemp(prefix="mem0-")
+    os.environ.setdefault("MEM0_DIR", folder)
+    from mem0 import Memory
+    from qdrant_client import QdrantClient
+
+    store = {"client": QdrantClient(":memory:"), "collection_name": "bench", "embedding_model_dims": DIMENSIONS}
+    unused = {"provider": "openai", "config": {"api_key": "unused"}}
+    vectors = {"provider": "qdrant", "config": store}
+    logging.getLogger("mem0").setLevel(logging.ERROR)  # it misses spaCy and fastembed, which it does not need here
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a local Qdrant has no payload indexes
+        memory = Memory.from_config(
+            {"vector_store": vectors, "llm": unused, "embedder": unused, "history_db_path": ":memory:"}
+        )
+    memory.embedding_model = WordEmbedding()
+    return Mem0Store(memory)

@@ -1,0 +1,98 @@
+"""A memory of the user's own: what the harness adds to each of its calls, and a run over a dict beside the published law."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.adapters.contract import Claim, Query
+from malsim.adapters.engine.adapter import Adapter, Phrases
+from malsim.adapters.engine.user_plant import UserPlant
+from malsim.lab.benchmarks.ratios import Ratio, compare
+from malsim.memory.port import Claims, Vocabulary
+from malsim.scenario.file.scenario_file import read
+from malsim.sim import bench
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["DictMemory", "rows"]
+
+POISONER = Path("scenarios") / "poisoner.toml"
+REPLICATIONS, DAYS, MOST = 100, 40, 20.0  # the last in µs a call
+VALUES = ("A", "B", "C")
+
+
+class DictMemory:
+    """The last claim about each object, counting its calls."""
+
+    belief = edges = False
+    calls = 0
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Claim] = {}
+
+    def write(self, claims: Sequence[Claim], _: float) -> None:
+        """Keep the last."""
+        DictMemory.calls += 1
+        for claim in claims:
+            self._kept[claim.object] = claim
+
+    def tick(self, _: float) -> None:
+        """Nothing."""
+        DictMemory.calls += 1
+
+    def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
+        """What is kept."""
+        DictMemory.calls += 1
+        claim = self._kept.get(query.object)
+        return [{"id": 1, "object": claim.object, "value": claim.value, "rank": 1.0}] if claim else []
+
+    read = peek
+
+
+def rows() -> Iterator[Ratio]:
+    """What the harness adds to a call, and a run of many replications."""
+    yield _a_call()
+    if POISONER.is_file():
+        scenario = read(POISONER).replace(days=60.0, replications=REPLICATIONS)
+        own = scenario.replace(adapter=Adapter.of(DictMemory))
+        name = f"60 days of {REPLICATIONS} replications of poisoner over a dict memory, beside mal"
+        yield compare(name, partial(bench.run, own), partial(bench.run, scenario), limit=3, repeats=3)
+
+
+def _a_call() -> Ratio:
+    """Writes, ticks, reads and peeks through the harness, less as many bare calls: CPU a call beside its limit."""
+    DictMemory.calls = 0
+    start = time.process_time()
+    _through_the_harness()
+    spent, calls = time.process_time() - start, DictMemory.calls
+    start = time.process_time()
+    memory, query, claim = DictMemory(), Query("o"), Claim(0.0, "w", "o", "A")
+    for _ in range(calls // 4):
+        memory.write([claim], 0.0)
+        memory.tick(0.0)
+        memory.read(query, 0.0, 10)
+        memory.peek(query, 0.0, 10)
+    added = (spent - (time.process_time() - start)) / calls
+    name = f"CPU that the harness adds to each of {calls:,} calls of an adapter, beside {MOST:g} µs"
+    return Ratio(name=name, ours=added, theirs=MOST * 1e-6, limit=1.0)
+
+
+def _through_the_harness() -> None:
+    plant = UserPlant(Adapter.of(DictMemory, workers=0), Phrases())
+    state = plant.init(range(REPLICATIONS), Vocabulary(["w"], ["o"], [VALUES]))
+    rep, none = np.arange(REPLICATIONS), np.zeros(REPLICATIONS, dtype=np.int64)
+    for day in range(DAYS):
+        now = float(day)
+        claims = Claims(
+            rep=rep, t=np.full(REPLICATIONS, now), writer=none, sequence=none + day, object=none,
+            value=none + day % len(VALUES), stated=np.full(REPLICATIONS, 0.7),
+        )  # fmt: skip
+        state, _ = plant.admit(state, claims)
+        state = plant.tick(plant.answer(state, rep, none, 10, now), now)
+    plant.close(state)

@@ -1,0 +1,42 @@
+"""A memory server of forty lines on stdio: JSON-RPC by hand, two tools. `deaf` as an argument: it has none."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+NOTES: list[str] = []
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
+TOOLS = [{"name": "remember", "inputSchema": TEXT}, {"name": "recall", "inputSchema": TEXT}]
+
+
+def called(name: str, text: str) -> str:
+    if name == "remember":
+        about = text.split(" is ", maxsplit=1)[0]
+        NOTES[:] = [note for note in NOTES if not note.startswith(about)] + [text]
+        return "kept"
+    return "\n".join(note for note in NOTES if note.split(" is ")[0] in text)
+
+
+def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    if method == "initialize":
+        return {
+            "protocolVersion": params["protocolVersion"],
+            "capabilities": {},
+            "serverInfo": {"name": "small", "version": "1"},
+        }
+    if method == "tools/list":
+        return {"tools": [] if "deaf" in sys.argv else TOOLS}
+    if "explode" in params["arguments"]["text"]:
+        return {"isError": True, "content": [{"type": "text", "text": "no such word"}]}
+    return {"content": [{"type": "text", "text": called(params["name"], params["arguments"]["text"])}]}
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        said = json.loads(line)
+        if "id" in said:
+            reply = {"jsonrpc": "2.0", "id": said["id"], "result": answer(said["method"], said.get("params", {}))}
+            sys.stdout.write(json.dumps(reply) + "\n")
+            sys.stdout.flush()

@@ -1,0 +1,120 @@
+"""Real memories as they ship, offline: each in the loop, under A then B then A, and beside its minimal model."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+import malsim as ms
+from malsim.adapters.contract import Claim, Query
+from malsim.adapters.engine.adapter import Adapter
+from malsim.adapters.engine.host import Ask, Host
+from malsim.adapters.load import load_factory
+from malsim.errors import AdapterError
+from malsim.laws import play
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+POISONER = Path(__file__).parents[2] / "scenarios/poisoner.toml"
+SERVER = Path(__file__).with_name("small_mcp_server.py")
+A_B_A = [(0.0, "A"), (1.0, "B"), (2.0, "A")]
+SMALL = f"mcp:{sys.executable} {SERVER}"
+PACKAGES = {
+    "malsim.adapters.langgraph:in_memory": "langgraph",
+    "malsim.adapters.langgraph:sqlite": "langgraph",
+    "malsim.adapters.graphiti:edge_resolution": "graphiti_core",
+    "malsim.adapters.mem0:without_model": "mem0",
+    "malsim.adapters.fsrs:scheduler": "fsrs",
+    SMALL: "json",
+}
+MODELS = {
+    "malsim.adapters.langgraph:in_memory": "last_write",
+    "malsim.adapters.langgraph:sqlite": "last_write",
+    "malsim.adapters.graphiti:edge_resolution": "graphiti",
+    "malsim.adapters.fsrs:scheduler": "fsrs",
+}
+STREAMS = 30
+
+
+@pytest.fixture(params=PACKAGES, ids=lambda name: name.rpartition("/")[2].removeprefix("malsim.adapters."))
+def name(request: pytest.FixtureRequest) -> str:
+    needed(PACKAGES[request.param])
+    return str(request.param)
+
+
+def needed(package: str) -> None:
+    """Skip where a package is not there; it is not imported, as some phone home unless they are told not to first."""
+    if find_spec(package) is None:
+        pytest.skip(f'{package} is not there: pip install -c constraints.txt -e ".[memories]"')
+
+
+def looked(name: str, said: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
+    """What a real memory shows after claims of values on days, value by value."""
+    host = Host(load_factory(name), name, limit=10.0)
+    asks = [Ask(0, "factory")]
+    asks += [Ask(0, "write", day, [Claim(day, "ann", "o", value, f"o is {value}", 0.7)]) for day, value in said]
+    answers, broken = host.run([*asks, Ask(0, "peek", said[-1][0], Query("o", "what is o?"), 10), Ask(0, "close")])
+    assert not broken
+    return sorted((item.value or item.text, round(item.rank, 9)) for item in answers[-2])
+
+
+def streams() -> Iterator[list[tuple[float, str]]]:
+    """A, B, A, then small streams of three values; in every third the times stand in no order."""
+    yield A_B_A
+    draw = Random(1)  # noqa: S311  # what is drawn is to be found again
+    for number in range(STREAMS):
+        times = [round(draw.choice([40.0, 2.0]) * draw.random(), 2) for _ in range(draw.randint(2, 6))]
+        yield [(day, draw.choice("ABC")) for day in (times if number % 3 == 0 else sorted(times))]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_it_runs_in_the_loop(name: str) -> None:
+    run = ms.run(POISONER, memory=Adapter.of(name, workers=0), days=12.0, replications=2)
+    assert not run.failures
+    assert run.signals.filter(signal="right").height
+    assert run.cells["effective"].null_count() == (0 if "graphiti" in name else run.cells.height)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_its_minimal_model_says_the_same(name: str) -> None:
+    needed(PACKAGES[name])
+    for said in streams():
+        model = play(MODELS[name], *(f"{day} {value}" for day, value in said))
+        assert looked(name, said) == sorted((value, round(rank, 9)) for value, rank in model), said
+
+
+def test_graphiti_cannot_return_to_an_earlier_truth() -> None:
+    needed("graphiti_core")
+    assert looked("malsim.adapters.graphiti:edge_resolution", A_B_A) == [("A", 0.0), ("B", 1.0)]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mem0_without_a_model_keeps_repeats_and_its_minimal_model_does_not() -> None:
+    needed("mem0")
+    assert [value for value, _ in looked("malsim.adapters.mem0:without_model", A_B_A)] == ["A", "A", "B"]
+    assert play("mem0_additive", "0 A", "1 B", "2 A") == [("A", 1.0), ("B", 1.0)]
+
+
+def test_a_server_that_lacks_tools_is_refused_and_one_that_fails_is_told_of() -> None:
+    with pytest.raises(AdapterError, match="no tools to write and read with"):
+        ms.run(POISONER, memory=f"{SMALL} deaf")
+    with pytest.raises(AdapterError, match="the server ended"):
+        ms.run(POISONER, memory=f"mcp:{sys.executable} -c pass")
+    host = Host(load_factory(SMALL), "mcp", limit=10.0)
+    _, broken = host.run([Ask(0, "factory"), Ask(0, "write", 0.0, [Claim(0.0, "ann", "o", "explode", "o will explode")])])
+    host.run([Ask(0, "close")])
+    assert "no such word" in broken[0].problem
+
+
+@pytest.mark.skipif(
+    not shutil.which("mcp-server-memory"), reason="needs the npm package @modelcontextprotocol/server-memory"
+)
+def test_the_reference_server_runs_from_its_package() -> None:
+    assert looked("mcp:mcp-server-memory", A_B_A) == [("o is A", 1.0), ("o is B", 1.0)]
