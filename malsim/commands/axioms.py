@@ -1,13 +1,21 @@
-"""Put memories to the axioms that any sound memory keeps; exit 1 if one is broken, with the smallest witness found."""
+"""Put memories to the axioms that any sound memory keeps; exit 1 if one is broken, with the smallest witness found.
+
+malsim axioms my_package.my_module:MyMemory --html axioms.html
+malsim axioms membrane --set law.half_life=7 --on memory.sqlite
+malsim axioms --zoo -o out/zoo
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
 
+    from malsim.axioms.engine.axiom import Axiom
     from malsim.axioms.engine.matrix import Matrix
+    from malsim.axioms.engine.subject import Subject
 
 __all__ = ["arguments", "main"]
 
@@ -16,28 +24,33 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("law", nargs="*", help="a law, or package.module:factory, whose code is run; all laws if left out")
     parser.add_argument("--axiom", metavar="NAME", help="this axiom alone")
+    parser.add_argument("--set", action="append", default=[], metavar="law.NAME=VALUE", help="change a law's number")
+    parser.add_argument("--on", metavar="STORE", help="draw claims from a store, or from what malsim import reads")
     parser.add_argument("--seed", type=int, default=0, help="of the search (0)")
     parser.add_argument(
         "--limit", type=float, default=10.0, metavar="S", help="seconds a call of your own memory may take (10)"
     )
     parser.add_argument("--list", action="store_true", help="print the axioms, a sentence each")
+    parser.add_argument("--zoo", action="store_true", help="run defects that shipped (scenarios/zoo; all, or those named)")
     parser.add_argument("--json", action="store_true", help="print one JSON list of law, axiom, verdict, witness")
     parser.add_argument("--html", metavar="FILE", help="write a page that opens offline, with a picture a witness")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="with --zoo: folder for a picture a defect")
 
 
 def main(args: argparse.Namespace) -> int:
     """Search, show, say."""
     from malsim.axioms.engine.axiom import find_axiom, shipped_axioms
     from malsim.axioms.engine.matrix import matrix
-    from malsim.axioms.engine.subjects import every_subject, subject_of
     from malsim.progress import progress
 
     if args.list:
         for axiom in shipped_axioms().values():
             print(f"{axiom.name:<22} {axiom.sentence}")
         return 0
-    asked = [find_axiom(args.axiom)] if args.axiom else None
-    subjects = [subject_of(name, limit=args.limit) for name in args.law] if args.law else every_subject()
+    if args.zoo:
+        return _zoo(args)
+    asked: list[Axiom] | None = [find_axiom(args.axiom)] if args.axiom else None
+    subjects = _subjects(args)
     found = matrix(subjects, asked, seed=args.seed, watch=lambda those: progress(those, what="axioms", unit="law"))
     if args.html:
         from malsim.axioms.engine.page import write_page
@@ -45,6 +58,37 @@ def main(args: argparse.Namespace) -> int:
         write_page(found, subjects, args.html)
     _print(found, json=args.json)
     return 2 if found.errors else 1 if found.broken else 0
+
+
+def _subjects(args: argparse.Namespace) -> list[Subject]:
+    from malsim.axioms.engine.subjects import every_subject, subject_of
+    from malsim.errors import UsageError
+    from malsim.scenario.law_options import law_settings
+
+    if args.set and not args.law:
+        raise UsageError("which law is meant?", where="--set", given=", ".join(args.set), hint="name it: malsim axioms LAW")
+    settings = law_settings(args.set)
+    subjects = [subject_of(name, settings=settings, limit=args.limit) for name in args.law] or every_subject()
+    if args.on:
+        from malsim.axioms.own_claims import on_claims
+
+        return on_claims(subjects, args.on)
+    return subjects
+
+
+def _zoo(args: argparse.Namespace) -> int:
+    """Each defect beside its repair; exit 1 where the checks do not tell them apart."""
+    from malsim.axioms.zoo import DEFECTS, find_defect, sides
+
+    found = [sides(defect) for defect in (map(find_defect, args.law) if args.law else DEFECTS)]
+    for each in found:
+        print(each)
+    if args.output:
+        args.output.mkdir(parents=True, exist_ok=True)
+        for each in found:
+            each.figure().savefig(args.output / f"{each.defect.name}.png")
+        print(f"  {args.output}/: {len(found)} pictures")
+    return 0 if all(each.told_apart for each in found) else 1
 
 
 def _print(found: Matrix, *, json: bool) -> None:

@@ -24,6 +24,7 @@ n = ItemField(0.0, "1", "times it was said again")
 clock = ItemField("time", "d", "when it was last said")
 swept = ItemField(np.nan, "d", "when a sweep last lowered it; NaN if none did")
 gain = Param(0.1, "1", "share of the doubt that a repetition takes away", 0.0, 1.0)
+hidden = Param(0.1, "1", "confidence below which a query shows nothing; a sweep stops at .05", 0.0, 1.0)
 loss = Param(0.05, "1/week", "confidence lost a week", 0.0, 1.0)
 
 
@@ -48,8 +49,8 @@ def tick(items: Items, now: float, *, loss: float) -> Columns:
     }
 
 
-def rank(items: Items, now: float) -> Array:
-    return np.where(items["p"] < 0.1, 0.0, items["p"] / (1.0 + 0.01 * items.age(now, "clock")))
+def rank(items: Items, now: float, *, hidden: float) -> Array:
+    return np.where(items["p"] < hidden, 0.0, items["p"] / (1.0 + 0.01 * items.age(now, "clock")))
 
 
 def belief(items: Items, _: float) -> Array:

@@ -1,8 +1,8 @@
 """Lower, at every sweep and again over the whole age, what was not recalled for a month.
 
     write:  an item always, p = c
-    tick:   e = days since recalled (∅: t);  e > 30:  p ← max(0, p − loss · ⌊(e − 30) / 7⌋), from the decayed p;
-            p < least dies
+    tick:   e = days since recalled (∅: t);  e > 30:  p ← max(0, p − loss · ⌊(e − 30) / 7⌋), from the decayed p
+            (compounds = 0: from c);  p < least dies
     read:   recalled = now
     score = belief = p
 
@@ -17,18 +17,21 @@ Left out: extraction and search; two equal claims are two items.
 import numpy as np
 
 from malsim.laws.engine.items import Columns, ItemField, Items, Query
+from malsim.laws.engine.rounding import rounded
 from malsim.memory.graph.arrays import Array
 from malsim.parameters import Param
 
 p = ItemField("stated", "1", "confidence")
 recalled = ItemField("time", "d", "when it was last read; its own time until then")
 loss = Param(0.05, "1/week", "confidence lost a week after the first month", 0.0, 1.0)
+compounds = Param(1.0, "1", "above 0: a sweep lowers the lowered value, as shipped; 0: repaired, the stated one", 0.0, 1.0)
 least = Param(0.2, "1", "confidence below which a sweep deletes it", 0.0, 1.0)
 
 
-def tick(items: Items, now: float, *, loss: float, least: float) -> Columns:
+def tick(items: Items, now: float, *, loss: float, least: float, compounds: float) -> Columns:
     idle = items.age(now, "recalled")
-    lowered = np.maximum(0.0, items["p"] - loss * np.floor((idle - 30.0) / 7.0))
+    taken = loss * np.floor((idle - 30.0) / 7.0)
+    lowered = np.maximum(0.0, items["p"] - taken if compounds else rounded(items.stated - taken, 9))
     left = np.where(idle > 30.0, lowered, items["p"])
     return {"p": left, "alive": left >= least}
 

@@ -2,6 +2,7 @@
 
     write:  an item, S = 1, p = 1, clock = t
     tick:   a load: p ← p · e^(−d / (5 S)), d = ⌊now − clock⌋ days, clock not moved
+            (redraws = 0: p ← e^(−d / (5 S)))
     read:   S += 1, clock = now
     score = p, the chance that it survived every load so far
 
@@ -23,10 +24,12 @@ s = ItemField(1.0, "1", "strength")
 p = ItemField(1.0, "1", "chance of survival")
 clock = ItemField("time", "d", "when it was made or last read")
 scale = Param(5.0, "d", "time constant of forgetting at strength 1", 0.001, 100_000.0)
+redraws = Param(1.0, "1", "above 0: each load draws anew, as shipped; 0: repaired, one draw counts", 0.0, 1.0)
 
 
-def tick(items: Items, now: float, *, scale: float) -> Columns:
-    return {"p": items["p"] * np.exp(-np.floor(items.age(now, "clock")) / (scale * items["s"]))}
+def tick(items: Items, now: float, *, scale: float, redraws: float) -> Columns:
+    left = np.exp(-np.floor(items.age(now, "clock")) / (scale * items["s"]))
+    return {"p": items["p"] * left if redraws else left}
 
 
 def read(items: Items, query: Query) -> Columns:

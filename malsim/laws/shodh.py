@@ -1,7 +1,7 @@
 """Decay strength exponentially for three days, then by a power law, and start the curve anew at every sweep.
 
     write:  same → s ← min(1, s + gain), clock = t;  else s = .5, clock = t
-    tick:   s ← max(least, s · f(now − clock)), clock = now
+    tick:   s ← max(least, s · f(now − clock)), clock = now;  nothing where resets = 0
     f(d) = 1 for d ≤ 0,  e^(−.693 d) for d < 3,  else e^(−2.079) (d / 3)^(−½)
     score = max(least, s · f(now − clock))
 
@@ -23,6 +23,7 @@ s = ItemField(0.5, "1", "strength")
 clock = ItemField("time", "d", "when it was last said or swept")
 gain = Param(0.15, "1", "strength gained by a repetition", 0.0, 1.0)
 least = Param(0.01, "1", "least strength", 0.0, 1.0)
+resets = Param(1.0, "1", "above 0: a sweep starts the curve anew, as shipped; 0: repaired, time alone lowers", 0.0, 1.0)
 
 
 def write(items: Items, claim: Claim, *, gain: float) -> Change:
@@ -34,7 +35,9 @@ def write(items: Items, claim: Claim, *, gain: float) -> Change:
     return Change(makes=none(again), taken=again, items=changed)
 
 
-def tick(items: Items, now: float, *, least: float) -> Columns:
+def tick(items: Items, now: float, *, least: float, resets: float) -> Columns:
+    if not resets:
+        return {}
     return {"s": rank(items, now, least=least), "clock": np.full(items.alive.shape, now)}
 
 

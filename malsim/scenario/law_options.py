@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from malsim.memory import Rules
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["law_arguments", "memory_arguments", "one_of_own", "set_arguments", "under_law", "with_memory"]
+__all__ = [
+    "law_arguments",
+    "law_settings",
+    "memory_arguments",
+    "one_of_own",
+    "set_arguments",
+    "under_law",
+    "with_memory",
+]
 
 
 def law_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,12 +74,11 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
 
     Each that is left out is named on stderr once; with `strict` it stays, for the judge to refuse.
     """
-    given = [text.partition("=") for text in getattr(args, "set", [])]
-    laws = {name.strip().removeprefix("law."): value.strip() for name, _, value in given if name.startswith("law.")}
+    laws = law_settings([text for text in getattr(args, "set", []) if text.startswith("law.")])
     changes: dict[str, Any] = {"law": args.law} if args.law else {}
     if laws:
         held = scenario.law_settings if args.law in (None, scenario.law) else {}
-        changes["law_settings"] = {**held, **{name: _number(value) for name, value in laws.items()}}
+        changes["law_settings"] = {**held, **laws}
     scenario = scenario.replace(**changes) if changes else scenario
     assignments = [text for text in getattr(args, "set", []) if not text.startswith("law.")]
     if rules is not None or assignments:
@@ -87,6 +94,17 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
     for line in left_out:
         sys.stderr.write(f"{line}\n")
     return scenario
+
+
+def law_settings(given: list[str]) -> dict[str, float | str]:
+    """A law's parameters from `law.NAME=VALUE`; raises `UsageError` for what is none."""
+    found = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        if not name.startswith("law."):
+            raise UsageError("not a parameter of a law", where="--set", given=text, allowed="law.NAME=NUMBER")
+        found[name.strip().removeprefix("law.")] = _number(value.strip())
+    return found
 
 
 def _number(value: str) -> float | str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,7 +20,7 @@ from malsim.axioms.engine.search import judge
 from malsim.axioms.engine.show import replayed
 from malsim.axioms.engine.subjects import every_subject, subject_of
 from malsim.cli import main
-from malsim.errors import AdapterError, LawError, UsageError
+from malsim.errors import AdapterError, LawError, ScenarioError, UsageError
 from tests.axioms.memories import PLANTED, Halves, Sound
 from tests.axioms.recorded import KNOWN
 
@@ -65,6 +67,24 @@ def test_a_witness_is_shown_again_by_the_lines_it_prints(capsys: pytest.CaptureF
         found = ms.axioms(law, axiom=axiom).broken[0]
         exec(replayed(found), {})  # noqa: S102  # what a reader would paste
         assert capsys.readouterr().out.strip() == found.said
+
+
+def test_the_lines_name_parameters_rules_and_a_memory_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "last_of_all.py").write_text(MEMORY)
+    subjects = [subject_of("membrane", settings={"half_life": 7}), subject_of(ms.Rules(challenge_ceiling=0.7)),
+                subject_of("last_of_all:Last")]  # fmt: skip
+    for subject, axiom in zip(subjects, ("anchor", "settling", "late-arrival"), strict=True):
+        found = judge(subject, find_axiom(axiom))
+        exec(replayed(found), {})  # noqa: S102  # what a reader would paste
+        assert capsys.readouterr().out.strip() == found.said
+    with pytest.raises(ScenarioError, match="unknown parameter"):
+        subject_of("membrane", settings={"half_lief": 7})
+    with pytest.raises(UsageError, match="only a law of items"):
+        subject_of("mal", settings={"half_life": 7})
+    assert main(["axioms", "membrane", "--set", "half_life=7"]) == main(["axioms", "--set", "law.half_life=7"]) == 2
 
 
 def test_laws_without_belief_or_edges_are_not_asked_about_them() -> None:
@@ -182,6 +202,12 @@ def test_the_table_and_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[st
     page = (tmp_path / "page.html").read_text()
     assert page.count("<svg") == page.count("<section") == 4
     assert "http" not in page
+    lines = [unescape(found) for found in re.findall(r"show it again</summary><pre>(.*?)</pre>", page, re.DOTALL)]
+    said = [unescape(found).removesuffix(".") for found in re.findall(r"<p><b>(.*?)</b></p>", page, re.DOTALL)]
+    for each in lines:
+        exec(each, {})  # noqa: S102  # what a reader would paste
+    assert capsys.readouterr().out.splitlines() == said
+    assert len(said) == 4
     assert main(["axioms", "--list"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(shipped_axioms())
     write_page(matrix([SUBJECTS["mal"]], [find_axiom("settling")]), [SUBJECTS["mal"]], tmp_path / "one.html")

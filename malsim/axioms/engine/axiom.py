@@ -56,7 +56,8 @@ class Axiom:
 class AxiomVerdict:
     """holds, broken (with the smallest witness found), does not apply, or error: of one memory under one axiom.
 
-    `said` is a sentence: how it is broken, why it does not apply, what went wrong.
+    `said` is a sentence: how it is broken, why it does not apply, what went wrong. `made` is what `subject_of` makes the
+    memory of, as Python.
     """
 
     law: str
@@ -64,6 +65,7 @@ class AxiomVerdict:
     verdict: str
     said: str = ""
     witness: tuple[Event, ...] = ()
+    made: str = ""
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import TYPE_CHECKING, TypeVar
 
 from malsim.adapters import Claim, Edge
@@ -21,7 +22,10 @@ One = TypeVar("One")
 
 @dataclass(frozen=True)
 class Event:
-    """What happens on a day: a claim is written, `nothing` is, a `tick`, a `read`, a `peek`."""
+    """What happens on a day: a claim is written, `nothing` is, a `tick`, a `read`, a `peek`.
+
+    `words` is what a store's claim said, where it is one.
+    """
 
     t: float
     do: str
@@ -30,6 +34,7 @@ class Event:
     writer: str = "ann"
     stated: float = UNSTATED
     edges: tuple[Edge, ...] = ()
+    words: str = ""
 
     @property
     def claim(self) -> Claim:
@@ -41,7 +46,8 @@ class Event:
         """Say it in a few words."""
         if self.do == "write":
             said = "".join(f", which {edge.relation} '{edge.target}'" for edge in self.edges)
-            return f"{self.writer} says {self.object} is {self.value} ({self.stated:g}){said}"
+            own = f"  [{shorten(self.words, 70, placeholder='…')}]" if self.words else ""
+            return f"{self.writer} says {self.object} is {self.value} ({self.stated:g}){said}{own}"
         names = {"tick": "a sweep", "nothing": "a write without claims"}
         return names.get(self.do, f"{self.do} {self.object}")
 

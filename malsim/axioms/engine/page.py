@@ -23,14 +23,17 @@ __all__ = ["write_page"]
 
 MARKS = {HOLDS: ("good", "✓"), BROKEN: ("bad", "✗"), N_A: ("none", "·"), ERROR: ("error", "!")}
 STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem; color: #222 }
+body { font: 15px/1.45 system-ui, sans-serif; margin: clamp(.7rem, 3vw, 2rem); color: #222 }
+.wide { overflow-x: auto }
 table { border-collapse: collapse } td { width: 1.7rem; height: 1.7rem; text-align: center; border: 1px solid #fff }
-th.law { text-align: right; padding-right: .6rem; font-weight: normal; white-space: nowrap }
+th.law { text-align: right; padding-right: .6rem; font-weight: normal; white-space: nowrap;
+  position: sticky; left: 0; background: #fff }
 th.axiom { height: 11rem; vertical-align: bottom; font-weight: normal }
 th.axiom span { writing-mode: vertical-rl; transform: rotate(180deg); white-space: nowrap }
 .good { background: #d8ecd9; color: #2a6b30 } .bad { background: #c0392b }
 .bad a { color: #fff; text-decoration: none; display: block }
 .none { color: #aaa } .error { background: #6c3483; color: #fff }
+h2 { overflow-wrap: anywhere }
 section { margin-top: 2.5rem; border-top: 1px solid #ddd; padding-top: .5rem }
 pre { background: #f6f6f6; padding: .7rem; overflow-x: auto }
 """
@@ -40,13 +43,13 @@ def write_page(found: Matrix, subjects: Sequence[Subject], path: str | Path) -> 
     """Write the page; it asks no server for anything."""
     known = {subject.name: subject for subject in subjects}
     sections = "".join(_section(one, known[one.law]) for one in found.broken)
-    said = (
-        f"{len(found.laws)} memories, {len(found.axioms)} axioms, {len(found.broken)} broken. A red cell opens its witness."
-    )
+    counts = f"{len(found.laws)} memories, {len(found.axioms)} axioms, {len(found.broken)} broken."
+    said = f"{counts} A red cell opens its witness; ✓ holds, ✗ broken, · does not apply, ! error."
     save_text(
         path,
-        f"<!doctype html><html lang='en'><meta charset='utf-8'><title>malsim axioms</title><style>{STYLE}</style>"
-        f"<h1>What any sound memory keeps</h1><p>{said}</p>{_table(found)}{sections}</html>",
+        "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
+        f"<title>malsim axioms</title><style>{STYLE}</style>"
+        f"<h1 id='top'>What any sound memory keeps</h1><p>{said}</p>{_table(found)}{sections}</html>",
     )
 
 
@@ -59,7 +62,7 @@ def _table(found: Matrix) -> str:
         f"<tr><th class='law'>{escape(law)}</th>{''.join(_cell(found.at(law, axiom)) for axiom in found.axioms)}</tr>"
         for law in found.laws
     )
-    return f"<table><tr><th></th>{heads}</tr>{rows}</table>"
+    return f"<div class='wide'><table><tr><th class='law'></th>{heads}</tr>{rows}</table></div>"
 
 
 def _cell(one: AxiomVerdict) -> str:
@@ -73,8 +76,9 @@ def _section(one: AxiomVerdict, subject: Subject) -> str:
     return (
         f"<section id='{_anchor(one)}'><h2>{escape(one.law)}: {one.axiom}</h2>"
         f"<p>{escape(find_axiom(one.axiom).sentence)}</p>"
-        f"<p><b>{escape(one.said)}.</b></p>{picture(subject, one.witness)}<pre>{escape(told(one.witness))}</pre>"
-        f"<details><summary>show it again</summary><pre>{escape(replayed(one))}</pre></details></section>"
+        f"<p><b>{escape(one.said)}.</b></p><div class='wide'>{picture(subject, one.witness)}</div><pre>{escape(told(one.witness))}</pre>"
+        f"<details><summary>show it again</summary><pre>{escape(replayed(one))}</pre></details>"
+        "<p><a href='#top'>back to the table</a></p></section>"
     )
 
 

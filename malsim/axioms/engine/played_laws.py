@@ -31,8 +31,6 @@ class LawMemory:
 
     def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002  # a law goes by a claim's own time
         """Hand claims over in their order."""
-        if not claims:
-            return
         columns = {
             "rep": [0] * len(claims),
             "writer": [WRITERS.index(claim.writer) for claim in claims],

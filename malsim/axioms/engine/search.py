@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, AxiomVerdict
-from malsim.axioms.engine.events import Pick
 from malsim.errors import MalsimError
 
 if TYPE_CHECKING:
@@ -28,13 +27,12 @@ def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
     if reason:
         return AxiomVerdict(subject.name, axiom.name, N_A, reason)
     try:
-        streams = (axiom.module.stream(Pick(seed, axiom.name, case), subject) for case in range(subject.cases))
+        streams = (axiom.module.stream(subject.pick(seed, axiom.name, case), subject) for case in range(subject.cases))
         for events in map(list, dict.fromkeys(map(tuple, streams))):  # none is tried twice
             if axiom.module.broken(subject, events):
                 least = _small(subject, axiom, events)
-                return AxiomVerdict(
-                    subject.name, axiom.name, BROKEN, axiom.module.broken(subject, least) or "", tuple(least)
-                )
+                said = axiom.module.broken(subject, least) or ""
+                return AxiomVerdict(subject.name, axiom.name, BROKEN, said, tuple(least), subject.made)
     except MalsimError as problem:
         return AxiomVerdict(subject.name, axiom.name, ERROR, str(problem))
     return AxiomVerdict(subject.name, axiom.name, HOLDS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING
 
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom
@@ -11,6 +12,7 @@ from malsim.axioms.engine.events import told
 
 if TYPE_CHECKING:
     from malsim.axioms.engine.axiom import AxiomVerdict
+    from malsim.axioms.engine.events import Event
     from malsim.axioms.engine.matrix import Matrix
 
 __all__ = ["coloured", "replayed"]
@@ -32,8 +34,8 @@ def _one(found: Matrix, *, paint: bool) -> str:
         lines.append(f"{one.axiom:<22} {_painted(one.verdict, one.verdict, paint=paint)}{said}")
         if one.verdict == BROKEN:
             lines += [f"    {find_axiom(one.axiom).sentence}", *(f"    {line}" for line in told(one.witness).splitlines())]
-    shown = [one for one in found.broken if ":" not in one.law]
-    return "\n".join([*lines, *(["", "to see the first again:", replayed(shown[0])] if shown else [])])
+    shown = found.broken[:1]
+    return "\n".join([*lines, *(["", "to see the first again:", *map(replayed, shown)] if shown else [])])
 
 
 def _table(found: Matrix, *, paint: bool) -> str:
@@ -56,11 +58,21 @@ def _painted(text: str, verdict: str, *, paint: bool) -> str:
 
 def replayed(one: AxiomVerdict) -> str:
     """Lines of Python that show a witness again."""
-    events = ",\n    ".join(repr(event) for event in one.witness)
+    events = "".join(f"    {_written(event)},\n" for event in one.witness)
     return (
         "from malsim.adapters import Edge\n"
         * any(event.edges for event in one.witness)
-        + "from malsim.axioms.engine.events import Event\nfrom malsim.axioms.engine.axiom import find_axiom\n"
-        f"from malsim.axioms.engine.subjects import subject_of\n\nevents = [\n    {events},\n]\n"
-        f"print(find_axiom({one.axiom!r}).module.broken(subject_of({one.law!r}), events))"
+        + "from malsim.axioms.engine.axiom import find_axiom\nfrom malsim.axioms.engine.events import Event\n"
+        "from malsim.axioms.engine.subjects import subject_of\n"
+        + "from malsim.memory import Rules\n"
+        * one.made.startswith("Rules(")
+        + f"\nevents = [\n{events}]\n"
+        f"print(find_axiom({one.axiom!r}).module.broken(subject_of({one.made or repr(one.law)}), events))"
     )
+
+
+def _written(event: Event) -> str:
+    """An event as Python, without what is as by default."""
+    changed = [each for each in fields(event) if each.default is MISSING or getattr(event, each.name) != each.default]
+    named = [f"{each.name}={getattr(event, each.name)!r}" for each in changed if each.default is not MISSING]
+    return f"Event({', '.join([repr(event.t), repr(event.do), *named])})"

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
 
 from malsim.adapters import Query
+from malsim.axioms.engine.events import Pick
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -65,7 +66,8 @@ class Shown:
 class Subject:
     """A memory under test: its name, what makes one, whether it has beliefs and edges, the half-life it declares (days).
 
-    `cases` is how many streams an axiom tries.
+    `cases` is how many streams an axiom tries, `pick` what draws one from seed, axiom and case; `made` is what `subject_of` is
+    given to make it again, as Python (its name, if empty).
     """
 
     name: str
@@ -74,6 +76,8 @@ class Subject:
     edges: bool = False
     half_life: float | None = None
     cases: int = 20
+    pick: Callable[[int, str, int], Pick] = Pick
+    made: str = ""
 
     def play(self, events: Iterable[Event], *, together: bool = False) -> list[Shown]:
         """What each peek shows; `together` hands claims of one instant over in one call."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,10 @@ from malsim.axioms.engine.subject import Subject
 from malsim.errors import UsageError
 from malsim.laws import Law, find_law, plant_of, shipped_laws
 from malsim.memory import Rules
+from malsim.parameters import checked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 __all__ = ["PRESETS", "every_subject", "subject_of"]
 
@@ -22,21 +24,24 @@ PRESETS: dict[str, Callable[[], Rules]] = {"mal": Rules, "recall_v5": Rules.reca
 GRAPH_CASES = 4  # a graph takes longer over a claim than a law of items
 
 
-def subject_of(given: object, *, limit: float = LIMIT) -> Subject:
+def subject_of(given: object, *, settings: Mapping[str, object] | None = None, limit: float = LIMIT) -> Subject:
     """A law's name, `package.module:factory`, `Rules`, a `Law` or a factory of memories as what axioms are put to.
 
-    Raises `LawError` for an unknown law, `AdapterError` for a memory that cannot be loaded or made.
+    `settings` are parameters of a law of items. Raises `LawError` for an unknown law, `ScenarioError` for a parameter that is
+    unknown or out of bounds, `AdapterError` for a memory that cannot be loaded or made.
     """
+    if settings and not isinstance(given, Law) and (not isinstance(given, str) or ":" in given or given in PRESETS):
+        raise UsageError("only a law of items has parameters", where="axioms", given=", ".join(settings))
     if isinstance(given, Subject):
         return given
     if isinstance(given, Rules):
         return _graph("rules", given)
     if isinstance(given, Law):
-        return _law(given)
+        return _law(given, settings)
     if isinstance(given, str):
         if ":" in given:
             return _user(given, load_factory(given), limit)
-        return _graph(given, PRESETS[given]()) if given in PRESETS else _law(find_law(given, where="axioms"))
+        return _graph(given, PRESETS[given]()) if given in PRESETS else _law(find_law(given, where="axioms"), settings)
     if callable(given):
         return _user(getattr(given, "__name__", type(given).__name__), given, limit)
     hint = "name a law, or give Rules, or what makes a memory"
@@ -50,12 +55,24 @@ def every_subject() -> list[Subject]:
 
 
 def _graph(name: str, rules: Rules) -> Subject:
-    return Subject(name, partial(GraphMemory, rules), edges=True, cases=GRAPH_CASES)
+    made = "" if name in PRESETS else f"Rules({', '.join(_changed(rules))})"
+    return Subject(name, partial(GraphMemory, rules), edges=True, cases=GRAPH_CASES, made=made)
 
 
-def _law(law: Law) -> Subject:
-    half_life = next((float(param.default) for name, param in law.params.items() if name == "half_life"), None)
-    return Subject(law.name, lambda: LawMemory(plant_of(law)), belief=law.belief, half_life=half_life)
+def _changed(rules: Rules) -> list[str]:
+    """The rules that are not as by default, as Python; a formula by its name."""
+    usual = Rules()
+    held = [(each.name, getattr(rules, each.name)) for each in fields(rules)]
+    return [
+        f"{name}={getattr(value, '__name__', None) or repr(value)}" for name, value in held if value != getattr(usual, name)
+    ]
+
+
+def _law(law: Law, settings: Mapping[str, object] | None = None) -> Subject:
+    params = checked(settings or {}, law.params, where=law.name)
+    half_life = float(params["half_life"]) if "half_life" in params else None
+    made = f"{law.name!r}, settings={dict(settings)!r}" if settings else ""
+    return Subject(law.name, lambda: LawMemory(plant_of(law, params)), belief=law.belief, half_life=half_life, made=made)
 
 
 def _user(name: str, factory: Callable[..., Any], limit: float) -> Subject:

@@ -1,4 +1,4 @@
-"""A run's frames read by address: `obs_a1a1-scores-eff`, a signal, `signal(row)`, `writer(ann)-claims`, a metric."""
+"""A run's frames read by address: `obs_a1a1-scores-eff`, `item(pump-0)-rank`, a signal, `writer(ann)-claims`, a metric."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ SCORES = {
     "eff": "effective", "curr": "currency", "conf": "stated", "sal": "salience", "calib": "calibration",
     "support": "support_mass", "challenge": "challenge_mass",
 }  # fmt: skip
+ROWS = {"writer": ("writers", "writer"), "item": ("cells", "cell")}  # an address's head: a frame and its column of names
 BITS = {flag: flag for flag in FLAGS} | {"review": "requires_review", "bg": "allow_background_use"}
 
 
@@ -119,8 +120,9 @@ class FrameReader:
             if not rows.height:
                 raise ScenarioError("this signal has a value a row", given=address, hint=f"name one: {address}(obs_a1a1)")
             return self._array(rows, address, "value")
-        if found := re.fullmatch(r"writer\(([^()]+)\)-(\w+)", address):
-            return self._instance("writers", "writer", found[1], address, found[2])
+        if found := re.fullmatch(r"(writer|item)\(([^()]+)\)-(\w+)", address):
+            frame, key = ROWS[found[1]]
+            return self._instance(frame, key, found[2], address, found[3])
         if not crosses(address) and (found := re.fullmatch(r"([^()]+)\(([^()]+)\)", address)):
             return self._row_signal(address, found[1], found[2])
         handle, _, field = address.partition("-")
@@ -135,7 +137,8 @@ class FrameReader:
         frames = self._frames[frame]
         rows = frames.filter(pl.col(key).cast(pl.String) == name) if frames.height else frames
         if not rows.height:
-            raise (unknown(key, name, _names(frames, key)) if "_" in name or frame == "writers" else self._nowhere(address))
+            named = "_" in name or address.startswith(tuple(ROWS))
+            raise (unknown(key, name, _names(frames, key)) if named else self._nowhere(address))
         fields = [each for each in frames.columns if each not in ("t", "rep", key)]
         if column not in fields:
             raise unknown(f"field of a {key}", column, [*fields, *(SCORES if key == "cell" else ())])

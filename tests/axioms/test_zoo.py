@@ -1,0 +1,82 @@
+"""Each defect that shipped is told from its repair by a check and by an axiom; and axioms go to claims of one's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from malsim.axioms.engine.axiom import BROKEN, HOLDS, find_axiom
+from malsim.axioms.engine.search import judge
+from malsim.axioms.engine.subjects import subject_of
+from malsim.axioms.own_claims import histories, on_claims
+from malsim.axioms.zoo import DEFECTS, Defect, sides
+from malsim.cli import main
+from malsim.errors import UsageError
+
+if TYPE_CHECKING:
+    from malsim.axioms.engine.subject import Subject
+    from malsim.scenario.judge.judge import Judged
+
+FOLDER = Path(__file__).parents[2] / "scenarios" / "zoo"
+DRAWN = [defect for defect in DEFECTS if defect.name in ("recall_speeds_forgetting", "unrelated_retired")]
+UNPAIRED = {"latecomer_wins"}  # what decides is how edges are written, and both ways stand in one file
+
+
+def under_test(judged: Judged) -> Subject:
+    scenario = judged.scenario
+    return subject_of(scenario.rules) if scenario.law == "mal" else subject_of(scenario.law, settings=scenario.law_settings)
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
+def test_the_check_is_red_under_the_broken_law_and_green_under_the_healthy_one(defect: Defect) -> None:
+    found = sides(defect)
+    assert found.told_apart, found
+    assert [outcome.status for outcome in found.healthy.outcomes].count("pass") == len(found.healthy.outcomes) > 0
+    assert main(["test", str(defect.path), *defect.options.split()]) == 1
+    if defect.axiom:
+        assert judge(under_test(found.healthy), find_axiom(defect.axiom)).verdict == HOLDS
+        assert judge(under_test(found.broken), find_axiom(defect.axiom)).verdict == BROKEN
+
+
+@pytest.mark.parametrize("defect", DRAWN, ids=lambda defect: defect.name)
+@pytest.mark.parametrize("seed", [20_261, 20_262])
+def test_where_lives_are_drawn_it_holds_on_fresh_seeds(defect: Defect, seed: int) -> None:
+    assert sides(defect, seed=seed).told_apart
+
+
+def test_the_folder_is_green_as_it_ships_and_holds_nothing_else() -> None:
+    assert {path.stem for path in FOLDER.glob("*.toml")} == {defect.name for defect in DEFECTS} | UNPAIRED
+    assert main(["test", str(FOLDER)]) == 0
+
+
+def test_the_command_draws_a_picture_a_defect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["axioms", "--zoo", "egc_sweep"]) == 2
+    assert main(["axioms", "--zoo", "both_facts_gone", "disputes_ring", "-o", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert "broken   fail  mem0_delete" in said
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"both_facts_gone.png", "disputes_ring.png"}
+
+
+def lines(path: Path, *records: dict[str, Any]) -> Path:
+    path.write_text("\n".join(json.dumps(each) for each in records) + "\n", encoding="utf-8")
+    return path
+
+
+def test_axioms_are_put_to_a_law_on_claims_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    observations = ["listens on 8443", "listens on 9443", "owned by team Rook"]
+    kept = lines(tmp_path / "memory.jsonl", {"type": "entity", "name": "api", "entityType": "service",
+                                             "observations": observations})  # fmt: skip
+    (only,) = histories(kept)
+    assert [said.value for said in only.claims] == observations
+    assert only.gaps == [1.0, 1.0]
+    assert main(["axioms", "membrane", "--on", str(kept), "--axiom", "anchor"]) == 1
+    assert "[unknown:mcp on api: " in capsys.readouterr().out
+    one, two = (judge(on_claims([subject_of("graphiti")], kept)[0], find_axiom("truth-may-return")) for _ in range(2))
+    assert one == two
+    assert one.verdict == BROKEN
+    empty = lines(tmp_path / "empty.jsonl", {"type": "entity", "name": "api", "entityType": "service", "observations": []})
+    with pytest.raises(UsageError, match="holds no claim"):
+        histories(empty)
