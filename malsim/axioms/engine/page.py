@@ -76,7 +76,8 @@ def _section(one: AxiomVerdict, subject: Subject) -> str:
     return (
         f"<section id='{_anchor(one)}'><h2>{escape(one.law)}: {one.axiom}</h2>"
         f"<p>{escape(find_axiom(one.axiom).sentence)}</p>"
-        f"<p><b>{escape(one.said)}.</b></p><div class='wide'>{picture(subject, one.witness)}</div><pre>{escape(told(one.witness))}</pre>"
+        f"<p><b>{escape(one.said)}.</b></p><div class='wide'>{picture(subject, one.witness)}</div>"
+        f"<pre>{escape(told(one.witness))}</pre>"
         f"<details><summary>show it again</summary><pre>{escape(replayed(one))}</pre></details>"
         "<p><a href='#top'>back to the table</a></p></section>"
     )

@@ -66,8 +66,8 @@ class Shown:
 class Subject:
     """A memory under test: its name, what makes one, whether it has beliefs and edges, the half-life it declares (days).
 
-    `cases` is how many streams an axiom tries, `pick` what draws one from seed, axiom and case; `made` is what `subject_of` is
-    given to make it again, as Python (its name, if empty).
+    `cases` is how many streams an axiom tries, `pick` what draws one from seed, axiom and case; `made` is what `subject_of`
+    is given to make it again, as Python (its name, if empty).
     """
 
     name: str

@@ -27,8 +27,8 @@ GRAPH_CASES = 4  # a graph takes longer over a claim than a law of items
 def subject_of(given: object, *, settings: Mapping[str, object] | None = None, limit: float = LIMIT) -> Subject:
     """A law's name, `package.module:factory`, `Rules`, a `Law` or a factory of memories as what axioms are put to.
 
-    `settings` are parameters of a law of items. Raises `LawError` for an unknown law, `ScenarioError` for a parameter that is
-    unknown or out of bounds, `AdapterError` for a memory that cannot be loaded or made.
+    `settings` are parameters of a law of items. Raises `LawError` for an unknown law, `ScenarioError` for a parameter
+    that is unknown or out of bounds, `AdapterError` for a memory that cannot be loaded or made.
     """
     if settings and not isinstance(given, Law) and (not isinstance(given, str) or ":" in given or given in PRESETS):
         raise UsageError("only a law of items has parameters", where="axioms", given=", ".join(settings))

@@ -7,14 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from malsim.axioms.engine.events import MINUTE, VALUES, WRITERS, YEARS, Event, Pick
-from malsim.axioms.own_claims.histories import histories
+from malsim.axioms.own_claims.own_histories import histories
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from malsim.axioms.engine.subject import Subject
-    from malsim.axioms.own_claims.histories import History, Said
+    from malsim.axioms.own_claims.own_histories import History, OwnClaim
 
 __all__ = ["OwnPick", "on_claims"]
 
@@ -62,7 +62,7 @@ def _names(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     return dict(zip(dict.fromkeys(words), names, strict=False))
 
 
-def _event(history: History, said: Said, *, value: str, writer: str, t: float) -> Event:
+def _event(history: History, said: OwnClaim, *, value: str, writer: str, t: float) -> Event:
     return Event(
         round(t, 6), "write", value=value, writer=writer, stated=said.stated,
         words=f"{said.writer} on {history.object}: {said.value}",

@@ -24,7 +24,7 @@ SHORT = 3.0  # days; a shorter run counts hours
 
 
 def two_panels(sides: Sequence[tuple[str, pl.DataFrame]], *, title: str = "") -> Sheet:
-    """Draw frames of cells (t in days, cell, rank or effective, status) in a panel each; a cell that goes ends in a cross."""
+    """Draw frames of cells (t in days, cell, rank or effective, status) in a panel each; one that goes ends in a cross."""
     figure = sheet(8.6, 3.1)
     panels = np.atleast_1d(figure.subplots(1, max(1, len(sides)), sharex=True, sharey=True))
     for axes, (name, cells) in zip(panels, sides, strict=False):

@@ -14,11 +14,11 @@ from malsim.scenario.file.initial_store import beginning_from
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["History", "Said", "histories"]
+__all__ = ["History", "OwnClaim", "histories"]
 
 
 @dataclass(frozen=True)
-class Said:
+class OwnClaim:
     """One claim: the day, who said what, with which confidence."""
 
     t: float
@@ -32,7 +32,7 @@ class History:
     """The claims about one object, in order of time."""
 
     object: str
-    claims: tuple[Said, ...]
+    claims: tuple[OwnClaim, ...]
 
     @property
     def gaps(self) -> list[float]:
@@ -43,7 +43,8 @@ class History:
 def histories(path: str | Path) -> list[History]:
     """The histories in a store, or in what `malsim import` reads.
 
-    A claim without an object is about itself, one without a value says its title; one without a date stands a day after the one before.
+    A claim without an object is about itself, one without a value says its title, and one without a
+    date stands a day after the one before.
 
     Raises `UsageError` where it holds no claim.
     """
@@ -64,6 +65,6 @@ def histories(path: str | Path) -> list[History]:
         raise UsageError("holds no claim", where="--on", given=str(path), hint="see malsim look")
     found = []
     for (name,), own in rows.group_by("about", maintain_order=True):
-        claims = tuple(Said(float(t), str(who), str(what), float(how)) for _, t, who, what, how in own.rows())
+        claims = tuple(OwnClaim(float(t), str(who), str(what), float(how)) for _, t, who, what, how in own.rows())
         found.append(History(str(name), claims))
     return found
