@@ -9,7 +9,7 @@ import polars as pl
 
 from malsim.axioms.engine.events import UNSTATED
 from malsim.errors import UsageError
-from malsim.scenario.file.initial_store import beginning_from
+from malsim.scenario.file.initial_store import initial_memory_from
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ def histories(path: str | Path) -> list[History]:
 
     Raises `UsageError` where it holds no claim.
     """
-    held = beginning_from(path).memory
+    held = initial_memory_from(path).memory
     cells = held.cells if held is not None else pl.DataFrame()
     rows = (
         cells.filter((pl.col("kind") != "prg") & (pl.col("rep") == pl.col("rep").min()))
