@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parents[2] / "notebooks"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
 EXPECTED = [
     "01_worked_example", "02_why_it_rings", "03_tune_the_ceilings", "04_decay_constants", "05_writers_and_calibration",
-    "06_real_claims", "07_hal_by_hand", "08_tripwires", "09_your_own_formula", "11_whom_to_believe",
+    "06_real_claims", "07_hal_by_hand", "08_tripwires", "09_your_own_formula", "10_the_defect_zoo", "11_whom_to_believe",
     "12_your_own_memory",
 ]  # fmt: skip
 ANSWER = re.compile(r"```python\n(.*?)```", re.DOTALL)
