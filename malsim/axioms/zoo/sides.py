@@ -68,7 +68,7 @@ def sides(defect: Defect, *, seed: int | None = None) -> Sides:
 def _law(judged: Judged) -> str:
     """The law with the parameters that are not its defaults."""
     from malsim.laws import find_law
-    from malsim.sim.settings.memory_law import GRAPHS
+    from malsim.sim.settings.law_parameters import GRAPHS
 
     scenario = judged.scenario
     if scenario.law in GRAPHS:
