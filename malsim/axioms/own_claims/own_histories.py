@@ -14,7 +14,7 @@ from malsim.scenario.file.initial_store import initial_memory_from
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["History", "OwnClaim", "histories"]
+__all__ = ["ObjectClaims", "OwnClaim", "histories"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class OwnClaim:
 
 
 @dataclass(frozen=True)
-class History:
+class ObjectClaims:
     """The claims about one object, in order of time."""
 
     object: str
@@ -40,7 +40,7 @@ class History:
         return [b.t - a.t for a, b in zip(self.claims, self.claims[1:], strict=False) if b.t > a.t]
 
 
-def histories(path: str | Path) -> list[History]:
+def histories(path: str | Path) -> list[ObjectClaims]:
     """The histories in a store, or in what `malsim import` reads.
 
     A claim without an object is about itself, one without a value says its title, and one without a
@@ -66,5 +66,5 @@ def histories(path: str | Path) -> list[History]:
     found = []
     for (name,), own in rows.group_by("about", maintain_order=True):
         claims = tuple(OwnClaim(float(t), str(who), str(what), float(how)) for _, t, who, what, how in own.rows())
-        found.append(History(str(name), claims))
+        found.append(ObjectClaims(str(name), claims))
     return found

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from malsim.axioms.engine.subject import Subject
-    from malsim.axioms.own_claims.own_histories import History, OwnClaim
+    from malsim.axioms.own_claims.own_histories import ObjectClaims, OwnClaim
 
 __all__ = ["OwnPick", "on_claims"]
 
@@ -28,7 +28,7 @@ class OwnPick(Pick):
     The first three values and writers of a stretch are called A, B, C and ann, bob, cid; claims of others are left out.
     """
 
-    def __init__(self, known: Sequence[History], seed: int, axiom: str, case: int) -> None:
+    def __init__(self, known: Sequence[ObjectClaims], seed: int, axiom: str, case: int) -> None:
         super().__init__(seed, axiom, case)
         self._known, self._gaps = known, [gap for each in known for gap in each.gaps]
 
@@ -62,7 +62,7 @@ def _names(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     return dict(zip(dict.fromkeys(words), names, strict=False))
 
 
-def _event(history: History, said: OwnClaim, *, value: str, writer: str, t: float) -> Event:
+def _event(history: ObjectClaims, said: OwnClaim, *, value: str, writer: str, t: float) -> Event:
     return Event(
         round(t, 6), "write", value=value, writer=writer, stated=said.stated,
         words=f"{said.writer} on {history.object}: {said.value}",
