@@ -17,7 +17,6 @@ Left out: extraction and search; two equal claims are two items.
 import numpy as np
 
 from malsim.laws.engine.items import Columns, ItemField, Items, Query
-from malsim.laws.engine.rounding import rounded
 from malsim.memory.graph.arrays import Array
 from malsim.parameters import Param
 
