@@ -17,7 +17,7 @@ Left out: extraction and search; two equal claims are two items.
 import numpy as np
 
 from malsim.laws.engine.items import Columns, ItemField, Items, Query
-from malsim.memory.graph.arrays import Array
+from malsim.memory.graph.arrays import Array, rounded
 from malsim.parameters import Param
 
 p = ItemField("stated", "1", "confidence")
