@@ -72,7 +72,7 @@ def _options(args: argparse.Namespace) -> Options:
 
 def _prime(args: argparse.Namespace) -> int:
     from malsim.memory import Memory
-    from malsim.memory.bootstrap import bootstrap, prime
+    from malsim.memory.push.ten_cells import bootstrap, prime
     from malsim.memory.store import Store
 
     lender = Memory.open(args.source)

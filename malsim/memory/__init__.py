@@ -19,6 +19,6 @@ from malsim.moved import moved
 
 Memory.open, Memory.save, Memory.mini_index, Memory.expand = open_memory, save_memory, mini_index, expand
 
-moved({"malsim.memory.calibration": "malsim.memory.law"})
+moved({"malsim.memory.bootstrap": "malsim.memory.push.ten_cells", "malsim.memory.calibration": "malsim.memory.law"})
 
 __all__ = ["Admission", "Memory", "Rules", "Settled", "admit", "effective_at", "settle", "tick"]

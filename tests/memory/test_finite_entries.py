@@ -9,8 +9,8 @@ import pytest
 
 from malsim.errors import MalsimError
 from malsim.memory import Memory, admit, effective_at, settle, tick
-from malsim.memory.bootstrap import bootstrap, prime
 from malsim.memory.gate.edit import connect, update
+from malsim.memory.push.ten_cells import bootstrap, prime
 from malsim.memory.store import Store
 
 if TYPE_CHECKING:

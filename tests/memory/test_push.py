@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from malsim.errors import AddressError, UsageError
 from malsim.memory import Memory, Rules, admit, tick
-from malsim.memory.bootstrap import MAP, WRITER, bootstrap, prime, ten_cells
 from malsim.memory.gate.edit import annex, update
 from malsim.memory.push.ranking import fused
+from malsim.memory.push.ten_cells import MAP, WRITER, bootstrap, prime, ten_cells
 from malsim.memory.store import Store
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from malsim.cli import main
 from malsim.errors import DataError, ScenarioError
 from malsim.lab.studies.comparison import compare
 from malsim.memory import Memory, admit, tick
-from malsim.memory.bootstrap import WRITER
 from malsim.memory.gate.edit import annex
 from malsim.memory.graph.replicate import replicated
+from malsim.memory.push.ten_cells import WRITER
 from malsim.memory.store import Store
 from malsim.scenario.file.scenario_file import read
 from malsim.scenario.rerun import rerun

@@ -14,8 +14,8 @@ from polars.testing import assert_frame_equal
 
 from malsim.laws.engine import graph_plant
 from malsim.memory import Memory, admit, schema
-from malsim.memory.bootstrap import WRITER, ten_cells
 from malsim.memory.gate.admit import judged
+from malsim.memory.push.ten_cells import WRITER, ten_cells
 from malsim.sim import bench
 from malsim.sim.agent import hooks
 from malsim.sim.agent.reader_policy import ReaderPolicy

@@ -11,7 +11,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from malsim.errors import UsageError
-from malsim.memory.bootstrap import WRITER
+from malsim.memory.push.ten_cells import WRITER
 from malsim.memory.store import Store
 
 if TYPE_CHECKING:

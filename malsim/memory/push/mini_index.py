@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from malsim.finite import finite
-from malsim.memory.bootstrap.ten_cells import MAP
 from malsim.memory.push.marks import marked
 from malsim.memory.push.ranking import foremost, fused
+from malsim.memory.push.ten_cells import MAP
 from malsim.memory.rules import Rules
 from malsim.memory.schema import NONE
 from malsim.memory.tables.connect import blank

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.memory.bootstrap import WRITER
 from malsim.memory.graph.frames import rank_within_group
 from malsim.memory.graph.table import Column
+from malsim.memory.push.ten_cells import WRITER
 from malsim.memory.schema import NONE, RELATIONS
 from malsim.sim.agent.topic_index import TopicIndex
 

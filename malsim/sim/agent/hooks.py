@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import Memory, admit
-from malsim.memory.bootstrap import MAP, ten_cells
 from malsim.memory.graph.frames import LazyRows
 from malsim.memory.graph.replicate import replicated
+from malsim.memory.push.ten_cells import MAP, ten_cells
 from malsim.sim.agent.turn import Turn
 from malsim.sim.engine.claim_batch import ClaimBatch
 

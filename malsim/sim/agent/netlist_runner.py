@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.memory.bootstrap import ten_cells
 from malsim.memory.gate.verdicts import GateResult
 from malsim.memory.graph.replicate import replicated
+from malsim.memory.push.ten_cells import ten_cells
 from malsim.netlist import load
 from malsim.netlist.engine import Engine
 from malsim.netlist.language.statements import Body, Cell, Edges, Prop

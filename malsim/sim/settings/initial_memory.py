@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from malsim.memory import Memory
-from malsim.memory.bootstrap import bootstrap, prime
 from malsim.memory.graph.replicate import replicated
+from malsim.memory.push.ten_cells import bootstrap, prime
 from malsim.moved import renamed
 
 if TYPE_CHECKING:

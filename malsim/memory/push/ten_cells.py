@@ -29,7 +29,7 @@ def ten_cells(*, t: float = 0.0, rep: int = 0) -> pl.DataFrame:
     >>> ten_cells()["title"].to_list()[5:]
     ['objective', 'constraints', 'risks', 'success criteria', 'carried context']
     """
-    text = files("malsim.memory.bootstrap").joinpath("ten_cells.toml").read_text(encoding="utf-8")
+    text = files("malsim.memory.push").joinpath("ten_cells.toml").read_text(encoding="utf-8")
     cells = pl.DataFrame(tomllib.loads(text)["cell"]).with_columns(pl.col("fixed").fill_null(value=False))
     return cells.select(
         "handle",
