@@ -56,6 +56,12 @@ class Run(BareRun):
         """The figures of this run."""
         return Figures(self)
 
+    def page(self) -> str:
+        """The run as one HTML page that opens offline: a time slider, lines on and off, zoom, and why? at any point."""
+        from malsim.report.run_page import run_page
+
+        return run_page(self)
+
     def scope(self, channels: Sequence[str | Channel], **options: Any) -> Capture:
         """Capture signals or addresses as an oscilloscope does; options as of `malsim.lab.scope.capture`."""
         from malsim.lab.scope import scope

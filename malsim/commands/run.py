@@ -26,6 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from", dest="source", metavar="STORE", help="let the memory begin with a store, or what malsim import reads"
     )
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write one page that opens offline: lines, zoom, why?")
     parser.add_argument("--no-plots", action="store_true", help="write frames only")
 
 
@@ -33,6 +34,7 @@ def main(args: argparse.Namespace) -> int:
     """Read, run, write, say."""
     from malsim import api
     from malsim.memory import Rules
+    from malsim.outputs import save_text
     from malsim.scenario.file.initial_store import initial_memory_from
     from malsim.scenario.law_options import under_law, with_memory
 
@@ -49,6 +51,10 @@ def main(args: argparse.Namespace) -> int:
     written = run.write(folder)
     if not args.no_plots:
         written += run.plot.save(folder)
+    if args.html:
+        save_text(args.html, run.page())
     print(run)
     print(f"  {folder}/: {', '.join(path.name for path in written)}")
+    if args.html:
+        print(f"  {args.html}: open it in a browser; click a line to be told why it is where it is")
     return 2 if run.failures else 0

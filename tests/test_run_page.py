@@ -1,0 +1,146 @@
+"""The page of a run: one file that needs nothing else, and does in a browser what its buttons say."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import malsim as ms
+from malsim.cli import main
+from malsim.scenario.file.scenario_file import parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from malsim.api import Run
+
+BROWSER = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+WORLD = '[[facts]]\nname = "pump"\n[[writers]]\nbehaviour = "honest"\nrate = 2.0\n'
+EVIL = "</script><b>x"
+CLAIM = (
+    '[[claim]]\nat = "1d"\nwriter = "ann"\nhandle = "obs_a1a1"\nconfidence = 0.5\nverification = "external"\n'
+    f'title = "{EVIL}"\n'
+)
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return ms.run("scenarios/mutual_dispute.toml", days=20)
+
+
+def data_of(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return dict(json.loads(found[1]))
+
+
+def test_it_is_one_file_that_asks_no_network_for_anything(run: Run) -> None:
+    page = run.page()
+    assert not re.search(r"https?://(?!www\.w3)|<link|url\((?!#)|src=", page)
+    assert "default-src 'none'" in page
+
+
+def test_its_lines_are_the_frames_and_its_reasons_are_the_runs_own(run: Run) -> None:
+    data = data_of(run.page())
+    assert [panel["title"] for panel in data["panels"]] == ["effective", "currency"]
+    for name, values in data["panels"][0]["lines"].items():
+        wanted = run.cells.filter(cell=name).sort("t")["effective"].round(5).to_list()
+        assert values == wanted
+        for place, said in data["reasons"][name]:
+            assert said == run.why(name, t=data["times"][place])
+    assert len(data["reasons"]["obs_a1a1"]) == 20
+    assert len(data["events"]) == 6
+
+
+def test_words_of_claims_cannot_end_the_script() -> None:
+    page = ms.run(parse(f'why = "{EVIL}"\n[run]\ndays = 3\n{CLAIM}', name="n", where="n.toml")).page()
+    assert EVIL not in page
+    assert data_of(page)["labels"]["obs_a1a1"] == EVIL
+
+
+def test_what_is_left_out_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, most in (("MOST_LINES", 2), ("MOST_VALUES", 40), ("MOST_REASONS", 6), ("MOST_EVENTS", 3)):
+        monkeypatch.setattr(f"malsim.report.run_page.{name}", most)
+    page = run.page()
+    data = data_of(page)
+    for said in (
+        "effective: the 2 of 6 lines that moved most",
+        "one tick in 2 of 20",
+        "why? is told of at most 1 days a line",
+        "the first 3 of 6 events",
+    ):
+        assert said in page
+    assert data["times"][-1] == 20
+    assert all(len(panel["lines"]) == 2 for panel in data["panels"])
+
+
+def test_many_replications_are_drawn_as_means_with_bands() -> None:
+    script = parse(f'why = "w"\n[run]\ndays = 4\nreplications = 3\nrecord = "bands"\n{WORLD}', name="n", where="n.toml")
+    data = data_of(ms.run(script).page())
+    assert all("low" in panel and "high" in panel for panel in data["panels"])
+    assert not data["reasons"]
+
+
+def test_an_empty_run_makes_a_page_too() -> None:
+    assert data_of(ms.run(parse('why = "w"\n[run]\ndays = 2\n', name="n", where="n.toml")).page())["panels"] == []
+
+
+def test_the_command_line_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["run", "scenarios/tripwire.toml", "--no-plots", "-o", str(tmp_path / "out"), "--html", str(tmp_path / "r.html")]
+    assert main(asked) == 0
+    assert "open it in a browser" in capsys.readouterr().out
+    assert "alarm" in str(data_of((tmp_path / "r.html").read_text(encoding="utf-8"))["events"])
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+def test_in_a_browser_every_control_does_what_it_says(run: Run, tmp_path: Path) -> None:
+    """Each step is an event as a user's hand makes it; what the page shows after it is written down in the page."""
+    steps = """
+const seen = (name) => { const found = document.createElement("pre"); found.className = "seen";
+  found.textContent = name + "|" + at("told").textContent + "|" + at("day").textContent + "|"
+    + document.querySelectorAll("#panel0 circle").length + "|" + span.map((t) => Math.round(t)).join("-") + "|"
+    + at("under").textContent;
+  document.body.append(found); };
+seen("opened");
+at("time").value = 4; at("time").dispatchEvent(new Event("input")); seen("slid");
+document.querySelector("[data-name=obs_d4d4] input").click(); seen("off");
+at("none").click(); seen("none"); at("all").click(); seen("all");
+const box = at("panel0").getBoundingClientRect(), scale = scales(panels[0], box.width);
+const hand = (kind, t, value) => at("panel0").dispatchEvent(new PointerEvent(kind, {
+  clientX: box.left + scale.x(t), clientY: box.top + scale.y(value), bubbles: true }));
+hand("pointermove", 3, panels[0].lines.obs_d4d4[2]); seen("hovered");
+hand("pointerdown", 3, panels[0].lines.obs_d4d4[2]); hand("pointerup", 3, panels[0].lines.obs_d4d4[2]); seen("clicked");
+hand("pointerdown", 2, 0.5); hand("pointerup", 8, 0.5); seen("dragged");
+at("whole").click(); seen("whole"); at("in").click(); seen("in");
+"""
+    path = tmp_path / "r.html"
+    path.write_text(run.page().replace("\nbuild();\n", "\nbuild();\n" + steps), encoding="utf-8")
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--window-size=1280,900",
+        f"--user-data-dir={tmp_path}/p",
+        "--dump-dom",
+    ]
+    assert BROWSER
+    drawn = subprocess.run(
+        [BROWSER, *flags, f"{path.as_uri()}#t=12&why=obs_a1a1"], capture_output=True, text=True, check=True
+    )
+    rows = [html.unescape(row).split("|") for row in re.findall(r'<pre class="seen">(.*?)</pre>', drawn.stdout, re.DOTALL)]
+    seen = {name: rest for name, *rest in rows}
+    assert seen["opened"][:4] == [run.why("obs_a1a1", t=12), "day 12", "6", "1-20"]
+    assert seen["slid"][:2] == [run.why("obs_a1a1", t=5), "day 5"]
+    assert [seen[name][2] for name in ("off", "none", "all")] == ["5", "0", "6"]
+    assert "on day 3" in seen["hovered"][4]
+    assert seen["clicked"][1] == "day 3"
+    assert seen["clicked"][0].split()[0] in {"obs_d4d4", "obs_e5e5", "obs_f6f6"}
+    assert seen["dragged"][3] == "2-8"
+    assert seen["whole"][3] == "1-20"
+    assert seen["in"][3] == "2-12"
