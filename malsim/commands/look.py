@@ -17,7 +17,12 @@ __all__ = ["arguments", "main"]
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("store", metavar="STORE", help="a store's file, such as memory.sqlite; it is only read")
-    parser.add_argument("cell", nargs="?", metavar="CELL", help="a handle, a key or HANDLE@vN: this cell, opened")
+    parser.add_argument(
+        "cell",
+        nargs="?",
+        metavar="CELL",
+        help="a handle or its beginning, a key or HANDLE@vN: this cell, opened; with #FIELD.PATH only that field",
+    )
     parser.add_argument("--query", default="", metavar="TEXT", help="what the mini-index is to be about")
     at = "as it stood on this day, or will stand if nobody writes; a number, or a date where the store has one for day 0"
     parser.add_argument("--at", metavar="DAY", help=at)

@@ -16,6 +16,13 @@ VERIFICATION = ("unverified", "checked", "tested", "external")
 ORIGIN = ("llm", "human", "daemon", "connector", "program", "external")
 SENSITIVITY = ("private", "public", "secret")
 FLAGS = ("annexed", "locked", "pinned", "requires_review", "allow_background_use")
+SCORE_WORDS = {
+    "conf": "stated", "eff": "effective", "curr": "currency", "sal": "salience", "unc": "uncertainty", "concern": "concern",
+    "calib": "calibration",
+}  # fmt: skip
+FLAG_WORDS = {
+    "annexed": "annexed", "locked": "locked", "pinned": "pinned", "review": "requires_review", "bg": "allow_background_use",
+}  # fmt: skip
 VERDICT = ("admitted", "deduplicated", "refused")
 
 WEIGHTS = {

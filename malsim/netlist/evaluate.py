@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.errors import AddressError
+from malsim.memory.graph.handles import beginning_so
 from malsim.netlist.graph.versions import at_version
 from malsim.netlist.language.address import Name, Path, Pin, Reduced, Row, address, column_of
 
@@ -133,12 +134,16 @@ def _reached(point: Path, frames: Frames) -> pl.DataFrame:
 
 def _start(point: Path, frames: Frames) -> pl.DataFrame:
     cells = frames.cells.select(*_INSTANT, "cell")
-    if not (pl_any := cells["cell"] == point.handle).any():
+    handle = point.handle
+    if not (is_it := cells["cell"] == handle).any():
+        handle = beginning_so(handle, cells["cell"].cast(pl.String)) or handle
+        is_it = cells["cell"] == handle
+    if not is_it.any():
         near = cells.filter(pl.col("cell").str.starts_with(point.handle[:5]))["cell"].unique().sort().head(3).to_list()
         raise AddressError("no such cell", given=str(point), hint=f"near it: {', '.join(near)}" if near else None)
     if point.version is None:
-        return cells.filter(pl_any)
-    versions = at_version(point.handle, point.version, frames.cells, frames.edges)
+        return cells.filter(is_it)
+    versions = at_version(handle, point.version, frames.cells, frames.edges)
     named = pl.DataFrame(
         {"rep": list(versions), "cell": list(versions.values())}, schema_overrides={"rep": cells["rep"].dtype}
     )

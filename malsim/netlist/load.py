@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from malsim.memory import Memory, Rules
 from malsim.memory.gate.edit import set_flag
@@ -13,6 +14,7 @@ from malsim.memory.schema import NONE
 from malsim.netlist.graph.build import build
 from malsim.netlist.graph.gather import Gathered, gather
 from malsim.netlist.graph.propose import propose
+from malsim.netlist.graph.short_handles import is_short, rows_named, starting
 from malsim.netlist.language.address import path
 from malsim.netlist.language.faults import Fault, NetlistError
 from malsim.netlist.language.lexicon import FLAGS
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Checked", "Loaded", "check", "load"]
 
+MORE = "write more of the one you mean"
 LOST = "declare it, or load into a memory that holds it"
 
 
@@ -117,8 +120,8 @@ def check(document: Document, memory: Memory | None = None) -> Checked:
     if memory is None:
         named = gathered.named() | {where.handle for _, where in net.paths}
         named |= {path(statement.address).handle for statement in net.flags}
-        said = {name for row in gathered.rows for name in (row["handle"], row.get("key"))}
-        needed = tuple(sorted(named - said))
+        said = {name for row in gathered.rows for name in (row["handle"], row.get("key")) if name}
+        needed = tuple(sorted(name for name in named - said if not (is_short(name) and _coming(name, said))))
         memory = _holding(needed)
     try:
         load(document, memory)
@@ -138,15 +141,35 @@ def _strangers(memory: Memory, net: Net, rep: int, expected: Collection[str]) ->
     """A fault for every wire that begins at a cell the memory does not hold, nor will."""
     ends = net.paths
     rows = _rows(memory, [where.handle for _, where in ends], rep)
-    return [
+    several = _several(memory, {where.handle for _, where in ends}, rep, expected)
+    faults = [
+        Fault.at(end.statement, end.word, "several cells begin so", allowed=several[where.handle], hint=MORE)
+        for end, where in ends
+        if where.handle in several
+    ]
+    return faults + [
         Fault.at(end.statement, end.word, "no such cell", hint=LOST)
         for (end, where), row in zip(ends, rows, strict=True)
-        if row == NONE and where.handle not in expected
+        if row == NONE and where.handle not in expected and not (is_short(where.handle) and _coming(where.handle, expected))
     ]
 
 
+def _several(memory: Memory, handles: Iterable[str], rep: int, expected: Collection[str]) -> dict[str, str]:
+    """Of handles cut short, those that more than one cell begins with, and the cells."""
+    short = {name for name in handles if is_short(name)}
+    if not short:
+        return {}
+    names = pl.Series([*memory.cells.filter(pl.col("rep") == rep)["handle"], *sorted(expected)], dtype=pl.String)
+    found = {name: starting(name, names) for name in short}
+    return {name: " ".join(cells[:4]) for name, cells in found.items() if len(cells) > 1 and name not in cells}
+
+
+def _coming(short: str, expected: Collection[str]) -> bool:
+    return any(name.startswith(short) for name in expected)
+
+
 def _rows(memory: Memory, handles: list[str], rep: int) -> list[int]:
-    found: list[int] = memory.index.rows([rep] * len(handles), handles, height=memory.cells.height).tolist()
+    found: list[int] = rows_named(memory, [rep] * len(handles), handles).tolist()
     return found
 
 
@@ -161,6 +184,9 @@ def _flagged(memory: Memory, net: Net, rules: Rules, rep: int) -> tuple[Memory, 
         flag = FLAGS.get(where.fields[1], where.fields[1])
         if row == NONE:
             faults.append(Fault.at(statement, statement.address, "no such cell", hint=LOST))
+        elif cells := _several(memory, [where.handle], rep, ()):
+            problem = "several cells begin so"
+            faults.append(Fault.at(statement, statement.address, problem, allowed=cells[where.handle], hint=MORE))
         elif flag == "annexed" and locked[row] and rules.locks == "enforced":
             faults.append(Fault.at(statement, statement.address, "a locked cell is not annexed", hint="unlock it first"))
         else:

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from malsim.errors import AddressError, MalsimError
 from malsim.memory import Memory, admit
 from malsim.memory.schema import RELATIONS
+from malsim.netlist import NetlistError, load
+from malsim.netlist.engine import Engine
 from malsim.netlist.evaluate import Frames, evaluate
 from malsim.netlist.language.address import Field, Hop, Name, Path, Pin, Reduced, Row, address, path
 from malsim.netlist.language.lexicon import DOMAINS, REDUCERS
@@ -209,3 +211,64 @@ def test_a_memory_answers_addresses() -> None:
     assert evaluate("obs_a1a1@v2-title", frames)["value"].to_list() == ["three"]
     assert evaluate("obs_c3c3@v1-status", frames)["value"].to_list() == ["superseded"]
     assert evaluate("writer(ann)-claims", frames)["t"].to_list() == [2.0]
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        ("dec_0004#scores.eff", 0.9),
+        ("dec_0000#title", "a"),
+        ("dec_0001#flags.locked", True),
+        ("mean(dec_0000.~supports.*#scores.eff)", 0.75),
+    ],
+)
+def test_the_references_path_of_fields_is_read(where: str, value: object) -> None:
+    assert evaluate(where, FRAMES, at=1.0)["value"].to_list() == [pytest.approx(value)]
+    assert "#" not in str(address(where))
+
+
+def test_a_handle_cut_short_names_the_one_cell_that_begins_so() -> None:
+    one = FRAMES.cells.filter(pl.col("cell") == "dec_0000").with_columns(cell=pl.lit("dec_auth_0f3e"))
+    frames = Frames(pl.concat([FRAMES.cells, one]), FRAMES.edges)
+    assert evaluate("dec_auth_0f-scores-eff", frames)["value"].to_list() == pytest.approx([0.1, 0.5])
+    with pytest.raises(AddressError, match=r"several cells begin so.*dec_0000, dec_0001"):
+        evaluate("dec_0-scores-eff", frames)
+    with pytest.raises(AddressError, match="no such cell"):
+        evaluate("dec_f-scores-eff", frames)
+
+
+TWO = 'dec_a3ee "one" conf(.7) eff(.7)\ndec_b1b1 "two" conf(.5) eff(.5)\n'
+WATCH = "loadrt watch names=weak\nnet low weak.in < {}\naddf weak tick\n"
+
+
+@pytest.mark.parametrize("where", ["dec_a3#scores.eff", "dec_a3ee#scores.eff", "dec_a3-scores-eff", "dec_a3#effective"])
+def test_a_netlist_reads_every_form_of_an_address(where: str) -> None:
+    loaded = load(TWO + WATCH.format(where) + "dec_b#flags.annexed = true  # a comment\n")
+    engine = Engine(loaded.net, tick=3600.0)
+    scan = engine.scan(engine.start(loaded.memory), loaded.memory, {}, now=0.0)
+    assert scan.state.signals["low"].tolist() == [0.7]
+    assert loaded.memory.cells["annexed"].to_list() == [False, True]
+
+
+def test_a_netlist_refuses_a_beginning_of_several_cells() -> None:
+    text = TWO + 'dec_a3ff "three" conf(.5)\n' + WATCH.format("dec_a3-scores-eff") + "dec_a#flags.pinned = true\n"
+    with pytest.raises(NetlistError) as caught:
+        load(text)
+    assert [(fault.line, fault.problem) for fault in caught.value.faults] == [
+        (5, "several cells begin so"),
+        (7, "several cells begin so"),
+    ]
+
+
+def test_a_reader_opens_by_the_same_addresses() -> None:
+    memory = load(TWO).memory
+    assert memory.expand("dec_a3").cell["handle"] == memory.expand("a3ee").cell["handle"] == "dec_a3ee"
+    assert [str(memory.expand(f"dec_a3ee{path}")) for path in ("#scores.eff", "-scores-eff", "#flags.pinned")] == [
+        "0.7",
+        "0.7",
+        "False",
+    ]
+    with pytest.raises(AddressError, match="several cells begin so"):
+        load(TWO + 'dec_a3ff "three" conf(.5)').memory.expand("dec_a3")
+    with pytest.raises(AddressError, match="no such field"):
+        memory.expand("dec_a3ee#scores.nope")

@@ -66,6 +66,8 @@ RUN = a_run()
         ("always[0:2] (eff(obs_a1a1) > 0.5)", [0.25, 0.35]),
         ("always[0:1] always[2d:2d] (eff(obs_a1a1) > 0.5)", [0.2, 0.3]),
         ("eventually[9d:10d] obs_a1a1-scores-effective >= 0.4", [0.05, 0.15]),
+        ("eventually[9d:10d] obs_a1a1#scores.effective >= 0.4", [0.05, 0.15]),
+        ("eventually[9d:10d] eff(obs_a1) >= 0.4", [0.05, 0.15]),
         ("always (conf(obs_a1a1) - eff(obs_a1a1) < 0.6 scale 0.1)", [1.0, 2.0]),
         ("always (eff(obs_b2b2) >= 0.5)", [0.0, 0.1]),
         ("always (abs(eff(obs_b2b2) - prev(eff(obs_b2b2))) < 0.01)", [0.01, 0.01]),

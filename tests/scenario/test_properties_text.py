@@ -124,6 +124,7 @@ def test_any_text_is_a_property_or_a_refusal(text: str) -> None:
     [
         ("always eff(x_a1a1)>.3 and not(tripped)", "always (eff(x_a1a1) > 0.3) and not tripped"),
         ("obs_a1a1-scores-eff > 1", "eff(obs_a1a1) > 1"),
+        ("obs_a1a1#scores.eff > 1", "eff(obs_a1a1) > 1"),
         ("a > 1 or b > 1 and c > 1", "a > 1 or b > 1 and c > 1"),
         ("(a > 1 or b > 1) and c > 1", "(a > 1 or b > 1) and c > 1"),
         ("(a implies b) implies c", "(a implies b) implies c"),

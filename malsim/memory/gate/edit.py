@@ -245,7 +245,7 @@ def expanded(memory: Memory, rows: Ints, now: float, rules: Rules) -> Memory:
 
 
 def _only(memory: Memory, handle: str, rep: int, rules: Rules, *, immutable_only: bool = False) -> Bools:
-    row = memory.row(handle, rep=rep)
+    row = memory.row(handle, rep=rep, whole=True)
     barred = memory.cells["immutable"][row] or (memory.cells["locked"][row] and not immutable_only)
     if rules.locks == "enforced" and barred:
         raise UsageError("the cell is locked or immutable", where=handle, hint="unlock it, or write a new claim against it")

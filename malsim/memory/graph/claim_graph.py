@@ -14,6 +14,7 @@ from malsim.memory import schema
 from malsim.memory.graph.chains import Versions
 from malsim.memory.graph.edge_matrix import Wiring, wire
 from malsim.memory.graph.frames import place_of
+from malsim.memory.graph.handles import beginning_so
 from malsim.memory.graph.index import Index
 from malsim.memory.graph.table import Column, Table, TableField
 
@@ -182,14 +183,18 @@ class Memory:
         other.__dict__.update({name: self.__dict__[name] for name in names if name in self.__dict__})
         return other
 
-    def row(self, handle: str, *, rep: int = 0) -> int:
+    def row(self, handle: str, *, rep: int = 0, whole: bool = False) -> int:
         """The row of a cell by its handle or key; `handle@vN` is the Nth version of its chain.
 
-        Raises `AddressError` when nothing is so named.
+        Unless it is to be the `whole` handle, its beginning or that of its tag will do where one cell alone begins so.
+        Raises `AddressError` when nothing is so named, or several cells begin so.
         """
         name, at, version = handle.partition("@v")
         here = (pl.col("handle") == name) | (pl.col("key") == name)
-        rows = self.cells.with_row_index("row").filter(here & (pl.col("rep") == rep))["row"]
+        own = self.cells.select("rep", "handle", "key").with_row_index("row").filter(pl.col("rep") == rep)
+        rows = own.filter(here)["row"]
+        if rows.is_empty() and not whole and (longer := beginning_so(name, own["handle"])):
+            rows = own.filter(pl.col("handle") == longer)["row"]
         if rows.is_empty():
             near = self.cells.filter(pl.col("handle").str.starts_with(name[:5]))["handle"].head(3).to_list()
             hint = f"near it: {', '.join(near)}" if near else "list the handles with memory.cells['handle']"

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from malsim.errors import AddressError
 from malsim.memory.schema import KINDS
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["LONGEST", "is_handle", "is_immutable", "kind_of"]
+__all__ = ["LONGEST", "beginning_so", "is_handle", "is_immutable", "kind_of"]
 
 LONGEST = 41
 _KIND = f"(?:{'|'.join(KINDS)})"
+_BEGINNING = re.compile(rf"(?i:{_KIND})_\w+")
+_TAG = re.compile(r"[0-9a-f]{4,}")
 _PATTERN = rf"^(?:(?i:{_KIND})(?:_[a-z][A-Za-z0-9]*)*_[0-9a-f]{{4,}}|(?:[A-Z][A-Za-z0-9]*)(?:_[A-Za-z0-9]+)+)$"
 
 
@@ -29,3 +33,25 @@ def is_immutable(text: pl.Expr) -> pl.Expr:
 def kind_of(text: pl.Expr) -> pl.Expr:
     """The kind a handle begins with, in lower case; null when it begins with none."""
     return text.str.extract(rf"^(?i)({_KIND})_", 1).str.to_lowercase()
+
+
+def beginning_so(text: str, handles: pl.Series) -> str | None:
+    """The one handle that begins with a text, or whose tag does where the text is four or more hex digits; none if no one.
+
+    Raises `AddressError` where several begin so.
+
+    >>> import polars as pl
+    >>> beginning_so("dec_a3", pl.Series(["dec_a3ee", "dec_b1b1"]))
+    'dec_a3ee'
+    """
+    if _BEGINNING.fullmatch(text):
+        found = handles.filter(handles.str.starts_with(text))
+    elif _TAG.fullmatch(text):
+        found = handles.filter(handles.str.contains(f"_{text}[0-9a-f]*$"))
+    else:
+        return None
+    found = found.unique().sort()
+    if len(found) > 1:
+        listed = ", ".join(found.head(4)) + (" …" if len(found) > 4 else "")  # noqa: PLR2004 - as many as are listed
+        raise AddressError("several cells begin so", given=text, allowed=listed, hint="write more of the one you mean")
+    return found[0] if len(found) else None

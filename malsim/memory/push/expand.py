@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from malsim.errors import AddressError
 from malsim.finite import finite
 from malsim.memory.explain import Explanation, explain
 from malsim.memory.gate.edit import expanded
 from malsim.memory.rules import Rules
+from malsim.memory.schema import FLAG_WORDS, SCORE_WORDS
 from malsim.memory.tables.write import latest_day
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ class Expanded:
     `cell` holds its stored fields, `explanation` its effective term by term, `neighbours` one row an edge with direction
     (in, out), relation, weight, handle, title, status, effective and writer, `versions` one row a version of its line with
     version, handle, title, status and created, and `memory` is the memory after the reading, in which it stands out more.
+    `field` is the one asked for, where one was; only its value is shown then.
     """
 
     cell: dict[str, Any]
@@ -34,10 +37,13 @@ class Expanded:
     neighbours: pl.DataFrame
     versions: pl.DataFrame
     memory: Memory
+    field: str = ""
 
     def __str__(self) -> str:
-        """A page a person reads."""
+        """A page a person reads, or the value of the field asked for."""
         cell = self.cell
+        if self.field:
+            return str(cell[self.field])
         lines = [str(self.explanation), f"  {self.explanation.why}", ""]
         shown = (
             "kind",
@@ -67,13 +73,14 @@ class Expanded:
 
 
 def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
-    """Open one cell by its handle, key or `handle@vN`; the memory itself is left as it was.
+    """Open one cell by its handle, key, `handle@vN` or the handle's beginning; the memory itself is left as it was.
 
-    `now` (by default the latest day the memory knows of) is when it is read. Raises `AddressError` when nothing is so
-    named. Of a secret cell the text is withheld.
+    `now` (by default the latest day the memory knows of) is when it is read. A field after it, `dec_a3ee#scores.eff` or
+    `dec_a3ee-scores-eff`, is the one shown. Raises `AddressError` when nothing is so named, or several cells begin so. Of
+    a secret cell the text is withheld.
     """
     rules = rules or Rules()
-    row = memory.row(handle, rep=rep)
+    row, field = _asked(memory, handle, rep)
     cell = memory.cells.row(row, named=True)
     now = latest_day(memory) if now is None else finite(now, where="now")
     if cell["sensitivity"] == "secret":
@@ -84,7 +91,28 @@ def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 
         neighbours=pl.concat([_edges(memory, row, "source", "out"), _edges(memory, row, "target", "in")]),
         versions=_versions(memory, row),
         memory=expanded(memory, np.array([row]), now, rules),
+        field=field,
     )
+
+
+def _asked(memory: Memory, text: str, rep: int) -> tuple[int, str]:
+    """The row of the cell that an address names, and the column of the field after it, if it has one."""
+    name, sign, path = text.partition("#")
+    if not sign:
+        try:
+            return memory.row(text, rep=rep), ""
+        except AddressError:
+            name, sign, path = text.partition("-")
+            if not sign:
+                raise
+    group, _, word = path.replace(".", "-").rpartition("-")
+    row = memory.row(name, rep=rep)
+    words = {"scores": SCORE_WORDS, "flags": FLAG_WORDS}.get(group, {} if group else {**SCORE_WORDS, **FLAG_WORDS})
+    column = words.get(word, word)
+    if column not in (words.values() if group else memory.cells.columns):
+        allowed = " ".join([*(f"scores.{name}" for name in SCORE_WORDS), *(f"flags.{name}" for name in FLAG_WORDS)])
+        raise AddressError("no such field", given=text, allowed=f"{allowed}, or a column")
+    return row, column
 
 
 def _edges(memory: Memory, row: int, own: str, direction: str) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from malsim.memory.push.marks import marked
 from malsim.memory.push.ranking import foremost, fused
 from malsim.memory.push.ten_cells import MAP
 from malsim.memory.rules import Rules
-from malsim.memory.schema import NONE
+from malsim.memory.schema import FLAG_WORDS, NONE, SCORE_WORDS
 from malsim.memory.tables.connect import blank
 from malsim.memory.tables.read import last_day
 from malsim.memory.tables.search import candidates, stands
@@ -130,17 +130,10 @@ def _marks(shown: pl.DataFrame, now: float, rules: Rules) -> NDArray[np.bool_]:
 
 def _line(cell: dict[str, object]) -> str:
     title = str(cell["title"]).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    scores = {"conf": cell["stated"], "eff": cell["effective"], "curr": cell["currency"], "sal": cell["salience"]}
+    scores = {word: cell[SCORE_WORDS[word]] for word in ("conf", "eff", "curr", "sal")}
     numbers = {name: ABSENT if value is None else _number(float(str(value))) for name, value in scores.items()}
     numbers["conf"] += "!" if cell["stated"] is not None else ""  # stated once, for good
-    bits = {
-        "annexed": "annexed",
-        "locked": "locked",
-        "pinned": "pinned",
-        "review": "requires_review",
-        "bg": "allow_background_use",
-    }
-    numbers |= {name: str(int(bool(cell[column]))) for name, column in bits.items()}
+    numbers |= {name: str(int(bool(cell[column]))) for name, column in FLAG_WORDS.items()}
     values = " ".join(f"{name}({value})" for name, value in numbers.items())
     return f'{"^" if cell["marked"] else ""}{cell["handle"]} "{title}" {values} [out:{cell["outgoing"]}]'
 

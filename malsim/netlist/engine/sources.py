@@ -10,6 +10,7 @@ import polars as pl
 from malsim.errors import AddressError
 from malsim.memory import schema
 from malsim.netlist.engine.reduce import reduced, series
+from malsim.netlist.graph.short_handles import rows_named
 from malsim.netlist.language.address import Path, Reduced, Row, column_of
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Finder:
             if "@" in handle:
                 self.found[handle] = np.array([_version(memory, handle, rep) for rep in reps])
             else:
-                self.found[handle] = memory.index.rows(reps, names, height=self.height)
+                self.found[handle] = rows_named(memory, reps, names)
         return self.found[handle]
 
 

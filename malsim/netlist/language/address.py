@@ -19,8 +19,9 @@ from malsim.netlist.language.sentences.grammar import parsed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Address", "Field", "Hop", "Name", "Path", "Pin", "Reduced", "Row", "address", "column_of", "path"]
+__all__ = ["Address", "Field", "Hop", "Name", "Path", "Pin", "Reduced", "Row", "address", "column_of", "path", "spelled"]
 
+_AFTER_ID = re.compile(r"#([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
 _VERSIONED = re.compile(r"(.*)@v([1-9][0-9]{0,8})", re.DOTALL)
 
 
@@ -168,8 +169,17 @@ def path(text: str) -> Path:
     return _path(tree, text)
 
 
+def spelled(text: str) -> str:
+    """An address as it is printed: what the reference writes `id#field.path` is `id-field-path`.
+
+    >>> spelled("mean(dec_a3ee.~supports.*#scores.eff)")
+    'mean(dec_a3ee.~supports.*-scores-eff)'
+    """
+    return _AFTER_ID.sub(lambda found: "-" + found[1].replace(".", "-"), text)
+
+
 def _parsed(text: str) -> Tree[Token]:
-    text = text.strip()
+    text = spelled(text.strip())
     if len(text.split()) > 1:
         raise AddressError("there is a space in this address", given=text, hint="take it out")
     try:
@@ -196,7 +206,7 @@ def _path(tree: Tree[Token], text: str) -> Path:
     head, *steps = map(str, tree.children)
     versioned = _VERSIONED.fullmatch(head)
     name, version = (versioned[1], int(versioned[2])) if versioned else (head, None)
-    handle(name)
+    handle(name, short=True)
     made: list[Field | Hop] = []
     for step in steps:
         last = made[-1] if made else None

@@ -12,6 +12,7 @@ from malsim.netlist.language.lexicon import LIMITS
 __all__ = ["Handle", "handle", "reads_as_handle"]
 
 _TAG = re.compile(rf"[0-9a-f]{{{LIMITS['handle_hex']},}}")
+_SHORT = re.compile(r"[0-9a-f]+")
 _SUBJECT = re.compile(r"[a-z][a-z0-9]*")
 _NAMED = re.compile(r"[A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
 _CAPITAL = re.compile(r"[A-Z]")
@@ -26,8 +27,8 @@ class Handle:
     immutable: bool
 
 
-def handle(text: str) -> Handle:
-    """Read a handle.
+def handle(text: str, *, short: bool = False) -> Handle:
+    """Read a handle; a `short` one may stop in its tag, as an address may that means the one cell that begins so.
 
     Raises
     ------
@@ -38,6 +39,8 @@ def handle(text: str) -> Handle:
     Handle(kind='dec', tag='a3ee', immutable=False)
     >>> handle("RECALL_v5").immutable
     True
+    >>> handle("dec_a3", short=True).tag
+    'a3'
     """
     text = text.strip()
     if len(text) > LIMITS["handle_length"]:
@@ -48,7 +51,7 @@ def handle(text: str) -> Handle:
     kind, tag, immutable = parts[0].lower(), parts[-1], bool(_CAPITAL.search(text))
     if kind not in KINDS:
         return _named(text, parts, immutable=immutable)
-    if not _TAG.fullmatch(tag):
+    if not (_SHORT if short else _TAG).fullmatch(tag):
         allowed = f"{LIMITS['handle_hex']} or more of 0-9 a-f after the last _"
         raise AddressError("this handle's tag is not lowercase hex", given=text, allowed=allowed)
     for subject in parts[1:-1]:

@@ -82,7 +82,9 @@ def _path(where: Path) -> Point:
         raise AddressError("many cells stand at this address", hint=f"reduce them: mean({where})")
     if not where.fields:
         raise AddressError("a cell is no value", hint=f"name a field: {where}-scores-eff")
-    return _field(where, where.fields, schema.CELLS, "run", fixed=bool(where.hops) or handle(where.handle).immutable)
+    return _field(
+        where, where.fields, schema.CELLS, "run", fixed=bool(where.hops) or handle(where.handle, short=True).immutable
+    )
 
 
 def _row(where: Row) -> Point:

@@ -123,7 +123,7 @@ def _flag(statement: Set, where: Path) -> Set:
         raise AddressError(
             "a flag is set on a cell by its own handle", hint=f"write the handle that {where.handle}@v{where.version} has"
         )
-    if handle(where.handle).immutable:
+    if handle(where.handle, short=True).immutable:
         raise AddressError("an immutable cell is not changed")
     if bit(statement.value) is None:
         raise OpError("this is no bit", allowed="true or false")

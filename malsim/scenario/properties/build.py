@@ -10,6 +10,7 @@ from lark import Token, Transformer_NonRecursive, v_args
 
 from malsim.errors import ScenarioError
 from malsim.memory.schema import STATUS
+from malsim.netlist.language.address import spelled
 from malsim.scenario.properties.formula import (
     Apply,
     AtEvent,
@@ -164,7 +165,7 @@ class _Build(Transformer_NonRecursive[Token, Piece]):
         return self._piece(meta, lambda: Text(_unquoted(string)))
 
     def address(self, meta: Meta, address: Token) -> Piece:
-        return self._piece(meta, lambda: Read(str(address)))
+        return self._piece(meta, lambda: Read(spelled(str(address))))
 
     def field(self, meta: Meta, field: Token, cell: Token) -> Piece:
         return self._piece(meta, lambda: Read(cell + FIELDS[field]))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import polars as pl
 
-from malsim.errors import ScenarioError
+from malsim.errors import AddressError, ScenarioError
+from malsim.memory.graph.handles import beginning_so
 from malsim.memory.schema import FLAGS
 from malsim.scenario.properties.addresses import crosses, evaluated, pins_of
 from malsim.scenario.properties.trace import Trace, unknown
@@ -135,6 +136,8 @@ class FrameReader:
     def _instance(self, frame: str, key: str, name: str, address: str, column: str) -> NDArray[Any]:
         """A column of the rows of one cell or one writer."""
         frames = self._frames[frame]
+        if key == "cell" and not (frames[key] == name).any():
+            name = self._whole(name)
         rows = frames.filter(pl.col(key).cast(pl.String) == name) if frames.height else frames
         if not rows.height:
             named = "_" in name or address.startswith(tuple(ROWS))
@@ -143,6 +146,13 @@ class FrameReader:
         if column not in fields:
             raise unknown(f"field of a {key}", column, [*fields, *(SCORES if key == "cell" else ())])
         return self._array(rows, address, column)
+
+    def _whole(self, name: str) -> str:
+        """The handle of the one cell that begins so, or the name as it is."""
+        try:
+            return beginning_so(name, self._frames["cells"]["cell"].cast(pl.String)) or name
+        except AddressError as error:
+            raise ScenarioError(error.problem, given=name, allowed=error.allowed, hint=error.hint) from error
 
     def _row_signal(self, address: str, signal: str, row: str) -> NDArray[Any]:
         signals = self._frames["signals"]

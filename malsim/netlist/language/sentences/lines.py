@@ -7,6 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from malsim.memory.schema import KINDS
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.language.lexicon import LIMITS
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["Line", "comment_at", "each_line", "read_lines"]
 
 _BEFORE_COMMENT = re.compile(r'(?:[^"#]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+', re.DOTALL)
+_FIELD_OF = re.compile(rf"(?:^|[\s(,^])(?:{'|'.join(KINDS)})_[\w.@~*<>]*\Z")
+_FIELD = re.compile("#[A-Za-z_]")
+_LONGEST_ADDRESS = 300  # of what may stand before the # of a field
 _BYTE_ORDER_MARK = "\ufeff"
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -141,12 +145,17 @@ def _too_long(piece: str, number: int, file: str) -> list[Fault]:
 
 
 def comment_at(text: str) -> int:
-    """Where the comment begins: the first `#` outside quotes, or the end.
+    """Where the comment begins: the first `#` outside quotes that names no field of a cell, or the end.
 
-    >>> comment_at('body "a # b"  # c')
-    14
+    >>> comment_at('body "a # b"  # c'), comment_at("net low weak.in < dec_a3ee#scores.eff # why")
+    (14, 38)
     """
-    if "#" not in text:
-        return len(text)
-    match = _BEFORE_COMMENT.match(text)
-    return match.end() if match else len(text)
+    begin = 0
+    while text.find("#", begin) >= 0:
+        match = _BEFORE_COMMENT.match(text, begin)
+        begin = match.end() if match else len(text)
+        before = text[max(0, begin - _LONGEST_ADDRESS) : begin]
+        if not (_FIELD.match(text, begin) and _FIELD_OF.search(before)):
+            return begin
+        begin += 1
+    return len(text)
