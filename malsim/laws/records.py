@@ -26,14 +26,10 @@ Left out: copying between writers, and lineage.
 
 import numpy as np
 
-from malsim.errors import LawError
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, some
 from malsim.laws.engine.reasons import Reasons
-from malsim.laws.truth.closed import closed
-from malsim.laws.truth.evidence import Estimate
-from malsim.laws.truth.gather import Evident, gather, is_shared
+from malsim.laws.truth.estimate import estimated
 from malsim.laws.truth.log_odds import reasons_of
-from malsim.laws.truth.own_values import own_values
 from malsim.memory.graph.arrays import Array
 from malsim.parameters import Param
 
@@ -42,7 +38,6 @@ p = ItemField("stated", "1", "effective confidence of its value at the last tick
 record = ItemField(np.nan, "1", "its writer's record a_w at the last tick; NaN before, and for a reviewer")
 tau = Param(0.0, "d", "time constant of claims' weight; 0 for none", 0.0, 1_000_000.0)
 values = Param("auto", "1", "auto, shared or own")
-FORMS = ("auto", "shared", "own")
 
 
 def write(items: Items, claim: Claim) -> Change:
@@ -54,7 +49,7 @@ def write(items: Items, claim: Claim) -> Change:
 def tick(items: Items, now: float, *, tau: float, values: str) -> Columns:
     if not len(items.rep):
         return {}
-    known, found = _estimated(items, now, tau, values)
+    known, found = estimated(items, now, tau=tau, values=values)
     trust = np.full(len(items.rep), np.nan)
     trust[known.claim] = found.record[known.evidence.writer]
     return {
@@ -64,18 +59,8 @@ def tick(items: Items, now: float, *, tau: float, values: str) -> Columns:
 
 
 def explain(items: Items, row: int, now: float, *, tau: float, values: str) -> Reasons:
-    known, found = _estimated(items, now, tau, values)
+    known, found = estimated(items, now, tau=tau, values=values)
     return reasons_of(items, known, found, row)
-
-
-def _estimated(items: Items, now: float, tau: float, values: str) -> tuple[Evident, Estimate]:
-    """What there is to judge by, and what twenty sweeps make of it."""
-    if values not in FORMS:
-        raise LawError("unknown form", where="law.values", given=values, allowed=", ".join(FORMS))
-    shared = values == "shared" or (values == "auto" and is_shared(items.vocabulary))
-    weight = np.exp(-items.age(now) / tau) if tau > 0.0 else np.ones(len(items.rep))
-    known = gather(items, weight, shared=shared)
-    return known, closed(known.evidence) if shared else own_values(known.evidence)
 
 
 def rank(items: Items, _: float) -> Array:

@@ -256,7 +256,8 @@ def _terms(value: dict[str, float], rules: Rules, *, active: bool) -> dict[str, 
     if clamped != raw:
         terms["clamp"] = clamped - raw
     if value["effective"] != clamped:
-        moving = "your formula" if rules.effective else "damping" if rules.damping < 1.0 else "since"
+        own = rules.effective if isinstance(rules.effective, str) else "your formula" if rules.effective else ""
+        moving = own or ("damping" if rules.damping < 1.0 else "since")
         name = moving if active else "held"
         terms[name] = _remainder(terms.values(), value["effective"])
     return terms

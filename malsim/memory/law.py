@@ -232,8 +232,11 @@ def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> Step:
     return Step(worth, support, challenge, after)
 
 
-def _own_formula(formula: Formula, stated: Array, *columns: Array) -> Array:
+def _own_formula(formula: Formula | str, stated: Array, *columns: Array) -> Array:
     """A formula of the user's own, of all cells: it is asked for a value of each."""
+    if isinstance(formula, str):
+        hint = f"malsim why STORE CELL --law {formula} says what the law believes of a store"
+        raise RulesError("holds in a run only", where="rules.effective", given=formula, hint=hint)
     fresh = np.array(formula(stated, *columns), dtype=np.float64)
     if fresh.shape != stated.shape or not bool(((fresh >= 0.0) & (fresh <= 1.0) | np.isnan(stated)).all()):
         raise RulesError(

@@ -135,8 +135,12 @@ class Rules:
     rank_recency: float = _number(0.1, "1", 0, math.inf, "weight of recency in the push", "reference fusion")
     rank_recency_tau: float = _number(30.0, "d", 0, math.inf, "time constant of recency", "reference fusion", above=True)
     rank_reference: float = _number(0.15, "1", 0, 1, "share of its text match that a ref cell keeps", "reference fusion")
-    effective: Formula | None = field(
-        default=None, metadata={"why": "a formula of your own: (stated, calibration, support, challenge) -> effective"}
+    effective: Formula | Literal["records"] | None = field(
+        default=None,
+        metadata={
+            "why": "a formula of your own, (stated, calibration, support, challenge) -> effective, "
+            "or `records`: what that law believes of the claims of a run"
+        },
     )
 
     def __post_init__(self) -> None:
@@ -265,5 +269,5 @@ def _check(rule: Field[Any], value: object) -> None:
         if not (low < value if meta["above"] else low <= value) or not value <= high:
             allowed = f"{'above ' if meta['above'] else ''}{low:g} to {high:g}"
             raise RulesError("out of bounds", where=where, given=value, allowed=allowed)
-    elif value is not None and not callable(value):
-        raise RulesError("not a function", where=where, given=value, allowed="a function of four arrays, or None")
+    elif value not in (None, "records") and not callable(value):
+        raise RulesError("not a function", where=where, given=value, allowed="a function of four arrays, records, or None")

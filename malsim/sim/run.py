@@ -10,6 +10,7 @@ import polars as pl
 
 from malsim.finite import finite
 from malsim.laws.engine.plant import ItemPlant
+from malsim.laws.truth.believed_graph import BelievedGraph
 from malsim.memory.port import HoldsGraph
 from malsim.netlist.evaluate import evaluate
 from malsim.outputs import folder_of_files
@@ -109,14 +110,17 @@ class Run:
     def explain(self, cell: str, t: float | None = None, rep: int | None = None) -> Explanation | LawExplanation:
         """Each term of a cell's effective at the last tick not after `t` days; see `memory.explain.Explanation`.
 
-        Under a law of items that explains itself, `records`, a `LawExplanation`.
+        Under `records`, as a law or on the graph, a `LawExplanation`.
 
         Its `read_by` lists the signals, alarms, standing programs and checks that read the cell; see `sim.readers`.
         `rep` is a replication's number, the run's first if None.
         """
         rep, t = self.scenario.first if rep is None else rep, None if t is None else finite(t, where="t")
-        if isinstance(self.plant, ItemPlant):
-            return self._of_item(self.plant, cell, t, rep)
+        if isinstance(self.plant, (ItemPlant, BelievedGraph)):
+            believed = self._of_item(self.plant, cell, t, rep)
+            if not isinstance(self.plant, HoldsGraph):
+                return believed
+            return replace(believed, read_by=readers(self, cell, t=believed.t, rep=rep))
         found = cell_cause.explain(self, cell, t=t, rep=rep)
         return replace(found, read_by=readers(self, cell, t=found.t, rep=rep))
 
@@ -131,11 +135,11 @@ class Run:
             return "\n  because ".join(map(str, because(self, cell, t=t, rep=rep)))
         if is_program(self, cell):
             return of_program(self, cell, t=t, rep=rep)
-        if isinstance(self.plant, ItemPlant):
+        if isinstance(self.plant, (ItemPlant, BelievedGraph)):
             return self._of_item(self.plant, cell, t, rep).why
         return cell_cause.explain(self, cell, t=t, rep=rep).why
 
-    def _of_item(self, plant: ItemPlant, cell: str, t: float | None, rep: int) -> LawExplanation:
+    def _of_item(self, plant: ItemPlant | BelievedGraph, cell: str, t: float | None, rep: int) -> LawExplanation:
         return explain_item(plant, self.state, self.cells, cell, t=t, rep=rep, first=self.scenario.first)
 
     def evaluate(self, address: str, t: float | None = None) -> pl.DataFrame:

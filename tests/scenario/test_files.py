@@ -138,7 +138,7 @@ def test_the_schema_knows_every_rule_with_its_bounds() -> None:
     rules = scenario_schema()["$defs"]["rules"]["properties"]
     assert rules["damping"]["exclusiveMinimum"] == 0
     assert rules["calibration"]["enum"] == ["overconfidence", "brier", "none"]
-    assert set(rules) == {"preset", *Rules.__dataclass_fields__} - {"effective"}
+    assert set(rules) == {"preset", *Rules.__dataclass_fields__}
 
 
 @pytest.mark.parametrize(

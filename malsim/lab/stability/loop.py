@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from malsim.errors import UsageError
 from malsim.memory.law import effective, factors_at, slopes
 
 if TYPE_CHECKING:
@@ -90,7 +91,9 @@ class TickLoop:
 
     @classmethod
     def of(cls, memory: Memory, rules: Rules) -> TickLoop:
-        """The loop that a memory's tick closes."""
+        """The loop that a memory's tick closes; `UsageError` under `records`, which weighs whole pools."""
+        if isinstance(rules.effective, str):
+            raise UsageError("is no loop over edges", where="rules.effective", given=rules.effective, hint="leave it out")
         active = memory.column("status") == 0
         heard = active if rules.mass_neighbours == "active" else np.ones(len(active), dtype=bool)
         factor = memory.column("calibration") if rules.recompute == "admit" else factors_at(memory, rules)

@@ -19,6 +19,7 @@ def scenario_schema() -> dict[str, Any]:
     schema, checks = (_data(name) for name in ("scenario.schema.json", "check.schema.json"))
     schema["properties"] |= checks
     rules = {rule.name: _property(rule) for rule in dataclasses.fields(Rules) if rule.name != "effective"}
+    rules["effective"] = {"enum": ["records"], "description": "believe what that law does; default the published law"}
     preset = {"enum": ["default", "recall_v5"], "description": "the rules to start from; default default"}
     schema["$defs"]["rules"] = {"type": "object", "additionalProperties": False, "properties": {"preset": preset, **rules}}
     declare(schema["$defs"])

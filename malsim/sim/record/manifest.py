@@ -84,7 +84,7 @@ def digest(frame: pl.DataFrame) -> str:
 def constants(rules: Rules) -> dict[str, Any]:
     """Every rule by name, ready for JSON; a user's formula by its source and hash."""
     held: dict[str, Any] = {rule.name: getattr(rules, rule.name) for rule in dataclasses.fields(rules)}
-    if rules.effective is not None:
+    if callable(rules.effective):
         held["effective"] = _formula(rules.effective)
     return {name: str(value) if value in (float("inf"), float("-inf")) else value for name, value in held.items()}
 

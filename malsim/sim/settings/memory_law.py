@@ -8,6 +8,7 @@ from malsim.adapters.engine.user_plant import UserPlant
 from malsim.errors import ScenarioError, UsageError
 from malsim.laws import plant_of as item_plant
 from malsim.laws.engine.graph_plant import Graph
+from malsim.laws.truth.believed_graph import BelievedGraph
 from malsim.memory.port import HoldsGraph
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.statements import Body, Cell, Edges, Prop
@@ -28,7 +29,8 @@ def plant_of(scenario: Scenario) -> Plant[Any]:
         refuse_what_is_the_graphs(scenario)
         return UserPlant(scenario.adapter, scenario.phrases, where=f"{scenario.path or scenario.name}: memory")
     if scenario.law in GRAPHS:
-        return Graph(rules=scenario.rules, begin=scenario.initial_memory.replicate if scenario.initial_memory else None)
+        graph = BelievedGraph if scenario.rules.effective == "records" else Graph
+        return graph(rules=scenario.rules, begin=scenario.initial_memory.replicate if scenario.initial_memory else None)
     refuse_what_is_the_graphs(scenario)
     return item_plant(scenario.law, scenario.law_settings)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -12,8 +12,9 @@ from malsim.errors import AddressError
 
 if TYPE_CHECKING:
     from malsim.laws.engine.plant import ItemPlant
-    from malsim.laws.engine.state import ItemState
+    from malsim.laws.truth.believed_graph import BelievedGraph
     from malsim.memory.explain import LawExplanation
+    from malsim.memory.port import View
 
 __all__ = ["explain_item"]
 
@@ -21,7 +22,7 @@ STILL = 1e-9  # how far the tick made again may be from the tick recorded
 
 
 def explain_item(
-    plant: ItemPlant, state: ItemState, cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, first: int
+    plant: ItemPlant | BelievedGraph, state: Any, cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, first: int
 ) -> LawExplanation:
     """Explain a cell at the last recorded tick not after `t` days (the last of all, if None).
 
@@ -37,8 +38,9 @@ def explain_item(
     if past.is_empty():
         raise AddressError("not recorded yet", given=f"{cell} at {t}", allowed=f"t from {history['t'][0]:g} days on")
     now = float(past["t"][-1])
-    rows = np.flatnonzero(state["rep"] == rep - first)
-    names = state.names.gather(rows).to_numpy()
+    view: View = plant.view(state, now)
+    rows = np.flatnonzero(view.rep == rep - first)
+    names = view.name.gather(rows).to_numpy()
     here = cells.filter((pl.col("t") == now) & (pl.col("rep") == rep) & (pl.col("status") == "active"))
     alive = np.isin(names.astype(str), here["cell"].to_numpy().astype(str))
     found = plant.explain(state, rows[alive], int(rows[names == cell][0]), now)

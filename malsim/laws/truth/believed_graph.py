@@ -1,0 +1,132 @@
+"""The graph of claims under `[rules] effective = "records"`: edges and ages are its own, beliefs are those of `records`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.laws.engine.graph_plant import Graph
+from malsim.laws.engine.items import Items
+from malsim.laws.truth.estimate import estimated
+from malsim.laws.truth.evidence import latest
+from malsim.laws.truth.log_odds import reasons_of
+from malsim.memory.explain import LawExplanation
+from malsim.memory.law import tick
+from malsim.memory.port import Vocabulary
+from malsim.memory.schema import NONE, STATUS, VERIFICATION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.laws.engine.graph_plant import GraphState
+    from malsim.laws.engine.reasons import Summand
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.rules import Rules
+
+__all__ = ["BelievedGraph"]
+
+EXTERNAL, ANNEXED = VERIFICATION.index("external"), STATUS.index("annexed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BelievedGraph(Graph):
+    """A graph that ticks as ever, after which an active cell's effective is what `records` believes of its value.
+
+    The claims are the cells about an object and a value, superseded ones too: to be contradicted takes nobody's word back.
+    Of each writer and object the latest counts; a cell whose value nobody holds any more is worth 0. Cells verified from
+    outside, reviewers' among them, pin their value. Cells about nothing keep what the published law gives them.
+    """
+
+    def tick(self, state: GraphState, now: float) -> GraphState:
+        """One step of the graph, and the beliefs."""
+        memory = tick(state.memory, now, self._published)
+        rows = _told(state)
+        if len(rows):
+            live = rows[memory.is_active[rows]]
+            memory = memory.changed(live, {"effective": _beliefs(state, rows, live, now)})
+        return replace(state, memory=memory)
+
+    @cached_property
+    def _published(self) -> Rules:
+        return self.rules.replace(effective=None)
+
+    def explain(self, state: GraphState, alive: Ints, row: int, now: float) -> LawExplanation:  # noqa: ARG002  # all words count
+        """Why a row is believed as it is by a tick at `now`, which sees what was admitted before."""
+        memory, names = state.memory, state.memory.cells["handle"]
+        rows = _told(state)
+        rows = rows[(memory.column("created")[rows] < now) & (state.rep.values[rows] == state.rep.values[row])]
+        rows = _last_words(state, rows)
+        title = memory.cells["title"][row] or ""
+        said: dict[str, Any] = {"handle": str(names[row]), "title": title, "t": now}
+        holders = rows[_same(state, rows, row)]
+        if not len(holders):
+            gone = "nobody holds its value any more" if row in _told(state) else "it claims no value of an object"
+            return LawExplanation(**said, effective=0.0, nothing=0.0, evidence=_parts(state, [], rows), chain=gone)
+        items = _items(state, rows)
+        found = reasons_of(items, *estimated(items, now), int(np.flatnonzero(rows == holders[0])[0]))
+        parts = _parts(state, found.parts, rows)
+        return LawExplanation(**said, effective=found.belief, nothing=found.nothing, evidence=parts, chain=found.chain)
+
+
+def _told(state: GraphState) -> Ints:
+    """The rows of cells that claim a value of an object."""
+    status = state.memory.column("status")
+    return np.flatnonzero((state.object.values != NONE) & (state.value.values != NONE) & (status != ANNEXED))
+
+
+def _last_words(state: GraphState, rows: Ints) -> Ints:
+    """Of these rows each writer's latest about each object."""
+    memory = state.memory
+    return rows[latest(memory.column("author")[rows], state.object.values[rows], memory.column("created")[rows])]
+
+
+def _same(state: GraphState, rows: Ints, row: int) -> Bools:
+    """Which rows say what one row says."""
+    places = (state.rep.values, state.object.values, state.value.values)
+    same: Bools = np.logical_and.reduce([place[rows] == place[row] for place in places])
+    return same
+
+
+def _items(state: GraphState, rows: Ints) -> Items:
+    """Cells as the items of a law."""
+    memory, words = state.memory, state.vocabulary
+    authors, names = memory.column("author")[rows], memory.writers["writer"]
+    writers = names.unique(maintain_order=True)
+    place = names.replace_strict(writers, pl.Series(np.arange(len(writers)))).to_numpy()
+    columns = {
+        "rep": state.rep.values[rows], "object": state.object.values[rows], "value": state.value.values[rows],
+        "writer": place[authors], "time": memory.column("created")[rows], "stated": memory.column("claimed")[rows],
+        "verified": (memory.column("verification")[rows] == EXTERNAL).astype(np.float64),
+    }  # fmt: skip
+    there = np.ones(len(rows), dtype=bool)
+    vocabulary = Vocabulary(writers.to_list(), words.objects, words.values)
+    return Items(columns, np.arange(len(rows)), there, vocabulary=vocabulary)
+
+
+def _beliefs(state: GraphState, rows: Ints, asked: Ints, now: float) -> Array:
+    """What is believed of the values that some rows claim, from all the claims there are."""
+    words = _last_words(state, rows)
+    known, found = estimated(_items(state, words), now)
+    worth = found.effective[known.about, known.value] if known.shared else found.effective[known.value]
+    objects, most = len(state.vocabulary.objects), int(state.value.values.max()) + 1
+    key = (state.rep.values.astype(np.int64) * objects + state.object.values) * most + state.value.values
+    held, first = np.unique(key[words], return_index=True)
+    at = np.minimum(np.searchsorted(held, key[asked]), len(held) - 1)
+    return np.where(held[at] == key[asked], worth[first[at]], 0.0)
+
+
+def _parts(state: GraphState, parts: Sequence[Summand], rows: Ints) -> pl.DataFrame:
+    """Parts of a number: term, cell, writer, log_odds."""
+    cells = state.memory.cells
+    of = [int(rows[part.item]) if part.item >= 0 else None for part in parts]
+    columns = {
+        "term": [part.term for part in parts],
+        "cell": [None if row is None else cells["handle"][row] for row in of],
+        "writer": [None if row is None else cells["writer"][row] for row in of],
+        "log_odds": [part.value for part in parts],
+    }
+    return pl.DataFrame(columns, schema={**dict.fromkeys(("term", "cell", "writer"), pl.String), "log_odds": pl.Float64})

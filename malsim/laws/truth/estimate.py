@@ -1,0 +1,34 @@
+"""The whole of `records`, from items to what is believed of every value of every object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.errors import LawError
+from malsim.laws.truth.closed import closed
+from malsim.laws.truth.gather import gather, is_shared
+from malsim.laws.truth.own_values import own_values
+
+if TYPE_CHECKING:
+    from malsim.laws.engine.items import Items
+    from malsim.laws.truth.evidence import Estimate
+    from malsim.laws.truth.gather import Evident
+
+__all__ = ["FORMS", "estimated"]
+
+FORMS = ("auto", "shared", "own")
+
+
+def estimated(items: Items, now: float, *, tau: float = 0.0, values: str = "auto") -> tuple[Evident, Estimate]:
+    """What there is to judge by at `now` days, and what twenty sweeps make of it.
+
+    Claims weigh exp(−age / tau), 1 where `tau` (days) is 0. Raises `LawError` for an unknown form of `values`.
+    """
+    if values not in FORMS:
+        raise LawError("unknown form", where="law.values", given=values, allowed=", ".join(FORMS))
+    shared = values == "shared" or (values == "auto" and is_shared(items.vocabulary))
+    weight = np.exp(-items.age(now) / tau) if tau > 0.0 else np.ones(len(items.rep))
+    known = gather(items, weight, shared=shared)
+    return known, closed(known.evidence) if shared else own_values(known.evidence)
