@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.memory.explain import Explanation, LawExplanation
     from malsim.memory.port import Plant, View, Vocabulary
+    from malsim.sim.engine.claim_context import Ints
     from malsim.sim.record.change_scores import ChangeScores
     from malsim.sim.record.running_scores import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario
@@ -45,8 +46,9 @@ FRAMES = ("cells", "signals", "events", "writers", "bands")
 class Run:
     """A finished run: what was recorded (frames), and the memory at its end.
 
-    `unseen` counts claims that came after the last tick, `dropped` edges that the memory had no place for. `failures` tells
-    by number of the replications that broke off; they are in no frame but the bands, and in no figure.
+    `reviews` counts the verdicts of each replication's people, `unseen` claims that came after the last tick, `dropped`
+    edges that the memory had no place for. `failures` tells by number of the replications that broke off; they are in no
+    frame but the bands, and in no figure.
 
     Frames: `cells` (t, rep, cell, scores, flags, status, truth), `signals` (t, rep, row, signal, value), `events` (t, rep,
     kind, subject, detail, cause), `writers` (t, rep, writer, claims, contradicted, calibration); t in days.
@@ -65,6 +67,7 @@ class Run:
     running_scores: RunningScores | None = None
     changes: ChangeScores | None = None
     final_scores: FinalScores | None = None
+    reviews: Ints | None = None
     unseen: int = 0
     dropped: int = 0
     failures: Mapping[int, Exception] = field(default_factory=dict)

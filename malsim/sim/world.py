@@ -88,7 +88,7 @@ class Sight:
         """What some of them meet."""
         return Sight(self.truth[here], self.another[here], self.errs[here])
 
-    def read(self, accuracy: float) -> Ints:
+    def read(self, accuracy: float | Array) -> Ints:
         """What each reads: the truth with probability `accuracy`."""
         return np.where(self.errs >= accuracy, self.another, self.truth)
 

@@ -145,7 +145,7 @@ def test_what_no_run_has_is_refused_before_one_is_made(world: ms.Scenario) -> No
 
 def test_which_way_is_better() -> None:
     assert [name for name in METRICS if is_better_high(name)] == [
-        "accuracy", "answered", "auc", "auc_stated", "acted_share", "lessons_written", "grounded_share",
+        "accuracy", "answered", "auc", "auc_stated", "acted_share", "lessons_written", "autonomy", "grounded_share",
     ]  # fmt: skip
     assert is_better_high("always (eff(obs_a1a1) >= 0.5)")
     assert not is_better_high("mean of words")

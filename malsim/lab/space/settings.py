@@ -17,6 +17,7 @@ from malsim.sim.settings.claim_faults import BAD, NOISE
 from malsim.sim.settings.population import HABITS, MOST_MEMBERS
 from malsim.sim.settings.reader import PARAMS, POLICIES, Trust
 from malsim.sim.settings.reviewers import MOST as MOST_REVIEWERS
+from malsim.sim.settings.reviewers import TRIAGE
 from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
     `rules.NAME` (the push's weights are `rules.rank_…`); of a scenario also `law.PARAMETER`, `seed`, `run.days`,
     `run.turn_every` (days), `run.replications`, `run.first`, `facts.NAME.hazard` and `.popularity`,
     `writers.NAME.PARAMETER` with `count`,
-    `reader.PARAMETER`, `reviewers.count`, `.each` (days) and `.accuracy`, `faults.POPULATION.noise.KIND` and `.bad.KIND`
+    `reader.PARAMETER`, `reviewers.count`, `.each` (days) and `.accuracy`, under
+    triage also `.triage`, `.weekly`, `.tires` and `.late` (days), `faults.POPULATION.noise.KIND` and `.bad.KIND`
     (the nth fault on a population is POPULATION-n), `netlist.INSTANCE.PARAMETER` of its ops.
 
     >>> settings_of(Rules())["rules.challenge_ceiling"].allowed
@@ -99,6 +101,7 @@ def _parts(scenario: Scenario, tables: Mapping[str, dict[str, Any]]) -> dict[str
     if scenario.reviewers and "reviewers" in tables:
         table = tables["reviewers"]
         spans = {"each": max(1, milliseconds(table["each"]))} if "each" in table else {}
+        spans |= {"late": milliseconds(table["late"])} if "late" in table else {}
         made["reviewers"] = replace(scenario.reviewers, **table | spans)
     return made
 
@@ -164,6 +167,11 @@ def _people(scenario: Scenario) -> Iterator[Setting]:
         yield Setting(name="reviewers.count", value=desk.count, unit="people", low=1, high=MOST_REVIEWERS, whole=True)
         yield Setting(name="reviewers.each", value=desk.each / DAY, unit="d", low=0, above=True)
         yield Setting(name="reviewers.accuracy", value=desk.accuracy, low=0, high=1)
+        if desk.triage:
+            yield Setting(name="reviewers.triage", value=desk.triage, choices=TRIAGE)
+            yield Setting(name="reviewers.weekly", value=desk.weekly, unit="1/week", low=0, high=1e6)
+            yield Setting(name="reviewers.tires", value=desk.tires, low=0, high=1)
+            yield Setting(name="reviewers.late", value=desk.late / DAY, unit="d", low=0, high=1e4)
 
 
 def _faults(scenario: Scenario) -> Iterator[Setting]:

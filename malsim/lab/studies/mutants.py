@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.errors import UsageError
+from malsim.lab.space.rewire import breaks, rewired
 from malsim.lab.space.settings import Setting, changed, setting, settings_of
-from malsim.lab.studies.rewire import breaks, rewired
 from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader

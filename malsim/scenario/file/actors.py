@@ -22,7 +22,7 @@ __all__ = ["actors"]
 
 Lines = dict[tuple[str | int, ...], int]
 Made = TypeVar("Made")
-SPANS = {"from": "start", "to": "end", "every": "every", "each": "each"}
+SPANS = {"from": "start", "to": "end", "every": "every", "each": "each", "late": "late"}
 
 
 def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.schema import NONE
+from malsim.sim.agent.oversight.review_cases import ReviewCases
 from malsim.sim.draws import Draws
 from malsim.sim.engine.claim_batch import ClaimBatch
 from malsim.sim.engine.claim_context import LEAST_STATED, DraftEdge
@@ -36,13 +37,14 @@ class ReviewerPool:
         self._who, self._form = who, form
         self._escalated = np.zeros(0, dtype=bool)
         self._free_at = np.zeros((len(reps), reviewers.count), dtype=np.int64)
-        self._row, self._rep, self._due = (np.zeros(0, dtype=np.int64) for _ in range(3))
+        self._cases = ReviewCases.none()
+        self.written: Ints = np.zeros(len(reps), dtype=np.int64)
         self.acknowledged: Bools = np.zeros(len(reps), dtype=bool)
 
     @property
     def waiting(self) -> Ints:
         """How many escalated cells of each replication are not yet reviewed."""
-        return np.bincount(self._rep, minlength=len(self._reps)).astype(np.int64)
+        return np.bincount(self._cases.rep, minlength=len(self._reps)).astype(np.int64)
 
     def escalate(self, snapshot: Snapshot, now: int, day: float) -> None:
         """Queue every newly disputed cell, in the order of admission."""
@@ -61,37 +63,39 @@ class ReviewerPool:
             return
         self._escalated[row] = True
         rep = cell_index.rep[row].astype(np.int64)
-        self._queue(row, rep, now)
+        turn = cell_index.ordinal[row].astype(np.int64)
+        self._queue(ReviewCases.of(row=row, rep=rep, turn=turn, accuracy=self._reviewers.accuracy), now)
         handles = self._log.handles
         self._log.record("escalated", day, rep, subject=lambda: handles.gather(row), detail="an active cell contradicts it",
                          cause=lambda: handles.gather(snapshot.accuser[row]))  # fmt: skip
 
     def summon(self, rep: Ints, now: int) -> None:
         """Queue an alarm of each of these replications."""
-        self._queue(np.full(len(rep), NONE, dtype=np.int64), rep, now)
+        self._queue(ReviewCases.of(row=np.full(len(rep), NONE), rep=rep, turn=np.zeros(len(rep)), accuracy=1.0), now)
 
-    def _queue(self, row: Ints, rep: Ints, now: int) -> None:
-        self._row, self._rep = np.append(self._row, row), np.append(self._rep, rep)
-        self._due = np.append(self._due, self._served(rep, now))
+    def _queue(self, cases: ReviewCases, now: int) -> None:
+        self._cases = self._cases.joined(cases.due_at(self._served(cases.rep, now)))
 
     def reviewed(self, snapshot: Snapshot, before: int) -> ClaimBatch:
-        """The verdicts of reviews that end before a time, as claims."""
-        over = self._due < before
-        alarm = over & (self._row == NONE)
-        self.acknowledged = np.bincount(self._rep[alarm], minlength=len(self._reps)) > 0
-        done = np.flatnonzero(over & ~alarm)
-        row, rep, due = self._row[done], self._rep[done], self._due[done]
-        self._row, self._rep, self._due = self._row[~over], self._rep[~over], self._due[~over]
-        if not done.size:
+        """The verdicts that reviewers hand in before a time, as claims."""
+        over = self._cases.due + self._reviewers.late < before
+        alarm = over & (self._cases.row == NONE)
+        self.acknowledged = np.bincount(self._cases.rep[alarm], minlength=len(self._reps)) > 0
+        done, self._cases = self._cases.rows(over & ~alarm), self._cases.rows(~over)
+        if not len(done.row):
             return ClaimBatch.none()
+        self.written += np.bincount(done.rep, minlength=len(self._reps))
         cell_index = snapshot.cell_index
-        fact, nth = cell_index.fact[row].astype(np.int64), cell_index.ordinal[row].astype(np.int64)
-        drawn = self._draws.uniform(SENSES, rep=self._reps[rep], turn=nth)
-        value = self._world.sight(drawn, rep=rep, fact=fact, t=due).read(self._reviewers.accuracy)
-        agrees = value == cell_index.value[row]
-        edges = [DraftEdge("supports", np.where(agrees, row, NONE)), DraftEdge("contradicts", np.where(agrees, NONE, row))]
+        fact = cell_index.fact[done.row].astype(np.int64)
+        drawn = self._draws.uniform(SENSES, rep=self._reps[done.rep], turn=done.turn)
+        value = self._world.sight(drawn, rep=done.rep, fact=fact, t=done.due).read(done.accuracy)
+        edges = []
+        for cell in (done.row, done.other)[: 1 + bool((done.other != NONE).any())]:
+            agrees = value == cell_index.at("value", cell, none=NONE)
+            edges.append(DraftEdge("supports", np.where(agrees, cell, NONE)))
+            edges.append(DraftEdge("contradicts", np.where(agrees, NONE, cell)))
         return ClaimBatch.of(
-            edges, rep=rep, t=due, who=self._who, turn=nth, fact=fact, value=value,
+            edges, rep=done.rep, t=done.due + self._reviewers.late, who=self._who, turn=done.turn, fact=fact, value=value,
             stated=max(self._reviewers.accuracy, LEAST_STATED), form=self._form,
         )  # fmt: skip
 

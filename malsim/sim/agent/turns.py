@@ -46,6 +46,7 @@ class Session:
         self._upto = (popularity / popularity[-1])[:-1]
         self._known = np.full((len(reps), len(world.facts)), NONE, dtype=np.int8)
         self._own = np.full((len(reps), len(world.facts)), NONE, dtype=np.int64)
+        self.acted = np.zeros((len(world.facts), len(reps)))  # actions on each fact
         self._drawn: list[Array] = []  # for the turn's look at the world
         self._anchor = 1
         self._reads = np.zeros(0, dtype=np.int32)  # how often each cell was opened
@@ -179,6 +180,7 @@ class Session:
         }  # fmt: skip
         for name, count in counts.items():
             self.counters.add(name, count)
+        self.acted[turn.fact, self._places] += acts
         if self.reader.recalls:
             seen = np.flatnonzero(turn.observed != NONE)
             self._known[seen, turn.fact[seen]] = turn.observed[seen]

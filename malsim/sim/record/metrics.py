@@ -48,6 +48,8 @@ METRICS = {
     "lessons_written": "those written back",
     "lessons_lost": "those never written back",
     "init_share": "share of actions resting on bootstrap or global-store cells",
+    "autonomy": "share of turns that ended in a right action with no person in them",
+    "reviews": "verdicts that people wrote",
     "cells": "cells at the end",
     "challenge_density": "share of active cells with an incoming challenge, at the end",
     "grounded_share": "share of active cells whose writer has enough outcomes, at the end",
@@ -91,6 +93,9 @@ def by_replication(run: RunData) -> dict[str, Array]:
         found |= {f"{name}_per_turn": count[name] / turns for name in ("expanded", "words")}
         found |= {f"lessons_{name}": count[name] for name in ("learned", "written", "lost")}
         found["init_share"] = _share(count["acted_init"], acted)
+        found["autonomy"] = (acted - count["acted_false"] - count["acted_stale"]) / turns
+    if run.reviews is not None:
+        found["reviews"] = run.reviews.astype(np.float64)
     lost = np.zeros(run.scenario.replications, dtype=bool)
     lost[[number - run.scenario.first for number in run.failures]] = True
     return {name: np.where(lost, np.nan, found[name]) for name in METRICS if name in found}

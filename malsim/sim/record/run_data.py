@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from malsim.memory import Memory
+    from malsim.sim.engine.claim_context import Ints
     from malsim.sim.record.change_scores import ChangeScores
     from malsim.sim.record.running_scores import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario
@@ -47,6 +48,10 @@ class RunData(Protocol):
     @property
     def counters(self) -> pl.DataFrame | None:
         """The reader's counts, one row a replication."""
+
+    @property
+    def reviews(self) -> Ints | None:
+        """How many verdicts the people of each replication wrote."""
 
     @property
     def running_scores(self) -> RunningScores | None:

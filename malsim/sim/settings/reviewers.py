@@ -3,28 +3,51 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from malsim.errors import ScenarioError
 
-__all__ = ["MOST", "Reviewers"]
+__all__ = ["MOST", "TRIAGE", "Reviewers", "Triage"]
 
 MOST = 1_000
+Triage = Literal["", "first", "swing", "acted", "uncertain", "rank", "value", "random"]
+TRIAGE: tuple[str, ...] = get_args(Triage)[1:]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reviewers:
-    """`count` people in each replication, each busy for `each` milliseconds with one dispute; `accuracy` of their look."""
+    """`count` people in each replication, each busy for `each` milliseconds with one dispute; `accuracy` of their look.
+
+    With no `triage` every disputed cell is escalated once, first come first served. Under a policy they choose at each tick
+    among the facts in dispute: `weekly` is how many they take up a week, 0 for as many as they can; `tires` the share of
+    their accuracy that each look of a day costs; `late` the milliseconds from a look to its verdict.
+    """
 
     count: int = 1
     each: int = 30 * 60_000
     accuracy: float = 0.98
+    triage: Triage = ""
+    weekly: float = 0.0
+    tires: float = 0.0
+    late: int = 0
 
     def __post_init__(self) -> None:
         bounds = (
             ("count", 1 <= self.count <= MOST, self.count, f"1 to {MOST}"),
             ("each", self.each > 0, self.each, "above 0"),
             ("accuracy", 0.0 <= self.accuracy <= 1.0, self.accuracy, "0 to 1"),
+            ("triage", self.triage in get_args(Triage), self.triage, ", ".join(TRIAGE)),
+            ("weekly", 0.0 <= self.weekly <= MOST_WEEKLY, self.weekly, f"0 to {MOST_WEEKLY}"),
+            ("tires", 0.0 <= self.tires <= 1.0, self.tires, "0 to 1"),
+            ("late", self.late >= 0, self.late, "0 or more"),
         )
         for key, good, given, allowed in bounds:
             if not good:
                 raise ScenarioError("out of bounds", where=f"reviewers.{key}", given=given, allowed=allowed)
+        for key in ("weekly", "tires"):
+            if getattr(self, key) and not self.triage:
+                hint = f'name a policy: triage = "{TRIAGE[0]}"'
+                raise ScenarioError("only under a policy", where=f"reviewers.{key}", given=getattr(self, key), hint=hint)
+
+
+MOST_WEEKLY = 1e6

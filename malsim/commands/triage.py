@@ -1,0 +1,68 @@
+"""Compare policies of which disputes go to a person: on the same lives, at as many reviews.
+
+malsim triage scenarios/triage_popular.toml --weekly 5,10,20 --replications 40
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from malsim.scenario.law_options import set_arguments, under_law
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["arguments", "main"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    set_arguments(parser)
+    parser.add_argument("scenario", nargs="+", metavar="SCENARIO", help="a scenario file with [reviewers]")
+    parser.add_argument("--policies", default="", metavar="A,B", help="policies; the others are compared with the first")
+    parser.add_argument("--weekly", default="", metavar="N,N", help="reviews a week; default the scenario's own")
+    parser.add_argument("--replications", type=int, default=40, metavar="N", help="of each (40)")
+    parser.add_argument("--seed", type=int, metavar="N", help="another seed than the scenario's own")
+    parser.add_argument("--json", action="store_true", help="print the rows as one JSON list")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for the table and the figure")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Measure, print, write."""
+    import polars as pl
+
+    from malsim import api
+    from malsim.lab.studies.triage import TriageTable, compare_policies
+    from malsim.sim.settings.reviewers import TRIAGE
+    from malsim.sim.settings.size import check_size
+
+    policies = _words(args.policies) or TRIAGE
+    weekly = [_number(word) for word in _words(args.weekly)]
+    frames = []
+    for path in args.scenario:
+        scenario = under_law(api.read(path), args)
+        scenario = scenario if args.seed is None else scenario.replace(seed=args.seed)
+        check_size(scenario.replace(replications=args.replications))
+        frames.append(compare_policies(scenario, policies=policies, weekly=weekly, replications=args.replications).frame)
+    found = TriageTable(frame=pl.concat(frames))
+    print(found.json() if args.json else found)
+    if args.output:
+        paths = found.write(args.output)
+        if not args.json:
+            print(f"  {args.output}/: {', '.join(path.name for path in paths)}")
+    return 0
+
+
+def _words(given: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in given.split(",") if word.strip())
+
+
+def _number(word: str) -> float:
+    from malsim.errors import UsageError
+    from malsim.finite import finite
+
+    try:
+        return finite(float(word), where="--weekly")
+    except ValueError:
+        raise UsageError("not a number", where="--weekly", given=word) from None

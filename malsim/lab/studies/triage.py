@@ -1,0 +1,178 @@
+"""Which disputes to give to the people there are: policies side by side, on the same lives and as many reviews."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import UsageError
+from malsim.lab.studies.measure import estimate
+from malsim.outputs import folder_of_files
+from malsim.sim import bench
+from malsim.sim.settings.reviewers import TRIAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from malsim.lab.studies.measure import Array
+    from malsim.plot.style import Sheet
+    from malsim.sim.run import Run
+    from malsim.sim.settings.reviewers import Triage
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["TriageTable", "compare_policies"]
+
+AVOIDED, HARM, LOAD, AUTONOMY = (
+    "wrong answers avoided per review", "wrong actions avoided per 100 reviews", "reviews per 100 actions", "autonomy",
+)  # fmt: skip
+ENDS = ("value", "low", "high")
+SCHEMA = {
+    "scenario": pl.String, "weekly": pl.Float64, "policy": pl.String, "metric": pl.String, "value": pl.Float64,
+    "low": pl.Float64, "high": pl.Float64, "difference": pl.Float64, "difference_low": pl.Float64,
+    "difference_high": pl.Float64, "reviews": pl.Float64, "n": pl.Int64,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TriageTable:
+    """Policies side by side: `frame` has a row a scenario, weekly budget, policy and metric.
+
+    value with its 95 % interval (low, high) over n replications; difference is from the first policy named, replication by
+    replication; reviews is the mean number made. An answer is one of a fact at a tick, and wrong where it is not the truth
+    or there is none; what is avoided is counted against the same lives without people.
+    """
+
+    frame: pl.DataFrame
+
+    def figure(self) -> Sheet:
+        """What a review avoids by policy, and the load on people against the reader's autonomy."""
+        from malsim.plot.runs.review_load import review_load
+
+        return review_load(self.frame, avoided=AVOIDED, load=LOAD, autonomy=AUTONOMY)
+
+    def json(self) -> str:
+        """The rows as one JSON list; a number that is not there is null."""
+        return json.dumps(self.frame.with_columns(pl.col(pl.Float64).fill_nan(None)).to_dicts(), indent=1, allow_nan=False)
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write triage.parquet, triage.json and triage.png; returns the paths."""
+        with folder_of_files(folder) as place:
+            self.frame.write_parquet(place / "triage.parquet")
+            (place / "triage.json").write_text(self.json() + "\n", encoding="utf-8")
+            self.figure().savefig(place / "triage.png")
+        return [folder / f"triage.{ending}" for ending in ("parquet", "json", "png")]
+
+    def __repr__(self) -> str:
+        """A table a person reads."""
+        lines = []
+        for (name, weekly), part in self.frame.group_by("scenario", "weekly", maintain_order=True):
+            budget = f"{weekly:g} reviews a week" if weekly else "as many reviews as they can"
+            own = part.filter(metric=AVOIDED)
+            lines.append(f"{name}: {budget}, {own['n'][0]} replications")
+            lines.append(f"  {'policy':<10} {'reviews':>8}   {AVOIDED:<34} {'against ' + own['policy'][0]:<24} autonomy")
+            autonomy = dict(part.filter(metric=AUTONOMY).select("policy", "value").iter_rows())
+            for row in own.to_dicts():
+                share = autonomy.get(row["policy"])
+                lines.append(
+                    f"  {row['policy']:<10} {row['reviews']:>8.1f}   {_told(row, ENDS):<34} "
+                    f"{_told(row, DIFFERENCE):<24} {'-' if share is None else f'{share:.3f}'}"
+                )
+        return "\n".join(lines)
+
+
+DIFFERENCE = ("difference", "difference_low", "difference_high")
+
+
+def compare_policies(
+    scenario: Scenario, *, policies: Sequence[str] = TRIAGE, weekly: Sequence[float] = (), replications: int = 40
+) -> TriageTable:
+    """Run a scenario without people, then with them under each policy and weekly budget, on common random numbers.
+
+    Parameters
+    ----------
+    scenario
+        One with facts and `[reviewers]`; whoever else they are (how many, how they err, tire and answer late) is its own.
+    policies
+        Names of `settings.reviewers.TRIAGE`; the others are compared with the first.
+    weekly
+        Reviews a week; the scenario's own if empty.
+    replications
+        Of each, 2 or more.
+
+    Raises
+    ------
+    UsageError
+        For a scenario without people, an unknown policy, or fewer than two replications.
+    """
+    people = scenario.reviewers
+    if people is None or not scenario.facts:
+        raise UsageError("nobody reviews anything here", where=scenario.name, hint="add [[facts]] and [reviewers]")
+    for name in policies:
+        if name not in TRIAGE:
+            raise UsageError("no such policy", where="policies", given=name, allowed=", ".join(TRIAGE))
+    if replications < 2:  # noqa: PLR2004  # one has no spread
+        raise UsageError("too few replications", where="replications", given=replications, allowed="2 or more")
+    given = scenario.replace(record="bands", replications=replications)
+    without = bench.run(given.replace(reviewers=None))
+    rows: list[dict[str, Any]] = []
+    for budget in weekly or (people.weekly,):
+        first: dict[str, Array] = {}
+        for name in policies:
+            run = bench.run(given.replace(reviewers=replace(people, triage=cast("Triage", name), weekly=budget)))
+            reviews = 0.0 if run.reviews is None else float(run.reviews.mean())
+            for metric, values in _measured(run, without).items():
+                base = first.setdefault(metric, values)
+                row: dict[str, Any] = {"scenario": scenario.name, "weekly": budget, "policy": name, "metric": metric}
+                row |= {"reviews": reviews, "n": int(np.isfinite(values).sum())}
+                row |= _interval(values, ENDS)
+                rows.append(row if base is values else row | _interval(values - base, DIFFERENCE))
+    return TriageTable(frame=pl.DataFrame(rows, schema=SCHEMA))
+
+
+def _measured(run: Run, without: Run) -> dict[str, Array]:
+    """Each metric of each replication; NaN where nothing was reviewed."""
+    reviews = np.zeros(run.scenario.replications) if run.reviews is None else run.reviews.astype(np.float64)
+    found = {AVOIDED: _per(_wrong(without) - _wrong(run), reviews)}
+    if run.counters is not None and without.counters is not None:
+        turns, acted = (run.counters[name].to_numpy().astype(np.float64) for name in ("turns", "acted"))
+        harm = _harm(run)
+        found[HARM] = 100.0 * _per(_harm(without) - harm, reviews)
+        found[LOAD] = 100.0 * _per(reviews, acted)
+        found[AUTONOMY] = _per(acted - harm, turns)
+    return found
+
+
+def _wrong(run: Run) -> Array:
+    sums = run.running_scores
+    wrong: Array = sums.asked - sums.right if sums else np.zeros(run.scenario.replications)
+    return wrong
+
+
+def _harm(run: Run) -> Array:
+    total = 0.0 if run.counters is None else (run.counters["acted_false"] + run.counters["acted_stale"]).to_numpy()
+    return np.asarray(total, dtype=np.float64)
+
+
+def _per(part: Array, whole: Array) -> Array:
+    share: Array = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+    return share
+
+
+def _interval(values: Array, names: Sequence[str]) -> dict[str, float]:
+    held = values[np.isfinite(values)]
+    if len(np.unique(held)) < 2:  # noqa: PLR2004  # all alike: no interval
+        return {names[0]: float(held[0])} if len(held) else {}
+    found = estimate(held, names[0])
+    return dict(zip(names, (found.value, found.low, found.high), strict=True))
+
+
+def _told(row: dict[str, Any], names: Sequence[str]) -> str:
+    value, low, high = (row[name] for name in names)
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if low is None else f"{value:+.2f} [{low:.2f}, {high:.2f}]"

@@ -1,0 +1,56 @@
+"""People's time: what a review avoids under each policy, and the load on them against the reader's autonomy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.plot.style import COLOURS, dress, sheet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from malsim.plot.style import Sheet
+
+__all__ = ["review_load"]
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+def review_load(frame: pl.DataFrame, *, avoided: str, load: str, autonomy: str) -> Sheet:
+    """Draw scenario, weekly, policy, metric, value, low, high: a row a scenario, its last budget on the left.
+
+    On the right a line a policy over the budgets: reviews per 100 actions against the share of turns that ended in a right
+    action; empty where there is no reader.
+    """
+    names = frame["scenario"].unique(maintain_order=True).to_list()
+    policies = frame["policy"].unique(maintain_order=True).to_list()
+    figure = sheet(10.0, 0.9 + 2.9 * len(names))
+    panels = np.atleast_2d(figure.subplots(len(names), 2, width_ratios=[1, 1.3]))
+    for (left, right), name in zip(panels, names, strict=True):
+        own = frame.filter(scenario=name)
+        _bars(left, own.filter(metric=avoided, weekly=own["weekly"][-1]), policies)
+        dress(left, x=f"{avoided} (95 %)", y="", title=name)
+        for number, policy in enumerate(policies):
+            held = own.filter(policy=policy)
+            x, y = (held.filter(metric=metric)["value"] for metric in (load, autonomy))
+            colour = COLOURS[number % len(COLOURS)]
+            right.plot(x, y, marker=MARKERS[number % len(MARKERS)], markersize=5, linewidth=1, color=colour, label=policy)
+        dress(right, x=load, y="right actions per turn (1)", title="load on people against autonomy")
+    panels[0, 1].legend(frameon=False, fontsize=8, ncols=2)
+    return figure
+
+
+def _bars(axes: Axes, rows: pl.DataFrame, policies: list[str]) -> None:
+    places = np.arange(len(policies))[::-1]
+    value, low, high = (rows[name].cast(pl.Float64).to_numpy() for name in ("value", "low", "high"))
+    spread = np.nan_to_num([value - low, high - value]).clip(min=0.0)
+    for number, place in enumerate(places):
+        axes.errorbar(
+            value[number], place, xerr=spread[:, number : number + 1], fmt=MARKERS[number % len(MARKERS)],
+            color=COLOURS[number % len(COLOURS)], markersize=6, capsize=3, linewidth=1,
+        )  # fmt: skip
+    axes.set_yticks(places, policies, fontsize=9)
+    axes.set_ylim(-0.6, len(policies) - 0.4)

@@ -1,0 +1,98 @@
+"""Which facts are in dispute, as every memory shows it: active claims that say different things."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from malsim.sim.agent.snapshot import Snapshot
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+
+__all__ = ["DisputesByFact"]
+
+FORGETS = 0.7  # of a swing, the share that is left a tick later
+
+
+class DisputesByFact:
+    """What triage may know of each fact of each replication; tables have the shape (facts, replications).
+
+    `worth` is the most that an active claim of each value is worth, (values, facts, replications), 0 where none speaks;
+    `lead` and `rival` are the best claim and the best one that says otherwise (rows, NONE for none); `swing` adds up by how
+    much the worth of a value moved from tick to tick, fading; `since` is the tick at which a dispute began; `is_open` says
+    that a claim by anyone but a reviewer came after the last review. None of it knows the truth.
+    """
+
+    def __init__(self, facts: int, replications: int, *, who: int) -> None:
+        shape = (facts, replications)
+        self._who, self._rows, self._ticks = who, 0, 0
+        self.newest, self._seen = np.full((2, *shape), NONE, dtype=np.int64)
+        self.lead, self.rival, self.since = np.full((3, *shape), NONE, dtype=np.int64)
+        self.swing, self.worth = np.zeros(shape), np.zeros((1, *shape))
+        self.disputed: Bools = np.zeros(shape, dtype=bool)
+        self._verdict, self._verdict_at = np.full((2, *shape), NONE, dtype=np.int64)
+
+    def look(self, snapshot: Snapshot) -> None:
+        """Take in the memory as the last tick left it."""
+        self._ticks += 1
+        self._take_new(snapshot)
+        cell_index, size = snapshot.cell_index, self.newest.size
+        speaks = np.flatnonzero(snapshot.active & (cell_index.value != NONE) & (cell_index.fact != NONE))
+        best = np.full(cell_index.most_values * size, NONE, dtype=np.int64)
+        rising = speaks[np.lexsort((-speaks, snapshot.worth[speaks]))]  # of several the best, of equals the first, is last
+        best[cell_index.says[rising]] = rising
+        by_value = best.reshape(-1, *self.newest.shape)
+        worth = np.where(by_value == NONE, 0.0, np.maximum(snapshot.worth[by_value], 0.0) if len(snapshot.worth) else 0.0)
+        moved = np.abs(worth - self.worth).max(axis=0) if worth.shape == self.worth.shape else 0.0
+        self.swing, self.worth = FORGETS * self.swing + moved, worth
+        order = np.argsort(np.where(by_value == NONE, np.inf, -worth), axis=0, kind="stable")
+        self.lead, self.rival = (np.take_along_axis(by_value, order[place][None], axis=0)[0] for place in (0, 1))
+        disputed = (self.lead != NONE) & (self.rival != NONE)
+        self.since = np.where(disputed & ~self.disputed, self._ticks, self.since)
+        self.disputed = disputed
+
+    @property
+    def is_open(self) -> Bools:
+        """Where a dispute waits for a person."""
+        waits: Bools = self.disputed & (self.newest > self._seen)
+        return waits
+
+    def close(self, fact: Ints, rep: Ints) -> None:
+        """A person takes these disputes up; they open again with the next claim."""
+        self._seen[fact, rep] = self.newest[fact, rep]
+        self.since[fact, rep] = self._ticks
+
+    def decide(self, fact: Ints, rep: Ints, value: Ints) -> None:
+        """A person gave these verdicts."""
+        self._verdict[fact, rep], self._verdict_at[fact, rep] = value, self._ticks
+
+    def shares(self) -> Array:
+        """The worth of each value as a probability, a little left for what nobody said."""
+        floored = np.maximum(self.worth, LEAST)
+        shared: Array = floored / floored.sum(axis=0)
+        return shared
+
+    def judged_shares(self, accuracy: float, lasts: Array) -> Array:
+        """The same after what people said last, which counts the less the longer ago: `lasts` ticks until 1/e, by fact.
+
+        p_k ∝ share_k (h L(v|k) + (1 − h) / K);  h = exp(−age / lasts)
+        """
+        shares, count = self.shares(), len(self.worth)
+        fresh = np.where(self._verdict == NONE, 0.0, np.exp((self._verdict_at - self._ticks) / lasts[:, None]))
+        said = np.arange(count)[:, None, None] == self._verdict
+        likely = np.where(said, accuracy, (1.0 - accuracy) / max(count - 1, 1))
+        judged = shares * (fresh * likely + (1.0 - fresh) / count)
+        return judged / judged.sum(axis=0)  # type: ignore[no-any-return]  # of arrays
+
+    def _take_new(self, snapshot: Snapshot) -> None:
+        cell_index, view = snapshot.cell_index, snapshot.view
+        new = np.arange(self._rows, len(view))
+        self._rows = len(view)
+        about = new[(cell_index.fact[new] != NONE) & (view.writer[new] != self._who)]
+        np.maximum.at(self.newest, (cell_index.fact[about], cell_index.rep[about]), about)
+
+
+LEAST = 0.02  # worth of a value that nobody claims

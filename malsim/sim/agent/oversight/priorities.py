@@ -1,0 +1,126 @@
+"""Which dispute a person looks at first: a number for each fact of each replication, the largest first.
+
+Each policy is a function of what triage may know, never of the truth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.sim.agent.oversight.disputes_by_fact import DisputesByFact
+    from malsim.sim.agent.snapshot import Snapshot
+    from malsim.sim.engine.claim_context import Array
+
+__all__ = ["PRIORITIES", "TriageContext", "value_of_look"]
+
+CROWD = 5.0  # contradicting claims that make a full load
+
+
+@dataclass(frozen=True)
+class TriageContext:
+    """What a policy is given; tables have the shape (facts, replications).
+
+    `acted` counts the reader's actions on each fact, `luck` are numbers from 0 to 1, `accuracy` is of a person's look, and
+    `lasts` is for how many ticks each fact stays as it was, by its class.
+    """
+
+    disputes: DisputesByFact
+    snapshot: Snapshot
+    acted: Array
+    luck: Array
+    accuracy: float
+    lasts: Array
+
+    def of_lead(self, column: str, *, none: float) -> Array:
+        """A column of the memory at the leading claim, `none` where there is no claim or no such column."""
+        lead = self.disputes.lead
+        held = self.snapshot.view.column(column)
+        return np.full(lead.shape, none) if held is None or not len(held) else np.where(lead == NONE, none, held[lead])
+
+
+def first(context: TriageContext) -> Array:
+    """The dispute that has waited longest."""
+    return -context.disputes.since.astype(np.float64)
+
+
+def swing(context: TriageContext) -> Array:
+    """The one whose worth moved most of late."""
+    return context.disputes.swing
+
+
+def acted(context: TriageContext) -> Array:
+    """The one whose fact was acted on most."""
+    return context.acted
+
+
+def uncertain(context: TriageContext) -> Array:
+    """The one whose two best values are closest."""
+    shares = np.sort(context.disputes.shares(), axis=0)
+    margin: Array = shares[-2] - shares[-1]
+    return margin
+
+
+def rank(context: TriageContext) -> Array:
+    """triage-rank: momentum, load, time to stale and salience, each from 0 to 1, alike in weight."""
+    disputes = context.disputes
+    load = _against(context) / CROWD
+    stale = 1.0 - context.of_lead("currency", none=1.0)
+    parts = (disputes.swing, load, stale, context.of_lead("salience", none=0.0))
+    total: Array = np.mean([np.clip(part, 0.0, 1.0) for part in parts], axis=0)
+    return total
+
+
+def value(context: TriageContext) -> Array:
+    """Value of information: what a look adds to the chance of a right answer, times how often it is acted on."""
+    demand = (1.0 + context.acted) / (1.0 + context.acted).sum(axis=0)
+    shares = context.disputes.judged_shares(context.accuracy, context.lasts)
+    total: Array = value_of_look(shares, context.accuracy) * demand
+    return total
+
+
+def random(context: TriageContext) -> Array:
+    """Any one: what choosing is measured against."""
+    return context.luck
+
+
+def value_of_look(shares: Array, accuracy: float) -> Array:
+    """What one look adds to the chance that the most probable value is the true one.
+
+        V = Σ_v max_k p_k L(v|k) − max_k p_k;  L(v|k) = accuracy where v = k, else (1 − accuracy) / (K − 1)
+
+    `shares` are the p_k, shape (K, …), summing to 1 over the first axis, K 2 or more; the result is 0 or more.
+    Source: Howard, Information value theory, 1966.
+
+    >>> value_of_look(np.array([[0.5, 0.9], [0.5, 0.1]]), 1.0).round(3).tolist()
+    [0.5, 0.1]
+    """
+    count = len(shares)
+    likely = np.where(np.eye(count, dtype=bool), accuracy, (1.0 - accuracy) / max(count - 1, 1))
+    joint = likely.reshape(count, count, *(1,) * (shares.ndim - 1)) * shares
+    added: Array = joint.max(axis=1).sum(axis=0) - shares.max(axis=0)
+    return np.maximum(added, 0.0)
+
+
+def _against(context: TriageContext) -> Array:
+    """How many active claims say otherwise than the leading one."""
+    disputes, snapshot = context.disputes, context.snapshot
+    cell_index = snapshot.cell_index
+    speaks = np.flatnonzero(snapshot.active & (cell_index.value != NONE) & (cell_index.fact != NONE))
+    fact, rep = cell_index.fact[speaks], cell_index.rep[speaks]
+    differs = cell_index.value[speaks] != cell_index.value[disputes.lead[fact, rep]]
+    found = np.zeros(disputes.lead.shape)
+    np.add.at(found, (fact[differs], rep[differs]), 1.0)
+    return found
+
+
+PRIORITIES: dict[str, Callable[[TriageContext], Array]] = {
+    one.__name__: one for one in (first, swing, acted, uncertain, rank, value, random)
+}

@@ -1,0 +1,58 @@
+"""Cases on their way over a reviewer's desk, as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+
+__all__ = ["ReviewCases"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewCases:
+    """One row a case: the cell looked into (`row`, NONE for an alarm) and one that says otherwise (`other`, NONE for none).
+
+    `rep` is the place of its replication, `due` when the look ends (ms), `turn` the address of its draws and its number
+    among the reviewers' claims, `accuracy` that of the look.
+    """
+
+    row: Ints
+    other: Ints
+    rep: Ints
+    due: Ints
+    turn: Ints
+    accuracy: Array
+
+    @classmethod
+    def of(cls, *, row: Any, rep: Any, turn: Any, accuracy: Any, other: Any = NONE) -> ReviewCases:
+        """Cases that nobody has taken up yet; numbers stand for all."""
+        whole = (np.full(len(rep), held, dtype=np.int64) for held in (row, other, rep, 0, turn))
+        row, other, rep, due, turn = whole
+        return cls(row=row, other=other, rep=rep, due=due, turn=turn, accuracy=np.full(len(rep), accuracy, dtype=np.float64))
+
+    @classmethod
+    def none(cls) -> ReviewCases:
+        """No case."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return cls.of(row=nothing, rep=nothing, turn=nothing, accuracy=0.0)
+
+    def due_at(self, due: Ints) -> ReviewCases:
+        """The same, with the times at which their looks end."""
+        return replace(self, due=due)
+
+    def rows(self, which: Bools) -> ReviewCases:
+        """Those that are marked."""
+        return ReviewCases(**{one.name: getattr(self, one.name)[which] for one in fields(self)})
+
+    def joined(self, other: ReviewCases) -> ReviewCases:
+        """These, and others after them."""
+        return ReviewCases(**{
+            one.name: np.append(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)
+        })  # fmt: skip

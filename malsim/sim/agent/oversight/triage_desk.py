@@ -1,0 +1,132 @@
+"""Limited people who choose: at each tick the disputes that a policy puts first go to the hands that are free."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.schema import NONE
+from malsim.sim.agent.oversight.disputes_by_fact import DisputesByFact
+from malsim.sim.agent.oversight.priorities import PRIORITIES, TriageContext
+from malsim.sim.agent.oversight.review_cases import ReviewCases
+from malsim.sim.agent.reviewer_pool import ReviewerPool
+from malsim.sim.clock import DAY
+
+if TYPE_CHECKING:
+    from malsim.sim.agent.run_context import RunContext
+    from malsim.sim.agent.snapshot import Snapshot
+    from malsim.sim.engine.claim_batch import ClaimBatch
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.sim.settings.reviewers import Reviewers
+
+__all__ = ["TriageDesk"]
+
+WEEK = 7 * DAY
+
+
+class TriageDesk(ReviewerPool):
+    """Disputes of every replication, those first that the policy of `Reviewers.triage` puts first.
+
+    A dispute is a fact of which active claims say different things; a person who took it up does so again only after a new
+    claim. The verdict contradicts the leading claim or its rival, or both, and supports the one that is right. The kth look
+    at a fact has the same luck under every policy. `acted`, shape (facts, replications), counts actions by fact and is
+    the reader's own to bring up to date; `lasts` is for how many ticks each fact stays as it was, by its class.
+    """
+
+    def __init__(
+        self,
+        reviewers: Reviewers,
+        context: RunContext,
+        *,
+        who: int,
+        form: int,
+        turn_every: int,
+        lasts: Array,
+        acted: Array | None = None,
+    ) -> None:
+        super().__init__(reviewers, context, who=who, form=form)
+        shape = (len(context.world.facts), len(context.reps))
+        self._disputes = DisputesByFact(*shape, who=who)
+        self._acted = np.zeros(shape) if acted is None else acted
+        self._turn_every, self._ticks, self._lasts = turn_every, 0, lasts
+        self._looks = np.zeros(shape, dtype=np.int64)  # how often each fact was looked into
+        self._taken = np.zeros(shape[1], dtype=np.int64)  # disputes taken up in all
+        self._today, self._day = np.zeros(shape[1]), 0
+
+    @property
+    def waiting(self) -> Ints:
+        """How many disputes of each replication wait for a person, and how many are under review."""
+        waits: Ints = super().waiting + self._disputes.is_open.sum(axis=0)
+        return waits
+
+    def escalate(self, snapshot: Snapshot, now: int, day: float) -> None:
+        """Hand the first of the open disputes to whoever is free before the next tick."""
+        disputes, policy = self._disputes, self._reviewers.triage
+        self._ticks += 1
+        disputes.look(snapshot)
+        is_open = disputes.is_open & ~self._under_review(snapshot)
+        if not is_open.any():
+            return
+        luck = self._draws.uniform("triage", rep=self._reps, member=np.arange(len(is_open))[:, None], turn=self._ticks)
+        score = PRIORITIES[policy](
+            TriageContext(disputes, snapshot, self._acted, luck, self._reviewers.accuracy, self._lasts)
+        )
+        order = np.argsort(np.where(is_open, -score, np.inf), axis=0, kind="stable")
+        taken = np.take_along_axis(is_open, order, axis=0) & (np.arange(len(order))[:, None] < self._room(now))
+        rep, place = np.nonzero(taken.T)
+        self._take(order[place, rep], rep, now)
+        self._tell(disputes.lead[order[place, rep], rep], disputes.rival[order[place, rep], rep], rep, day)
+
+    def reviewed(self, snapshot: Snapshot, before: int) -> ClaimBatch:
+        """The verdicts that reviewers hand in before a time, as claims."""
+        verdicts = super().reviewed(snapshot, before)
+        self._disputes.decide(verdicts.fact, verdicts.rep, verdicts.value)
+        return verdicts
+
+    def _take(self, fact: Ints, rep: Ints, now: int) -> None:
+        """Queue these disputes, replication by replication in the order of the policy."""
+        disputes = self._disputes
+        cases = ReviewCases.of(
+            row=disputes.lead[fact, rep], other=disputes.rival[fact, rep], rep=rep,
+            turn=self._looks[fact, rep] * len(self._looks) + fact, accuracy=self._accuracy(fact, rep, now),
+        )  # fmt: skip
+        self._queue(cases, now)
+        self._looks[fact, rep] += 1
+        self._taken += np.bincount(rep, minlength=len(self._taken))
+        disputes.close(fact, rep)
+
+    def _tell(self, lead: Ints, rival: Ints, rep: Ints, day: float) -> None:
+        handles = self._log.handles
+        self._log.record("escalated", day, rep, subject=lambda: handles.gather(lead),
+                         detail=f"chosen by {self._reviewers.triage}", cause=lambda: handles.gather(rival))  # fmt: skip
+
+    def _accuracy(self, fact: Ints, rep: Ints, now: int) -> Array:
+        """Of each look: a person who has made n of them today is right less often, never less than by chance."""
+        day = now // DAY
+        if day != self._day:
+            self._today[:], self._day = 0.0, day
+        nth = np.arange(len(rep)) - np.searchsorted(rep, rep)
+        made = (self._today[rep] + nth) // self._reviewers.count
+        self._today += np.bincount(rep, minlength=len(self._today))
+        chance = 1.0 / self._world.choices[fact]
+        tired: Array = self._reviewers.accuracy * (1.0 - self._reviewers.tires) ** made
+        return np.minimum(np.maximum(tired, chance), self._reviewers.accuracy)
+
+    def _room(self, now: int) -> Ints:
+        """How many disputes each replication's people can begin before the next tick, within what a week allows."""
+        left = now + self._turn_every - np.maximum(self._free_at, now)
+        room: Ints = np.maximum(-(-left // self._reviewers.each), 0).sum(axis=1)
+        weekly = self._reviewers.weekly
+        if weekly:
+            allowed = np.floor(weekly * now / WEEK + 1e-9).astype(np.int64)
+            room = np.minimum(room, allowed - self._taken)
+        return room
+
+    def _under_review(self, snapshot: Snapshot) -> Bools:
+        """The facts that somebody is looking into."""
+        found = np.zeros(self._looks.shape, dtype=bool)
+        row = self._cases.row
+        at = row != NONE
+        found[snapshot.cell_index.fact[row[at]], self._cases.rep[at]] = True
+        return found

@@ -1,0 +1,112 @@
+"""People who choose which dispute to look into: what each policy puts first, and what holds of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim.cli import main
+from malsim.errors import ScenarioError, UsageError
+from malsim.lab.studies.triage import compare_policies
+from malsim.scenario.file.scenario_file import read
+from malsim.sim import bench
+from malsim.sim.agent.oversight.priorities import value_of_look
+from malsim.sim.clock import DAY
+from malsim.sim.settings.reviewers import TRIAGE, Reviewers
+
+if TYPE_CHECKING:
+    from malsim.sim.run import Run
+    from malsim.sim.settings.scenario import Scenario
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+SHARES = st.lists(st.floats(0.01, 1.0), min_size=2, max_size=5)
+
+
+def given_people(**changes: object) -> Scenario:
+    made = read(SCENARIOS / "triage_popular.toml").replace(days=21.0, replications=3)
+    assert made.reviewers
+    return made.replace(reviewers=replace(made.reviewers, **changes))  # type: ignore[arg-type]  # settings by name
+
+
+def verdicts(run: Run) -> pl.DataFrame:
+    return run.memory.cells.filter(pl.col("writer") == "reviewers").sort("rep", "created")
+
+
+@given(SHARES, st.floats(0.0, 1.0))
+def test_a_look_never_costs_and_at_best_ends_all_doubt(weights: list[float], accuracy: float) -> None:
+    shares = np.array(weights) / sum(weights)
+    worth = float(value_of_look(shares, accuracy))
+    doubt = 1.0 - shares.max()
+    assert -1e-12 <= worth <= doubt + 1e-12
+    assert float(value_of_look(shares, 1.0)) == pytest.approx(doubt)
+    assert float(value_of_look(shares, 1.0 / len(shares))) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("policy", TRIAGE)
+def test_every_policy_makes_as_many_reviews_as_a_week_allows(policy: str) -> None:
+    run = bench.run(given_people(triage=policy).replace(record="bands"))
+    assert run.reviews is not None
+    assert run.reviews.tolist() == [28, 28, 28]  # ten a week; two are still under way
+
+
+def test_those_who_can_do_more_than_a_week_allows_do_no_more_and_those_who_cannot_do_less() -> None:
+    free = bench.run(given_people(weekly=0.0).replace(record="bands")).reviews
+    slow = bench.run(given_people(weekly=0.0, each=2 * DAY).replace(record="bands")).reviews
+    assert free is not None
+    assert slow is not None
+    assert free.min() > 29
+    assert slow.max() <= 11
+
+
+def test_a_late_verdict_says_what_was_seen_when_it_was_looked_at() -> None:
+    at_once, late = (verdicts(bench.run(given_people(triage="random", late=days * DAY))) for days in (0, 3))
+    first = [frame.group_by("rep", maintain_order=True).first() for frame in (at_once, late)]
+    assert (first[1]["created"] - first[0]["created"]).to_list() == pytest.approx([3.0] * 3)
+    assert first[0]["title"].to_list() == first[1]["title"].to_list()
+
+
+def test_people_who_tire_err_more() -> None:
+    fresh, tired = (
+        compare_policies(given_people(weekly=70.0, tires=tires), policies=["first"], replications=4).frame["value"][0]
+        for tires in (0.0, 0.3)
+    )
+    assert tired < fresh
+
+
+def test_a_policy_is_asked_for_by_name_and_nobody_triages_without_people() -> None:
+    with pytest.raises(ScenarioError, match="triage"):
+        Reviewers(triage="loudest")  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(ScenarioError, match="only under a policy"):
+        Reviewers(weekly=3.0)
+    with pytest.raises(UsageError, match="nobody reviews"):
+        compare_policies(given_people().replace(reviewers=None))
+    with pytest.raises(UsageError, match="no such policy"):
+        compare_policies(given_people(), policies=["loudest"])
+
+
+def test_the_command_prints_a_table_and_writes_a_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(SCENARIOS / "triage_popular.toml")
+    given = [
+        "triage",
+        path,
+        "--policies",
+        "first,value",
+        "--weekly",
+        "5,10",
+        "--replications",
+        "2",
+        "-o",
+        str(tmp_path / "o"),
+    ]
+    assert main(given) == 0
+    said = capsys.readouterr().out
+    assert "wrong answers avoided per review" in said
+    assert sorted(one.name for one in (tmp_path / "o").iterdir()) == ["triage.json", "triage.parquet", "triage.png"]
+    assert main(["triage", path, "--weekly", "many"]) == 2
