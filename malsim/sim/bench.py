@@ -19,8 +19,7 @@ from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
 from malsim.sim.agent.cell_index import CellIndex
 from malsim.sim.agent.netlist_runner import NetlistRunner
-from malsim.sim.agent.oversight.triage_desk import TriageDesk
-from malsim.sim.agent.reviewer_pool import ReviewerPool
+from malsim.sim.agent.oversight.triage_desk import pool_of
 from malsim.sim.agent.run_context import RunContext
 from malsim.sim.agent.snapshot import Snapshot
 from malsim.sim.agent.tick_context import TickContext
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.gate.verdicts import GateResult
     from malsim.sim.engine.claim_context import Ints
-    from malsim.sim.settings.reviewers import Reviewers
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["Bench", "Watch", "run"]
@@ -104,7 +102,8 @@ class Bench:
             self.counters = TurnCounters(len(reps))
             self.session = Session(scenario.reader, self.context, self.counters, who=self.populations.reader, form=0)
         if scenario.reviewers:
-            self.reviewers = self._reviewer_pool(scenario.reviewers)
+            acted = self.session.acted if self.session else None
+            self.reviewers = pool_of(scenario.reviewers, scenario, self.context, who=self.populations.reviewers, acted=acted)
         self._known_until = -1  # the changes of truth before this time are known to the recorder
         self.netlist_runner = NetlistRunner.of(scenario, self.context)
         self.context.log.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
@@ -113,15 +112,6 @@ class Bench:
         self._scanned = self.calendar.event()
         for process in (self._script, self._populations, self._ticks):
             self.calendar.process(process())
-
-    def _reviewer_pool(self, reviewers: Reviewers) -> ReviewerPool:
-        place: dict[str, Any] = {"who": self.populations.reviewers, "form": 1}
-        if not reviewers.triage:
-            return ReviewerPool(reviewers, self.context, **place)
-        rules, every = self.scenario.rules, self.scenario.turn_every
-        lasts = np.array([getattr(rules, f"tau_{fact.stability}") * DAY / every for fact in self.scenario.facts])
-        acted = self.session.acted if self.session else None
-        return TriageDesk(reviewers, self.context, **place, turn_every=every, lasts=lasts, acted=acted)
 
     def made(self) -> Run:
         """The run, once the calendar is empty."""

@@ -107,9 +107,9 @@ BROKEN: dict[str, tuple[str, ...]] = {
     "supersede_by_own": ("rules.supersede_by = any",),
     "sybil": ("rules.support_ceiling = 0", "rules.support_ceiling = 1", "writers.honest.accuracy = 0"),
     "ten_sybils": ("without writers.2",),
-    "triage_popular": ("without reviewers", "writers.honest.accuracy = 0"),
+    "triage_popular": ("reviewers.weekly = 1",),
     "triage_static": ("without reviewers",),
-    "triage_tired": ("without reviewers",),
+    "triage_tired": ("without reviewers", "reviewers.late = 60"),
     "tripwire": (
         "netlist: cut ack",
         "netlist: cut is-stale",

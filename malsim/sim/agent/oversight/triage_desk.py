@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from malsim.sim.engine.claim_batch import ClaimBatch
     from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.settings.reviewers import Reviewers
+    from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["TriageDesk"]
+__all__ = ["TriageDesk", "pool_of"]
 
 WEEK = 7 * DAY
 
@@ -130,3 +131,14 @@ class TriageDesk(ReviewerPool):
         at = row != NONE
         found[snapshot.cell_index.fact[row[at]], self._cases.rep[at]] = True
         return found
+
+
+def pool_of(
+    reviewers: Reviewers, scenario: Scenario, context: RunContext, *, who: int, acted: Array | None = None
+) -> ReviewerPool:
+    """The people of a scenario: those who choose by a policy, or take what comes."""
+    if not reviewers.triage:
+        return ReviewerPool(reviewers, context, who=who, form=1)
+    rules, every = scenario.rules, scenario.turn_every
+    lasts = np.array([getattr(rules, f"tau_{fact.stability}") * DAY / every for fact in scenario.facts])
+    return TriageDesk(reviewers, context, who=who, form=1, turn_every=every, lasts=lasts, acted=acted)
