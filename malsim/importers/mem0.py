@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from malsim.importers.reading.records import Records, day_of, edges_of, text_of
+import polars as pl
+
+from malsim.importers.reading.columns import filled, lists, texts
+from malsim.importers.reading.put import EDGES
+from malsim.importers.reading.records import Records, days_of, text_of
 
 if TYPE_CHECKING:
     from malsim.importers.reading.records import Options
@@ -14,8 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["read", "recognises"]
 
 UNKNOWN = "unknown:mem0"
-_OLD, _NEW, _CREATED = ("old_memory", "prev_value"), ("new_memory", "new_value"), ("created_at", "timestamp")
+_COLUMNS: dict[str, tuple[str, ...]] = {  # each by the names it has borne
+    "memory": ("memory_id",), "event": ("event",), "old": ("old_memory", "prev_value"), "new": ("new_memory", "new_value"),
+    "created": ("created_at", "timestamp"), "updated": ("updated_at",), "actor": ("actor_id",), "role": ("role",),
+}  # fmt: skip
 _SCOPES = ("user_id", "agent_id", "run_id", "app_id")
+_WHEN = ("created", "updated")
+_THEIRS = {"their_actor": "actor_id", "attributed": "attributed_to", "their_role": "role", "user": "user_id"}  # of a payload
+_VOICES = ("actor", "their_actor", "attributed", "role", "their_role", "user")  # who wrote: the first that is told
+_DAYS = {"day": "created_at", "last": "updated_at", "expires": "expiration_date"}
+_VERSION = ("memory", "version", "title", "writer", "day", "replaces", "expires", "topics", "entities", "chain", "place")
 Payloads = dict[str, dict[str, Any]]
 
 
@@ -28,20 +41,26 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Records:
     """ADD is a claim, UPDATE one that supersedes the former, DELETE annexes; payloads say who wrote."""
-    chains = _Chains(_payloads(options.payload), contradict=options.contradict)
-    if source.is_database:
-        names = source.tables["history"]
-        taken = [next((name for name in found if name in names), None) for found in (_OLD, _NEW, _CREATED)]
-        taken += [name if name in names else None for name in ("updated_at", "actor_id", "role")]
-        columns = ", ".join(name or "NULL" for name in taken)
-        for row in source.rows(f"SELECT memory_id, upper(event), {columns} FROM history ORDER BY rowid"):  # noqa: S608  # our names
-            chains.take(*row)
-        form = "a mem0 history database"
-    else:
-        chains.payloads = _payloads(source.document)
-        form = "mem0's memories as JSON"
-    chains.take_payloads()
-    return chains.records(form)
+    payloads = _payloads(options.payload if source.is_database else source.document)
+    told = _told(payloads)
+    events = _counted(_events(source, told))
+    cells = _cells(events, told)
+    replaced = cells.filter("replaces").select(
+        source="key", relation=pl.lit("supersedes"), target=_key(pl.col("version") - 1), weight=0.0
+    )
+    accused = replaced.with_columns(relation=pl.lit("contradicts"), weight=-1.0).head(replaced.height * options.contradict)
+    deleted = int(events["deletes"].sum())
+    return Records(
+        form="a mem0 history database" if source.is_database else "mem0's memories as JSON",
+        cells=cells.drop("memory", "version", "replaces"),
+        edges=pl.concat([replaced, accused]).select(pl.col(name).cast(kind) for name, kind in EDGES.items()),
+        extras=_metadata(payloads, cells),
+        counts={
+            "versions known only from the row that replaced them": int(events["lost"].sum()),
+            "deleted, with no successor on record: annexed": deleted,
+            "events left out: no text, or of an unknown kind": events.height - int(events["says"].sum()) - deleted,
+        },
+    )
 
 
 def _payloads(held: Any) -> Payloads:
@@ -60,103 +79,114 @@ def _payloads(held: Any) -> Payloads:
     return found
 
 
-class _Chains:
-    """The versions of each memory as columns of cells, filled event by event."""
+def _told(payloads: Payloads) -> pl.DataFrame:
+    """What payloads say of each memory: a version of it, who wrote it, its topics and entities."""
+    held = payloads.values()
 
-    def __init__(self, payloads: Payloads, *, contradict: bool) -> None:
-        self.payloads, self.contradict = payloads, contradict
-        self.columns: dict[str, list[Any]] = {
-            name: [] for name in ("key", "object", "title", "writer", "created", "touched", "status", "annexed")
-        }
-        self.latest: dict[str, tuple[int, int]] = {}  # of a memory: its version, and that version's row
-        self.edges: list[tuple[str, str, str, float]] = []
-        self.from_updates = self.deleted = self.odd = 0
+    def each(name: str) -> list[Any]:
+        return [payload.get(name) for payload in held]
 
-    def take(
-        self, memory: Any, event: Any, old: Any, new: Any, created: Any, updated: Any, actor: Any, role: Any
-    ) -> None:  # fmt: skip
-        """One row of the history."""
-        memory, writer = str(memory), self.writer(str(memory), actor, role)
-        if event in ("UPDATE", "DELETE") and memory not in self.latest and text_of(old):
-            self.add(memory, old, writer, day_of(created))  # its own row is lost; what it said is on record here
-            self.from_updates += 1
-        if event == "ADD" and text_of(new):
-            self.add(memory, new, writer, day_of(created))
-        elif event == "UPDATE" and text_of(new):
-            self.update(memory, new, writer, day_of(updated))
-        elif event == "DELETE" and memory in self.latest:
-            self.delete(memory, day_of(updated))
-        else:
-            self.odd += 1
+    told = pl.DataFrame(
+        [
+            texts("memory", payloads),
+            texts("title", map(text_of, each("memory"))),
+            *(texts(name, map(text_of, each(field))) for name, field in _THEIRS.items()),
+            *(days_of(name, each(field)) for name, field in _DAYS.items()),
+            lists("topics", map(_texts, each("categories"))),
+            lists("entities", (_texts([payload.get(scope) for scope in _SCOPES]) for payload in held)),
+        ]
+    )
+    writer = pl.coalesce(*_THEIRS, pl.lit(UNKNOWN))
+    return told.with_columns(writer=writer, version=pl.lit(1, pl.Int64), replaces=pl.lit(value=False))
 
-    def writer(self, memory: str, actor: Any, role: Any) -> str:
-        payload = self.payloads.get(memory, {})
-        told = (
-            *(actor, payload.get("actor_id"), payload.get("attributed_to")),
-            *(role, payload.get("role"), payload.get("user_id")),
-        )
-        return next((text for one in told if (text := text_of(one))), UNKNOWN)
 
-    def add(self, memory: str, text: str, writer: str, day: float | None) -> None:
-        version = self.latest.get(memory, (0, 0))[0] + 1
-        self.latest[memory] = (version, len(self.columns["key"]))
-        values = (f"{memory}@{version}", memory, text_of(text), writer, day, day, "active", False)
-        for column, value in zip(self.columns.values(), values, strict=True):
-            column.append(value)
+def _events(source: Source, told: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the history with their writers; what is blank is null."""
+    names = source.tables.get("history", frozenset())
+    taken = (next((name for name in found if name in names), "NULL") for found in _COLUMNS.values())
+    rows = source.rows(f"SELECT {', '.join(taken)} FROM history ORDER BY rowid") if names else []  # noqa: S608  # our names
+    held = {name: map(itemgetter(place), rows) for place, name in enumerate(_COLUMNS)}
+    events = pl.DataFrame([days_of(name, told) if name in _WHEN else texts(name, told) for name, told in held.items()])
+    event = pl.col("event").fill_null("").str.to_uppercase()
+    events = events.with_columns(event, *map(filled, ("old", "new", "actor", "role")))
+    told = told.select("memory", *_THEIRS, "expires", "topics", "entities")
+    events = events.join(told, on="memory", how="left", maintain_order="left")
+    chain = pl.col("memory").cast(pl.Categorical).to_physical()  # numbers are grouped faster than texts
+    return events.with_columns(chain=chain, writer=pl.coalesce(*_VOICES, pl.lit(UNKNOWN)))
 
-    def update(self, memory: str, text: str, writer: str, day: float | None) -> None:
-        before = self.latest.get(memory)
-        self.add(memory, text, writer, day)
-        if before is None:
-            return
-        if self.columns["status"][before[1]] == "active":
-            self.columns["status"][before[1]] = "superseded"
-        new, old = f"{memory}@{before[0] + 1}", f"{memory}@{before[0]}"
-        self.edges.append((new, "supersedes", old, 0.0))
-        if self.contradict:
-            self.edges.append((new, "contradicts", old, -1.0))
 
-    def delete(self, memory: str, day: float | None) -> None:
-        row = self.latest[memory][1]
-        self.columns["status"][row], self.columns["annexed"][row] = "annexed", True
-        self.columns["touched"][row] = self.columns["touched"][row] if day is None else day
-        self.deleted += 1
+def _counted(events: pl.DataFrame) -> pl.DataFrame:
+    """What each event comes to, and `version`, that of its memory after it.
 
-    def take_payloads(self) -> None:
-        """Memories that stand in no history."""
-        for memory, payload in self.payloads.items():
-            if memory not in self.latest and text_of(payload["memory"]):
-                self.add(memory, payload["memory"], self.writer(memory, None, None), day_of(payload.get("created_at")))
-                updated = day_of(payload.get("updated_at"))
-                self.columns["touched"][-1] = self.columns["touched"][-1] if updated is None else updated
+    It `says` a version; it `deletes` the latest; one is `lost` where a memory's first event tells only what it replaced.
+    """
+    event, known = pl.col("event"), pl.col("memory").is_not_null()
+    events = events.with_columns(
+        says=known & event.is_in(["ADD", "UPDATE"]) & pl.col("new").is_not_null(),
+        lost=known & event.is_in(["UPDATE", "DELETE"]) & pl.col("old").is_not_null(),
+    )
+    first = (pl.col("says") | pl.col("lost")).cum_sum().over("chain") == 1
+    events = events.with_columns(lost=pl.col("lost") & first)
+    events = events.with_columns(version=(pl.col("says").cast(pl.Int64) + pl.col("lost")).cum_sum().over("chain"))
+    return events.with_columns(deletes=known & (event == "DELETE") & (pl.col("version") > 0))
 
-    def about(self) -> dict[str, list[Any]]:
-        """What payloads say of each version's memory."""
-        payloads = [self.payloads.get(memory, {}) for memory in self.columns["object"]]
-        return {
-            "expires": [day_of(payload.get("expiration_date")) for payload in payloads],
-            "topics": [_texts(payload.get("categories")) for payload in payloads],
-            "entities": [_texts([payload.get(scope) for scope in _SCOPES]) for payload in payloads],
-        }
 
-    def records(self, form: str) -> Records:
-        about = self.about() if self.payloads else {}
-        metadata = {memory: payload["metadata"] for memory, payload in self.payloads.items() if payload.get("metadata")}
-        extras = [
-            (key, "metadata", json.dumps(metadata[memory]))
-            for key, memory in zip(self.columns["key"], self.columns["object"], strict=True) if memory in metadata
-        ]  # fmt: skip
-        return Records.of(
-            form,
-            self.columns | about,
-            edges=edges_of(self.edges),
-            extras=extras,
-            counts={
-                "versions known only from the row that replaced them": self.from_updates,
-                "deleted, with no successor on record: annexed": self.deleted,
-                "events left out: no text, or of an unknown kind": self.odd,
-            },
-        )
+def _versions(events: pl.DataFrame) -> pl.DataFrame:
+    """A row a version, in the order of the events."""
+    updates = pl.col("event") == "UPDATE"
+    place = pl.int_range(pl.len()) * 2
+    says = events.select(
+        *("says", "memory", "version", "writer", "expires", "topics", "entities", "chain"),
+        place=place + 1,
+        title=pl.col("new"),
+        day=pl.when(updates).then("updated").otherwise("created"),
+        replaces=updates & (pl.col("version") > 1),
+    ).filter("says")
+    lost = events.select(
+        *("lost", "memory", "writer", "expires", "topics", "entities", "chain"),
+        place=place,
+        title=pl.col("old"),
+        day=pl.col("created"),
+        version=pl.lit(1, pl.Int64),
+        replaces=pl.lit(value=False),
+    ).filter("lost")
+    return says.select(_VERSION).merge_sorted(lost.select(_VERSION), "place")
+
+
+def _cells(events: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+    """Every version with its status, those of memories that stand in payloads alone last."""
+    cells = _versions(events)
+    gone = events.filter("deletes").group_by("chain", "version").agg(left=pl.col("updated").drop_nulls().last())
+    cells = cells.join(gone.with_columns(annexed=True), on=["chain", "version"], how="left", maintain_order="left")
+    cells = cells.with_columns(after=pl.col("replaces").shift(-1, fill_value=False).over("chain"))
+    alone = told.filter(pl.col("title").is_not_null()).join(cells, on="memory", how="anti")
+    cells = pl.concat([cells.with_columns(last=pl.lit(None, pl.Float64)), alone.drop(*_THEIRS)], how="diagonal")
+    annexed = pl.col("annexed").fill_null(value=False)
+    ended = pl.when(annexed).then(pl.lit("annexed")).when("after").then(pl.lit("superseded"))
+    about = ("expires", "topics", "entities") if told.height else ()
+    return cells.select(
+        _key(pl.col("version")).alias("key"),
+        pl.col("memory").alias("object"),
+        "title",
+        "writer",
+        pl.col("day").alias("created"),
+        pl.coalesce("left", "last", "day").alias("touched"),
+        ended.otherwise(pl.lit("active")).alias("status"),
+        annexed.alias("annexed"),
+        *(*about, "memory", "version", "replaces"),
+    )
+
+
+def _key(version: pl.Expr) -> pl.Expr:
+    return pl.concat_str("memory", pl.lit("@"), version.cast(pl.String))
+
+
+def _metadata(payloads: Payloads, cells: pl.DataFrame) -> pl.DataFrame:
+    """The metadata of each version's memory, as JSON."""
+    held = {memory: json.dumps(payload["metadata"]) for memory, payload in payloads.items() if payload.get("metadata")}
+    known = pl.DataFrame([texts("memory", held), texts("value", held.values())])
+    found = cells.select("memory", cell="key").join(known, on="memory", maintain_order="left")
+    return found.select("cell", pl.lit("metadata").alias("name"), "value")
 
 
 def _texts(values: Any) -> list[str]:

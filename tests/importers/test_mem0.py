@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import TYPE_CHECKING, Any
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
 
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.records import Options
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COLUMNS = "id, memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role"
 ADDED, LATER, LAST = (f"2026-03-0{day}T12:00:00+00:00" for day in (2, 5, 7))
@@ -92,3 +95,46 @@ def test_a_live_database_is_copied_with_its_log(tmp_path: Path) -> None:
     assert bring(path).memory.cells["title"].to_list() == ["one", "new"]
     assert before == {found.name: found.read_bytes() for found in tmp_path.iterdir()}
     live.close()
+
+
+EVENTS = st.tuples(
+    st.sampled_from("abc"),
+    st.sampled_from([None, " ", "before"]),
+    st.sampled_from([None, "", "after"]),
+    st.sampled_from(["ADD", "UPDATE", "DELETE", "update", "NONE"]),
+    st.sampled_from([ADDED, "2 Mar 2026", None]),
+    st.sampled_from([LATER, LAST, None]),
+)
+
+
+def one_by_one(events: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """What the events come to, told event by event: key, title, status, dated or not."""
+    cells: list[list[Any]] = []
+    latest: dict[str, int] = {}
+    version: dict[str, int] = {}
+
+    def add(memory: str, title: str, day: str | None) -> None:
+        version[memory], latest[memory] = version.get(memory, 0) + 1, len(cells)
+        cells.append([f"{memory}@{version[memory]}", title, "active", day is not None])
+
+    for memory, old, new, written, created, updated in events:
+        event = written.upper()
+        if event in ("UPDATE", "DELETE") and memory not in latest and old == "before":
+            add(memory, old, created)
+        before = latest.get(memory)
+        if event in ("ADD", "UPDATE") and new == "after":
+            add(memory, new, created if event == "ADD" else updated)
+            if event == "UPDATE" and before is not None and cells[before][2] == "active":
+                cells[before][2] = "superseded"
+        elif event == "DELETE" and before is not None:
+            cells[before][2] = "annexed"
+    return [tuple(cell) for cell in cells]
+
+
+@given(st.lists(EVENTS, min_size=1, max_size=12))
+def test_the_columns_come_to_what_the_events_do_one_by_one(events: list[tuple[Any, ...]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [(f"h{i}", *event, 0, None, None) for i, event in enumerate(events)]
+        came = bring(history(Path(folder) / "history.db", rows))
+    cells = came.memory.cells.select("key", "title", "status", pl.col("created").is_not_null()).rows()
+    assert cells == one_by_one(events)

@@ -51,14 +51,15 @@ def put(memory: Memory, rows: pl.DataFrame, edges: pl.DataFrame) -> Placed:
 
     Edges name their ends by key. What stands between the other cells stays as it is.
     """
-    rows = rows.unique("key", keep="last", maintain_order=True)
+    if rows["key"].n_unique() < rows.height:
+        rows = rows.unique("key", keep="last", maintain_order=True)
     place = _places(memory, rows["key"])
     fresh = place < 0
     place[fresh] = memory.cells.height + np.arange(int(fresh.sum()))
     author, writers = _authors(memory, rows["writer"])
     old = memory.cells.with_row_index("row").filter(~pl.col("row").is_in(place))
     new = _cells(rows, author).with_columns(pl.Series("row", place, dtype=pl.UInt32))
-    cells = pl.concat([old.select(new.columns), new]).sort("row").drop("row")
+    cells = (pl.concat([old.select(new.columns), new]).sort("row") if memory.cells.height else new).drop("row")
     kept = memory.edges.filter(~pl.col("source").is_in(place))
     after = Memory(cells, kept, writers)
     found, loose = _by_row(after, edges)

@@ -44,7 +44,7 @@ def with_lines(memory: Memory, rows: pl.DataFrame) -> Memory:
 
 def _versions(height: int, new: Ints, old: Ints) -> Ints:
     """The place of each row in its chain, from 1; rows that supersede one another in a circle stay at 1."""
-    version, waiting = np.ones(height, dtype=np.int64), np.bincount(new, minlength=height)
+    version, waiting = [1] * height, np.bincount(new, minlength=height).tolist()
     heirs: dict[int, list[int]] = {}
     for newer, older in zip(new.tolist(), old.tolist(), strict=True):
         heirs.setdefault(older, []).append(newer)
@@ -56,7 +56,7 @@ def _versions(height: int, new: Ints, old: Ints) -> Ints:
             waiting[heir] -= 1
             if not waiting[heir]:
                 free.append(heir)
-    return version
+    return np.array(version, dtype=np.int64)
 
 
 def _pairs(memory: Memory, rows: pl.DataFrame) -> tuple[Ints, Ints]:

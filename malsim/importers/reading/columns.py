@@ -1,0 +1,50 @@
+"""Columns of texts and of lists, made at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["filled", "lists", "texts"]
+
+
+def texts(name: str, held: Iterable[object]) -> pl.Series:
+    """A column of texts: numbers are written out, what is neither is null.
+
+    >>> texts("id", ["a", 7, None, b"x"]).to_list()
+    ['a', '7', None, None]
+    """
+    values = list(held)
+    try:
+        return pl.Series(name, values, pl.String)
+    except (TypeError, pl.exceptions.PolarsError):
+        told = [str(value) if isinstance(value, (int, float)) else value for value in values]
+        return pl.Series(name, [value if isinstance(value, str) else None for value in told], pl.String)
+
+
+def filled(name: str) -> pl.Expr:
+    """A column of texts, null where they are blank.
+
+    >>> pl.DataFrame({"said": ["tea", " "]}).select(filled("said"))["said"].to_list()
+    ['tea', None]
+    """
+    return pl.when(pl.col(name).str.strip_chars() != "").then(pl.col(name)).alias(name)
+
+
+def lists(name: str, held: Iterable[list[str] | None]) -> pl.Series:
+    """A column of lists of texts, put together from their items, which is many times as fast as one by one.
+
+    >>> lists("topics", [["a", "b"], None]).to_list()
+    [['a', 'b'], []]
+    """
+    values = list(held)
+    counts = [len(one) if one else 0 for one in values]
+    rows = pl.DataFrame({"row": pl.int_range(len(values), eager=True), "times": pl.Series(counts, dtype=pl.UInt32)})
+    flat = rows.select(pl.col("row").repeat_by("times")).filter(pl.col("row").list.len() > 0).explode("row")
+    flat = flat.with_columns(pl.Series(name, [item for one in values for item in one or ()], pl.String))
+    joined = rows.join(flat.group_by("row").agg(name), on="row", how="left", maintain_order="left")
+    return joined[name].fill_null([])
