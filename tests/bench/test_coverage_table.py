@@ -1,4 +1,4 @@
-"""The coverage of sequential stopping: of 1,000 runs a metric, how often the interval holds the truth or says it may not.
+"""The coverage of sequential stopping: of 1,000 runs a metric, those promised alone, how often the interval holds the truth.
 
 Run by hand: pytest -n 0 -s tests/bench/test_coverage_table.py (about two minutes).
 """
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 
 RUNS = int(os.environ.get("MALSIM_RUNS", "1000"))
+SEED = int(os.environ.get("MALSIM_SEED", "0"))
 LEAST = 0.93
 METRICS: dict[str, tuple[Draw, float, tuple[float, ...]]] = {
     "normal": (lambda draws, count: draws.normal(size=count), 0.0, (0.36, 0.16)),
     "exponential": (lambda draws, count: draws.exponential(size=count), 1.0, (0.36, 0.16)),
     "lognormal": (lambda draws, count: draws.lognormal(0.0, 1.0, count), float(np.exp(0.5)), (0.7, 0.35)),
+    "lognormal 1.5": (lambda draws, count: draws.lognormal(0.0, 1.5, count), float(np.exp(1.125)), (2.0, 1.0)),
+    "chi-square 8": (lambda draws, count: draws.chisquare(8.0, count), 8.0, (1.5, 0.7)),
     "one in twenty": (lambda draws, count: draws.exponential(size=count) * (draws.random(count) < 0.05), 0.05, (0.1, 0.05)),
     "share 0.03": (lambda draws, count: (draws.random(count) < 0.03).astype(float), 0.03, (0.1, 0.03)),
     "share 0.1": (lambda draws, count: (draws.random(count) < 0.1).astype(float), 0.1, (0.1, 0.05)),
@@ -40,12 +43,12 @@ def drawn(draw: Draw, draws: np.random.Generator, _: int, count: int) -> list[ND
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_what_is_promised_is_kept_or_doubted(name: str) -> None:
+def test_what_is_promised_is_kept(name: str) -> None:
     draw, truth, widths = METRICS[name]
     for width in widths:
         held, doubted, refused, count = 0, 0, 0, []
         for seed in range(RUNS):
-            draws = np.random.default_rng([seed, int(1000 * width)])
+            draws = np.random.default_rng([SEED, seed, int(1000 * width)])
             try:
                 found = sequential(partial(drawn, draw, draws), {"x": width})
             except UsageError:  # no event was seen at all
@@ -56,6 +59,7 @@ def test_what_is_promised_is_kept_or_doubted(name: str) -> None:
             doubted += unsure
             held += not unsure and found["x"].low <= truth <= found["x"].high
         promised = RUNS - doubted - refused
-        said = f"{held / promised:.3f} of {promised} promised" if promised else "none promised"
+        said = f"{held / promised:.3f} of {promised} promised"
         print(f"{name:14} ± {width:<5} {said}, {doubted} doubted, {refused} refused, {np.median(count):.0f} runs")  # noqa: T201
-        assert held + doubted + refused >= LEAST * RUNS
+        assert held >= LEAST * promised
+        assert promised >= RUNS / 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import polars as pl
 
 from malsim.errors import UsageError
 from malsim.lab.space.given import scenario_of
-from malsim.lab.studies.measure import Estimate, estimate, interval, label_of, measured_by_running, name_of
+from malsim.lab.studies.measure import CONFIDENCE, Estimate, estimate, interval, label_of, measured_by_running, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +22,18 @@ if TYPE_CHECKING:
 
     Sample = Callable[[int, int], list[Array]]
 
-__all__ = ["FIRST", "MOST", "Replicated", "ends_of", "enough", "half_widths", "replicate", "sequential", "skewness"]
+__all__ = [
+    "FIRST",
+    "MOST",
+    "Replicated",
+    "ends_of",
+    "enough",
+    "half_widths",
+    "needed",
+    "replicate",
+    "sequential",
+    "skewness",
+]
 
 FIRST = 16
 GROWTH = 1.5
@@ -29,9 +41,11 @@ PATIENCE = 64
 MOST = 4096
 COCHRAN = 25.0
 STOPPED = 0.975  # a stop at the first narrow interval costs some coverage, most of skewed values
-SKEWED = 1.25
-INFLATED = 1.5
-PROMISED = 2.5
+STOPPED_EARLY = 0.965  # and some of the first few looks of any values
+SKEWED = 1.0
+NOTABLE = 1.5  # standard errors of the skewness of normal values
+FEWEST = 100
+INFLATED = 2.5
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -58,9 +72,11 @@ class Replicated:
         found = {}
         for name in self.estimates:
             values = self._values(name)
-            size = abs(skewness(values))
-            if size > PROMISED or not enough(values):
-                found[name] = f"so skewed (skewness {size:.2g}) that the interval may cover less often than it says"
+            if not enough(values):
+                said = (
+                    f"skewed (skewness {skewness(values):.2g}): below {needed(values)} replications the interval may cover"
+                )
+                found[name] = f"{said} less often than it says"
         return found
 
     def _values(self, name: str) -> Array:
@@ -111,10 +127,10 @@ def replicate(
 ) -> Replicated:
     """Run more replications until every metric's 95 % interval is mean ± `half_width` or narrower, or there are `most`.
 
-    The interval is Student's t over replications; of a share it is the exact one, of skewed values it is widened and waits
-    for 25 skewness² replications (`ends_of`). Where even so it may cover less often, `doubts` and the printed line
-    say so. Replications are numbered on from the scenario's first, so the first n are the same however many follow;
-    `scenario.replications` is not looked at.
+    The interval is Student's t over replications; of a share it is the exact one, of skewed values it is widened (`ends_of`)
+    and waits for 25 skewness² replications, 100 at least (`needed`). Where `most` comes first it may cover less often, and
+    `doubts` and the printed line say so. Replications are numbered on from the scenario's first, so the first n are the
+    same however many follow; `scenario.replications` is not looked at.
 
     Parameters
     ----------
@@ -217,25 +233,45 @@ def skewness(values: Array) -> float:
 
 
 def enough(values: Array) -> bool:
-    """Whether there are so many that the mean is near enough to normal: n ≥ 25 skewness². Source: Cochran, 1977, 2.15."""
-    return bool((~np.isnan(values)).sum() >= COCHRAN * skewness(values) ** 2)
+    """Whether there are as many values as their skewness wants."""
+    return bool((~np.isnan(values)).sum() >= needed(values))
+
+
+def needed(values: Array) -> int:
+    """How many values bring their mean near enough to normal: 25 γ², and of skewed values 100 or more, NaN left out.
+
+    A few values of a long tail often miss the tail: they show little skewness, a low mean and a narrow interval. So stopping
+    waits, and no run is doubted for a skewness that it has waited for: those left would be the ones that missed the tail.
+    Source: Cochran, 1977, 2.15.
+
+    >>> needed(np.array([1.0, 2.0, 3.0])), needed(np.array([0.0] * 99 + [5.0]))
+    (0, 2426)
+    """
+    size = abs(skewness(values))
+    return max(FEWEST, math.ceil(COCHRAN * size**2)) if size > _notable(values) else 0
+
+
+def _notable(values: Array) -> float:
+    """The skewness above which values count as skewed: 1.5 standard errors of normal values, 1 at most."""
+    return float(min(SKEWED, NOTABLE * math.sqrt(6.0 / max(int((~np.isnan(values)).sum()), 1))))
 
 
 def ends_of(values: Array) -> tuple[float, float, float]:
     """Mean and the ends of the interval that covers it in 95 % of stops, NaN left out.
 
-    Of values that are 0 or 1 Clopper and Pearson's, else Student's t; where the skewness is above 1.25 the wider, on each
-    side, of it and Hall's: t + γ t² / 3 + γ² t³ / 27 + γ / 6n inverted, with 1.5 times the skewness γ, as few values show
-    too little of it. The level of shares and skewed values is 97.5 %: stopping at the first narrow interval costs coverage.
+    Of values that are 0 or 1 Clopper and Pearson's, else Student's t; where the skewness is above 1 the wider, on each side,
+    of it and Hall's: t + γ t² / 3 + γ² t³ / 27 + γ / 6n inverted, with 2.5 times the skewness γ, as few values show too
+    little of it. Stopping at the first narrow interval costs coverage: so the level of shares and skewed values is 97.5 %,
+    and of fewer than 64 values 96.5 %.
     Sources: Clopper and Pearson, 1934; Hall, 1992.
 
     >>> [round(end, 3) for end in ends_of(np.array([0.0] * 9 + [1.0]))]
     [0.1, 0.001, 0.491]
     >>> [round(end, 3) for end in ends_of(np.array([1.0, 2.0, 3.0]))]
-    [2.0, -0.484, 4.484]
+    [2.0, -1.004, 5.004]
     """
     held = values[~np.isnan(values)]
-    mean, low, high = interval(held)
+    mean, low, high = interval(held, confidence=STOPPED_EARLY if len(held) < PATIENCE else CONFIDENCE)
     if _share(held):
         return mean, *_exact(int(held.sum()), len(held))
     size = skewness(held)
