@@ -61,8 +61,9 @@ def told(scenario: Scenario) -> list[object]:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three mutants a scenario, for what does not depend on which they are."""
-    names = ("rules.challenge_ceiling = 0", "rules.rank_degree = 0", "without claim.obs_b2b2.edges.0")
+    """Four mutants a scenario, for what does not depend on which they are."""
+    moved = (f"rules.{rule}" for rule in ("challenge_ceiling = 0", "challenge_ceiling = 1", "rank_degree = 0"))
+    names = (*moved, "without claim.obs_b2b2.edges.0")
     monkeypatch.setattr("malsim.lab.studies.mutation.mutants", lambda _: names)
 
 
@@ -75,6 +76,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
         ("claim.obs_a1a1.confidence = 1", "killed"),
         ("rules.challenge_ceiling = 1", "survived"),
         ("without claim.obs_b2b2.pinned", "survived"),
+        ("rules.rank_degree = 0", "equivalent"),
         ("rules.challenge_ceiling = 2", "impossible"),
     ],
 )
@@ -104,7 +106,8 @@ def test_a_rule_is_the_suites_and_one_scenario_that_notices_is_enough() -> None:
         fates = {(each.mutant, each.where): each for each in score(suite).fates}
         assert fates["rules.challenge_ceiling = 0", f"strict.toml:{LINE}"].kind == "killed"
         assert fates["without claim.obs_b2b2.edges.0", "free.toml"].kind == "survived"
-        assert fates["rules.rank_degree = 0", "2 scenarios"].kind == "survived"
+        assert fates["rules.challenge_ceiling = 1", "2 scenarios"].kind == "survived"
+        assert fates["rules.rank_degree = 0", "2 scenarios"].kind == "equivalent"
 
 
 def test_a_suite_that_does_not_pass_is_not_scored() -> None:
@@ -112,10 +115,10 @@ def test_a_suite_that_does_not_pass_is_not_scored() -> None:
         score([judge(parse(TEXT.replace("< 0.3", "> 0.3")))])
 
 
-@given(st.lists(st.sampled_from(["killed", "survived", "broke off", "impossible"]), max_size=6))
-def test_the_score_is_the_share_killed_of_all_that_could_be_made(kinds: list[str]) -> None:
+@given(st.lists(st.sampled_from(["killed", "survived", "broke off", "equivalent", "impossible"]), max_size=6))
+def test_the_score_is_the_share_killed_of_all_that_could_be_noticed(kinds: list[str]) -> None:
     found = MutationScore(tuple(Fate(mutant=f"m{n}", kind=kind, where="w") for n, kind in enumerate(kinds)))  # type: ignore[arg-type]
-    made = [kind for kind in kinds if kind != "impossible"]
+    made = [kind for kind in kinds if kind not in ("equivalent", "impossible")]
     assert found.share == (kinds.count("killed") / len(made) if made else 0.0)
     for number, kind in enumerate(kinds):
         assert (f": m{number}" in str(found)) == (kind in ("survived", "broke off"))
@@ -151,9 +154,8 @@ def test_the_command_names_what_survives(tmp_path: Path, capsys: pytest.CaptureF
     path.write_text(TEXT, encoding="utf-8")
     assert main(["test", str(path), "--mutate"]) == 0
     said = capsys.readouterr().out
-    assert said.endswith(
-        f"{path}: survived: rules.rank_degree = 0\nmutation score 0.667: 2 of 3 mutants noticed by a check\n"
-    )
+    score = "mutation score 0.667: 2 of 3 mutants noticed by a check; 1 more change nothing that is recorded\n"
+    assert said.endswith(f"{path}: survived: rules.challenge_ceiling = 1\n{score}")
     path.write_text(TEXT.replace("< 0.3", "> 0.3"), encoding="utf-8")
     assert main(["test", str(path), "--mutate"]) == 1
     assert "mutation score" not in capsys.readouterr().out

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.studies.mutants import mutants, mutated
 from malsim.scenario.judge.judge import judge
+from malsim.sim.run import FRAMES
 from malsim.sim.settings.size import check_size
 
 if TYPE_CHECKING:
@@ -16,18 +17,23 @@ if TYPE_CHECKING:
 
     from malsim.limits import Limits
     from malsim.scenario.judge.judge import Judged
+    from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["Fate", "MutationScore", "fate", "score", "suite_mutants"]
 
-Kind: TypeAlias = Literal["killed", "survived", "broke off", "impossible"]
+Kind: TypeAlias = Literal["killed", "survived", "broke off", "equivalent", "impossible"]
 Change: TypeAlias = "Callable[[Scenario], Scenario]"
 SHARED = "rules."
+UNSCORED: tuple[Kind, ...] = ("equivalent", "impossible")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fate:
-    """What became of a mutant: the check that noticed it, or the error that kept the checks from noticing anything."""
+    """What became of a mutant: the check that noticed it, or the error that kept the checks from noticing anything.
+
+    It is equivalent where all that is recorded is the same as without it: no check could notice.
+    """
 
     mutant: str
     kind: Kind
@@ -37,7 +43,10 @@ class Fate:
 
 @dataclass(frozen=True, slots=True)
 class MutationScore:
-    """The fates of all mutants. One that breaks off with an error was noticed by no check, and does not count as killed."""
+    """The fates of all mutants. One that breaks off with an error was noticed by no check, and does not count as killed.
+
+    Those that are equivalent or cannot be made are counted apart.
+    """
 
     fates: tuple[Fate, ...]
 
@@ -46,25 +55,33 @@ class MutationScore:
         return tuple(each for each in self.fates if each.kind == kind)
 
     @property
+    def scored(self) -> int:
+        """How many some check could have noticed."""
+        return sum(each.kind not in UNSCORED for each in self.fates)
+
+    @property
     def share(self) -> float:
-        """Killed, over all that could be made."""
-        made = len(self.fates) - len(self.of("impossible"))
-        return len(self.of("killed")) / made if made else 0.0
+        """Killed, over all that some check could have noticed."""
+        return len(self.of("killed")) / self.scored if self.scored else 0.0
 
     def __str__(self) -> str:
         """The mutants that no check notices by name, and the score."""
         left = [*self.of("survived"), *self.of("broke off")]
         lines = [f"{each.where}: {each.kind}: {each.mutant}{each.said and f': {each.said}'}" for each in left]
-        killed, impossible = len(self.of("killed")), len(self.of("impossible"))
-        made = len(self.fates) - impossible
-        more = f"; {impossible} more cannot be made" if impossible else ""
-        return "\n".join([*lines, f"mutation score {self.share:.3g}: {killed} of {made} mutants noticed by a check{more}"])
+        same, impossible = (len(self.of(kind)) for kind in UNSCORED)
+        more = f"; {same} more change nothing that is recorded" if same else ""
+        more += f"; {impossible} more cannot be made" if impossible else ""
+        score = f"mutation score {self.share:.3g}: {len(self.of('killed'))} of {self.scored} mutants noticed by a check"
+        return "\n".join([*lines, f"{score}{more}"])
 
 
 def suite_mutants(suite: Iterable[Judged]) -> list[tuple[str, list[tuple[Judged, Change]]]]:
-    """Each mutant by name, with the scenarios that may notice it: a rule is every scenario's, all else is one's own."""
+    """Each mutant by name, with the scenarios that may notice it: a rule is every scenario's, all else is one's own.
+
+    The quickest to run come first, as one that notices is enough.
+    """
     found: dict[tuple[str, str], list[tuple[Judged, Change]]] = {}
-    for judged in suite:
+    for judged in sorted(suite, key=lambda each: each.scenario.replications * each.scenario.days):
         for name in mutants(judged.scenario):
             owner = "" if name.startswith(SHARED) else judged.scenario.path
             found.setdefault((owner, name), []).append((judged, partial(mutated, name=name)))
@@ -112,12 +129,20 @@ def fate(judged: Judged, name: str, change: Change, *, limits: Limits | None = N
     except MalsimError as problem:
         return Fate(mutant=name, kind="impossible", where=where, said=str(problem))
     found = judge(broken, limits=limits)
+    if found.run and judged.run and _same(found.run, judged.run):
+        return Fate(mutant=name, kind="equivalent", where=where)
     failed = next((outcome for outcome in found.outcomes if outcome.status == "fail"), None)
     if failed is not None:
         return Fate(mutant=name, kind="killed", where=f"{where}:{failed.check.line}", said=failed.check.name)
     errors = [found.error, *(outcome.said for outcome in found.outcomes if outcome.status == "error")]
     said = next((error.partition("\n")[0] for error in errors if error), "")
     return Fate(mutant=name, kind="broke off" if said else "survived", where=where, said=said)
+
+
+def _same(run: Run, other: Run) -> bool:
+    """Whether all that is recorded is the same."""
+    frames = all(getattr(run, name).equals(getattr(other, name)) for name in FRAMES)
+    return frames and run.metrics().equals(other.metrics())
 
 
 def _first(name: str, tried: Sequence[tuple[Judged, Change]], limits: Limits | None) -> Fate:
@@ -127,6 +152,6 @@ def _first(name: str, tried: Sequence[tuple[Judged, Change]], limits: Limits | N
         found.append(fate(judged, name, change, limits=limits))
         if found[-1].kind == "killed":
             return found[-1]
-    order: tuple[Kind, ...] = ("survived", "broke off", "impossible")
+    order: tuple[Kind, ...] = ("survived", "broke off", "equivalent", "impossible")
     kept = min(found, key=lambda each: order.index(each.kind))
     return kept if len(found) == 1 else Fate(mutant=name, kind=kept.kind, where=f"{len(found)} scenarios", said=kept.said)
