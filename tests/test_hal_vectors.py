@@ -22,16 +22,10 @@ from ops.pin.hal import Instance, instance
 from ops.pin.words import words
 
 NO_OP = [
-    "biquad-*",
-    "filter_kalman-*",
-    "histobins-*",
-    "lincurve-*",
-    "multiclick-*",
-    "ilowpass-*",
-    "charge_pump-*",
-    "demux-huge-sel*",
+    "demux-huge-sel*",  # a selection of 2³¹ and more is negative in C, and picks none; ours picks the last
+    "mux-mux16-saturate*",  # a C cast of what no int holds, another on every machine; ours stops at the bound
+    "pid-autotune*",  # a state machine inside pid; `autotune` is an op of its own, and finds the same gains its own way
 ]
-NO_OP += ["demux-select8*", "arith-offset*", "mux-mux16-saturate*", "pid-autotune*"]
 
 
 def folder() -> Path:

@@ -117,7 +117,7 @@ def test_any_lines_read(lines: list[str]) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("loadrt biquad", "no op stands for this component"),
+        ("loadrt bldc", "no op stands for this component"),
         ("halui", "this command has no counterpart"),
         ("setp lowpass.0.nope 1", "smooth has no counterpart of this pin of lowpass"),
         ("net x nobody.0.in", "nothing that is loaded here has this pin"),

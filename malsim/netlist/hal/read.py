@@ -83,10 +83,10 @@ def read_hal(
     >>> told = read_hal("loadrt threads period1=1000000\nloadrt lowpass\nsetp lowpass.0.gain .2\naddf lowpass.0 thread1")
     >>> told.document.statements[2].address, told.period
     ('lowpass.0.gain', 0.001)
-    >>> read_hal("loadrt biquad")
+    >>> read_hal("loadrt bldc")
     Traceback (most recent call last):
         ...
-    malsim.netlist.language.faults.NetlistError: netlist.hal:1: no op stands for this component; given: 'biquad'; ...
+    malsim.netlist.language.faults.NetlistError: netlist.hal:1: no op stands for this component; given: 'bldc'; ...
     """
     text = Text(file)
     lines = commands(text, source, file, folder, variables or {})

@@ -1,0 +1,107 @@
+"""Count a signal's values in bins of one width, with its mean and variance.
+
+    bin-⌊(in − minvalue) / binsize⌋ += 1;  outside: nextra below, pextra above;  binvalue = bin-index, −1 for none
+
+reset, the first call, and any change of nbins, binsize or minvalue clear everything; the value of that call counts in
+nsamples, min and max only, and mean and variance begin with the second. method is false for Welford's recurrence,
+true for sums of squares. An nbins outside 1 … the bins loaded is an error and holds everything. The upper end itself
+is in no bin. Source: B. P. Welford, Technometrics 4 (1962); LinuxCNC histobins.
+
+>>> import ops
+>>> sheet = ops.load("histogram", bins=4)
+>>> end, _ = ops.run(sheet, ops.start(sheet, settings={"nbins": 4}), {"in": np.array([[0.5], [1.5], [1.6], [9.0]])})
+>>> end["bin_"].ravel().tolist(), end["pextra"].tolist(), end["mean"].round(3).tolist()
+([0, 2, 0, 0], [1.0], [3.025])
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Param, Size
+
+bins = Size(20, "most bins", high=200)
+in_ = In("1", "signal", nan="sticks")
+index = In("1", "which bin binvalue shows", start=0)
+reset = In("bit", "begin again")
+method = In("bit", "mean and variance by sums of squares")
+binvalue = Out("1", "how many values the chosen bin holds")
+check = Out("1", "index as it was read", start=0)
+pextra = Out("1", "values above the last bin")
+nextra = Out("1", "values below the first")
+input_min = Out("1", "least value")
+input_max = Out("1", "greatest value")
+nsamples = Out("1", "values", start=0)
+variance = Out("1", "their variance, n − 1 below")
+mean = Out("1", "their mean")
+input_error = Out("bit", "nbins is out of range")
+bin_ = Out("1", "values in each bin", start=0, many="bins")
+m2 = Out("1", "sum of squared distances from the mean")
+total = Out("1", "sum")
+squares = Out("1", "sum of squares")
+last_nbins = Out("1", "nbins at the last call", start=0)
+last_binsize = Out("1", "binsize at the last call")
+last_minvalue = Out("1", "minvalue at the last call")
+nbins = Param(20, "1", "bins in use")
+binsize = Param(1.0, "1", "width of a bin", low=1e-300)
+minvalue = Param(0.0, "1", "where the first begins")
+
+
+def function(
+    in_: Array, index: Array, reset: Array, method: Array, binvalue: Array, pextra: Array, nextra: Array,
+    input_min: Array, input_max: Array, nsamples: Array, variance: Array, mean: Array, bin_: Array, m2: Array,
+    total: Array, squares: Array, last_nbins: Array, last_binsize: Array, last_minvalue: Array, *, nbins: Array,
+    binsize: Array, minvalue: Array,
+) -> dict[str, Array]:  # fmt: skip
+    nbins, binsize, minvalue = (np.broadcast_to(one, in_.shape) for one in (nbins, binsize, minvalue))
+    wrong = (nbins < 1) | (nbins > len(bin_))
+    clears = reset | (nbins != last_nbins) | (binsize != last_binsize) | (minvalue != last_minvalue)
+    counted, above, below = _counts(bin_, in_, nbins, binsize, minvalue, clears)
+    number = np.clip(index, 0, len(bin_) - 1)[np.newaxis]
+    shown = np.where((index >= 0) & (index < nbins), np.take_along_axis(counted, number, axis=0)[0], -1.0)
+    count, measured = _moments(in_, nsamples, mean, m2, total, squares, variance, clears, method)
+    fresh = {
+        "bin_": counted, "pextra": np.where(clears, 0.0, pextra) + above, "nextra": np.where(clears, 0.0, nextra) + below,
+        "binvalue": shown, "nsamples": count, **measured,
+        "input_min": np.fmin(np.where(clears, 1e99, input_min), in_),
+        "input_max": np.fmax(np.where(clears, -1e99, input_max), in_),
+        "last_nbins": nbins, "last_binsize": binsize, "last_minvalue": minvalue,
+    }  # fmt: skip
+    held = {
+        "bin_": bin_, "pextra": pextra, "nextra": nextra, "binvalue": binvalue, "nsamples": nsamples, "variance": variance,
+        "mean": mean, "m2": m2, "total": total, "squares": squares, "input_min": input_min, "input_max": input_max,
+        "last_nbins": last_nbins, "last_binsize": last_binsize, "last_minvalue": last_minvalue,
+    }  # fmt: skip
+    return {key: np.where(wrong, held[key], fresh[key]) for key in held} | {"check": index, "input_error": wrong}
+
+
+def _counts(
+    bin_: Array, in_: Array, nbins: Array, binsize: Array, minvalue: Array, clears: Array
+) -> tuple[Array, Array, Array]:
+    """The bins with this value counted, and whether it is above or below them."""
+    above, below = in_ > minvalue + nbins * binsize, in_ < minvalue
+    place = np.floor((in_ - minvalue) / binsize)
+    here = (np.arange(len(bin_))[:, np.newaxis] == place) & (np.arange(len(bin_))[:, np.newaxis] < nbins)
+    counted = np.where(clears, 0, bin_ + (here & ~above & ~below))
+    return counted, above & ~clears, below & ~clears
+
+
+def _moments(
+    in_: Array, nsamples: Array, mean: Array, m2: Array, total: Array, squares: Array, variance: Array, clears: Array,
+    method: Array,
+) -> tuple[Array, dict[str, Array]]:  # fmt: skip
+    """How many values, and what the second and later ones make of mean and variance."""
+    count = np.where(clears, 1, nsamples + 1)
+    mean, m2, total, squares = (np.where(clears, 0.0, one) for one in (mean, m2, total, squares))
+    variance, more = np.where(clears, 0.0, variance), count > 1
+    delta, fewer = in_ - mean, np.maximum(count - 1, 1)
+    moved = mean + delta / count
+    spread = m2 + delta * (in_ - moved)
+    added, squared = total + in_, squares + in_ * in_
+    by_sums = (squared - (added * added) / count) / fewer
+    welford, sums = more & ~method, more & method
+    return count, {
+        "mean": np.where(welford, moved, np.where(sums, added / count, mean)),
+        "m2": np.where(welford, spread, m2),
+        "total": np.where(sums, added, total),
+        "squares": np.where(sums, squared, squares),
+        "variance": np.where(welford, spread / fewer, np.where(sums, by_sums, variance)),
+    }

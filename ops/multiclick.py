@@ -1,0 +1,62 @@
+"""Tell one click from two, three or four: pulses that follow on each other soon enough.
+
+    a click ends as in falls within max-hold;  the next begins within max-space
+    click-k: this was click k + 1;  only-k: and max-space is over, without another;  both stay for output-hold
+
+Held longer than max-hold, or clicked once more than is counted, in must fall before anything counts again. Source:
+LinuxCNC multiclick.
+
+>>> import ops
+>>> fed = {"in": np.array([[True], [False], [True], [False], [False], [False]])}
+>>> sheet = ops.load("multiclick")
+>>> _, seen = ops.run(sheet, ops.start(sheet, settings={"max-space": "1s"}), fed, tick="1s")
+>>> seen["click-0"].ravel().tolist().index(True), seen["click-1"].ravel().tolist().index(True)
+(1, 3)
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Param, Size, Tick
+
+clicks = Size(4, "most clicks told apart", high=16)
+in_ = In("bit", "where clicks come in")
+click = Out("bit", "so many clicks, and perhaps more to come", many="clicks")
+only = Out("bit", "so many clicks, and no more", many="clicks")
+state = Out("1", "0 idle, odd while a click lasts, even after it, last: wait until in falls", start=0)
+timer = Out("ms", "for how long")
+click_left = Out("ms", "how long each click-k will stay", many="clicks")
+only_left = Out("ms", "how long each only-k will stay", many="clicks")
+invert_input = Param(False, "bit", "a click is a pulse of false")
+max_hold = Param("250ms", "ms", "longest click", low="0ms")
+max_space = Param("250ms", "ms", "longest pause between two", low="0ms")
+output_hold = Param("100ms", "ms", "how long an output stays", low="0ms")
+tick = Tick("ms")
+
+
+def function(
+    in_: Array, click: Array, only: Array, state: Array, timer: Array, click_left: Array, only_left: Array, *,
+    invert_input: Array, max_hold: Array, max_space: Array, output_hold: Array, clicks: int, tick: float,
+) -> dict[str, Array]:  # fmt: skip
+    pressed, held = in_ ^ invert_input, 2 * clicks + 1
+    timer = np.where(state != 0, timer + tick, timer)
+    counts = state < held
+    begins = (state % 2 == 0) & (state < held - 1) & pressed & counts
+    ends = (state % 2 == 1) & counts & ~pressed
+    stops = (state == held - 1) & pressed
+    frees = (state == held) & ~pressed
+    moved = np.where(stops, held, np.where(frees, 0, state + begins + ends))
+    timer = np.where(begins | ends, 0.0, timer)
+    late = (moved != 0) & (moved != held) & (timer > np.where(moved % 2 == 1, max_hold, max_space))
+    number = np.arange(clicks)[:, np.newaxis]
+    click, click_left = _shown(click, click_left, ends & (number == (state - 1) // 2), output_hold, tick)
+    over = late & ~pressed & (moved % 2 == 0)
+    only, only_left = _shown(only, only_left, over & (number == moved // 2 - 1), output_hold, tick)
+    now = np.where(late, np.where(pressed, held, 0), moved)
+    return {"click": click, "only": only, "state": now, "timer": timer, "click_left": click_left, "only_left": only_left}
+
+
+def _shown(on: Array, left: Array, set_: Array, hold: Array, tick: float) -> tuple[Array, Array]:
+    """Outputs and what is left of them: the time passes, then those that are set begin."""
+    rest = np.where(left > tick, left - tick, 0.0)
+    on = on & ~((left > 0.0) & (rest == 0.0))
+    return on | set_, np.where(set_, hold, rest)

@@ -1,0 +1,22 @@
+"""Turn an index into one true bit, or into none where it is out of range.
+
+    out-i = enable and i = index
+
+Where an index past the end is to mean the last, use `demux`. Source: LinuxCNC select8.
+
+>>> function(np.array([1, 9]), np.array([True, True]), outputs=2)["out"].tolist()
+[[False, False], [True, False]]
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Size
+
+outputs = Size(8, "outputs", high=32)
+index = In("1", "which output is true", start=0)
+enable = In("bit", "otherwise every output is false", start=True)
+out = Out("bit", "the chosen one is true", many="outputs")
+
+
+def function(index: Array, enable: Array, *, outputs: int) -> dict[str, Array]:
+    return {"out": (np.arange(outputs)[:, np.newaxis] == index) & enable}
