@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import math
+import re
 
 from malsim.errors import UsageError
 
-__all__ = ["finite"]
+__all__ = ["finite", "typed_days"]
+
+_UNITS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}  # milliseconds
+_SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|min|h|d|w)\s*")
+
+
+def typed_days(text: str) -> float | None:
+    """Days of a duration as it is typed, a number and a unit of ms, s, min, h, d or w; None for what is none.
+
+    >>> typed_days("36h"), typed_days("36")
+    (1.5, None)
+    """
+    match = _SPAN.fullmatch(text)
+    return None if match is None else float(match[1]) * _UNITS[match[2]] / _UNITS["d"]
 
 
 def finite(value: object, *, where: str, low: float = -math.inf, high: float = math.inf) -> float:

@@ -26,6 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from", dest="source", metavar="STORE", help="let the memory begin with a store, or what malsim import reads"
     )
+    parser.add_argument("--strict", action="store_true", help="exit 1 if the gate refused a claim")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one page that opens offline: lines, zoom, why?")
     parser.add_argument("--no-plots", action="store_true", help="write frames only")
 
@@ -37,6 +38,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.outputs import save_text
     from malsim.scenario.file.initial_store import initial_memory_from
     from malsim.scenario.law_options import under_law, with_memory
+    from malsim.sim.why.refused_claims import refused
 
     scenario = with_memory(api.read(args.scenario, allow_code=args.allow_code), args)
     scenario = under_law(scenario, args, rules=Rules.read(args.rules) if args.rules else None)
@@ -57,4 +59,4 @@ def main(args: argparse.Namespace) -> int:
     print(f"  {folder}/: {', '.join(path.name for path in written)}")
     if args.html:
         print(f"  {args.html}: open it in a browser; click a line to be told why it is where it is")
-    return 2 if run.failures else 0
+    return 2 if run.failures else int(args.strict and refused(run.events, run.bands, scenario.replications) > 0)

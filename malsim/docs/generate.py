@@ -28,7 +28,8 @@ def rules() -> str:
         rows.append((f"`{rule.name}`", rule.default, meta.get("unit", "word"), _bounds(meta), meta["why"], meta["source"]))
     text = (
         "Set one with `--set rules.NAME=VALUE`, many with `--rules FILE` or a `[rules]` table in a "
-        "scenario; `--rules recall_v5` takes the reference implementation's. Times are in days.\n\n"
+        "scenario; `--rules recall_v5` takes the reference implementation's. Times are in days, "
+        'or text with a unit: `tau_volatile = "36h"`.\n\n'
     )
     return text + table(("rule", "default", "unit", "allowed", "why", "source"), rows) + "\n"
 

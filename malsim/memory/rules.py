@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.errors import RulesError
+from malsim.finite import typed_days
 from malsim.memory import schema
 from malsim.toml_text import toml_table
 
@@ -212,12 +213,21 @@ class Rules:
         return cls.of(rules, where=f"{path}: rules")
 
     def replace(self, *, where: str = "rules", **changes: object) -> Rules:
-        """The same rules but for `changes`; an unknown name raises with the nearest known ones."""
-        known = [rule.name for rule in fields(self)]
+        """The same rules but for `changes`; an unknown name raises with the nearest known ones.
+
+        A time is a number of days, or text with its unit.
+
+        >>> Rules().replace(tau_volatile="36h").tau_volatile
+        1.5
+        """
+        known = {rule.name: rule for rule in fields(self)}
         for name in changes:
             if name not in known:
                 near = get_close_matches(name, known, n=2) or ["a name listed by `malsim schema`"]
                 raise RulesError("unknown rule", where=where, given=name, hint=f"try {' or '.join(near)}")
+        for name, value in changes.items():
+            if known[name].metadata.get("unit") == "d" and isinstance(value, str):
+                changes[name] = _days(value, f"{where}.{name}")
         return replace(self, **changes)  # type: ignore[arg-type]  # each value is checked against its field below
 
     def set(self, *assignments: str) -> Rules:
@@ -254,6 +264,13 @@ def _typed(text: str) -> object:
         except ValueError:
             continue
     return text.strip("\"'")
+
+
+def _days(text: str, where: str) -> float:
+    found = typed_days(text)
+    if found is None:
+        raise RulesError("not a duration", where=where, given=text, allowed="days, or a number and ms, s, min, h, d or w")
+    return found
 
 
 def _check(rule: Field[Any], value: object) -> None:

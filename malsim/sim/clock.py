@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 
 from malsim.errors import ScenarioError
+from malsim.finite import typed_days
 
 __all__ = ["DAY", "days", "milliseconds", "span"]
 
 DAY = 86_400_000
-_UNITS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": DAY, "w": 7 * DAY}
-_SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|min|h|d|w)\s*")
 
 
 def span(text: str, *, where: str = "duration") -> int:
@@ -20,10 +18,10 @@ def span(text: str, *, where: str = "duration") -> int:
     >>> span("10min"), span("1.5d")
     (600000, 129600000)
     """
-    match = _SPAN.fullmatch(text)
-    if match is None:
+    found = typed_days(text)
+    if found is None:
         raise ScenarioError("not a duration", where=where, given=text, allowed="a number and ms, s, min, h, d or w: 10min")
-    return milliseconds(float(match[1]) * _UNITS[match[2]] / DAY)
+    return milliseconds(found)
 
 
 def milliseconds(value: float) -> int:

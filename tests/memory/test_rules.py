@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from malsim.errors import RulesError
+from malsim.errors import RulesError, ScenarioError
 from malsim.memory import Rules
+from malsim.scenario.file.scenario_file import parse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,3 +55,23 @@ def test_a_bad_file_is_refused_with_its_name(tmp_path: Path, text: str) -> None:
 def test_a_missing_file_is_refused() -> None:
     with pytest.raises(RulesError, match="no such rules"):
         Rules.read("nowhere.toml")
+
+
+@pytest.mark.parametrize(("text", "days"), [("3d", 3.0), ("36h", 1.5), (" 2 w ", 14.0), ("90min", 0.0625)])
+def test_a_time_may_be_typed_with_its_unit(text: str, days: float, tmp_path: Path) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_text(f'[rules]\ntau_volatile = "{text}"\n', encoding="utf-8")
+    script = parse(f'why = "w"\n[run]\ndays = 2\n[rules]\ntau_volatile = "{text}"\n', name="n", where="n.toml")
+    found = (Rules.read(path), Rules().set(f"rules.tau_volatile={text}"), Rules().replace(tau_volatile=text), script.rules)
+    assert {rules.tau_volatile for rules in found} == {days}
+
+
+def test_what_is_no_duration_is_refused_with_the_units() -> None:
+    with pytest.raises(RulesError, match=r"not a duration; given: .3y.; allowed: days, or a number and ms, s, min"):
+        Rules().set("rules.tau_volatile=3y")
+    with pytest.raises(RulesError, match="out of bounds"):
+        Rules().set("rules.tau_volatile=0d")
+    with pytest.raises(RulesError, match="not a number"):
+        Rules().set("rules.damping=1d")
+    with pytest.raises(ScenarioError, match="tau_volatile"):
+        parse('why = "w"\n[rules]\ntau_volatile = "3y"\n', name="n", where="n.toml")

@@ -124,3 +124,38 @@ def test_a_column_that_the_run_has_not_is_no_pass(folder: Path, capsys: pytest.C
     assert main(["approve", "x.toml", "--yes"]) == 0
     (folder / "x.toml").write_text(f'{HEAD}[baseline]\ncolumns = ["cells.efective"]\n', encoding="utf-8")
     refused("x.toml", r":10: .*the run has no such column; given: 'cells\.efective'; allowed: .*effective", capsys)
+
+
+REFUSED = f"""{HEAD.replace("0.5", "0.9")}
+[[claim]]
+at = "1d"
+writer = "bob"
+handle = "obs_b2b2"
+title = "u"
+confidence = 0.6
+edges = [{{ relation = "supports", target = "obs_none" }}]
+"""
+
+
+@pytest.mark.parametrize("record", ["all", "bands"])
+def test_refused_and_capped_claims_are_told_with_their_reasons_and_strict_fails(
+    record: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "s.toml", str(tmp_path / "out")
+    path.write_text(REFUSED.replace("days = 4", f'days = 4\nrecord = "{record}"'), encoding="utf-8")
+    assert main(["run", str(path), "-o", out, "--no-plots"]) == 0
+    said = capsys.readouterr().out
+    assert "1 claim was refused by the gate:" in said
+    if record == "all":
+        assert "1 × edges.target: names no cell that stands (the first: claim 1 of bob, day 1)" in said
+        assert '1 of 2 claims capped at 0.7: unverified; verification = "checked"' in said
+    else:
+        assert "why is recorded where events are" in said
+    assert main(["run", str(path), "-o", out, "--no-plots", "--strict"]) == 1
+
+
+def test_a_run_that_takes_every_claim_tells_of_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(HEAD, encoding="utf-8")
+    assert main(["run", str(path), "-o", str(tmp_path / "out"), "--no-plots", "--strict"]) == 0
+    assert "refused" not in capsys.readouterr().out

@@ -18,7 +18,8 @@ def scenario_schema() -> dict[str, Any]:
     """The published schema, ready for JSON; editors complete from it."""
     schema, checks = (_data(name) for name in ("scenario.schema.json", "check.schema.json"))
     schema["properties"] |= checks
-    rules = {rule.name: _property(rule) for rule in dataclasses.fields(Rules) if rule.name != "effective"}
+    duration = schema["$defs"]["duration"]["pattern"]
+    rules = {rule.name: _property(rule, duration) for rule in dataclasses.fields(Rules) if rule.name != "effective"}
     rules["effective"] = {"enum": ["records"], "description": "believe what that law does; default the published law"}
     preset = {"enum": ["default", "recall_v5"], "description": "the rules to start from; default default"}
     schema["$defs"]["rules"] = {"type": "object", "additionalProperties": False, "properties": {"preset": preset, **rules}}
@@ -32,7 +33,7 @@ def _data(name: str) -> dict[str, Any]:
     return found
 
 
-def _property(rule: dataclasses.Field[Any]) -> dict[str, Any]:
+def _property(rule: dataclasses.Field[Any], duration: str) -> dict[str, Any]:
     meta = rule.metadata
     said = {"description": f"{meta['why']} ({meta['source']})", "default": rule.default}
     if "choices" in meta:
@@ -41,4 +42,6 @@ def _property(rule: dataclasses.Field[Any]) -> dict[str, Any]:
     low = {"exclusiveMinimum" if meta["above"] else "minimum": meta["low"]}
     high = {} if math.isinf(meta["high"]) else {"maximum": meta["high"]}
     said["description"] = f"{meta['why']} [{meta['unit']}] ({meta['source']})"
+    if meta["unit"] == "d":  # bounds hold of numbers, the pattern of text
+        return {"type": [kind, "string"], **low, **high, "pattern": duration, **said}
     return {"type": kind, **low, **high, **said}
