@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from ops.pin.sheet import spell
 from ops.pin.units import is_time
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from ops.pin.declare import Pin
 
 NAMES = ops.names()
@@ -47,6 +50,12 @@ def same(one: Any, other: Any) -> bool:
     return bool(np.array_equal(one, other, equal_nan=one.dtype.kind == "f"))
 
 
+def taken(sheet: ops.Sheet, state: ops.State) -> dict[str, Any]:
+    """What the op's function is called with."""
+    sizes = {size: sheet.counts[size] for size in sheet.told}
+    return {**{key: state[key] for key in sheet.takes}, **({"tick": 1.0} if sheet.tick else {}), **sizes}
+
+
 @every_op
 def test_its_sheet_says_everything(name: str) -> None:
     sheet = ops.load(name)
@@ -74,11 +83,7 @@ def test_types_and_shapes_hold(name: str, kind: str) -> None:
     state = ops.start(sheet, 4)
     fed = inputs(sheet, 3, 4, seed=5)
     after, _ = ops.run(sheet, state, fed, tick="1h")
-    made = sheet.function(
-        **{key: after[key] for key in sheet.takes},
-        **({"tick": 1.0} if sheet.tick else {}),
-        **{size: sheet.counts[size] for size in sheet.told},
-    )
+    made = sheet.function(**taken(sheet, after))
     assert set(made) == set(sheet.outs)
     for key, pin in sheet.outs.items():
         assert after[key].dtype == pin.dtype
@@ -210,6 +215,74 @@ def test_nan_does_what_the_sheet_says(name: str) -> None:
             assert all(calls[11:]), pin
         if word in ("compares false", "flagged"):
             assert not any(calls), pin
+
+
+LEFT = {  # what a reset does not clear, and why that is no memory of the past
+    "oneshot": {"time_left"},  # HAL leaves it as it was; out and the timer are cleared
+    "trend": {"kept"},  # the ring beyond the values that count
+}
+ELSEWHERE = {  # a reset that leads on from where a fresh op is
+    "estop-latch": {"ok_out", "fault_out", "watchdog", "reset_before"},  # it arms
+    "safety-latch": {"reset_before"},
+    "siggen": {"triangle", "sine", "cosine", "index"},  # the middle of a cycle
+}
+
+
+@every_op
+@settings(max_examples=3)
+@some_seeds
+def test_a_reset_forgets_the_past(name: str, seed: int) -> None:
+    sheet = ops.load(name)
+    if "reset" not in sheet.slots:
+        return
+    fed = {pin: array for pin, array in inputs(sheet, 41, 64, seed).items() if not np.isnan(sheet.slots[pin].pin.first)}
+    fed["reset"][:40], fed["reset"][40] = False, True
+    last = {pin: array[40:] for pin, array in fed.items()}
+    after, _ = ops.run(sheet, ops.start(sheet, 64), fed, tick="6h")
+    fresh, _ = ops.run(sheet, ops.start(sheet, 64), last, tick="6h")
+    assert [key for key in sheet.outs if key not in LEFT.get(name, ()) and not same(after[key], fresh[key])] == []
+
+
+@every_op
+def test_a_reset_goes_where_a_fresh_op_is(name: str) -> None:
+    sheet = ops.load(name)
+    if "reset" not in sheet.slots:
+        return
+    begun = ops.start(sheet)
+    reset, fresh = (ops.run(sheet, begun, {"reset": np.array([[value]])}, tick="6h")[0] for value in (True, False))
+    there = {key: (fresh[key], np.broadcast_to(begun[key], fresh[key].shape)) for key in sheet.outs}
+    other = {key for key in sheet.outs if not any(same(reset[key], value) for value in there[key])}
+    assert other <= ELSEWHERE.get(name, set())
+
+
+def steps_taken(sheet: ops.Sheet, rows: int) -> int:
+    """How many instructions of the op's own file one call runs, on so many rows that are all alike."""
+    fed = {pin: np.repeat(array, rows, axis=1) for pin, array in inputs(sheet, 2, 1, seed=7).items()}
+    begun, _ = ops.run(sheet, ops.start(sheet, rows), fed, tick="6h")
+    function, counted = sys.modules[sheet.function.__module__].__dict__["function"], 0
+    own = function.__code__.co_filename
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal counted
+        if frame.f_code.co_filename != own:
+            return None
+        frame.f_trace_opcodes = True
+        counted += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function(**taken(sheet, begun))
+    finally:
+        sys.settrace(before)
+    return counted
+
+
+@every_op
+def test_many_rows_take_no_more_steps_than_two(name: str) -> None:
+    sheet = ops.load(name)
+    assert steps_taken(sheet, 2) == steps_taken(sheet, 100) > 0, "a loop over rows: work on whole arrays"
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "bad" in ops.load(name).slots])

@@ -1,0 +1,84 @@
+"""What the shared suite is for: each defect that an author of an op may make is planted, and some question finds it."""
+
+from __future__ import annotations
+
+import sys
+from inspect import signature
+from typing import TYPE_CHECKING
+
+import pytest
+
+import ops
+from tests.ops import test_every_op as suite
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUM_UP = '''"""Add a signal up.
+
+    out += in;  0 while reset
+
+Source: a test.
+
+>>> function(np.array([4.0]), np.array([False]), np.array([1.0]))["out"].tolist()
+[5.0]
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out
+
+in_ = In("1", "what is added", nan="sticks")
+reset = In("bit", "begin again")
+out = Out("1", "the sum; the op's whole state")
+
+
+def function(in_: Array, reset: Array, out: Array) -> dict[str, Array]:
+    return {"out": np.where(reset, 0.0, out + in_)}
+'''
+OF_SOME = {"test_an_op_that_flags_nan_flags_it"}  # asked of those that have a pin for it
+SUMMED = "np.where(reset, 0.0, out + in_)"
+
+
+def failed(name: str) -> list[str]:
+    """The questions of the shared suite, of those asked by name alone, that an op answers wrong."""
+    questions = {key: one for key, one in vars(suite).items() if key.startswith("test_") and key not in OF_SOME}
+    asked = {key: one for key, one in questions.items() if [*signature(one).parameters] == ["name"]}
+    wrong = []
+    for question, ask in asked.items():
+        try:
+            ask(name)
+        except AssertionError:
+            wrong.append(question)
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (SUMMED, None),
+        ("out + in_", "test_a_reset_forgets_the_past"),
+        ("np.where(reset, 1.0, out + in_)", "test_a_reset_goes_where_a_fresh_op_is"),
+        ("np.where(reset, out * 0.5, out + in_)", "test_a_reset_forgets_the_past"),
+        ("np.where(reset, 0.0, out + np.nan_to_num(in_))", "test_nan_does_what_the_sheet_says"),
+        ("np.where(reset, 0.0, np.nansum([out, in_], axis=0))", "test_nan_does_what_the_sheet_says"),
+        (
+            "np.array([0.0 if r else o + i for r, o, i in zip(reset, out, in_)])",
+            "test_many_rows_take_no_more_steps_than_two",
+        ),
+        ("np.vectorize(lambda r, o, i: 0.0 if r else o + i)(reset, out, in_)", "test_many_rows_take_no_more_steps_than_two"),
+        ("np.where(reset, 0.0, out + in_) + 0 * in_[0]", "test_rows_are_independent"),
+    ],
+)
+def test_a_planted_defect_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, found: str | None) -> None:
+    name = "sum-up"
+    (tmp_path / "sums_up.py").write_text(SUM_UP.replace(SUMMED, body), encoding="utf-8")
+    about = tmp_path / "sums_up-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: sums_up\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text(f"[malsim.ops]\n{name} = sums_up\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "sums_up", raising=False)
+    assert name in ops.names()
+    wrong = failed(name)
+    assert wrong == [] if found is None else found in wrong
