@@ -30,6 +30,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rules", metavar="FILE", help="the tuned rules; default scenarios/rules/tuned_on_claims.toml")
     parser.add_argument("--adversaries", type=int, default=0, metavar="N", help="also N lives among lying writers a law")
+    parser.add_argument(
+        "--gossip", metavar="FOLDER", help="also how many gossips of one story `records` stands: claims by time"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of intervals and of the lives")
     parser.add_argument("--json", action="store_true", help="print one JSON object of the tables instead")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for tables (Parquet) and the figure")
@@ -39,12 +42,15 @@ def main(args: argparse.Namespace) -> int:
     """Ask, score, say."""
     from malsim.errors import UsageError
     from malsim.lab.studies.laws.adversaries import adversary_table
+    from malsim.lab.studies.laws.gossip import gossip_table
 
-    if not args.folders and args.adversaries < 1:
+    if not args.folders and args.adversaries < 1 and not args.gossip:
         raise UsageError("nothing to measure", where="malsim evidence", hint="name folders of claims, or --adversaries 5")
     tables = _on_claims(args) if args.folders else {}
     if args.adversaries > 0:
         tables["adversaries"] = adversary_table(replications=args.adversaries, seed=args.seed)
+    if args.gossip:
+        tables["gossip"] = gossip_table(args.gossip)
     if args.output:
         _write(tables, args.output)
     if args.json:
@@ -88,6 +94,8 @@ def _shown(name: str, table: pl.DataFrame) -> str:
         means = table.with_columns(pl.col("value").round(3)).pivot("metric", index=["data", "law"], values="value")
         gains = table.filter(pl.col("metric") == "brier").select("data", "law", "gain", "gain_low", "gain_high")
         table = means.join(gains, on=["data", "law"], maintain_order="left")
+    if name == "gossip":
+        table = table.pivot("gossips", index="setting", values="accuracy")
     if name == "adversaries":
         table = table.pivot("law", index="world", values="accuracy")
     with pl.Config(
@@ -97,6 +105,7 @@ def _shown(name: str, table: pl.DataFrame) -> str:
 
 
 def _write(tables: dict[str, pl.DataFrame], folder: Path) -> None:
+    from malsim.plot.studies.law_scores import gossips
     from malsim.plot.studies.said_and_right import said_and_right
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -104,3 +113,5 @@ def _write(tables: dict[str, pl.DataFrame], folder: Path) -> None:
         table.write_parquet(folder / f"{name}.parquet")
     if "reliability" in tables:
         said_and_right(tables["reliability"]).savefig(folder / "reliability.png")
+    if "gossip" in tables:
+        gossips(tables["gossip"]).savefig(folder / "gossip.png", dpi=130)

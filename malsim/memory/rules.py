@@ -60,6 +60,8 @@ Lineage = Literal["chain", "one_level"]
 ReinforcedBy = Literal["nothing", "update", "corroboration", "restatement"]
 PinnedCurrency = Literal["held", "c0"]
 ExpandWhen = Literal["doubt", "review"]
+RecordsTau = Literal["none", "class"]
+RecordsOrigin = Literal["apart", "one"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +138,9 @@ class Rules:
     rank_recency: float = _number(0.1, "1", 0, math.inf, "weight of recency in the push", "reference fusion")
     rank_recency_tau: float = _number(30.0, "d", 0, math.inf, "time constant of recency", "reference fusion", above=True)
     rank_reference: float = _number(0.15, "1", 0, 1, "share of its text match that a ref cell keeps", "reference fusion")
+    records_tau: RecordsTau = _choice("none", RecordsTau, "under effective = records: claims weigh less as their class ages")
+    records_origin: RecordsOrigin = _choice("apart", RecordsOrigin, "under it: claims of one value and origin are one claim")
+    records_echo: float = _number(1.0, "1", 0, 1, "under it: the weight of a claim whose first claimant took it back")
     effective: Formula | Literal["records"] | None = field(
         default=None,
         metadata={

@@ -14,10 +14,11 @@ from malsim.laws.engine.items import Items
 from malsim.laws.truth.estimate import estimated
 from malsim.laws.truth.evidence import latest
 from malsim.laws.truth.log_odds import reasons_of
+from malsim.laws.truth.voices import copies, echoes
 from malsim.memory.explain import LawExplanation
 from malsim.memory.law import tick
 from malsim.memory.port import Vocabulary
-from malsim.memory.schema import NONE, STATUS, VERIFICATION
+from malsim.memory.schema import NONE, RELATIONS, STATUS, VERIFICATION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
     from malsim.laws.engine.graph_plant import GraphState
     from malsim.laws.engine.reasons import Summand
     from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
 __all__ = ["BelievedGraph"]
 
 EXTERNAL, ANNEXED = VERIFICATION.index("external"), STATUS.index("annexed")
+DERIVED = RELATIONS.index("derived_from")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +42,7 @@ class BelievedGraph(Graph):
     The claims are the cells about an object and a value, superseded ones too: to be contradicted takes nobody's word back.
     Of each writer and object the latest counts; a cell whose value nobody holds any more is worth 0. Cells verified from
     outside, reviewers' among them, pin their value. Cells about nothing keep what the published law gives them.
+    Off by default: `records_tau`, `records_origin`, `records_echo`.
     """
 
     def tick(self, state: GraphState, now: float) -> GraphState:
@@ -47,7 +51,7 @@ class BelievedGraph(Graph):
         rows = _told(state)
         if len(rows):
             live = rows[memory.is_active[rows]]
-            memory = memory.changed(live, {"effective": _beliefs(state, rows, live, now)})
+            memory = memory.changed(live, {"effective": _beliefs(state, rows, live, now, self.rules)})
         return replace(state, memory=memory)
 
     @cached_property
@@ -59,7 +63,7 @@ class BelievedGraph(Graph):
         memory, names = state.memory, state.memory.cells["handle"]
         rows = _told(state)
         rows = rows[(memory.column("created")[rows] < now) & (state.rep.values[rows] == state.rep.values[row])]
-        rows = _last_words(state, rows)
+        rows, heard = _heard(state, rows, self.rules)
         title = memory.cells["title"][row] or ""
         said: dict[str, Any] = {"handle": str(names[row]), "title": title, "t": now}
         holders = rows[_same(state, rows, row)]
@@ -67,7 +71,7 @@ class BelievedGraph(Graph):
             gone = "nobody holds its value any more" if row in _told(state) else "it claims no value of an object"
             return LawExplanation(**said, effective=0.0, nothing=0.0, evidence=_parts(state, [], rows), chain=gone)
         items = _items(state, rows)
-        found = reasons_of(items, *estimated(items, now), int(np.flatnonzero(rows == holders[0])[0]))
+        found = reasons_of(items, *estimated(items, now, **heard), int(np.flatnonzero(rows == holders[0])[0]))
         parts = _parts(state, found.parts, rows)
         return LawExplanation(**said, effective=found.belief, nothing=found.nothing, evidence=parts, chain=found.chain)
 
@@ -78,10 +82,30 @@ def _told(state: GraphState) -> Ints:
     return np.flatnonzero((state.object.values != NONE) & (state.value.values != NONE) & (status != ANNEXED))
 
 
-def _last_words(state: GraphState, rows: Ints) -> Ints:
-    """Of these rows each writer's latest about each object."""
-    memory = state.memory
-    return rows[latest(memory.column("author")[rows], state.object.values[rows], memory.column("created")[rows])]
+def _heard(state: GraphState, rows: Ints, rules: Rules) -> tuple[Ints, dict[str, Any]]:
+    """Of these rows each writer's latest about each object, but for copies; with their weights and time constants."""
+    memory, about = state.memory, state.rep.values.astype(np.int64) * len(state.vocabulary.objects) + state.object.values
+    said = (memory.column("author")[rows], about[rows], state.value.values[rows], memory.column("created")[rows])
+    echo = echoes(*said) if rules.records_echo < 1.0 else np.zeros(len(rows), dtype=bool)
+    copy = copies(*said, _origins(memory, rows)) if rules.records_origin == "one" else np.zeros(len(rows), dtype=bool)
+    dropped = copy | (echo & (rules.records_echo == 0.0))
+    kept = np.flatnonzero(~dropped | (memory.column("verification")[rows] == EXTERNAL))
+    kept = kept[latest(said[0][kept], said[1][kept], said[3][kept])]
+    tau = rules.tau()[memory.column("stability")[rows[kept]]] if rules.records_tau == "class" else 0.0
+    return rows[kept], {"tau": tau, "weight": np.where(echo[kept], rules.records_echo, 1.0)}
+
+
+def _origins(memory: Memory, rows: Ints) -> list[Ints]:
+    """Where cells come from: the first cell of their chain of derived_from, and what they refer to, -1 for nothing."""
+    edges = memory.table("edges")
+    derived = np.flatnonzero(edges.column("relation") == DERIVED)[::-1]  # so that of several the first holds
+    root = np.arange(memory.height)
+    root[edges.column("source")[derived]] = edges.column("target")[derived]
+    for _ in range(int(memory.height).bit_length()):
+        root = root[root]
+    refs = memory.cells["source_refs"].gather(rows).list.sort().list.join("\n")
+    place = refs.replace("", None).rank("dense").cast(pl.Int64).fill_null(-1)
+    return [root[rows], place.to_numpy()]
 
 
 def _same(state: GraphState, rows: Ints, row: int) -> Bools:
@@ -107,10 +131,10 @@ def _items(state: GraphState, rows: Ints) -> Items:
     return Items(columns, np.arange(len(rows)), there, vocabulary=vocabulary)
 
 
-def _beliefs(state: GraphState, rows: Ints, asked: Ints, now: float) -> Array:
+def _beliefs(state: GraphState, rows: Ints, asked: Ints, now: float, rules: Rules) -> Array:
     """What is believed of the values that some rows claim, from all the claims there are."""
-    words = _last_words(state, rows)
-    known, found = estimated(_items(state, words), now)
+    words, heard = _heard(state, rows, rules)
+    known, found = estimated(_items(state, words), now, **heard)
     worth = found.effective[known.about, known.value] if known.shared else found.effective[known.value]
     objects, most = len(state.vocabulary.objects), int(state.value.values.max()) + 1
     key = (state.rep.values.astype(np.int64) * objects + state.object.values) * most + state.value.values

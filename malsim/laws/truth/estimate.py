@@ -15,20 +15,24 @@ if TYPE_CHECKING:
     from malsim.laws.engine.items import Items
     from malsim.laws.truth.evidence import Estimate
     from malsim.laws.truth.gather import Evident
+    from malsim.memory.graph.arrays import Array
 
 __all__ = ["FORMS", "estimated"]
 
 FORMS = ("auto", "shared", "own")
 
 
-def estimated(items: Items, now: float, *, tau: float = 0.0, values: str = "auto") -> tuple[Evident, Estimate]:
+def estimated(
+    items: Items, now: float, *, tau: Array | float = 0.0, values: str = "auto", weight: Array | float = 1.0
+) -> tuple[Evident, Estimate]:
     """What there is to judge by at `now` days, and what twenty sweeps make of it.
 
-    Claims weigh exp(−age / tau), 1 where `tau` (days) is 0. Raises `LawError` for an unknown form of `values`.
+    Claims weigh `weight` · exp(−age / tau), just `weight` where `tau` (days) is 0. Raises `LawError` for an unknown form of
+    `values`.
     """
     if values not in FORMS:
         raise LawError("unknown form", where="law.values", given=values, allowed=", ".join(FORMS))
     shared = values == "shared" or (values == "auto" and is_shared(items.vocabulary))
-    weight = np.exp(-items.age(now) / tau) if tau > 0.0 else np.ones(len(items.rep))
-    known = gather(items, weight, shared=shared)
+    aged = np.exp(-items.age(now) / tau) if np.all(np.greater(tau, 0.0)) else np.ones(len(items.rep))
+    known = gather(items, weight * aged, shared=shared)
     return known, closed(known.evidence) if shared else own_values(known.evidence)

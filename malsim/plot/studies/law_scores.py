@@ -12,7 +12,7 @@ from malsim.plot.style import COLOURS, dress, sheet
 if TYPE_CHECKING:
     from malsim.plot.style import Sheet
 
-__all__ = ["laws"]
+__all__ = ["gossips", "laws"]
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 AXES = {"accuracy": "accuracy (0 to 1), more is better", "brier": "Brier score (0 to 1), less is better"}
@@ -38,4 +38,23 @@ def laws(compared: pl.DataFrame, *, title: str = "") -> Sheet:
         dress(axes, x=label, y="")
     panels[0].legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(0.0, -0.18), ncols=len(names))
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    return figure
+
+
+def gossips(table: pl.DataFrame, *, title: str = "What more gossips of one story do") -> Sheet:
+    """Draw setting, gossips, accuracy: a line a setting over the number of gossips, those that agree drawn as one."""
+    figure = sheet(7.2, 4.2)
+    axes = figure.subplots()
+    counts = table["gossips"].unique(maintain_order=True).to_list()
+    lines: dict[tuple[float, ...], list[str]] = {}
+    for (name,), part in table.group_by("setting", maintain_order=True):
+        lines.setdefault(tuple(part["accuracy"].round(3).to_list()), []).append(str(name))
+    for place, (values, names) in enumerate(lines.items()):
+        colour, mark = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+        axes.plot(range(len(counts)), values, color=colour, marker=mark, markersize=5, label="\n".join(names))
+    dress(axes, x="gossips who tell the same", y="right (share of changes, asked 30 days later)", title=title)
+    axes.set_xticks(range(len(counts)), [str(count) for count in counts])
+    axes.set_ylim(0.0, 1.05)
+    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    figure.set_layout_engine("tight")
     return figure

@@ -1,0 +1,62 @@
+"""Which claims are voices of their own: copies of one origin are one claim, an echo of what was taken back weighs less."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+
+__all__ = ["copies", "echoes"]
+
+
+def copies(writer: Ints, object_: Ints, value: Ints, time: Array, origins: Sequence[Ints]) -> Bools:
+    """Which claims repeat another writer's earlier claim of the same value about the same object from the same origin.
+
+    `origins` are kinds of origin, one place a claim each (-1 for none): claims that share one of them are one claim, the
+    earliest's. What a writer says again himself is no copy.
+
+    >>> one = np.zeros(3, dtype=int)
+    >>> copies(np.array([0, 1, 0]), one, one, np.arange(3.0), [np.array([7, 7, 7])]).tolist()
+    [False, True, False]
+    """
+    found = np.zeros(len(writer), dtype=bool)
+    for origin in origins:
+        rows = np.flatnonzero(origin >= 0)
+        first = _first(np.stack([object_[rows], value[rows], origin[rows]]), time[rows])
+        found[rows] |= writer[rows][first] != writer[rows]
+    return found
+
+
+def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
+    """Which claims repeat a value whose first claimant, another writer, has said otherwise since.
+
+    >>> echoes(np.array([0, 0, 1]), np.zeros(3, dtype=int), np.array([0, 1, 0]), np.arange(3.0)).tolist()
+    [False, False, True]
+    """
+    if not len(writer):
+        return np.zeros(0, dtype=bool)
+    place = np.empty(len(writer), dtype=np.int64)  # in order of time
+    place[np.argsort(time, kind="stable")] = np.arange(len(writer))
+    by = writer[_first(np.stack([object_, value]), time)]
+    objects, size = int(object_.max()) + 1, len(writer)
+    said = (writer.astype(np.int64) * objects + object_) * size + place
+    order = np.argsort(said)
+    asked = (by.astype(np.int64) * objects + object_) * size + place
+    before = order[np.searchsorted(said[order], asked, side="left") - 1]  # what the first claimant said last before
+    echo: Bools = (by != writer) & (value[before] != value)
+    return echo
+
+
+def _first(keys: Ints, time: Array) -> Ints:
+    """For each claim the place of the earliest one with the same keys; of one time the first row."""
+    order = np.lexsort((np.arange(len(time)), time, *keys))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0)
+    found = np.empty(len(order), dtype=np.int64)
+    found[order] = order[np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))]
+    return found

@@ -1,0 +1,106 @@
+"""Copies of one origin and echoes of what was taken back: which claims they are, and what a graph makes of them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import malsim as ms
+from malsim.lab.studies.laws.gossip import SETTINGS, gossip_table
+from malsim.laws.truth.voices import copies, echoes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+claims = st.lists(st.tuples(*(st.integers(0, 2) for _ in range(3)), st.integers(0, 5), st.integers(-1, 1)), max_size=12)
+
+
+@given(claims)
+def test_copies_and_echoes_are_what_their_sentences_say(rows: list[tuple[int, ...]]) -> None:
+    writer, about, value, time, origin = np.array(rows, dtype=np.int64).reshape(-1, 5).T
+    at = time.astype(np.float64)
+    copy, echo = copies(writer, about, value, at, [origin]), echoes(writer, about, value, at)
+    order = sorted(range(len(rows)), key=lambda row: time[row])  # of one time in their order
+    for place, row in enumerate(order):
+        before = [other for other in order[:place] if about[other] == about[row]]
+        same = [other for other in before if value[other] == value[row]]
+        kin = [other for other in same if origin[other] == origin[row] >= 0]
+        assert copy[row] == bool(kin and writer[kin[0]] != writer[row])
+        by = writer[same[0]] if same else writer[row]
+        said = [value[other] for other in before if writer[other] == by]
+        assert echo[row] == (by != writer[row] and said[-1] != value[row])
+
+
+def test_no_gossip_who_names_his_source_is_heard(tmp_path: Path) -> None:
+    heard = ["time,writer,object,value"]
+    truth = ["object,value,valid_from"]
+    for about in range(12):
+        for year, (old, new) in enumerate(pairwise("ABCA")):
+            day = 400.5 * year + about  # days, not years: they have a point
+            heard.append(f"{day},source,x{about},{old}")
+            heard += [f"{day + 300},source,x{about},{new}", f"{day + 301},gossip,x{about},{old}"]
+            truth += [f"x{about},{old},{day}", f"x{about},{new},{day + 300}"]
+    (tmp_path / "claims.csv").write_text("\n".join(heard), encoding="utf-8")
+    (tmp_path / "truth.csv").write_text("\n".join(truth), encoding="utf-8")
+    found = gossip_table(tmp_path, (1, 4)).pivot("gossips", index="setting", values="accuracy")
+    assert found["setting"].to_list() == list(SETTINGS)
+    one, four = (dict(found.select("setting", count).rows()) for count in ("1", "4"))
+    stands = "records as it stands"
+    assert four[stands] < one[stands] < 0.7  # a story after each change is much
+    for setting in ("origin, gossips name the source", "an echo weighs nothing"):
+        assert four[setting] == one[setting] == pytest.approx(1.0)
+    for setting in ("origin, gossips name each other", "lineage, gossips are one model"):
+        assert four[setting] == one[setting] == pytest.approx(one[stands])  # many are as one, and no more
+
+
+STORY = """
+why = "One writer sees, three repeat what they were told."
+[run]
+days = 3
+turn_every = "1d"
+[rules]
+effective = "records"
+{rules}
+[[facts]]
+name = "pump"
+count = 1
+values = [1.0, 2.0]
+"""
+CLAIM = """
+[[claim]]
+at = "{at}"
+writer = "{writer}"
+key = "{key}"
+kind = "obs"
+object = "pump-1"
+value = {value}
+title = "{writer} says {value}"
+confidence = 0.6
+{more}
+"""
+
+
+@pytest.mark.parametrize("how", ["source_refs", "derived_from"])
+def test_on_the_graph_copies_of_one_origin_are_one_claim(tmp_path: Path, how: str) -> None:
+    told = [("0.1d", "root", "a", 1.0, ""), ("0.2d", "seer", "b", 2.0, ""), ("0.3d", "other", "c", 2.0, "")]
+    of = 'source_refs = ["mail"]' if how == "source_refs" else 'edges = [{ relation = "derived_from", target = "a" }]'
+    told += [(f"0.{n}d", f"echo-{n}", f"e{n}", 1.0, of) for n in (4, 5, 6)]
+    words = "".join(
+        CLAIM.format(at=at, writer=writer, key=key, value=value, more=more) for at, writer, key, value, more in told
+    )
+    found = {}
+    for rules in ("", 'records_origin = "one"', "records_tau = 'class'", "records_echo = 0.5"):
+        path = tmp_path / "s.toml"
+        path.write_text(STORY.format(rules=rules) + words, encoding="utf-8")
+        run = ms.run(path)
+        cells = run.memory.cells
+        found[rules] = float(cells.filter(cells["writer"] == "seer")["effective"][0])
+        handle = str(cells.filter(cells["writer"] == "seer")["handle"][0])
+        assert run.explain(handle).effective == pytest.approx(found[rules], abs=1e-9)
+    assert found[""] < 0.5  # four against two
+    assert found['records_origin = "one"'] > found[""] + 0.02
