@@ -26,6 +26,7 @@ import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.space.design import designed
+from malsim.lab.studies.measure import code_of
 from malsim.lab.studies.pool import results
 from malsim.scenario.file.scenario_file import parse
 
@@ -138,6 +139,49 @@ def test_a_folder_holds_one_sweep(small: ms.Scenario, tmp_path: Path, change: di
     with pytest.raises(UsageError, match="other metrics"):
         swept(small, [0.1], tmp_path, metric="brier")
     assert swept(small.replace(why="in other words"), [0.1], tmp_path).computed == 0
+
+
+def test_a_functions_points_are_kept_under_what_it_does(small: ms.Scenario, tmp_path: Path) -> None:
+    def times(factor: Any, power: float = 1.0) -> Callable[[ms.Run], Any]:
+        def score(run: ms.Run) -> Any:
+            return np.full(run.scenario.replications, run.cells.height * np.sum(factor) ** power)
+
+        return score
+
+    def other(factor: float) -> Callable[[ms.Run], Any]:
+        def score(run: ms.Run) -> Any:
+            return np.full(run.scenario.replications, run.cells.height / factor)
+
+        return score
+
+    assert swept(small, [0.1], tmp_path, metric=times(2.0)).computed == 1
+    assert swept(small, [0.1], tmp_path, metric=times(2.0)).computed == 0
+    before = swept(small, [0.1], tmp_path, metric=times(2.0)).frame
+    for changed in (other(2.0), times(3.0), times(2.0, power=2.0), times(np.arange(2000.0))):
+        with pytest.raises(UsageError, match="another sweep; given: 'other body of score'"):
+            swept(small, [0.1], tmp_path, metric=changed)
+    assert_frame_equal(swept(small, [0.1], tmp_path, metric=times(2.0)).frame, before)
+
+
+def test_the_code_of_a_function_is_the_same_in_every_process_and_tells_its_parts() -> None:
+    class Scaled:
+        def __init__(self, factor: float) -> None:
+            self.factor = factor
+
+        def __call__(self, run: ms.Run) -> Any:
+            return self.factor * run.cells.height
+
+        def method(self, run: ms.Run) -> Any:
+            return self(run)
+
+    assert code_of(Scaled(1.0)) == code_of(Scaled(1.0)) != code_of(Scaled(2.0))
+    assert code_of(Scaled(1.0).method) == code_of(Scaled(1.0).method) != code_of(Scaled(2.0).method)
+
+    def asked(run: ms.Run, within: Callable[[ms.Run], Any]) -> Any:
+        return within(run)
+
+    outer = [partial(asked, within=Scaled(factor).method) for factor in (1.0, 1.0, 2.0)]
+    assert code_of(outer[0]) == code_of(outer[1]) != code_of(outer[2])
 
 
 def test_points_finished_before_a_kill_are_kept(small: ms.Scenario, whole: pl.DataFrame, tmp_path: Path) -> None:

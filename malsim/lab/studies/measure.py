@@ -7,7 +7,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
-from types import CodeType
+from types import BuiltinFunctionType, CodeType
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -227,15 +227,32 @@ def _property(text: str) -> Property:
 def code_of(measure: Callable[..., object]) -> str:
     """A hash of what a function does: its code with that of functions inside it, its defaults and what it closes over.
 
-    What it calls is not looked into.
+    Of an object that is called, its attributes too. What is called by a global name is not looked into.
     """
-    inner = measure.func if isinstance(measure, functools.partial) else measure
-    bound = (measure.args, measure.keywords) if isinstance(measure, functools.partial) else ()
-    function = inner if hasattr(inner, "__code__") else getattr(inner, "__func__", type(inner).__call__)
-    cells = [repr(cell.cell_contents) for cell in getattr(function, "__closure__", None) or ()]
+    return hashlib.sha256(repr(_told(measure, ())).encode()).hexdigest()
+
+
+def _told(value: object, outer: tuple[int, ...]) -> object:
+    """What a value is, the same in every process: of a function what it does, `outer` being those it is part of."""
+    if id(value) in outer:
+        return "itself"
+    held = (*outer, id(value))
+    if isinstance(value, functools.partial):
+        return [_told(part, held) for part in (value.func, *value.args, *sorted(value.keywords.items()))]
+    if isinstance(value, np.ndarray):
+        return str(value.dtype), value.shape, hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+    if isinstance(value, (tuple, list)):
+        return [_told(part, held) for part in value]
+    if not callable(value) or isinstance(value, (type, BuiltinFunctionType)):
+        return repr(value)
+    function = value if hasattr(value, "__code__") else getattr(value, "__func__", type(value).__call__)
+    cells = [_told(cell.cell_contents, held) for cell in getattr(function, "__closure__", None) or ()]
     defaults = getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None)
-    said = repr((_instructions(getattr(function, "__code__", None)), defaults, cells, bound))
-    return hashlib.sha256(said.encode()).hexdigest()
+    owner = getattr(value, "__self__", value)
+    state = {} if owner is function else getattr(owner, "__dict__", {})
+    attributes = [(name, _told(part, held)) for name, part in sorted(state.items())]
+    name = getattr(value, "__name__", type(value).__qualname__)
+    return name, _instructions(getattr(function, "__code__", None)), _told(defaults, held), cells, attributes
 
 
 def _instructions(code: CodeType | None) -> object:
