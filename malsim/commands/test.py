@@ -50,6 +50,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mutate", action="store_true", help="also break the suite, one thing at a time, and name what no check notices"
     )
+    parser.add_argument(
+        "--mutants", type=int, metavar="N", help="break N of these things alone, spread evenly over all; implies --mutate"
+    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -68,8 +71,8 @@ def main(args: argparse.Namespace) -> int:
         from malsim.report.suite import report
 
         save_text(args.html, report(suite))
-    if args.mutate and not suite.exit_code:
-        print(_score(suite, Limits.of(args)))
+    if (args.mutate or args.mutants is not None) and not suite.exit_code:
+        print(_score(suite, Limits.of(args), args.mutants))
     return max(suite.exit_code, _seeds(suite, args)) if args.seeds is not None else suite.exit_code
 
 
@@ -84,13 +87,14 @@ def _seeds(suite: Suite, args: argparse.Namespace) -> int:
     return found.exit_code
 
 
-def _score(suite: Suite, limits: Limits) -> MutationScore:
+def _score(suite: Suite, limits: Limits, count: int | None) -> MutationScore:
     from tqdm import tqdm
 
-    from malsim.lab.studies.mutation import score, suite_mutants
+    from malsim.lab.studies.mutation import evenly, score, suite_mutants
 
-    made = tqdm(suite_mutants(suite.judged), unit="mutant", disable=None)
-    return score(suite.judged, limits=limits, made=made)
+    made = suite_mutants(suite.judged)
+    chosen = made if count is None else evenly(made, count)
+    return score(suite.judged, limits=limits, made=tqdm(chosen, unit="mutant", disable=None))
 
 
 def _suite(args: argparse.Namespace) -> Suite:
@@ -131,7 +135,7 @@ def _recording(args: argparse.Namespace, scenario: Scenario) -> HistorySource | 
 
     if not args.events and not (args.on and holds_checks_alone(scenario)):
         return None
-    flags = ("law", "memory", "set", "rules", "mutate", "seed", "replications", "replication")
+    flags = ("law", "memory", "set", "rules", "mutate", "mutants", "seed", "replications", "replication")
     asked = {f"--{name}": getattr(args, name) for name in flags}
     for flag, given in asked.items():
         if given not in (None, [], False):

@@ -156,6 +156,10 @@ def test_the_command_names_what_survives(tmp_path: Path, capsys: pytest.CaptureF
     said = capsys.readouterr().out
     score = "mutation score 0.667: 2 of 3 mutants noticed by a check; 1 more change nothing that is recorded\n"
     assert said.endswith(f"{path}: survived: rules.challenge_ceiling = 1\n{score}")
+    assert main(["test", str(path), "--mutants", "2"]) == 0
+    assert "mutation score 1: 1 of 1 mutants noticed by a check; 1 more change" in capsys.readouterr().out
+    assert main(["test", str(path), "--mutants", "0"]) == 2
+    assert "1 or more" in capsys.readouterr().err
     path.write_text(TEXT.replace("< 0.3", "> 0.3"), encoding="utf-8")
     assert main(["test", str(path), "--mutate"]) == 1
     assert "mutation score" not in capsys.readouterr().out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.studies.mutants import mutants, mutated
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Fate", "MutationScore", "fate", "score", "suite_mutants"]
+__all__ = ["Fate", "MutationScore", "evenly", "fate", "score", "suite_mutants"]
 
+T = TypeVar("T")
 Kind: TypeAlias = Literal["killed", "survived", "broke off", "equivalent", "impossible"]
 Change: TypeAlias = "Callable[[Scenario], Scenario]"
 SHARED = "rules."
@@ -86,6 +87,18 @@ def suite_mutants(suite: Iterable[Judged]) -> list[tuple[str, list[tuple[Judged,
             owner = "" if name.startswith(SHARED) else judged.scenario.path
             found.setdefault((owner, name), []).append((judged, partial(mutated, name=name)))
     return [(name, tried) for (_, name), tried in found.items()]
+
+
+def evenly(made: Sequence[T], count: int) -> list[T]:
+    """`count` of them, or all, spread evenly over their order; raises `UsageError` for fewer than one.
+
+    >>> evenly(range(10), 3)
+    [0, 3, 6]
+    """
+    if count < 1:
+        raise UsageError("no mutant to make", where="--mutants", given=count, allowed="1 or more")
+    count = min(count, len(made))
+    return [made[number * len(made) // count] for number in range(count)]
 
 
 def score(
