@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.study.validate import compare_tripwires, validate
     from malsim.lab.tuning import Tuner, tune
     from malsim.memory import Memory, Rules
+    from malsim.sim.replay.feed import replay
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "histories",
     "read",
     "read_real",
+    "replay",
     "replicate",
     "run",
     "scope",
@@ -67,6 +69,7 @@ __all__ = [
 _HOMES = {
     "malsim.api": ("Run", "fork", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
+    "malsim.sim.replay.feed": ("replay",),
     "malsim.sim.settings.scenario": ("Scenario",),
     "malsim.lab.cadence": ("cadence",),
     "malsim.lab.decay": ("fit_decay", "histories"),
@@ -94,3 +97,8 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(importlib.import_module(home), name)
     raise AttributeError(f"module 'malsim' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    """The public names, though none is imported yet, so that Tab completes them."""
+    return sorted({*globals(), *__all__})

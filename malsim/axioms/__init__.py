@@ -6,6 +6,7 @@ A file's docstring says the axiom; `needs` says for whom it does not apply, `str
 
 from __future__ import annotations
 
+import inspect
 import sys
 from types import ModuleType
 from typing import Any
@@ -23,4 +24,5 @@ class _Callable(ModuleType):
         return axioms(*given, **settings)
 
 
+__signature__ = inspect.signature(axioms)  # what help and Shift-Tab show of it
 sys.modules[__name__].__class__ = _Callable

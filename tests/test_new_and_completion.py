@@ -1,0 +1,101 @@
+"""What a user starts from: templates that work as written, completion from the commands' own declarations, notes in CI."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import malsim as ms
+from malsim.cli import main
+from malsim.commands.new import TEMPLATES
+
+ROOT = Path(__file__).parents[1]
+MATCHER = json.loads((ROOT / ".ci/action/matcher.json").read_text())["problemMatcher"][0]["pattern"][0]
+
+
+@pytest.mark.parametrize("name", ["claims", "tripwire"])
+def test_a_scenario_begun_from_a_template_passes_its_checks(name: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "my.toml")
+    assert main(["new", path, "--template", name]) == 0
+    assert main(["test", path]) == 0
+    assert main(["new", path, "--template", name]) == 2
+
+
+def test_a_memory_begun_from_the_template_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "begun_memory.py", "--template", "memory"]) == 0
+    monkeypatch.syspath_prepend(str(tmp_path))
+    script = 'why = "w"\n[run]\ndays = 4\n[[facts]]\nname = "pump"\n[[writers]]\nbehaviour = "honest"\nrate = 3.0\n'
+    Path("s.toml").write_text(script, encoding="utf-8")
+    run = ms.run("s.toml", memory="begun_memory:Latest")
+    assert run.cells.height
+    assert "begun_memory:Latest" in Path("begun_memory.py").read_text(encoding="utf-8")
+
+
+def test_a_workflow_is_written_where_services_look_and_notes_failures_at_their_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", ".github/workflows/memory.yml", "--template", "ci"]) == 0
+    text = Path(".github/workflows/memory.yml").read_text(encoding="utf-8")
+    assert "malsim test scenarios/ --junit report.xml --html report.html" in text
+    assert json.dumps(MATCHER["regexp"]) in text
+    assert main(["new", "my.toml", "--template", "claims"]) == 0
+    Path("my.toml").write_text(Path("my.toml").read_text(encoding="utf-8").replace("< 0.7)", "< 0.1)"), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["test", "my.toml"]) == 1
+    noted = [found for line in capsys.readouterr().out.splitlines() if (found := re.match(MATCHER["regexp"], line))]
+    assert [(found[1], found[3].split(":")[0]) for found in noted] == [("my.toml", "the dispute is felt")]
+    assert Path("my.toml").read_text(encoding="utf-8").splitlines()[int(noted[0][2]) - 1].startswith("property = ")
+
+
+def test_the_action_hands_its_inputs_over_as_words_and_never_as_commands() -> None:
+    text = (ROOT / ".ci/action/action.yml").read_text(encoding="utf-8")
+    for script in re.findall(r"run: (?:\|\n)?(.*?)(?=\n    - |\Z)", text, re.DOTALL):
+        assert "${{" not in script
+
+
+@pytest.mark.parametrize(("name", "ending"), [(name, ending) for name, (_, ending, _) in TEMPLATES.items()])
+def test_another_ending_is_refused_with_the_right_one(
+    name: str, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["new", str(tmp_path / "my.txt"), "--template", name]) == 2
+    assert f"my{ending}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    said = capsys.readouterr().out
+    for word in ("completion", "stability", "replications"):
+        assert word in said
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash is installed")
+def test_bash_completes_commands_options_choices_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "bash"]) == 0
+    (tmp_path / "poisoner.toml").touch()
+    (tmp_path / "completion.bash").write_text(capsys.readouterr().out, encoding="utf-8")
+    script = """source completion.bash
+try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _shtab_malsim "$@"; echo "${COMPREPLY[@]}"; }
+try malsim stab; try malsim run --replication; try malsim completion z; try malsim run poi; try malsim run --html poi"""
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S607
+    commands, options, choices, *files = done.stdout.splitlines()
+    assert commands == "stability"
+    assert set(options.split()) == {"--replications", "--replication"}
+    assert choices == "zsh"
+    assert files == ["poisoner.toml", "poisoner.toml"]
+
+
+def test_tab_shows_what_there_is_and_signatures_their_arguments() -> None:
+    assert set(ms.__all__) <= set(dir(ms))
+    for name in ("run", "tune", "stability", "replay", "compare", "axioms"):
+        assert name in dir(ms)
+        kinds = [each.kind for each in inspect.signature(getattr(ms, name)).parameters.values()]
+        assert inspect.Parameter.POSITIONAL_OR_KEYWORD in kinds, name
