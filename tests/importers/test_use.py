@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+import pytest
 
 from malsim.cli import main
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from types import ModuleType
 
-    import pytest
+
+def beside(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SAMPLES = beside("samples").SAMPLES
 
 CHECK = """why = "An imported memory is as it was, and a new claim is weighed beside it."
 
@@ -78,3 +91,27 @@ def test_a_run_from_a_memory_that_its_scenario_does_not_name_is_not_made_again(
         said = capsys.readouterr().err
         assert "does not name" in said
         assert begun.name in said
+
+
+@pytest.fixture(params=[*SAMPLES, "recall"])
+def source(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A sample of each format."""
+    if request.param == "recall":
+        path: Path = request.getfixturevalue("recall_database")(tmp_path / "recall.sqlite3")
+        return path
+    return Path(SAMPLES[request.param](tmp_path))
+
+
+def test_every_command_takes_each_format_directly(source: Path, tmp_path: Path) -> None:
+    scenario, manifest = tmp_path / "s.toml", tmp_path / "again" / "manifest.json"
+    scenario.write_text(CHECK, encoding="utf-8")
+    assert main(["replay", str(source), "--confidence", "0.7", "-o", str(tmp_path / "replayed")]) == 0
+    assert main(["run", str(scenario), "--from", str(source), "-o", str(tmp_path / "out"), "--no-plots"]) == 0
+    assert main(["test", str(scenario), "--on", str(source)]) == 0
+    assert main(["axioms", "last_write", "--axiom", "bounds", "--on", str(source)]) == 0
+    scenario.write_text(CHECK + f'\n[memory]\nfrom = "{source.name}"\n', encoding="utf-8")
+    assert main(["run", str(scenario), "-o", str(manifest.parent), "--no-plots"]) == 0
+    assert main(["rerun", str(manifest)]) == 0
+    if source.is_dir():
+        (source / "new.md").write_text("- [port] it listens on 9000\n", encoding="utf-8")
+        assert main(["rerun", str(manifest)]) == 2

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from malsim.errors import DataError, StoreError
@@ -12,6 +14,9 @@ from malsim.importers.building.bring import bring
 from malsim.importers.reading.records import Options
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["ClaimStream", "is_memory", "stream"]
 
@@ -43,8 +48,8 @@ def is_memory(path: str | Path) -> bool:
 def stream(path: str | Path, *, confidence: float | None = None) -> ClaimStream:
     """The claims of a store, or of any memory that can be imported; a claim's value is its value, or else its title.
 
-    A cell without an object, or without a time where others have one, is left out and counted. Raises `DataError` where
-    cells state no confidence and `confidence` gives none.
+    A cell without an object, or without a time where others have one, is left out and counted; where no cell has an object,
+    each is about itself and its later versions. Raises `DataError` where cells state no confidence and none is given.
     """
     if is_store(place := Path(path)):
         with Store(place, write=False) as store:
@@ -52,7 +57,10 @@ def stream(path: str | Path, *, confidence: float | None = None) -> ClaimStream:
     else:
         memory = bring(place, options=Options(confidence=confidence)).memory
     stated = pl.col("stated") if confidence is None else pl.col("stated").fill_null(confidence)
-    told = memory.cells.with_row_index("line", offset=1).select(
+    cells = memory.cells
+    if cells["object"].null_count() == cells.height:
+        cells = cells.with_columns(cells["handle"].gather(_newest(cells["successor"])).alias("object"))
+    told = cells.with_row_index("line", offset=1).select(
         pl.col("line"),
         pl.col("created").alias("time"),
         "writer",
@@ -76,3 +84,12 @@ def stream(path: str | Path, *, confidence: float | None = None) -> ClaimStream:
         "undated cells among dated ones": about.height - claims.height,
     }
     return ClaimStream(claims, left)
+
+
+def _newest(successors: pl.Series) -> NDArray[np.int64]:
+    """The last version of each row: its own, or that of its successor."""
+    own = np.arange(len(successors))
+    newest = np.where(successors.is_null(), own, successors.fill_null(0).to_numpy())
+    for _ in range(len(successors).bit_length()):  # each turn sees twice as far
+        newest = newest[newest]
+    return newest

@@ -58,7 +58,7 @@ def changes(folder: Path, git: Path) -> list[list[Change]]:
 
     Raises `StoreError` where git is not installed or the objects cannot be read.
     """
-    head = _head(git)
+    head = head_of(git)
     if head is None:
         return []
     prefix = folder.resolve().relative_to(git.parent).as_posix()
@@ -89,7 +89,7 @@ def _commit(text: str, prefix: str) -> tuple[list[str], float, list[tuple[str, s
     return (fields, int(fields[2]) / _SECONDS, files) if len(fields) == 3 and files else None  # noqa: PLR2004  # as asked for
 
 
-def _head(git: Path) -> str | None:
+def head_of(git: Path) -> str | None:
     """The commit that is checked out, read from the files that say so."""
     text = _line(git / "HEAD")
     if not text.startswith("ref: "):

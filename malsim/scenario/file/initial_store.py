@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.errors import ScenarioError, StoreError
 from malsim.importers.building.bring import bring
+from malsim.importers.reading.git import head_of, repository
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 from malsim.memory.tables.write import latest_day
@@ -38,7 +39,7 @@ def initial_memory_of(
     for key, name in asked.items():
         at = f"{where}:{line_of(lines_of(text), ('memory', key))}: memory.{key}"
         path = _within(Path(where).parent, name, at)
-        stores[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        stores[name] = _hash(path)
         if recorded is not None and recorded.get(name) != stores[name]:
             raise ScenarioError("is not the store of the recorded run", where=at, given=name, hint="put that one back")
         try:
@@ -62,9 +63,24 @@ def initial_memory_from(path: str | Path) -> InitialMemory:
 
 def _within(folder: Path, name: str, at: str) -> Path:
     path = inside(folder, name, where=at, what="a store")
-    if not path.is_file():
+    if not path.exists():
         raise ScenarioError("no such store", where=at, given=name, hint="malsim import makes one")
     return path
+
+
+def _hash(path: Path) -> str:
+    """The hash of a file's bytes; of a folder, its notes' and the commit's that is checked out."""
+    digest = hashlib.sha256()
+    if path.is_file():
+        digest.update(path.read_bytes())
+        return digest.hexdigest()
+    for note in sorted(path.rglob("*")):
+        if note.suffix.lower() == ".md" and note.is_file() and not note.is_symlink():
+            held = hashlib.sha256(note.read_bytes()).hexdigest()
+            digest.update(f"{note.relative_to(path).as_posix()}\0{held}\n".encode("utf-8", "surrogateescape"))
+    if git := repository(path):
+        digest.update((head_of(git) or "").encode())
+    return digest.hexdigest()
 
 
 def _opened(path: Path) -> tuple[Memory, float]:
