@@ -33,6 +33,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gossip", metavar="FOLDER", help="also how many gossips of one story `records` stands: claims by time"
     )
+    parser.add_argument("--ask", default="0d", metavar="TIME", help="from a row of the truth to its question (0d)")
+    parser.add_argument("--halves", action="store_true", help="also score constants chosen on half of the questions")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of intervals and of the lives")
     parser.add_argument("--json", action="store_true", help="print one JSON object of the tables instead")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for tables (Parquet) and the figure")
@@ -63,18 +65,21 @@ def main(args: argparse.Namespace) -> int:
 
 def _on_claims(args: argparse.Namespace) -> dict[str, pl.DataFrame]:
     """The tables of real claims."""
-    from malsim.lab.studies.laws.ablations import ablation_table
+    from malsim.lab.studies.laws.ablations import ablation_table, halving_table
     from malsim.lab.studies.laws.evidence_tables import answers_of, reliability_table, score_table
+    from malsim.sim.clock import DAY, span
 
     rules, laws = _tuned(args), [name.strip() for name in args.laws.split(",")]
-    sets = []
+    ask, sets = span(args.ask, where="--ask") / DAY, []
     for folder in args.folders:
-        sets.append(answers_of(folder, laws, tuned=rules, seed=args.seed))
+        sets.append(answers_of(folder, laws, tuned=rules, ask=ask, seed=args.seed))
         sys.stderr.write(f"{folder.name}: asked\n")
+    held = {"halves": halving_table(args.folders, seed=args.seed)} if args.halves else {}
     return {
         "scores": score_table(sets, seed=args.seed),
         "reliability": reliability_table(sets),
         "ablations": ablation_table(args.folders),
+        **held,
     }
 
 

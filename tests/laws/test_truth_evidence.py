@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from malsim.cli import main
-from malsim.lab.studies.laws.ablations import ABLATIONS, ablation_table
+from malsim.lab.studies.laws.ablations import ABLATIONS, ablation_table, halving_table
 from malsim.lab.studies.laws.adversaries import WORLDS, told_right
 from malsim.lab.studies.laws.evidence_tables import MEAN, answers_of, reliability_table, score_table
 
@@ -65,6 +65,16 @@ def test_the_law_as_it_stands_is_what_replay_measures(folders: list[Path]) -> No
     assert table["brier"][0] == pytest.approx(mean, abs=1e-9)
 
 
+def test_constants_chosen_on_half_of_the_questions_are_scored_on_the_other(folders: list[Path]) -> None:
+    table = halving_table(folders[:1])
+    assert table["law"][0] == "records"
+    assert table["law"].to_list()[2:] == ["majority", "dawid_skene"]
+    stands = ablation_table(folders[:1])["brier"][0]
+    assert table["brier"][0] == pytest.approx(stands, abs=2e-3)  # halves of the same questions
+    assert table["lost"][2] < 0.05  # the vote is beaten on nearly every half
+    assert table["lost"][1] is None
+
+
 def test_four_pinned_facts_turn_a_lying_majority() -> None:
     free, pinned = (
         told_right(WORLDS[world], "records", replications=2, seed=3).mean()
@@ -78,7 +88,7 @@ def test_the_command_writes_tables_and_a_figure(
     folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = [str(folder) for folder in folders]
-    assert main(["evidence", *paths, "--laws", "records,majority", "-o", str(tmp_path), "--json"]) == 0
-    assert set(json.loads(capsys.readouterr().out)) == {"scores", "reliability", "ablations"}
+    assert main(["evidence", *paths, "--laws", "records,majority", "--halves", "-o", str(tmp_path), "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)) == {"scores", "reliability", "ablations", "halves"}
     assert {path.name for path in tmp_path.iterdir()} >= {"scores.parquet", "reliability.png"}
     assert main(["evidence"]) == 2

@@ -54,14 +54,16 @@ class Answers:
 
 
 def answers_of(
-    folder: str | Path, laws: Sequence[str] = LAWS, *, tuned: Rules | None = None, seed: int = 0
+    folder: str | Path, laws: Sequence[str] = LAWS, *, tuned: Rules | None = None, ask: float = 0.0, seed: int = 0
 ) -> Answers:  # fmt: skip
     """Ask laws about a folder of claims and truth; bad rows are left out.
 
     `mal` is the graph of claims under its defaults, `tuned` under other rules; Dawid and Skene's law is the vote where
-    values are an object's own. Questions that a law does not answer count as wrong, held with probability 0.
+    values are an object's own. A row of a dated truth is asked `ask` days after it. Questions that a law does not answer
+    count as wrong, held with probability 0.
     """
     claims, truth = read_folder(folder, on_bad_rows="skip")
+    truth = truth.with_columns(pl.col("asked") + ask)
     found = {law: _answered(claims, truth, law, tuned, seed) for law in laws}
     key = ["object", "asked"]
     asked = pl.concat([each.select(key) for each in found.values()]).unique(maintain_order=True)
