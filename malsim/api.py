@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.adapters.engine.adapter import Adapter
-from malsim.errors import UsageError
+from malsim.errors import ScenarioError, UsageError
 from malsim.finite import finite
 from malsim.plot.runs.answer_lines import answers, turns
 from malsim.plot.runs.scope_screen import scope
@@ -95,6 +95,8 @@ class Figures:
         run = self._run
         rep = run.scenario.first if rep is None else rep
         samples, channels = wired(run, rep)
+        if channels.is_empty():
+            raise ScenarioError("no signal of this netlist was recorded", hint="wire one to a pin or a field that is there")
         events = run.events.filter((pl.col("rep") == rep) & pl.col("kind").is_in(ALARMS))
         return scope(samples, channels, events, title=run.scenario.why)
 
@@ -135,7 +137,7 @@ class Figures:
         cells = self._run.cells
         names = ["effective"] if cells.height else []
         names += ["currency"] if cells["currency"].count() else []
-        names += ["signals"] if self._run.signals.height and self._run.scenario.netlist else []
+        names += ["signals"] if self._run.scenario.netlist and wired(self._run, self._run.scenario.first)[1].height else []
         names += ["staleness"] if cells.height and self._run.scenario.initial_memory else []
         names += ["answers"] if (self._bands["signal"] == "for_truth").any() else []
         names += ["turns"] if (self._bands["signal"] == "words").any() else []

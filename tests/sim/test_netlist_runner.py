@@ -241,6 +241,21 @@ def test_the_picture_of_a_net_has_a_lane_a_bit_and_a_panel_a_size(tmp_path: Path
         api.run(parse("why = 'x'")).plot.signals()
 
 
+def test_a_netlist_of_signals_of_cells_is_drawn_a_line_a_cell(tmp_path: Path) -> None:
+    text = 'obs_c3c3 "one" conf(.7)\nobs_d4d4 "two" conf(.5)\nloadrt watch domain=cell\n'
+    made = api.run(parse(scenario(text + "net low watch.in < cell-scores-eff\naddf watch tick\n")))
+    _, channels = wired(made, 0)
+    assert set(channels["channel"]) >= {"low(obs_c3c3)", "low(obs_d4d4)"}
+    assert "signals.png" in {path.name for path in made.plot.save(tmp_path)}
+
+
+def test_a_netlist_without_a_signal_leaves_the_picture_out(tmp_path: Path) -> None:
+    made = api.run(parse(scenario('obs_c3c3 "one" conf(.7)\n')))
+    assert "signals.png" not in {path.name for path in made.plot.save(tmp_path)}
+    with pytest.raises(ScenarioError, match="no signal of this netlist"):
+        made.plot.signals()
+
+
 def test_why_walks_back_to_the_claim_and_to_whoever_fed_it_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     held = ACK.replace("7d", "6d")
     run_ = api.run(parse(scenario(TRIP, held, run="replications = 2"), where="it.toml"))

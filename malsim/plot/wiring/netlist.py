@@ -1,17 +1,19 @@
-"""A net drawn: ops as boxes with their pins, signals as lines from left to right, late reads dashed and running back."""
+"""A net drawn: ops as boxes with their pins, signals as lines round the boxes, late reads dashed and running back."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from matplotlib.patches import FancyBboxPatch, PathPatch
-from matplotlib.path import Path
 
 from malsim.plot.style import COLOURS, GREY, sheet
+from malsim.plot.wiring.wire_routes import Ends, routes
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
+    from matplotlib.path import Path
 
     from malsim.plot.style import Sheet
 
@@ -28,17 +30,19 @@ def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "") -> She
     What lies left of an op is read before it runs; the number under its name is its turn in its thread.
     """
     placed = _stacked(boxes)
+    paths = _routes(wires.to_dicts(), placed)
     width = APART * (max((box["layer"] for box in placed.values()), default=0) + 1)
-    height = max((box["top"] for box in placed.values()), default=1) - min(
-        (box["bottom"] for box in placed.values()), default=0
-    )
+    heights = [edge for box in placed.values() for edge in (box["top"], box["bottom"])]
+    heights += [float(y) for path in paths for y in np.asarray(path.vertices, dtype=float)[:, 1]]
+    height = max(heights, default=1.0) - min(heights, default=0.0)
     figure = sheet(max(5.0, 0.62 * width), max(2.4, 0.62 * height + 0.8))
     axes = figure.subplots()
     colours = {
         name: COLOURS[place % (len(COLOURS) - 1)] for place, name in enumerate(wires["signal"].unique(maintain_order=True))
     }
-    for wire in wires.to_dicts():
-        _wire(axes, wire, placed, colours[wire["signal"]])
+    for wire, path in zip(wires.to_dicts(), paths, strict=True):
+        dashes: Any = (0, (4, 2)) if wire["late"] else "-"
+        axes.add_patch(PathPatch(path, fc="none", ec=colours[wire["signal"]], lw=1.1, ls=dashes, zorder=0))
     for wire in wires.unique("signal", maintain_order=True).to_dicts():
         _label(axes, wire, placed, colours[wire["signal"]])
     for box in placed.values():
@@ -87,7 +91,14 @@ def _box(axes: Axes, box: dict[str, Any]) -> None:
     axes.add_patch(FancyBboxPatch((box["x"], box["bottom"]), WIDE, height, **style))
     middle = box["x"] + WIDE / 2
     if box["kind"] != "op":
-        axes.text(middle, box["bottom"] + height / 2, box["title"], ha="center", va="center", fontsize=6.5)
+        axes.text(
+            middle,
+            box["bottom"] + height / 2,
+            box["title"],
+            ha="center",
+            va="center",
+            fontsize=min(6.5, 160 / len(box["title"])),
+        )
         return
     axes.text(middle, box["top"] - 0.28, box["title"], ha="center", va="center", fontsize=7.5, weight="bold")
     axes.text(middle, box["bottom"] + 0.07, box["note"], ha="center", va="bottom", fontsize=5.5, color=GREY, linespacing=1.1)
@@ -98,15 +109,20 @@ def _box(axes: Axes, box: dict[str, Any]) -> None:
             axes.text(x + (-0.09 if out else 0.09), y, name, ha="right" if out else "left", va="center", fontsize=6)
 
 
-def _wire(axes: Axes, wire: dict[str, Any], placed: dict[str, dict[str, Any]], colour: str) -> None:
-    start = _pin(placed[wire["source"]], wire["source_pin"], out=True)
-    end = _pin(placed[wire["target"]], wire["target_pin"], out=False)
-    reach = max(0.9, abs(end[0] - start[0]) / 2.2)
-    curve = Path(
-        [start, (start[0] + reach, start[1]), (end[0] - reach, end[1]), end],
-        [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4],
-    )
-    axes.add_patch(PathPatch(curve, fc="none", ec=colour, lw=1.1, ls=(0, (4, 2)) if wire["late"] else "-", zorder=0))
+def _routes(wires: list[dict[str, Any]], placed: dict[str, dict[str, Any]]) -> list[Path]:
+    edges: dict[int, list[tuple[float, float]]] = {}
+    for box in placed.values():
+        edges.setdefault(box["layer"], []).append((box["bottom"], box["top"]))
+    ends = [
+        Ends(
+            wire["signal"],
+            (placed[wire["source"]]["layer"], placed[wire["target"]]["layer"]),
+            _pin(placed[wire["source"]], wire["source_pin"], out=True),
+            _pin(placed[wire["target"]], wire["target_pin"], out=False),
+        )
+        for wire in wires
+    ]
+    return routes(ends, edges)
 
 
 def _label(axes: Axes, wire: dict[str, Any], placed: dict[str, dict[str, Any]], colour: str) -> None:

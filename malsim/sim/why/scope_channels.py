@@ -12,6 +12,7 @@ from malsim.netlist.evaluate import Frames
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from malsim.netlist.wiring import Signal
     from malsim.sim.record.run_data import RunData
 
 __all__ = ["frames_of", "wired"]
@@ -28,26 +29,36 @@ def frames_of(run: RunData) -> Frames:
 def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Samples (t, channel, value) and channels (channel, address, gain, offset, digital, panel) of a replication.
 
-    The signals of the run itself, in the order of the netlist, at most 24; signals of one `panel` are of like size.
+    The signals of the run itself in the order of the netlist, or where it has none those with a value a row, as
+    `signal(row)`; 24 at most. Signals of one `panel` are of like size.
     """
     if run.scenario.netlist is None:
         raise ScenarioError("this scenario has no netlist, so there are no signals", hint="add [netlist]")
-    own = run.signals.filter((pl.col("rep") == rep) & pl.col("row").is_null())
-    known = set(own["signal"].unique())
-    signals = [one for one in run.scenario.netlist.net.signals.values() if one.name in known][:MOST]
-    samples = own.select("t", pl.col("signal").alias("channel"), "value")
-    samples = samples.filter(pl.col("channel").is_in([one.name for one in signals]))
+    signals = run.scenario.netlist.net.signals
+    name = pl.when(pl.col("row").is_null()).then(pl.col("signal")).otherwise(pl.format("{}({})", "signal", "row"))
+    own = run.signals.filter((pl.col("rep") == rep) & pl.col("signal").is_in(list(signals))).with_columns(
+        name.alias("channel")
+    )
+    of_run = own.filter(pl.col("row").is_null())
+    own = own if of_run.is_empty() else of_run
+    turn = {one: place for place, one in enumerate(signals)}
+    found = own.unique("channel", keep="first", maintain_order=True).select("channel", "signal").rows()
+    shown = sorted(found, key=lambda one: turn[one[1]])[:MOST]
+    samples = own.select("t", "channel", "value").filter(pl.col("channel").is_in([one[0] for one in shown]))
     most = dict(samples.group_by("channel").agg(pl.col("value").abs().max()).iter_rows())
     panels = _panels(most)
-    words = [one.writer.word if one.writer else one.name for one in signals]  # which tell its unit
     rows = [
-        (one.name, str(word), 1.0, 0.0, one.type == "bit", panels[one.name])
-        for one, word in zip(signals, words, strict=True)
+        (channel, str(_word(signals[one])), 1.0, 0.0, signals[one].type == "bit", panels[channel]) for channel, one in shown
     ]
     kinds = {"channel": pl.String, "address": pl.String, "gain": pl.Float64, "offset": pl.Float64, "digital": pl.Boolean,
              "panel": pl.Int64}  # fmt: skip
     channels = pl.DataFrame(rows, schema=kinds, orient="row").sort("panel", maintain_order=True)
     return samples.sort("t", maintain_order=True), channels
+
+
+def _word(signal: Signal) -> str:
+    """What writes a signal, which tells its unit."""
+    return signal.writer.word if signal.writer else signal.name
 
 
 def _panels(most: Mapping[str, float]) -> dict[str, int]:

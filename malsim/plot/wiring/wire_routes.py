@@ -1,0 +1,81 @@
+"""Ways for the wires of a drawn net: through the gaps between layers and along free lanes, never behind a box."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matplotlib.path import Path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = ["Ends", "routes"]
+
+CLEAR, LANE = 0.16, 0.14  # between a lane and a box, and between two lanes
+TURN = 0.85  # how far into the gap a wire turns
+
+
+@dataclass(frozen=True)
+class Ends:
+    """A wire to be drawn: its signal, and the layer and point at either end."""
+
+    signal: str
+    layers: tuple[int, int]
+    start: tuple[float, float]
+    end: tuple[float, float]
+
+
+def routes(wires: Sequence[Ends], boxes: Mapping[int, Sequence[tuple[float, float]]]) -> list[Path]:
+    """A path for each wire; `boxes` holds the lower and upper edge of every box of a layer.
+
+    A wire to the next layer curves through the gap. Any other takes the lane nearest to its ends that no box of the layers
+    it passes and no other signal's lane stands in.
+    """
+    taken: list[tuple[str, float, float, float]] = []  # signal, from, to, height
+    found = []
+    for wire in wires:
+        (source, target), (x, _), (to, _) = wire.layers, wire.start, wire.end
+        if target == source + 1:
+            found.append(_across(wire))
+            continue
+        passed = range(source + 1, target) if target > source else range(target, source + 1)
+        low, high = min(x, to) - TURN, max(x, to) + TURN
+        walls = [edges for layer in passed for edges in boxes.get(layer, ())]
+        lanes = [one[3] for one in taken if one[0] != wire.signal and one[1] < high and one[2] > low]
+        height = _lane(wire, walls, lanes)
+        taken.append((wire.signal, low, high, height))
+        found.append(_along(wire, height))
+    return found
+
+
+def _lane(wire: Ends, walls: Sequence[tuple[float, float]], lanes: Iterable[float]) -> float:
+    """The height nearest to both ends that is clear of walls and lanes."""
+    barred = [(low - CLEAR, high + CLEAR) for low, high in walls] + [(lane - LANE, lane + LANE) for lane in lanes]
+    edges = [edge for pair in barred for edge in pair]
+    free = [
+        height
+        for height in (wire.start[1], wire.end[1], *edges)
+        if not any(low + 1e-9 < height < high - 1e-9 for low, high in barred)
+    ]
+    return min(free, key=lambda height: (abs(height - wire.start[1]) + abs(height - wire.end[1]), height))
+
+
+def _across(wire: Ends) -> Path:
+    """One curve through the gap."""
+    (x, y), (to, goal) = wire.start, wire.end
+    reach = (to - x) / 2
+    return Path([(x, y), (x + reach, y), (to - reach, goal), (to, goal)], [Path.MOVETO, *[Path.CURVE4] * 3])
+
+
+def _along(wire: Ends, lane: float) -> Path:
+    """A curve to the lane, the lane, and a curve to the end; backwards where the end lies to the left."""
+    (x, y), (to, goal) = wire.start, wire.end
+    half = TURN / 2
+    if wire.layers[1] > wire.layers[0]:
+        points = [(x, y), (x + half, y), (x + half, lane), (x + TURN, lane), (to - TURN, lane)]
+        points += [(to - half, lane), (to - half, goal), (to, goal)]
+    else:
+        points = [(x, y), (x + TURN, y), (x + TURN, lane), (x, lane), (to, lane)]
+        points += [(to - TURN, lane), (to - TURN, goal), (to, goal)]
+    return Path(points, [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO, *[Path.CURVE4] * 3])
