@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["rows"]
 
 LINEAR = ("last_write", "graphiti", "hindsight")
-YEARLY = ("last_write", "graphiti", "membrane")
+YEARLY = {"last_write": 1.5, "graphiti": 1.5, "membrane": 1.5, "records": 4.0}  # by law, the most times mal's
 OBJECTS, WRITERS, VALUES, SWEEPS = 1_000, 50, 5, 20
 FEW, MANY = 10_000, 100_000
 POISONER = Path("scenarios") / "poisoner.toml"
@@ -87,9 +87,9 @@ def _sums(evidence: Evidence) -> Callable[[], None]:
 def _years(scenario: Scenario) -> Iterator[Ratio]:
     """Each law once: a year of a thousand replications is long enough."""
     seconds = {law: _seconds(scenario.replace(law=law)) for law in ("mal", *YEARLY)}
-    for law in YEARLY:
+    for law, limit in YEARLY.items():
         name = f"365 days of 1,000 replications of poisoner under {law}, beside mal"
-        yield Ratio(name=name, ours=seconds[law], theirs=seconds["mal"], limit=1.5)
+        yield Ratio(name=name, ours=seconds[law], theirs=seconds["mal"], limit=limit)
 
 
 def _seconds(scenario: Scenario) -> float:
