@@ -11,7 +11,7 @@ from malsim.docs.generate import GENERATED
 from malsim.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from importlib.resources.abc import Traversable
 
 __all__ = ["SECTIONS", "Page", "page", "pages"]
@@ -50,7 +50,7 @@ def pages() -> list[Page]:
     written = [
         _written(f"{section}/{entry.name.removesuffix('.md')}", entry)
         for section in SECTIONS
-        for entry in files("malsim.docs").joinpath(section).iterdir()
+        for entry in _files(files("malsim.docs").joinpath(section))
         if entry.name.endswith(".md")
     ]
     made = [_made(f"reference/{name}", title, make) for name, (title, make) in GENERATED.items()]
@@ -73,6 +73,12 @@ def page(topic: str) -> Page:
     names = [found.name for found in known]
     near = get_close_matches(topic, names, n=3) or names
     raise UsageError("no such page", given=topic, hint=f"try {', '.join(near)}; `malsim docs` lists all")
+
+
+def _files(folder: Traversable) -> Iterator[Traversable]:
+    """The files of a folder and of those in it."""
+    for entry in folder.iterdir():
+        yield from _files(entry) if entry.is_dir() else (entry,)
 
 
 def _written(topic: str, entry: Traversable) -> Page:
