@@ -73,6 +73,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
     "oneshot_alerts_once": ("netlist: width 100d → width 1d", "rules.challenge_ceiling = 0"),
     "overconfident_humble": ("rules.calibration = none", "rules.calibration = brier"),
     "overconfident_humble_brier": ("rules.calibration = none",),
+    "output_checks": ("reader.skill = 0", "reader.sure_above = 1", "reader.audit_accuracy = 0"),
     "pid_word_budget": (
         "netlist: cut budget",
         "netlist: maxoutput 200 → maxoutput 30",

@@ -76,7 +76,7 @@ def stop(
     turn: Turn, again: Callable[[Bools, int], None], write: Callable[[], ClaimBatch], *, attempts: int,
     counters: TurnCounters, log: EventLog,
 ) -> ClaimBatch:  # fmt: skip
-    """At the end of a turn: release it only where every marked row was opened and every lesson written; the lessons.
+    """At the end of a turn: release it only where every marked row was opened, every lesson written and no pattern broken.
 
     A turn that is refused is tried `again` (which replications, which try), at most `attempts` times; one that is still
     refused is given up, and nothing it did counts. Where the work broke off, or the tries or the writing break off now, no
@@ -102,16 +102,16 @@ def stop(
 
 def _tried(turn: Turn, again: Callable[[Bools, int], None], attempts: int, counters: TurnCounters, log: EventLog) -> Bools:
     """Refuse what is to be refused, as often as it may be tried again; what is still refused in the end."""
-    closed, unwritten = turn.closed, turn.unwritten
+    closed, unwritten, unsound = turn.closed, turn.unwritten, turn.unsound
     for attempt in range(attempts):
-        blocked = closed | unwritten
+        blocked = closed | unwritten | unsound
         if not blocked.any():
             break
         _block(turn, blocked, counters)
         log.blocked(turn, closed, unwritten)
         again(blocked, attempt)
-        closed, unwritten = turn.closed, turn.unwritten
-    return closed | unwritten
+        closed, unwritten, unsound = turn.closed, turn.unwritten, turn.unsound
+    return closed | unwritten | unsound
 
 
 def gate(turn: Turn, refused: Bools, *, counters: TurnCounters, log: EventLog) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
+    from malsim.sim.agent.oversight.output_checks import OutputCheck
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.agent.turn import Turn
     from malsim.sim.engine.claim_context import Array, Bools, Ints
@@ -82,7 +83,18 @@ class ReaderPolicy:
         turn.opened |= complies[:, None] & turn.pushed.marked
         if self.verifies.any():
             self._verify()
+        if turn.check is not None:
+            self._look(turn.check, complies & turn.unsound)
         turn.written |= complies & (turn.learned != NONE)
+
+    def _look(self, check: OutputCheck, doubtful: Bools) -> None:
+        """Look for itself where a pattern refused the action: keep what agrees, else decline and learn."""
+        turn = self.turn
+        wrong = doubtful & ((turn.value != self._sensed) | check.looked)
+        check.looked |= doubtful
+        turn.observed = np.where(doubtful, self._sensed, turn.observed)
+        turn.acted, turn.value = (np.where(wrong, NONE, held) for held in (turn.acted, turn.value))
+        turn.learned = np.where(wrong & self._differs, self._sensed, turn.learned)
 
     def friend(self) -> Ints:
         """The first cell that each is shown which stands and says what it sensed; NONE for none."""

@@ -10,6 +10,7 @@ import numpy as np
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
+    from malsim.sim.agent.oversight.output_checks import OutputCheck
     from malsim.sim.agent.snapshot import Pushed
     from malsim.sim.engine.claim_context import Bools, Ints
 
@@ -23,7 +24,7 @@ class Turn:
     `opened` marks the lines it opened; `first` and `acted` are the cells it trusted first and acted on in the end, `value`
     what it took to be true (NONE: it declined); `observed` is what it saw itself and `learned` the value of its lesson, NONE
     for none; `written` whether it wrote that back. `worked` says that the work was done to its end. Only the hooks at the
-    turn's end set `blocked`, whether it was refused at least once, and `released`.
+    turn's end set `blocked`, whether it was refused at least once, and `released`. `check` has the patterns of actions.
     """
 
     number: int
@@ -31,6 +32,7 @@ class Turn:
     fact: Ints
     pushed: Pushed
     about: Bools
+    check: OutputCheck | None = None
     opened: Bools = field(init=False)
     first: Ints = field(init=False)
     acted: Ints = field(init=False)
@@ -71,3 +73,8 @@ class Turn:
         """Whether something was learned and nothing written back."""
         missing: Bools = (self.learned != NONE) & ~self.written
         return missing
+
+    @property
+    def unsound(self) -> Bools:
+        """Whether what would be released is refused by a pattern."""
+        return np.zeros(len(self.fact), dtype=bool) if self.check is None else self.check.refused(self)

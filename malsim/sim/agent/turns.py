@@ -8,6 +8,7 @@ import numpy as np
 
 from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
+from malsim.sim.agent.oversight.output_checks import OutputCheck, TurnAudit
 from malsim.sim.agent.reader_policy import ReaderPolicy
 from malsim.sim.clock import milliseconds
 from malsim.sim.draws import Draws, Seats
@@ -42,6 +43,7 @@ class Session:
         self._draws, self._places = Draws(context.seed, "reader"), np.arange(len(reps))
         self._seats = Seats(self._draws, rep=reps)
         self._who, self._form = who, form
+        self._audit = TurnAudit(reader, context, who + 1, form + 1) if reader.audit_every else None
         popularity = np.cumsum([fact.popularity for fact in world.facts])
         self._upto = (popularity / popularity[-1])[:-1]
         self._known = np.full((len(reps), len(world.facts)), NONE, dtype=np.int8)
@@ -77,6 +79,8 @@ class Session:
         try:
             policy = ReaderPolicy(self, snapshot, turn)
             policy.work()
+            if self.reader.checks_output:
+                self._check(turn, snapshot)
             turn.worked = True
         finally:
             lessons = hooks.stop(
@@ -84,7 +88,18 @@ class Session:
                 attempts=int(self.reader.attempts), counters=self.counters, log=self._log,
             )  # fmt: skip
         self._open = snapshot, turn
+        if self._audit:
+            self._audit.note(turn)
+            lessons = ClaimBatch.joined([lessons, self._audit.verdicts(number, now, self.counters)])
         return fact, self._opened(turn, len(snapshot.view)), lessons
+
+    def _check(self, turn: Turn, snapshot: Snapshot) -> None:
+        """Hold what is to be done against the patterns, before the stop hook does; count what they catch."""
+        turn.check = OutputCheck(self.reader, snapshot, self._world)
+        unsound = turn.unsound
+        wrong = self._world.at(self._places, turn.fact, milliseconds(turn.now)) != turn.value
+        self.counters.add("unsound", unsound)
+        self.counters.add("unsound_wrong", unsound & wrong)
 
     def on_verdicts(self, drafts: ClaimBatch, row: Ints, name: Callable[[], pl.Series]) -> None:
         """Learn within the turn which cells its write-backs became; `row` is NONE for a refusal, `name` gives all names."""

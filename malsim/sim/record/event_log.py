@@ -123,6 +123,9 @@ class EventLog:
                       lambda: self.handles.gather(row[unopened, turn.unopened[unopened].argmax(axis=1)]))  # fmt: skip
         self._refused(turn, missing, "something was learned and nothing written back",
                       lambda: self._names.gather(turn.fact[missing]))  # fmt: skip
+        for reason, where in (turn.check.reasons(turn) if turn.check else {}).items():
+            refused = np.flatnonzero(where)
+            self._refused(turn, refused, reason, self._names.gather(turn.fact[refused]))
 
     def broken(self, turn: Turn) -> None:
         """The reader's work broke off, in whichever replication: none is released."""

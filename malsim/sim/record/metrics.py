@@ -48,6 +48,10 @@ METRICS = {
     "lessons_written": "those written back",
     "lessons_lost": "those never written back",
     "init_share": "share of actions resting on bootstrap or global-store cells",
+    "unsound_share": "share of turns whose action broke an output check's pattern at first",
+    "caught_share": "share of wrong actions, let out or not, that a pattern refused",
+    "audited_per_turn": "cells that an outside verifier looked into, a turn",
+    "audited_wrong_per_turn": "those that it contradicted",
     "autonomy": "share of turns that ended in a right action with no person in them",
     "reviews": "verdicts that people wrote",
     "cells": "cells at the end",
@@ -93,6 +97,11 @@ def by_replication(run: RunData) -> dict[str, Array]:
         found |= {f"{name}_per_turn": count[name] / turns for name in ("expanded", "words")}
         found |= {f"lessons_{name}": count[name] for name in ("learned", "written", "lost")}
         found["init_share"] = _share(count["acted_init"], acted)
+        if run.scenario.reader and run.scenario.reader.checks_output:
+            wrong = count["unsound_wrong"] + count["acted_false"] + count["acted_stale"]
+            found |= {"unsound_share": count["unsound"] / turns, "caught_share": _share(count["unsound_wrong"], wrong)}
+        if run.scenario.reader and run.scenario.reader.audit_every:
+            found |= {f"{name}_per_turn": count[name] / turns for name in ("audited", "audited_wrong")}
         found["autonomy"] = (acted - count["acted_false"] - count["acted_stale"]) / turns
     if run.reviews is not None:
         found["reviews"] = run.reviews.astype(np.float64)

@@ -52,6 +52,10 @@ PARAMS = {
     "compact_every": Param(0.0, "turns", "turns from one emptying of its context to the next; 0 never", 0.0, 1e9),
     "recalls": Param(0.0, "1", "probability of going by what it last saw itself, while that is in its context", 0.0, 1.0),
     "updates": Param(0.0, "1", "probability of verifying a cell acted on and seen to be right: an update", 0.0, 1.0),
+    "least_sources": Param(0.0, "writers", "writers who must say what it acts on, or the stop hook refuses it", 0.0, 1e3),
+    "sure_above": Param(1.0, "1", "stated confidence above which the stop hook refuses what nobody verified", 0.0, 1.0),
+    "audit_every": Param(0.0, "turns", "turns from one look of an outside verifier at the last turns to the next", 0.0, 1e9),
+    "audit_accuracy": Param(0.95, "1", "accuracy of that look", 0.0, 1.0),
     "limit": Param(10.0, "lines", "most lines of a mini-index", 1.0, 1_000.0),
     "budget_words": Param(900.0, "words", "most words of a mini-index", 1.0, 1e6),
 }
@@ -59,7 +63,10 @@ PARAMS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """One agent: its behaviour and its numbers; units, bounds and meanings stand in `PARAMS`."""
+    """One agent: its behaviour and its numbers; units, bounds and meanings stand in `PARAMS`.
+
+    `banned` has the values, apart by blanks, that no action may have.
+    """
 
     behaviour: Behaviour = "obedient"
     trust: Trust = "effective"
@@ -74,6 +81,11 @@ class Reader:
     compact_every: float = 0.0
     recalls: float = 0.0
     updates: float = 0.0
+    least_sources: float = 0.0
+    sure_above: float = 1.0
+    audit_every: float = 0.0
+    audit_accuracy: float = 0.95
+    banned: str = ""
     limit: float = 10.0
     budget_words: float = 900.0
 
@@ -83,6 +95,11 @@ class Reader:
         for name, given, allowed in words:
             if given not in allowed:
                 raise ScenarioError("unknown word", where=f"reader.{name}", given=given, allowed=", ".join(allowed))
+
+    @property
+    def checks_output(self) -> bool:
+        """Whether any pattern is checked before a turn is released."""
+        return bool(self.banned) or self.least_sources > 1.0 or self.sure_above < 1.0
 
     @property
     def policy(self) -> Policy:

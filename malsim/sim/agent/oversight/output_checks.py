@@ -1,0 +1,132 @@
+"""What is let out: patterns that each action is checked against, and an outside verifier over the last turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.schema import NONE, VERIFICATION
+from malsim.sim.clock import milliseconds
+from malsim.sim.draws import Draws
+from malsim.sim.engine.claim_batch import ClaimBatch
+from malsim.sim.engine.claim_context import LEAST_STATED, DraftEdge
+from malsim.sim.world import SENSES
+
+if TYPE_CHECKING:
+    from malsim.sim.agent.run_context import RunContext
+    from malsim.sim.agent.snapshot import Snapshot
+    from malsim.sim.agent.turn import Turn
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.sim.record.turn_counters import TurnCounters
+    from malsim.sim.settings.reader import Reader
+    from malsim.sim.world import World
+
+__all__ = ["OutputCheck", "TurnAudit"]
+
+UNVERIFIED = VERIFICATION.index("unverified")
+
+
+class OutputCheck:
+    """The patterns of one turn: which actions may not be released, and why.
+
+    An action is refused where its value is a banned word, where fewer writers than `least_sources` say what it says, or
+    where the claim it rests on states more than `sure_above` and nobody verified it. A reader who then looks for itself has
+    `looked`, and what agrees with its look passes, but for a banned word.
+    """
+
+    def __init__(self, reader: Reader, snapshot: Snapshot, world: World) -> None:
+        self._reader, self._snapshot, self._world = reader, snapshot, world
+        self.looked: Bools = np.zeros(len(world.first.T), dtype=bool)
+
+    def reasons(self, turn: Turn) -> dict[str, Bools]:
+        """Where an action is refused, for each reason."""
+        reader, acts, open_ = self._reader, turn.value != NONE, ~self.looked
+        found = {}
+        if reader.banned:
+            found["it has a banned word"] = acts & self._banned(turn)
+        if reader.least_sources > 1.0:
+            few = self._sources(turn) < reader.least_sources
+            found[f"fewer than {reader.least_sources:g} writers say it"] = acts & open_ & few
+        if reader.sure_above < 1.0:
+            found["it is stated with confidence and nobody verified it"] = acts & open_ & self._sure(turn)
+        return found
+
+    def refused(self, turn: Turn) -> Bools:
+        """Where it is refused for any."""
+        refused = np.zeros(len(turn.fact), dtype=bool)
+        for part in self.reasons(turn).values():
+            refused |= part
+        return refused
+
+    def _banned(self, turn: Turn) -> Bools:
+        words = set(self._reader.banned.split())
+        table = np.zeros((len(self._world.facts), int(self._world.choices.max()) + 1), dtype=bool)
+        for place, fact in enumerate(self._world.facts):
+            table[place, : len(fact.values)] = [str(value) in words for value in fact.values]
+        banned: Bools = table[turn.fact, turn.value]
+        return banned
+
+    def _sources(self, turn: Turn) -> Ints:
+        """How many writers have an active claim of the value that is acted on."""
+        snapshot, cell_index = self._snapshot, self._snapshot.cell_index
+        rep = cell_index.rep
+        said = snapshot.active & (cell_index.fact == turn.fact[rep]) & (cell_index.value == turn.value[rep])
+        row = np.flatnonzero(said)
+        pairs = np.unique(np.stack([rep[row].astype(np.int64), snapshot.view.writer[row]], axis=1), axis=0)
+        return np.bincount(pairs[:, 0], minlength=len(turn.fact)).astype(np.int64)
+
+    def _sure(self, turn: Turn) -> Bools:
+        view, on = self._snapshot.view, np.flatnonzero(turn.acted != NONE)
+        verified, stated = view.column("verification"), view.column("claimed")
+        row = turn.acted[on]
+        said = (view.stated if stated is None else stated)[row] > self._reader.sure_above
+        sure = np.zeros(len(turn.fact), dtype=bool)
+        sure[on] = said if verified is None else said & (verified[row] == UNVERIFIED)
+        return sure
+
+
+@dataclass
+class TurnAudit:
+    """An outside verifier: every `audit_every` turns it looks into what each of the last so many turns was done on.
+
+    Where it sees otherwise than was acted on it contradicts the cell, in a claim of verification external.
+    """
+
+    reader: Reader
+    context: RunContext
+    who: int
+    form: int
+    _acted: list[tuple[Ints, Ints, Ints]] = field(default_factory=list)
+
+    def note(self, turn: Turn) -> None:
+        """Keep what was released with an action."""
+        kept = turn.released & (turn.acted != NONE)
+        self._acted.append((turn.fact, np.where(kept, turn.acted, NONE), turn.value))
+
+    def verdicts(self, number: int, now: float, counters: TurnCounters) -> ClaimBatch:
+        """What the verifier claims when its turn has come, none before."""
+        every = int(self.reader.audit_every)
+        if not every or number % every:
+            return ClaimBatch.none()
+        fact, acted, value = (np.concatenate(part) for part in zip(*self._acted, strict=True))
+        self._acted.clear()
+        reps = len(self.context.reps)
+        asked = np.unique(np.arange(len(fact)) % reps * (acted.max(initial=0) + 2) + acted + 1, return_index=True)[1]
+        asked = asked[acted[asked] != NONE]  # a cell that was acted on twice is looked into once
+        rep, fact, acted, value = asked % reps, fact[asked], acted[asked], value[asked]
+        seen = self._seen(rep, fact, number * (len(self.context.world.facts) + 1) + fact, now)
+        wrong = np.flatnonzero(seen != value)
+        counters.add("audited", np.bincount(rep, minlength=reps))
+        counters.add("audited_wrong", np.bincount(rep[wrong], minlength=reps))
+        return ClaimBatch.of(
+            [DraftEdge("contradicts", acted[wrong])], rep=rep[wrong], t=milliseconds(now), who=self.who,
+            turn=number * (len(self.context.world.facts) + 1) + fact[wrong], fact=fact[wrong], value=seen[wrong],
+            stated=max(self.reader.audit_accuracy, LEAST_STATED), form=self.form,
+        ) if len(wrong) else ClaimBatch.none()  # fmt: skip
+
+    def _seen(self, rep: Ints, fact: Ints, turn: Ints, now: float) -> Ints:
+        drawn: Array = Draws(self.context.seed, "verifier").uniform(SENSES, rep=self.context.reps[rep], turn=turn)
+        sight = self.context.world.sight(drawn, rep=rep, fact=fact, t=milliseconds(now))
+        return sight.read(self.reader.audit_accuracy)

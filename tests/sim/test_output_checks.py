@@ -1,0 +1,83 @@
+"""Checks of what a reader lets out: patterns at each turn's end, rules read again, an outside verifier."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+from scipy import stats
+
+from malsim.scenario.file.scenario_file import read
+from malsim.sim import bench
+from malsim.sim.record.manifest import digest
+from malsim.sim.record.metrics import by_replication
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from malsim.sim.settings.scenario import Scenario
+
+SCENARIO = Path(__file__).parents[2] / "scenarios" / "output_checks.toml"
+OFF = {"sure_above": 1.0, "least_sources": 0.0, "reanchor_every": 0.0, "audit_every": 0.0}
+FRESH = 77
+
+
+def guarded(*layers: str, **changes: object) -> Scenario:
+    """The scenario with only these layers, on a seed that it was not written on."""
+    made = read(SCENARIO).replace(seed=FRESH, replications=16, days=60.0)
+    assert made.reader
+    off = {name: value for name, value in OFF.items() if name not in layers}
+    return made.replace(reader=replace(made.reader, **off, **changes))  # type: ignore[arg-type]  # settings by name
+
+
+def harm(*layers: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return by_replication(bench.run(guarded(*layers).replace(record="bands")))["harm"]
+
+
+def test_patterns_let_out_less_harm_than_no_layer_and_so_do_all_three() -> None:
+    none, pattern, every = harm(), harm("sure_above", "least_sources"), harm(*OFF)
+    for less in (pattern, every):
+        assert stats.ttest_rel(less, none, alternative="less").pvalue < 0.01
+
+
+def test_a_banned_word_is_never_acted_on() -> None:
+    made = guarded(banned="2", observes=1.0)
+    values = {str(value) for fact in made.facts for value in fact.values}
+    word = min(values)
+    assert made.reader
+    run = bench.run(made.replace(reader=replace(made.reader, banned=word), replications=4, record="all"))
+    acted = run.events.filter(pl.col("kind") == "acted")
+    refused = run.events.filter((pl.col("kind") == "blocked") & pl.col("detail").str.contains("banned word"))
+    assert acted.height > 0
+    assert refused.height > 0
+    said = acted.join(run.labels, left_on=["rep", "subject"], right_on=["rep", "cell"])
+    assert said.height > 0
+    assert said.filter(pl.col("title").str.ends_with(f" is {word}")).is_empty()
+
+
+def test_the_verifier_speaks_every_so_many_turns_and_only_then() -> None:
+    run = bench.run(guarded("audit_every").replace(record="all", replications=4))
+    said = run.memory.cells.filter(pl.col("writer") == "reviewers")
+    assert said.height > 0
+    assert (said["verification"] == "external").all()
+    assert set(said["created"].to_list()) <= {float(day) for day in range(10, 61, 10)}
+
+
+def test_a_perfect_verifier_contradicts_what_is_false_and_nothing_else() -> None:
+    run = bench.run(guarded("audit_every", audit_accuracy=1.0).replace(record="bands", replications=4))
+    blind = bench.run(guarded("audit_every", audit_accuracy=0.0).replace(record="bands", replications=4))
+    assert run.counters is not None
+    assert blind.counters is not None
+    assert (run.counters["audited_wrong"] < run.counters["audited"]).all()
+    assert (blind.counters["audited_wrong"] > run.counters["audited_wrong"]).all()
+
+
+def test_without_layers_nothing_is_counted() -> None:
+    plain, on = (
+        bench.run(guarded(*names).replace(record="all", replications=2, days=20.0)) for names in ((), ("sure_above",))
+    )
+    assert "caught_share" not in by_replication(plain)
+    assert "caught_share" in by_replication(on)
+    assert digest(plain.events) != digest(on.events)
