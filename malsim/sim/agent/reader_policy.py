@@ -10,9 +10,8 @@ import numpy as np
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.oversight.output_checks import OutputCheck
     from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.agent.turn import Turn
+    from malsim.sim.agent.turn import ReleaseCheck, Turn
     from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.settings.reader import Reader
 
@@ -87,7 +86,7 @@ class ReaderPolicy:
             self._look(turn.check, complies & turn.unsound)
         turn.written |= complies & (turn.learned != NONE)
 
-    def _look(self, check: OutputCheck, doubtful: Bools) -> None:
+    def _look(self, check: ReleaseCheck, doubtful: Bools) -> None:
         """Look for itself where a pattern refused the action: keep what agrees, else decline and learn."""
         turn = self.turn
         wrong = doubtful & ((turn.value != self._sensed) | check.looked)

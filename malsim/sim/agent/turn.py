@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.oversight.output_checks import OutputCheck
     from malsim.sim.agent.snapshot import Pushed
     from malsim.sim.engine.claim_context import Bools, Ints
 
-__all__ = ["Turn"]
+__all__ = ["ReleaseCheck", "Turn"]
+
+
+class ReleaseCheck(Protocol):
+    """The patterns that each action of a turn is held against before it is released."""
+
+    looked: Bools
+
+    def reasons(self, turn: Turn) -> dict[str, Bools]:
+        """Where an action is refused, for each reason."""
+
+    def refused(self, turn: Turn) -> Bools:
+        """Where it is refused for any."""
 
 
 @dataclass
@@ -32,7 +43,7 @@ class Turn:
     fact: Ints
     pushed: Pushed
     about: Bools
-    check: OutputCheck | None = None
+    check: ReleaseCheck | None = None
     opened: Bools = field(init=False)
     first: Ints = field(init=False)
     acted: Ints = field(init=False)
