@@ -1,0 +1,34 @@
+"""One untrusted origin, and others who pass on what it said under names of their own.
+
+member 0 is the origin: value = one reading for all, right with probability accuracy, in its own name
+the others say the same. By `way`:
+0 summary: derived_from the origin's latest claim
+1 tool echo: no edge at all, as if a tool had answered
+2 manufactured corroboration: supports, to the latest claim of each of them
+
+What a law makes of it shows whether authority stays with the origin or is washed off on the way.
+Source of the ways: origin-bound authority, arXiv 2606.24322.
+"""
+
+import numpy as np
+
+from malsim.memory.schema import NONE
+from malsim.parameters import Param
+from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
+
+accuracy = Param(0.0, "1", "probability that what the origin said is true", 0.0, 1.0)
+confidence = Param(0.8, "1", "what each states", 0.01, 1.0)
+way = Param(0.0, "1", "0 by summary, 1 by tool echo, 2 by manufactured corroboration", 0.0, 2.0)
+habits = {"disputes": 0.0, "supports": 0.0}
+
+
+def write(context: ClaimContext, *, accuracy: float, confidence: float, way: float) -> ClaimDraft:
+    """One draft a claim."""
+    own, passes_on = context.own, context.member > 0
+    value = context.sense(accuracy, member=np.zeros_like(context.member), turn=context.fact)
+    edges: tuple[DraftEdge, ...] = ()
+    if round(way) == 0:
+        edges = (DraftEdge("derived_from", np.where(passes_on, own.peers[:, 0], NONE)),)
+    elif round(way) > 1:
+        edges = tuple(DraftEdge("supports", own.peers[:, member]) for member in range(own.peers.shape[1]))
+    return ClaimDraft(value, context.stated(confidence, 0.0), edges=edges)
