@@ -42,10 +42,10 @@ FACTS = tuple(Fact(name=f"line-{n}", values=("up", "down"), hazard=0.1) for n in
 LINES, CELLS, MEMBERS = 3, 40, 3
 
 
-def test_there_are_the_fourteen() -> None:
+def test_there_are_the_fifteen() -> None:
     assert set(behaviours()) == {
         "honest", "overconfident", "humble", "stale_echo", "sybil", "colluders", "contrarian", "poisoner", "late_corrector",
-        "silent_staleness", "bursty", "sleeper", "self_grader", "from_file",
+        "silent_staleness", "bursty", "sleeper", "self_grader", "from_file", "launderer",
     }  # fmt: skip
     for behaviour in behaviours().values():
         assert behaviour.sentence.endswith(".")
@@ -131,7 +131,7 @@ def test_a_cell_is_a_name_to_a_writer_and_nothing_more(name: str, context: Claim
 
 
 def crowded(**changes: Any) -> Scenario:
-    """All fourteen at once; none of them reads, unless that is changed."""
+    """All fifteen at once; none of them reads, unless that is changed."""
     writers = []
     for name in behaviours():
         given_ = {"path": "claims/lines.csv"} if name == "from_file" else {}
