@@ -53,6 +53,8 @@ def _slopes(values: Array, n: Array, skip: Array, tick: float) -> Array:
     many = n[:, np.newaxis]
     i = np.arange(len(values))[:, np.newaxis] - (len(values) - skip[:, np.newaxis] - many)
     terms = np.where((i >= 0) & (i < many), (i - (many - 1) / 2) * values, 0.0)
-    total = np.add.accumulate(terms, axis=1)[:, -1]  # one by one, so a row alone adds up as it does among many
+    total = terms[:, 0].copy()
+    for place in range(1, len(values)):  # one by one, so a row alone adds up as it does among many
+        total += terms[:, place]
     slopes: Array = total / (tick * np.where(n > 1, n * (n * n - 1) / 12, 1.0))
     return slopes

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import polars as pl
 
 from malsim.errors import AddressError
 from malsim.memory.graph.handles import beginning_so
 from malsim.netlist.graph.versions import at_version
-from malsim.netlist.language.address import Name, Path, Pin, Reduced, Row, address, column_of
+from malsim.netlist.language.address import Call, Name, Path, Pin, Reduced, Row, address, column_of
+from malsim.netlist.wiring.net import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Frames", "cells_read", "evaluate"]
 
+Plain: TypeAlias = Path | Row | Reduced | Pin | Name
 _INSTANT = ("t", "rep")
 
 
@@ -81,7 +83,7 @@ def evaluate(where: Address | str, frames: Frames | Memory, *, at: float | None 
     >>> evaluate("dec_a3ee-scores-eff", Frames(cells, edges))["value"].to_list()
     [0.6]
     """
-    point = address(where) if isinstance(where, str) else where
+    point = _plain(address(where) if isinstance(where, str) else where)
     frames = frames if isinstance(frames, Frames) else Frames.of(frames)
     if isinstance(point, Path):
         found = _path(point, frames)
@@ -94,6 +96,15 @@ def evaluate(where: Address | str, frames: Frames | Memory, *, at: float | None 
     else:
         found = _signal(point, frames)
     return found if at is None else found.filter(pl.col("t") == pl.col("t").filter(pl.col("t") <= at).max())
+
+
+def _plain(point: Address) -> Plain:
+    """The address, unless only a netlist that runs works it out."""
+    hops = any(isinstance(leaf, Row) and leaf.hops for leaf in leaves(point))
+    if isinstance(point, Call) or (isinstance(point, Reduced) and isinstance(point.inner, Call)) or hops:
+        hint = "net NAME op.in < THIS, and ask for the signal NAME"
+        raise AddressError("functions, and neighbours of a row, are worked out on wires", given=str(point), hint=hint)
+    return point
 
 
 def cells_read(where: Address | str, frames: Frames) -> pl.DataFrame:
@@ -181,7 +192,7 @@ def _reduced(point: Reduced, frames: Frames) -> pl.DataFrame:
         many = _signal(inner, frames)
     else:
         live = replace(frames, cells=_active(frames.cells))
-        many = _path(inner, frames) if isinstance(inner, Path) else _rows(inner, live)
+        many = _path(inner, frames) if isinstance(inner, Path) else _rows(cast("Row", inner), live)
     kind = many.schema["value"]
     if not (point.reducer == "count" or kind.is_numeric() or kind in {pl.Boolean, pl.Null}):
         hint = "name a field of numbers, such as scores-eff, or count them"
@@ -190,6 +201,7 @@ def _reduced(point: Reduced, frames: Frames) -> pl.DataFrame:
     how = {
         "mean": number.mean(), "sum": number.sum(), "max": number.max(), "min": number.min(),
         "count": pl.col("value").count().cast(pl.Int64), "share": (number != 0).mean(), "series": number,
+        "median": number.median(), "distinct": pl.col("value").n_unique(),
     }[point.reducer]  # fmt: skip
     instants = frames.cells.select(_INSTANT).unique(maintain_order=True)
     found = instants.join(many.group_by(_INSTANT, maintain_order=True).agg(how.alias("value")), on=_INSTANT, how="left")

@@ -11,6 +11,7 @@ from malsim.memory.gate.edit import set_flag
 from malsim.netlist.engine.sources import NONE
 from malsim.netlist.language.address import Path, Pin, Row
 from malsim.netlist.language.lexicon import ACTUATORS, FLAGS, OPPOSED
+from malsim.netlist.wiring.net import derived_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,6 +69,8 @@ class Actuators:
         self.loop: list[tuple[str, Signal]] = []
         for signal in net.signals.values():
             for link in signal.readers:
+                if derived_name(link.address):
+                    continue
                 if isinstance(link.address, (Path, Row)):
                     name = link.address.fields[-1]
                     self.flags.setdefault(FLAGS.get(name, name), []).append((signal, link.address))
@@ -134,9 +137,9 @@ class Actuators:
     def _forbidden(self, flag: str, memory: Memory) -> Array:
         """Where the memory's locks keep a flag as it is."""
         if not self.enforced:
-            return np.zeros(memory.cells.height, dtype=bool)
-        fixed: Array = memory.cells["immutable"].to_numpy()
-        return fixed | memory.cells["locked"].to_numpy() if flag in {"annexed", "reinstated"} else fixed
+            return np.zeros(memory.height, dtype=bool)
+        fixed: Array = memory.column("immutable")
+        return fixed | memory.column("locked") if flag in {"annexed", "reinstated"} else fixed
 
     def _alarmed(
         self, values: Mapping[str, Array], driven: Mapping[str, Array], now: dict[str, Array], rows: Rows

@@ -11,6 +11,9 @@ import polars as pl
 
 from malsim.memory import Rules
 from malsim.netlist.engine.actuators import EVENTS, Actuators, Happening
+from malsim.netlist.engine.evaluation_order import Expressions
+from malsim.netlist.engine.expressions import Board, value
+from malsim.netlist.engine.neighbours import Neighbours
 from malsim.netlist.engine.rows import NO_TOPICS, Rows
 from malsim.netlist.engine.sources import Finder, many, reader
 from malsim.netlist.engine.steps import compiled, grown
@@ -19,7 +22,7 @@ from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.programs import Pass, programs, run, written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from malsim.memory import Memory
     from malsim.netlist.engine.steps import Step
@@ -58,7 +61,7 @@ class Scan:
     """What one scan came to: the new state and memory, what the net wrote on the loop's pins, and what happened.
 
     `outputs` has an array over replications for each pin of the loop that the net writes, `ran` what each standing program
-    came to.
+    came to, `derived` the derived values by name, `cell-trust`.
     """
 
     state: State
@@ -66,6 +69,7 @@ class Scan:
     outputs: Mapping[str, Array]
     happened: tuple[Happening, ...] = ()
     ran: tuple[Ran, ...] = ()
+    derived: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def events(self) -> pl.DataFrame:
@@ -117,7 +121,10 @@ class Engine:
             name: compiled(instance, on, tick=tick * every.get(name, 1)) for name, instance in net.instances.items()
         }
         self.domains = {step.domain for step in self.steps.values()} | {signal.domain for signal in net.signals.values()}
-        self.readers = {name: read for name, signal in net.signals.items() if (read := reader(signal, finder))}
+        self.finder, self.owners = finder, net.derived
+        self.expressions = Expressions.of(net)
+        plain = {name: one for name, one in net.signals.items() if name not in self.expressions.order}
+        self.readers = {name: read for name, signal in plain.items() if (read := reader(signal, finder))}
         self.loop_reads = {
             name: str(signal.writer.address)
             for name, signal in net.signals.items()
@@ -127,10 +134,11 @@ class Engine:
         self.followers: dict[str, list[tuple[Signal, Reduced]]] = defaultdict(list)
         for signal in net.signals.values():
             where = signal.writer.address if signal.writer else None
-            if isinstance(where, Reduced) and isinstance(where.inner, Pin):
+            if isinstance(where, Reduced) and isinstance(where.inner, Pin) and signal.name not in self.expressions.order:
                 self.followers[where.inner.instance].append((signal, where))
         self.series = {step.series[0][1] for step in self.steps.values() if step.series}
         self.actuators = Actuators(net, finder, self.rules)
+        self._neighbours = Neighbours()  # what it keeps is a function of the memory, so it changes no answer
 
     def start(self, memory: Memory) -> State:
         """The net before its first scan."""
@@ -153,10 +161,12 @@ class Engine:
         now
             Days, for `clock.days` and for what programs write; by default as many ticks as were made.
         """
-        rows = Rows(memory, self.replications, state.topics, first=self.first)
-        state = self._fitted(state, rows)
         ticks = state.ticks + 1
         day = ticks * self.tick / DAY if now is None else now
+        rows = Rows(
+            memory, self.replications, state.topics, first=self.first, now=day, rules=self.rules, neighbours=self._neighbours
+        )
+        state = self._fitted(state, rows)
         values: dict[str, Any] = {**state.signals, **self._loop({"clock.tick": ticks, "clock.days": day, **(inputs or {})})}
         for name, read in self.readers.items():
             values[name] = read(rows)
@@ -164,12 +174,16 @@ class Engine:
         with np.errstate(all="ignore"):  # inf and NaN are answers of ops; their sheets say what they do
             for name in self.followers:
                 self._follow(name, states[name], values, rows)
+            self._express(self.expressions.order, states, values, rows)
             for thread in self.net.threads:
                 if ticks % thread.every == 0:
                     for name in thread.functions:
                         states[name] = self._call(self.steps[name], states[name], values, rows)
+                        self._express(self.expressions.after.get(name, ()), states, values, rows)
+        if self.expressions.order:
+            self._neighbours = rows.neighbours
         after, driven, happened = self.actuators.drive(memory, values, state.driven, rows)
-        found = written(after, after=state.seen, tick=ticks, first=self.first) if after.cells.height > state.seen else []
+        found = written(after, after=state.seen, tick=ticks, first=self.first) if after.height > state.seen else []
         standing = (*state.written, *(program for one in found for program in one.programs))
         stood = Pass(after, (), state.said)
         if self.programs or standing:
@@ -179,16 +193,25 @@ class Engine:
             )  # fmt: skip
         made = replace(
             state, ticks=ticks, ops=states, signals=values, driven=driven, said=stood.last, written=standing,
-            seen=after.cells.height,
+            seen=after.height,
         )  # fmt: skip
         happened += tuple(_scheduled(one) for one in found)
-        return Scan(made, stood.memory, self.actuators.outputs(values), happened, stood.ran)
+        derived = {name: values[owner.name] for name, owner in self.owners.items()}
+        return Scan(made, stood.memory, self.actuators.outputs(values), happened, stood.ran, derived)
 
     def _call(self, step: Step, state: OpState, values: dict[str, Any], rows: Rows) -> OpState:
         made = step.called_over(values, rows) if step.series else step.called(state, values, rows)
         if step.name in self.followers:
             self._follow(step.name, made, values, rows)
         return made
+
+    def _express(self, names: Iterable[str], states: Mapping[str, OpState], values: dict[str, Any], rows: Rows) -> None:
+        """Put on signals what the expressions that write them come to now."""
+        board = Board(rows, values, states, self.steps, self.owners, self.finder)
+        for name in names:
+            signal = self.net.signals[name]
+            made = value(signal.writer.address, signal.domain, board)  # type: ignore[union-attr]
+            values[name] = made.astype(DTYPES[signal.type])
 
     def _follow(self, name: str, state: OpState, values: dict[str, Any], rows: Rows) -> None:
         """Put on every signal that reduces this instance's outputs what they come to now."""
@@ -218,7 +241,7 @@ class Engine:
             fresh = step.started(heights[step.domain])
             states[name] = grown(states[name], fresh) if name in states else fresh
         for name, signal in self.net.signals.items():
-            if name not in self.readers and name not in self.loop_reads:
+            if name not in self.readers and name not in self.loop_reads:  # expressions hold what they were before the first
                 first: Array = np.full(heights[signal.domain], self._first(signal), DTYPES[signal.type])
                 held = values.get(name, first[:0])
                 values[name] = np.concatenate([held, first[len(held) :]])

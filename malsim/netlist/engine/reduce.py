@@ -15,7 +15,7 @@ __all__ = ["reduced", "series"]
 
 
 def reduced(reducer: str, values: Array, groups: NDArray[np.int64], count: int) -> Array:
-    """The mean, sum, greatest, least, number or true share of the values of each group.
+    """The mean, median, sum, greatest, least, number or true share of the values of each group.
 
     Of no values the sum and the count are 0 and the others NaN.
 
@@ -33,6 +33,8 @@ def reduced(reducer: str, values: Array, groups: NDArray[np.int64], count: int) 
     if reducer == "count":
         return many
     numbers = values.astype(np.float64)
+    if reducer == "median":
+        return _median(numbers, groups, count)
     if reducer in {"max", "min"}:
         best = np.full(count, -np.inf if reducer == "max" else np.inf)
         (np.maximum if reducer == "max" else np.minimum).at(best, groups, numbers)
@@ -43,6 +45,18 @@ def reduced(reducer: str, values: Array, groups: NDArray[np.int64], count: int) 
         return total
     with np.errstate(invalid="ignore"):
         return total / many
+
+
+def _median(numbers: Array, groups: NDArray[np.int64], count: int) -> Array:
+    """The middle value of each group, of an even number the mean of the middle two; NaN is left out."""
+    known = ~np.isnan(numbers)
+    numbers, groups = numbers[known], groups[known]
+    many = np.bincount(groups, minlength=count)
+    ranked = np.append(numbers[np.lexsort((numbers, groups))], np.nan)
+    first = np.cumsum(many) - many
+    low, high = np.where(many, first + (many - 1) // 2, len(numbers)), np.where(many, first + many // 2, len(numbers))
+    made: Array = 0.5 * (ranked[low] + ranked[high])
+    return made
 
 
 def series(values: Array, groups: NDArray[np.int64], count: int) -> tuple[Array, NDArray[np.int64]]:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from malsim.memory import Rules
+from malsim.netlist.engine.neighbours import Neighbours
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from malsim.memory import Memory
+    from malsim.memory.graph.arrays import Array
 
     Ints = NDArray[np.int64]
 
@@ -33,10 +39,41 @@ class Rows:
         The topics known so far, (rep, topic) in the order they came up; new ones are put after them.
     first
         The number of the first replication.
+    now
+        Days, and `rules` the law's: ages and time constants are told by them.
+    neighbours
+        Those of the scan before, to be used again where edges and statuses are the same.
     """
 
-    def __init__(self, memory: Memory, replications: int, topics: pl.DataFrame = NO_TOPICS, *, first: int = 0) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        replications: int,
+        topics: pl.DataFrame = NO_TOPICS,
+        *,
+        first: int = 0,
+        now: float = 0.0,
+        rules: Rules | None = None,
+        neighbours: Neighbours | None = None,
+    ) -> None:
         self.memory, self.replications, self.known, self.first = memory, replications, topics, first
+        self.now, self.rules, self._before = now, rules or Rules(), neighbours or Neighbours()
+        self._once: dict[object, Any] = {}
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """Who is joined to whom."""
+        return self._before.of(self.memory)
+
+    def once(self, name: object, made: Callable[[], Any]) -> Any:
+        """What is worked out once a scan."""
+        if name not in self._once:
+            self._once[name] = made()
+        return self._once[name]
+
+    def work(self, name: str) -> Array:
+        """What cells say of their work as `name=number`."""
+        return self.neighbours.work(self.memory, name)
 
     def count(self, domain: str) -> int:
         """How many rows a domain has."""
@@ -44,14 +81,18 @@ class Rows:
             return self.replications
         if domain == "topic":
             return self.topics.height
-        return (self.memory.cells if domain == "cell" else self.memory.writers).height
+        if domain == "writer_topic":
+            return self._pairs.height
+        return self.memory.height if domain == "cell" else self.memory.table("writers").height
 
     def rep_of(self, domain: str) -> Ints:
         """The place of each row's replication among the run's."""
         if domain == "run":
             return np.arange(self.replications)
-        frame = {"cell": self.memory.cells, "writer": self.memory.writers}.get(domain)
-        return (self.topics if frame is None else frame)["rep"].to_numpy().astype(np.int64) - self.first
+        if domain == "cell":
+            return self.memory.column("rep").astype(np.int64) - self.first
+        frame = self.memory.writers if domain == "writer" else self.topics if domain == "topic" else self._pairs
+        return frame["rep"].to_numpy().astype(np.int64) - self.first
 
     def named(self, handle: str) -> tuple[list[int], list[str]]:
         """A cell's name in every replication, as the memory's index is asked for it."""
@@ -68,11 +109,14 @@ class Rows:
     @cached_property
     def live(self) -> Ints:
         """The rows of active cells."""
-        return np.flatnonzero(self.memory.column("status") == 0)
+        return self.memory.active
 
     @cached_property
     def _topic_of(self) -> pl.DataFrame:
         """One row a cell and topic of it: cell, rep, topic."""
+        return self.neighbours.said(self.memory, "topics", self._topics_said)  # type: ignore[no-any-return]
+
+    def _topics_said(self) -> pl.DataFrame:
         cells = self.memory.cells.select(
             pl.int_range(pl.len(), dtype=pl.Int64).alias("cell"), "rep", pl.col("topics").alias("topic")
         )
@@ -84,13 +128,59 @@ class Rows:
         now = self._topic_of.select("rep", "topic").unique(maintain_order=True)
         return pl.concat([self.known, now.join(self.known, on=["rep", "topic"], how="anti", maintain_order="left")])
 
+    @cached_property
+    def _pairs(self) -> pl.DataFrame:
+        """One row a writer and a topic that active cells of the writer have: rep, author, topic, and their cells."""
+        return self.neighbours.said(self.memory, "pairs", self._pairs_said)  # type: ignore[no-any-return]
+
+    def _pairs_said(self) -> pl.DataFrame:
+        own = self._topic_of.with_columns(author=pl.Series(self.memory.column("author"))[self._topic_of["cell"].to_numpy()])
+        own = own.filter(pl.Series(np.isin(own["cell"].to_numpy(), self.live)))
+        return own.group_by("rep", "author", "topic", maintain_order=True).agg("cell")
+
+    def belongs(self, many: str, one: str) -> bool:
+        """Whether rows of one domain belong to rows of another."""
+        allowed = {
+            "cell": {"run", "writer", "topic"},
+            "writer": {"run"},
+            "topic": {"run"},
+            "writer_topic": {"run", "writer", "topic"},
+        }
+        return one in allowed.get(many, set())
+
+    def sums(self, domain: str, name: str) -> Array:
+        """A field of topics, or of writers' parts of topics: `cells`, `work`, `salience` or `demand` of active cells."""
+        if domain == "topic":
+            members, groups = self.groups("cell", "topic")
+        else:
+            held = self._pairs.with_columns(group=pl.int_range(pl.len())).select("group", "cell").explode("cell")
+            members, groups = held["cell"].to_numpy(), held["group"].to_numpy()
+        if name == "demand":
+            values = self.work("demand")[members]
+        elif name == "cells":
+            values = np.ones(len(members))
+        else:
+            values = np.nan_to_num(self.memory.column("effective" if name == "work" else "salience")[members])
+        return np.bincount(groups, values, minlength=self.count(domain)).astype(np.float64)
+
     def groups(self, source: str, target: str) -> tuple[Ints, Ints]:
+        """As `_groups`, worked out once a scan."""
+        return self.once((source, target), lambda: self._groups(source, target))  # type: ignore[no-any-return]
+
+    def _groups(self, source: str, target: str) -> tuple[Ints, Ints]:
         """(members, groups): rows of one domain and the row of another that each belongs to; of cells, the active ones."""
         if source == "cell" and target == "topic":
             known = self.topics.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("group"))
             pairs = self._topic_of.join(known, on=["rep", "topic"], how="left", maintain_order="left")
             pairs = pairs.filter(pl.Series(np.isin(pairs["cell"].to_numpy(), self.live)))
             return pairs["cell"].to_numpy(), pairs["group"].to_numpy()
+        if source == "writer_topic" and target != "run":
+            held = self._pairs
+            if target == "writer":
+                return np.arange(held.height), held["author"].to_numpy().astype(np.int64)
+            known = self.topics.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("group"))
+            pairs = held.join(known, on=["rep", "topic"], how="left", maintain_order="left")
+            return np.arange(held.height), pairs["group"].to_numpy()
         members = self.live if source == "cell" else np.arange(self.count(source))
-        belongs = self.memory.cells["author"].to_numpy().astype(np.int64) if target == "writer" else self.rep_of(source)
+        belongs = self.memory.column("author").astype(np.int64) if target == "writer" else self.rep_of(source)
         return members, belongs[members]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import polars as pl
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Reader = Callable[[Rows], "Array | Series"]
     Series = tuple[Array, Ints]
 
-__all__ = ["Finder", "column", "many", "reader"]
+__all__ = ["Finder", "column", "many", "reader", "reader_of"]
 
 NONE = -1
 
@@ -78,15 +78,21 @@ def column(frame: pl.DataFrame, name: str) -> Array:
 def reader(signal: Signal, finder: Finder) -> Reader | None:
     """How a signal that a cell or a domain writes is read; none for one that a pin writes."""
     where = signal.writer.address if signal.writer else None
+    inner = where.inner if isinstance(where, Reduced) else where
+    if not isinstance(inner, (Path, Row)):
+        return None
+    return reader_of(cast("Path | Row | Reduced", where), finder, signal.domain)
+
+
+def reader_of(where: Path | Row | Reduced, finder: Finder, domain: str = "run") -> Reader:
+    """How a field, or many of them reduced to a domain, are read."""
     if isinstance(where, Path):
         return _path(where, finder)
     if isinstance(where, Row):
         return _row(where)
-    if isinstance(where, Reduced) and isinstance(where.inner, Row):
-        return _reduced_rows(where.reducer, where.inner, signal.domain)
-    if isinstance(where, Reduced) and isinstance(where.inner, Path):
-        return _reduced_path(where.reducer, where.inner, finder)
-    return None
+    if isinstance(where.inner, Row):
+        return _reduced_rows(where.reducer, where.inner, domain)
+    return _reduced_path(where.reducer, cast("Path", where.inner), finder)
 
 
 def _frame(rows: Rows, domain: str) -> pl.DataFrame:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from malsim.errors import DataError
 from malsim.netlist.graph.stored_fields import EDGE_FIELDS, GIVEN, NOBODY, WRITER_FIELDS, column_named, read_field
 from malsim.netlist.language.faults import Fault
+from malsim.netlist.language.lexicon import WORK
 from malsim.netlist.language.statements import Body, Cell, Edges, Prop
-from malsim.netlist.language.values import exact
+from malsim.netlist.language.values import exact, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,6 +60,7 @@ class _Gatherer:
         self.made = Gathered()
         self.row: dict[str, Any] | None = None
         self.more: dict[str, Any] = {}
+        self.work: list[str] = []
         self.own: list[int] = []
 
     def fault(self, statement: Statement, word: str, error: DataError | str, hint: str = "") -> None:
@@ -125,8 +127,11 @@ class _Gatherer:
         self.keep(statement, "body", statement.text, "body")
 
     def prop(self, statement: Prop) -> None:
-        """Another field of the cell above."""
+        """Another field of the cell above; a number of its work is kept among its entities, `impact=.8`."""
         try:
+            if statement.field in WORK and self.row is not None:
+                self.work.append(f"{statement.field}={exact(_only(statement.values))}")
+                return
             column = column_named(statement.field)
             value = read_field(column, statement.values)
         except DataError as error:
@@ -148,13 +153,15 @@ class _Gatherer:
         if self.row is None:
             return
         self.row.update({column: value for column, value in self.more.items() if column in GIVEN})
+        if self.work:
+            self.row["entities"] = [*self.row.get("entities", []), *self.work]
         record = {column: self.more[column] for column in WRITER_FIELDS if column in self.more}
         if "scanned" in record:
             self.made.scanned.append(record.pop("scanned"))
         if record:
             self.made.records[self.row.get("writer", NOBODY)] = record
         self.label_edges()
-        self.more, self.own = {}, []
+        self.more, self.own, self.work = {}, [], []
 
     def label_edges(self) -> None:
         """Give each of the cell's own edges what `prop edge-…` says of it, in their order."""
@@ -168,6 +175,13 @@ class _Gatherer:
                 continue
             for place, value in zip(self.own, values, strict=True):
                 self.made.arcs[place] = replace(self.made.arcs[place], **{column.removeprefix("edge-"): value})
+
+
+def _only(values: tuple[str, ...]) -> float:
+    known = number(values[0]) if len(values) == 1 else None
+    if known is None:
+        raise DataError("this field takes one number", allowed="a number")
+    return known
 
 
 def gather(statements: Iterable[Statement]) -> Gathered:

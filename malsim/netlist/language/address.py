@@ -13,13 +13,16 @@ from lark.exceptions import UnexpectedInput
 from malsim.errors import AddressError
 from malsim.memory.schema import RELATIONS
 from malsim.netlist.language.handles import handle, reads_as_handle
-from malsim.netlist.language.lexicon import DOMAINS, FLAGS, REDUCERS, SCORES
+from malsim.netlist.language.lexicon import DOMAINS, FUNCTIONS, GRIDS, REDUCERS, column_of
 from malsim.netlist.language.sentences.grammar import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Address", "Field", "Hop", "Name", "Path", "Pin", "Reduced", "Row", "address", "column_of", "path", "spelled"]
+__all__ = [
+    "Address", "Call", "Constant", "Field", "Hop", "Name", "Path", "Pin", "Reduced", "Row", "address", "column_of", "path",
+    "spelled",
+]  # fmt: skip
 
 _AFTER_ID = re.compile(r"#([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
 _VERSIONED = re.compile(r"(.*)@v([1-9][0-9]{0,8})", re.DOTALL)
@@ -40,14 +43,19 @@ _field = lru_cache(maxsize=256)(Field)  # the same few end most of the addresses
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """`.~supports.*`: a step across an edge, `~` against its direction; with `every`, to all neighbours at once."""
+    """`.~supports.*`: a step across an edge, `~` against its direction; with `every`, to all neighbours at once.
+
+    `.**` reaches those that are no longer active too (`dead`).
+    """
 
     relation: str
     incoming: bool = False
     every: bool = False
+    dead: bool = False
 
     def __str__(self) -> str:
-        return f".{'~' if self.incoming else ''}{self.relation}{'.*' if self.every and self.relation != '*' else ''}"
+        every = "" if not self.every else "**" if self.dead else "*"
+        return f".{'~' if self.incoming else ''}{every if self.relation == '*' else f'{self.relation}.{every}'.rstrip('.')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +91,16 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`cell-scores-eff`, `writer(ann)-claims`: a column of a domain's own row, or of a named one."""
+    """`cell-scores-eff`, `writer(ann)-claims`: a column of a domain's own row, of a named one, or of a row's neighbours."""
 
     domain: str
     fields: tuple[str, ...]
     name: str = ""
+    hops: tuple[Hop, ...] = ()
 
     def __str__(self) -> str:
-        return "-".join([f"{self.domain}({self.name})" if self.name else self.domain, *self.fields])
+        head = f"{self.domain}({self.name})" if self.name else self.domain
+        return "-".join([head + "".join(map(str, self.hops)), *self.fields])
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +119,31 @@ class Reduced:
     """`mean(dec_a3ee.~supports.*-scores-eff)`, `share(load.above)`: many values made one."""
 
     reducer: str
-    inner: Path | Row | Pin
+    inner: Path | Row | Pin | Call
 
     def __str__(self) -> str:
         return f"{self.reducer}({self.inner})"
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """`.4`, as an argument."""
+
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.17g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`div(cell-challenge_mass,cell-support_mass)`: a function of other addresses and numbers, row by row."""
+
+    function: str
+    arguments: tuple[Address | Constant, ...]
+
+    def __str__(self) -> str:
+        return f"{self.function}({','.join(map(str, self.arguments))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +156,7 @@ class Name:
         return self.text
 
 
-Address: TypeAlias = Path | Row | Reduced | Pin | Name
+Address: TypeAlias = Path | Row | Reduced | Pin | Name | Call
 
 
 def address(text: str) -> Address:
@@ -141,20 +172,31 @@ def address(text: str) -> Address:
     >>> address("pid.0.in-1"), str(address("dec_a3ee@v2.<supports"))
     (Pin(instance='pid.0', name='in-1'), 'dec_a3ee@v2.~supports')
     """
-    tree = _parsed(text)
+    return _address(_parsed(text), text)
+
+
+def _address(tree: Tree[Token], text: str) -> Address:
     if tree.data == "point":
         return _point(tree, text)
-    head, inside, *after = tree.children
-    if not isinstance(inside, Tree) or isinstance(head, Tree):
-        raise AddressError("this is no address", given=text)
-    if head in REDUCERS and not after:
-        inner = _point(inside, text)
-        if not isinstance(inner, Name):
+    head, *rest = tree.children
+    inside = [one for one in rest if isinstance(one, Tree)]
+    if head in DOMAINS and len(rest) > len(inside) == 1 and inside[0].data != "within":
+        return Row(str(head), _fields(rest[1:], text), "".join(map(str, inside[0].children)))
+    if head in FUNCTIONS and len(inside) == len(rest):
+        if len(inside) != FUNCTIONS[str(head)]:
+            raise AddressError(f"{head} takes another number of arguments", given=text, allowed=str(FUNCTIONS[str(head)]))
+        return Call(str(head), tuple(_argument(one, text) for one in inside))
+    if head in REDUCERS and len(inside) == len(rest) == 1:
+        inner = _argument(inside[0], text)
+        if not isinstance(inner, (Constant, Name, Reduced)):
             return Reduced(str(head), inner)
-        raise AddressError("a reducer reads many values", given=text, allowed=f"{head}(dec_a3ee.supports.*-scores-eff)")
-    if head in DOMAINS and after:
-        return Row(str(head), _fields(after, text), "".join(map(str, inside.children)))
-    raise AddressError("no such reducer or domain", given=text, allowed=" ".join([*REDUCERS, *DOMAINS]))
+        problem = "this is no address: a reducer reads many values"
+        raise AddressError(problem, given=text, allowed=f"{head}(dec_a3ee.supports.*-scores-eff)")
+    raise AddressError("no such reducer or domain", given=text, allowed=" ".join([*REDUCERS, *FUNCTIONS, *DOMAINS]))
+
+
+def _argument(tree: Tree[Token], text: str) -> Address | Constant:
+    return Constant(float(str(tree.children[0]))) if tree.data == "number" else _address(tree, text)
 
 
 def path(text: str) -> Path:
@@ -185,16 +227,17 @@ def _parsed(text: str) -> Tree[Token]:
     try:
         return parsed(text, "address")
     except UnexpectedInput:
-        allowed = "such as dec_a3ee.~supports.*-scores-eff, mean(…), stale.below, cell-scores-eff"
-        raise AddressError("this is no address", given=text, allowed=allowed) from None
+        such = "such as dec_a3ee.~supports.*-scores-eff, mean(…), stale.below, cell-scores-eff"
+        raise AddressError("this is no address", given=text, allowed=such) from None
 
 
 def _point(tree: Tree[Token], text: str) -> Path | Row | Pin | Name:
     head, *steps = tree.children
     if reads_as_handle(str(head).partition("@")[0]):
         return _path(tree, text)
-    if head in DOMAINS and steps and all(str(step)[0] == "-" for step in steps):
-        return Row(str(head), _fields(steps, text))
+    hops = [step for step in steps if str(step)[0] == "."]
+    if head in {*DOMAINS, *GRIDS} and steps and (not hops or _relation(str(hops[0])) in {*RELATIONS, "*", "**"}):
+        return _row(tree, text)
     whole = "".join(map(str, tree.children))
     instance, dot, name = whole.rpartition(".")
     if not all(whole.split(".")):
@@ -202,28 +245,51 @@ def _point(tree: Tree[Token], text: str) -> Path | Row | Pin | Name:
     return Pin(instance, name) if dot else Name(whole)
 
 
+def _row(tree: Tree[Token], text: str) -> Row:
+    """A row of a domain: the hops from it, then the fields."""
+    head, *steps = map(str, tree.children)
+    made = _steps(steps, text)
+    hops = tuple(step for step in made if isinstance(step, Hop))
+    fields = tuple(step.name for step in made[len(hops) :] if isinstance(step, Field))
+    if len(hops) + len(fields) != len(made):
+        raise AddressError("a hop stands behind a field", given=text, allowed=f"{head}.supports.*-scores-eff")
+    return Row(head, fields, hops=hops)
+
+
 def _path(tree: Tree[Token], text: str) -> Path:
     head, *steps = map(str, tree.children)
     versioned = _VERSIONED.fullmatch(head)
     name, version = (versioned[1], int(versioned[2])) if versioned else (head, None)
     handle(name, short=True)
+    made = tuple(_steps(steps, text))
+    if any(isinstance(step, Hop) and step.dead for step in made):
+        raise AddressError("** reaches cells from a row of cells", given=text, allowed="cell.depends_on.**")
+    return Path(name, made, version)
+
+
+def _steps(steps: Sequence[str], text: str) -> list[Field | Hop]:
     made: list[Field | Hop] = []
     for step in steps:
         last = made[-1] if made else None
-        if step == ".*" and isinstance(last, Hop) and not last.every:
-            made[-1] = replace(last, every=True)
+        if step in {".*", ".**"} and isinstance(last, Hop) and not last.every:
+            made[-1] = replace(last, every=True, dead=step == ".**")
         else:
             made.append(_hop(step, text) if step[0] == "." else _field(*_fields([step], text)))
-    return Path(name, tuple(made), version)
+    return made
+
+
+def _relation(step: str) -> str:
+    return step[2:] if step[1:2] in {"~", "<", ">"} else step[1:]
 
 
 def _hop(step: str, text: str) -> Hop:
-    incoming = step[1:2] in {"~", "<"}
-    relation = step[2:] if step[1:2] in {"~", "<", ">"} else step[1:]
+    incoming, relation = step[1:2] in {"~", "<"}, _relation(step)
+    dead = relation == "**"
+    relation = "*" if dead else relation
     if relation != "*" and relation not in RELATIONS:
         problem = "no such relation" if relation else "a hop names no relation"
         raise AddressError(problem, given=text, allowed=" ".join([*RELATIONS, "*"]))
-    return Hop(relation, incoming, every=relation == "*")
+    return Hop(relation, incoming, every=relation == "*", dead=dead)
 
 
 def _fields(steps: Sequence[object], text: str) -> tuple[str, ...]:
@@ -231,14 +297,3 @@ def _fields(steps: Sequence[object], text: str) -> tuple[str, ...]:
     if not all(names):
         raise AddressError("a field of this address has no name", given=text, hint="write a name after each -")
     return names
-
-
-def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str:
-    """The column that fields of an address name: `("scores", "eff")` is `effective`."""
-    group, name = (fields[0], fields[1]) if len(fields) > 1 else ("", fields[0] if fields else "")
-    words = {"scores": SCORES, "flags": FLAGS}.get(group, {})
-    column = words.get(name, name) if group in {"scores", "flags", ""} and len(fields) <= 2 else ""  # noqa: PLR2004
-    if column not in columns or (group and column not in words.values()):
-        known = " ".join([*(f"scores-{score}" for score in SCORES), *(f"flags-{flag}" for flag in FLAGS)])
-        raise AddressError("no such field", given=str(where), allowed=f"{known}, or a column")
-    return column

@@ -12,12 +12,15 @@ from importlib import resources
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from malsim.errors import AddressError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
-    "ACTUATORS", "ALARMS", "BITS", "COMPILED", "DOMAINS", "FLAGS", "FORMS", "KEYWORDS", "LIMITS", "LINE", "LOOP_READS",
-    "LOOP_WRITES", "OPPOSED", "PROGRAMS", "REDUCERS", "SCORES", "TIMES", "TYPES",
+    "ACTUATORS", "ALARMS", "BITS", "COMPILED", "DOMAINS", "FIELDS", "FLAGS", "FORMS", "FUNCTIONS", "GRIDS", "KEYWORDS",
+    "LIMITS", "LINE", "LOOP_READS", "LOOP_WRITES", "OPPOSED", "PROGRAMS", "REDUCERS", "SCORES", "SUMS", "TIMES", "TYPES",
+    "WORK", "column_of",
 ]  # fmt: skip
 
 _WORDS = tomllib.loads((resources.files(__package__) / "lexicon.toml").read_text(encoding="utf-8"))
@@ -25,6 +28,8 @@ _WORDS = tomllib.loads((resources.files(__package__) / "lexicon.toml").read_text
 KEYWORDS: Final[tuple[str, ...]] = tuple(_WORDS["keywords"])
 REDUCERS: Final[tuple[str, ...]] = tuple(_WORDS["reducers"])
 DOMAINS: Final[tuple[str, ...]] = tuple(_WORDS["domains"])
+GRIDS: Final[tuple[str, ...]] = tuple(_WORDS["grids"])
+SUMS: Final[tuple[str, ...]] = tuple(_WORDS["sums"])
 TYPES: Final[tuple[str, ...]] = tuple(_WORDS["types"])
 PROGRAMS: Final[tuple[str, ...]] = tuple(_WORDS["programs"])
 COMPILED: Final[tuple[str, ...]] = tuple(_WORDS["compiled"])
@@ -33,6 +38,9 @@ ALARMS: Final[Mapping[str, str]] = MappingProxyType(_WORDS["alarms"])
 OPPOSED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(_WORDS["opposed"])
 LOOP_WRITES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(_WORDS["loop"]["writes"])
 LOOP_READS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(_WORDS["loop"]["reads"])
+FUNCTIONS: Final[Mapping[str, int]] = MappingProxyType(_WORDS["functions"])
+FIELDS: Final[Mapping[str, str]] = MappingProxyType(_WORDS["fields"])
+WORK: Final[Mapping[str, float]] = MappingProxyType(_WORDS["work"])
 LIMITS: Final[Mapping[str, int]] = MappingProxyType(_WORDS["limits"])
 SCORES: Final[Mapping[str, str]] = MappingProxyType(_WORDS["scores"])
 FLAGS: Final[Mapping[str, str]] = MappingProxyType(_WORDS["flags"])
@@ -42,3 +50,14 @@ BITS: Final[Mapping[str, bool]] = MappingProxyType(
     {word: name == "true" for name, words in _WORDS["bits"].items() for word in words}
 )
 TIMES: Final[Mapping[str, Fraction]] = MappingProxyType({unit: Fraction(days) for unit, days in _WORDS["times"].items()})
+
+
+def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str:
+    """The column that fields of an address name: `("scores", "eff")` is `effective`."""
+    group, name = (fields[0], fields[1]) if len(fields) > 1 else ("", fields[0] if fields else "")
+    words = {"scores": SCORES, "flags": FLAGS}.get(group, {})
+    column = words.get(name, name) if group in {"scores", "flags", ""} and len(fields) <= 2 else ""  # noqa: PLR2004
+    if column not in columns or (group and column not in words.values()):
+        known = " ".join([*(f"scores-{score}" for score in SCORES), *(f"flags-{flag}" for flag in FLAGS)])
+        raise AddressError("no such field", given=str(where), allowed=f"{known}, or a column")
+    return column

@@ -6,11 +6,11 @@ import re
 from dataclasses import replace
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ops
 from malsim.errors import AddressError
-from malsim.netlist.language.address import Pin, Reduced, address
+from malsim.netlist.language.address import Call, Pin, Reduced, address
 from malsim.netlist.language.facts import instances as names_of
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.language.lexicon import COMPILED, LIMITS
@@ -21,12 +21,14 @@ from ops import OpError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from malsim.netlist.language.address import Address, Constant
     from malsim.netlist.language.statements import Statement
     from ops import Sheet
 
-__all__ = ["called", "inlined", "shipped"]
+__all__ = ["called", "inlined", "providers", "shipped"]
 
 LONGEST = 64
+_DERIVED = re.compile(r"[a-z_]+-derived-[a-z0-9-]+")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
@@ -58,7 +60,41 @@ def inlined(document: Document, palette: Callable[[str], Sheet] | None = None) -
     """
     faults: list[Fault] = []
     statements = _inlined(document, document, palette or ops.load, faults, ())
+    while providers := unowned(statements):
+        added = [Schedule(op=name, thread="tick") for name in providers]
+        before = _inlined(replace(document, statements=tuple(added)), document, palette or ops.load, faults, ())
+        statements = [*before, *statements]
     return replace(document, statements=tuple(statements)), faults
+
+
+@cache
+def providers() -> dict[str, str]:
+    """Every derived value that a shipped signal owns, as `-derived-` writes it, and the signal's name."""
+    folder = resources.files("malsim.netlist") / "shipped"
+    names = sorted(file.name.removesuffix(".malnet") for file in folder.iterdir() if file.name.endswith(".malnet"))
+    blocks = {name: block for name in names if (block := shipped(name))}
+    return {value: name for name, block in blocks.items() for value in _derived(block.statements, owned=True)}
+
+
+def unowned(statements: Iterable[Statement]) -> list[str]:
+    """The shipped signals that own what these read of derived values, and nobody among them writes."""
+    statements = list(statements)
+    read = _derived(statements, owned=False)
+    if not read:
+        return []
+    owned, shelf = set(_derived(statements, owned=True)), providers()
+    return list(dict.fromkeys(shelf[value] for value in read if value not in owned and value in shelf))
+
+
+def _derived(statements: Iterable[Statement], *, owned: bool) -> list[str]:
+    """The derived values that wires write, or those that they read."""
+    ends = [end for one in statements if isinstance(one, Wire) for end in one.ends if "-derived-" in end.address]
+    found = []
+    for end in ends:
+        whole = _DERIVED.fullmatch(end.address) is not None and end.role != "writes"
+        if whole == owned:
+            found += _DERIVED.findall(end.address)
+    return found
 
 
 def _inlined(
@@ -130,16 +166,23 @@ def _implied(block: str, statements: Sequence[Statement]) -> Iterator[Statement]
 
 
 def _local(text: str, block: str, names: set[str]) -> str:
-    """An address with the block's name before it, where it is a pin of the block's own."""
+    """An address with the block's name before each pin of the block's own."""
     try:
         where = address(text)
     except AddressError:
         return text
-    pin = where.inner if isinstance(where, Reduced) else where
-    if not isinstance(pin, Pin) or pin.instance not in names:
-        return text
-    moved = f"{block}.{pin}"
-    return f"{where.reducer}({moved})" if isinstance(where, Reduced) else moved
+    moved = _behind(where, block, names)
+    return text if moved == where else str(moved)
+
+
+def _behind(where: Address | Constant, block: str, names: set[str]) -> Any:
+    if isinstance(where, Pin):
+        return replace(where, instance=f"{block}.{where.instance}") if where.instance in names else where
+    if isinstance(where, Reduced):
+        return replace(where, inner=_behind(where.inner, block, names))
+    if isinstance(where, Call):
+        return replace(where, arguments=tuple(_behind(one, block, names) for one in where.arguments))
+    return where
 
 
 def _after(position: int | None, before: int) -> int | None:

@@ -9,6 +9,7 @@ from malsim.netlist.language.faults import Fault, NetlistError
 from malsim.netlist.language.parse import undeclared_threads
 from malsim.netlist.language.statements import Document, Source, Wire
 from malsim.netlist.wiring.blocks import inlined
+from malsim.netlist.wiring.derived import derived_faults
 from malsim.netlist.wiring.instances import instances
 from malsim.netlist.wiring.links import documents, signals
 from malsim.netlist.wiring.net import Net
@@ -74,6 +75,7 @@ def linked(document: Document, palette: Callable[[str], Sheet] | None = None) ->
         flags=tuple(given.flags),
         documented=tuple(wire for wire in statements if isinstance(wire, Wire) and documents(wire)),
     )
+    faults += derived_faults(net)
     return net, sorted(faults, key=lambda fault: (fault.file != document.name, fault.file, fault.line, fault.column))
 
 

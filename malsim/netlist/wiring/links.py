@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from malsim.errors import AddressError
-from malsim.netlist.language.address import Path, Pin, Reduced, Row
+from malsim.netlist.language.address import Call, Path, Pin, Reduced, Row
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.language.lexicon import SCORES
 from malsim.netlist.language.statements import Wire
 from malsim.netlist.wiring.instances import typed
-from malsim.netlist.wiring.net import Link, Signal
+from malsim.netlist.wiring.net import Link, Signal, derived_name
 from malsim.netlist.wiring.points import point
 
 if TYPE_CHECKING:
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["documents", "signals"]
 
-_BELONGS = (("cell", "run"), ("cell", "writer"), ("cell", "topic"), ("writer", "run"), ("topic", "run"))
+_BELONGS = (
+    ("cell", "run"), ("cell", "writer"), ("cell", "topic"), ("cell", "writer_topic"), ("writer", "run"), ("topic", "run"),
+    ("writer_topic", "writer"), ("writer_topic", "topic"), ("writer_topic", "run"),
+)  # fmt: skip
 
 
 def documents(wire: Wire) -> bool:
@@ -83,7 +86,7 @@ def _against(end: End, known: Point) -> str:
     if end.role == "writes" and not known.writes:
         return "this arrow leads away from an input"
     if end.role == "reads" and not known.reads:
-        owned = isinstance(known.address, (Path, Row, Reduced))
+        owned = isinstance(known.address, (Path, Row, Reduced, Call))
         return "this value is not a wire's to write" if owned else "this arrow leads to an output"
     return ""
 
@@ -129,14 +132,13 @@ def _distinct(links: Iterable[Link]) -> Iterable[Link]:
 def _signal(name: str, links: list[Link], faults: list[Fault]) -> Signal:
     writers = [link for link in links if link.writes]
     for link in writers[1:]:
-        hint = (
-            "reduce them: mean(…)" if isinstance(link.address, (Path, Row, Reduced)) else "merge them with an op such as or2"
-        )
+        reads = isinstance(link.address, (Path, Row, Reduced, Call))
+        hint = "reduce them: mean(…)" if reads else "merge them with an op such as or2"
         problem = f"{name} is written already, by {writers[0].word} at line {writers[0].statement.line}"
         faults.append(Fault.at(link.statement, link.word, problem, hint=hint))
     kind = (writers or links)[0].type if links else "float"
     for link in links:
-        if link.type != kind:
+        if link.type != kind and (link.writes or not derived_name(link.address)):  # a derived value takes any number
             problem = f"{name} carries a {kind}, and this is a {link.type}"
             faults.append(Fault.at(link.statement, link.word, problem, hint=f"put a to-{link.type} between"))
     return Signal(name, kind, _domain(name, writers, links, faults), tuple(links))

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from malsim.netlist.language.address import Path, Pin, Reduced
+from malsim.netlist.language.address import Call, Constant, Path, Pin, Reduced, Row
 from malsim.netlist.language.lexicon import ALARMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from malsim.netlist.language.address import Address
+    from malsim.netlist.language.address import Address, Name
     from malsim.netlist.language.statements import Schedule, Set, Statement, Wire
     from ops import Sheet
 
-__all__ = ["Instance", "Link", "Net", "Signal", "Thread"]
+__all__ = ["Instance", "Link", "Net", "Signal", "Thread", "derived_name", "leaves"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,37 @@ class Net:
         found = []
         for signal in self.signals.values():
             for link in signal.links:
-                path = link.address.inner if isinstance(link.address, Reduced) else link.address
-                if isinstance(path, Path):
-                    found.append((link, path))
+                found += [(link, leaf) for leaf in leaves(link.address) if isinstance(leaf, Path)]
         return tuple(found)
+
+    @property
+    def derived(self) -> dict[str, Signal]:
+        """The derived values, each with the signal that owns it: `cell-derived-trust` is `cell-trust`."""
+        ends = ((derived_name(link.address), signal) for signal in self.signals.values() for link in signal.readers)
+        return {name: signal for name, signal in ends if name}
+
+
+def derived_name(where: Address) -> str:
+    """`cell-trust` of `cell-derived-trust`; nothing where it is no derived value.
+
+    >>> derived_name(Row("cell", ("derived", "trust")))
+    'cell-trust'
+    """
+    own = isinstance(where, Row) and where.fields[:1] == ("derived",) and not where.name
+    return "-".join([where.domain, *where.fields[1:]]) if own and isinstance(where, Row) else ""
+
+
+def leaves(where: Address | Constant) -> Iterator[Path | Row | Pin | Name]:
+    """What an address reads in the end, reducers and functions taken off.
+
+    >>> from malsim.netlist.language.address import address
+    >>> [str(leaf) for leaf in leaves(address("div(mean(cell-scores-eff),low.out)"))]
+    ['cell-scores-eff', 'low.out']
+    """
+    if isinstance(where, Call):
+        for one in where.arguments:
+            yield from leaves(one)
+    elif isinstance(where, Reduced):
+        yield from leaves(where.inner)
+    elif not isinstance(where, Constant):
+        yield where

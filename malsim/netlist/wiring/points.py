@@ -8,10 +8,11 @@ import polars as pl
 
 from malsim.errors import AddressError
 from malsim.memory import schema
-from malsim.netlist.language.address import Path, Pin, Reduced, Row, address, column_of
+from malsim.netlist.language.address import Call, Constant, Path, Pin, Reduced, Row, address, column_of
 from malsim.netlist.language.faults import nearest
 from malsim.netlist.language.handles import handle
-from malsim.netlist.language.lexicon import ACTUATORS, FLAGS, LOOP_READS, LOOP_WRITES
+from malsim.netlist.language.lexicon import ACTUATORS, FIELDS, FLAGS, GRIDS, LOOP_READS, LOOP_WRITES, SUMS, WORK
+from malsim.netlist.wiring.net import derived_name
 from ops.pin import In, Param
 
 if TYPE_CHECKING:
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
     from malsim.netlist.language.address import Address
     from malsim.netlist.wiring.net import Instance
 
-__all__ = ["Point", "point"]
+__all__ = ["Point", "is_worked_out", "point"]
+
+_CODES = {("writer",), ("origin",), ("object",), ("kind",), ("root",)}
+_WORDS = {**schema.WORDS, "status": schema.STATUS}
+_BROAD = {("cell", "writer"), ("writer_topic", "writer")}  # of the first, each row has one row of the second
 
 
 class Point(NamedTuple):
@@ -42,7 +47,10 @@ def point(text: str, instances: Mapping[str, Instance | None]) -> Point | None:
     AddressError
         For no address, an unknown name, a parameter, or many values where one is wanted.
     """
-    where = address(text)
+    return _point(address(text), instances)
+
+
+def _point(where: Address, instances: Mapping[str, Instance | None]) -> Point | None:
     if isinstance(where, Pin):
         return _pin(where, instances)
     if isinstance(where, Path):
@@ -51,6 +59,8 @@ def point(text: str, instances: Mapping[str, Instance | None]) -> Point | None:
         return _row(where)
     if isinstance(where, Reduced):
         return _reduced(where, instances)
+    if isinstance(where, Call):
+        return _call(where, instances)
     raise AddressError("a bare name is no pin", hint="write INSTANCE.PIN, or the signal's name before it")
 
 
@@ -88,11 +98,19 @@ def _path(where: Path) -> Point:
 
 
 def _row(where: Row) -> Point:
+    if where.hops:
+        raise AddressError("many cells stand at this address", hint=f"reduce them: mean({where})")
+    if derived_name(where):
+        return Point(where, "float", where.domain, writes=True, reads=True)
+    if where.domain in {"topic", *GRIDS} and where.fields in {(name,) for name in SUMS}:
+        return Point(where, "float", where.domain, writes=True, reads=False)
     frames = {"cell": schema.CELLS, "writer": schema.WRITERS}
     if where.domain not in frames:
-        allowed = "cell-…, writer-…"
-        raise AddressError("only cells and writers have fields of their own", allowed=allowed)
+        hint = f"write mean(cell-scores-eff), {where.domain}-derived-NAME, or of a topic -{', -'.join(SUMS)}"
+        raise AddressError("only cells and writers have fields of their own", allowed="cell-…, writer-…", hint=hint)
     domain = "run" if where.name else where.domain
+    if where.domain == "cell" and is_worked_out(where.fields):
+        return Point(where, "float", domain, writes=True, reads=False)
     return _field(where, where.fields, frames[where.domain], domain, fixed=bool(where.name) or where.domain != "cell")
 
 
@@ -109,6 +127,14 @@ def _field(where: Path | Row, fields: tuple[str, ...], columns: Mapping[str, obj
     return Point(where, kind, domain, writes=True, reads=actuator and not fixed)
 
 
+def is_worked_out(fields: tuple[str, ...]) -> bool:
+    """Whether a field of cells is no column: `age`, `work-impact`, `status-annexed`."""
+    first, *rest = fields or ("",)
+    if len(rest) == 1:
+        return (first == "work" and rest[0] in WORK) or rest[0] in _WORDS.get(first, ())
+    return not rest and first in FIELDS
+
+
 def _type(column: object) -> str:
     kind = pl.DataType.from_python(bool) if column is bool else column
     if kind == pl.Boolean:
@@ -121,21 +147,62 @@ def _type(column: object) -> str:
 def _reduced(where: Reduced, instances: Mapping[str, Instance | None]) -> Point | None:
     """Values of many cells, of a domain's rows, or of every row of an instance; the domain is that of who reads it."""
     inner = where.inner
-    kind = "int" if where.reducer == "count" else "float"
+    kind = "int" if where.reducer in {"count", "distinct"} else "float"
     if isinstance(inner, Path):
         if inner.fields:
             _field(inner, inner.fields, schema.CELLS, "run", fixed=True)
         elif where.reducer != "count":
             raise AddressError("a cell is no value", hint=f"name a field: {where.reducer}({inner}-scores-eff)")
         return Point(where, kind, "run", writes=True, reads=False)
+    if isinstance(inner, Row) and inner.hops:
+        return _neighbours(where, inner, kind)
     of = inner.domain if isinstance(inner, Row) else "run"
-    if isinstance(inner, Pin):
-        source = _pin(inner, instances)
+    if isinstance(inner, (Pin, Call)):
+        source = _point(inner, instances)
         if source is None:
             return None
         if not source.writes:
             raise AddressError("a reducer reads an output", hint="name an output pin")
         of = source.domain
+        if not of:
+            raise AddressError("these are no values of rows", hint="name a field of cell or writer in the reducer")
+    elif isinstance(inner, Row) and where.reducer == "distinct" and inner.fields in _CODES:
+        kind = "int"
     else:
         _row(inner)
     return Point(where, kind, "", writes=True, reads=False, of=of)
+
+
+def _neighbours(where: Reduced, row: Row, kind: str) -> Point:
+    """A cell's neighbours made one value in the cell's own row."""
+    if row.domain != "cell" or where.reducer == "series":
+        raise AddressError("only cells have neighbours, and no series of them", allowed="mean(cell.~supports.*-scores-eff)")
+    if not all(hop.every for hop in row.hops):
+        raise AddressError("a hop from a row reaches every neighbour", hint=f"write {'.*'.join(map(str, row.hops))}.*")
+    if row.fields and not (where.reducer == "distinct" and row.fields in _CODES):
+        _row(Row("cell", row.fields))
+    elif not row.fields and where.reducer != "count":
+        raise AddressError("a cell is no value", hint=f"name a field: {where.reducer}({row}-scores-eff)")
+    return Point(where, kind, "cell", writes=True, reads=False)
+
+
+def _call(where: Call, instances: Mapping[str, Instance | None]) -> Point | None:
+    """A function of numbers: on the domain of what it reads, where that is told; a run's value serves every row."""
+    found = []
+    for one in where.arguments:
+        if not isinstance(one, Constant):
+            known = _point(one, instances)
+            if known is None:
+                return None
+            if not known.writes:
+                raise AddressError("a function reads outputs and fields", given=str(one))
+            found.append(known)
+    domains = {one.domain for one in found} - {"run"}
+    of = next((one.of for one in found if one.of), "")
+    own = domains - {""}
+    for many, single in _BROAD:
+        own -= {single} if many in own else set()
+    if len(own) > 1:
+        raise AddressError("these have rows of different domains", given=" and ".join(sorted(own)), hint="reduce one")
+    domain = own.pop() if own else "" if domains else "run"
+    return Point(where, "float", domain, writes=True, reads=False, of="" if domain else of)

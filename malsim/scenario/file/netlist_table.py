@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import ScenarioError
+from malsim.errors import ScenarioError, UsageError
 from malsim.netlist import NetlistError, parse, read
+from malsim.netlist.shipped import added
+from malsim.netlist.wiring.blocks import called
 from malsim.paths import inside
 from malsim.scenario.file.toml_lines import line_of, lines_of
 from malsim.sim.clock import span
@@ -20,18 +23,19 @@ __all__ = ["wires_of"]
 
 def wires_of(table: dict[str, Any], text: str, where: str, *, recorded: str | None = None) -> NetlistConfig | None:
     """What `[netlist]` says; `recorded` stands for the file it names, where a run is made again."""
-    given = table.get("netlist")
-    if given is None:
+    given, derived = table.get("netlist"), table.get("derive")
+    if given is None and derived is None:
         return None
-    lines = lines_of(text)
-    if ("file" in given) == ("text" in given):
+    given, lines = given or {"text": ""}, lines_of(text)
+    if ("file" in given and "text" in given) or not {"file", "text", "signals"} & given.keys():
         at = f"{where}:{line_of(lines, ('netlist',))}: netlist"
-        raise ScenarioError(
-            "a netlist is a file or a text, one of them", where=at, given=", ".join(given), allowed="file, text"
-        )
+        problem = "a netlist is a file or a text, one of them, or standing signals alone"
+        raise ScenarioError(problem, where=at, given=", ".join(given), allowed="file, text, signals")
     inputs = tuple(Input(one["signal"], span(one["at"]), float(one["value"])) for one in given.get("input", []))
     try:
         document = _document(given, text, where, recorded)
+        if recorded is None:
+            document = _with_signals(document, given.get("signals", []), derived or {}, text, where)
         wires = NetlistConfig(document=document, derive=given.get("derive", False))
     except NetlistError as error:
         raise ScenarioError(str(error)) from error
@@ -48,11 +52,27 @@ def wires_of(table: dict[str, Any], text: str, where: str, *, recorded: str | No
 def _document(given: dict[str, Any], text: str, where: str, recorded: str | None) -> Document:
     if "text" in given:
         return parse("\n" * _lines_before(given["text"], text) + given["text"], file=where)
+    if "file" not in given:
+        return parse("", file=where)
     folder = Path(where).parent
     if recorded is not None:
         return parse(recorded, file=str(folder / given["file"]))
     at = f"{where}:{line_of(lines_of(text), ('netlist', 'file'))}: netlist.file"
     return read(inside(folder, given["file"], where=at, what="a netlist"))
+
+
+def _with_signals(document: Document, names: list[str], derived: dict[str, str], text: str, where: str) -> Document:
+    """The document with the standing signals it does not add itself, and a net for each derived value of `[derive]`."""
+    try:
+        more = added(name for name in names if name not in called(document.statements))
+    except UsageError as error:
+        at = f"{where}:{line_of(lines_of(text), ('netlist', 'signals'))}: netlist.signals"
+        raise ScenarioError(error.problem, where=at, given=error.given, allowed=error.allowed, hint=error.hint) from error
+    for name, value in derived.items():
+        domain, _, own = name.partition("-")
+        more += f"net derive.{name} {domain}-derived-{own} < {value}\n"
+    beside = parse(more, file=where)
+    return replace(document, statements=(*document.statements, *beside.statements))
 
 
 def _lines_before(netlist: str, text: str) -> int:

@@ -1,0 +1,102 @@
+"""List the standing signals, say what each reads on a store, or how well each does: delay, misses, false alarms.
+
+malsim signals                                 the palette, axis by axis
+malsim signals dependency-rot                  one signal's text, to copy and change
+malsim signals --on memory.sqlite              how many rows each fires on, and where it is highest
+malsim signals --scorecard --seeds 5           one table: fires, silent, delay, misses, ARL0
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    import polars as pl
+
+__all__ = ["arguments", "main"]
+
+STORE = (".sqlite", ".sqlite3", ".db")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these signals; a store may stand here too")
+    parser.add_argument("--on", metavar="STORE", help="say what each reads on a store, which is not changed")
+    parser.add_argument(
+        "--ticks", type=int, default=1, metavar="N", help="with --on: the last N ticks, for signals of rates (1)"
+    )
+    parser.add_argument("--every", type=float, default=1.0, metavar="DAYS", help="with --on: between two ticks (1)")
+    parser.add_argument("--scorecard", action="store_true", help="measure each on its streams and on ordinary work")
+    parser.add_argument("--seeds", type=int, default=5, metavar="N", help="with --scorecard: streams of ordinary work (5)")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="with --scorecard: also write the table there")
+
+
+def main(args: argparse.Namespace) -> int:
+    """List, read or measure."""
+    from malsim.errors import UsageError
+    from malsim.netlist.shipped import catalogue, signal_named
+
+    stores = [name for name in args.names if name.endswith(STORE)]
+    names = [signal_named(name).name for name in args.names if name not in stores]
+    store = args.on or next(iter(stores), None)
+    for name, value in (("--ticks", args.ticks), ("--seeds", args.seeds), ("--every", args.every)):
+        if not 0 < value < 1e6:  # noqa: PLR2004
+            raise UsageError("a number out of bounds", where=name, given=value, allowed="above 0")
+    if args.scorecard:
+        return _measured(names, args.seeds, args.output)
+    if store is not None:
+        return _read(store, names or list(catalogue()), args.ticks, args.every)
+    if names:
+        print("\n".join(signal_named(name).text for name in names), end="")
+        return 0
+    axis = ""
+    for one in catalogue().values():
+        if one.axis != axis:
+            axis = one.axis
+            print(f"{axis}:")
+        print(f"  {one.name:<27} {one.shown:<9} {one.rule}")
+        print(f"  {'':<37} acts: {one.acts}")
+    return 0
+
+
+def _read(store: str, names: list[str], ticks: int, every: float) -> int:
+    from malsim.memory.store import Store
+    from malsim.netlist.shipped import readings
+
+    with Store(store, write=False) as held:
+        memory, now = held.memory, held.day or 0.0
+    for one in readings(memory, names, now=now, ticks=ticks, every=every):
+        rows = "the run" if one.domain == "run" else f"{one.rows} {one.domain}s"
+        highest = ", ".join(f"{label} {value:.3g}" for label, value in one.highest)
+        print(
+            f"{one.signal.name:<27} {one.signal.shown:<9} fires on {one.firing} of {rows}{': ' if highest else ''}{highest}"
+        )
+    return 0
+
+
+def _measured(names: list[str], seeds: int, output: Path | None) -> int:
+    """Print the table; exit code 1 where a signal misses its fault or fires on what is benign."""
+    from malsim.netlist.shipped.scorecard import scorecard
+    from malsim.outputs import save_table
+
+    table = scorecard(names, seeds=seeds)
+    print(f"{'signal':<27} {'shown':<9} fires silent  delay misses  ARL0")
+    for row in table.iter_rows(named=True):
+        delay = "–" if row["delay"] is None else f"{row['delay']:.1f}"
+        more = ">" if not row["alarms"] else " "
+        fires, silent = ("yes" if row[name] else "NO" for name in ("fires", "silent"))
+        print(
+            f"{row['signal']:<27} {row['shown']:<9} {fires:<5} {silent:<6} {delay:>6} {row['misses']:>6.2f}"
+            f" {more}{row['arl0']:.1f}"
+        )
+    print("delay and ARL0 in ticks of a run; a fault comes among ordinary work, ARL0 is on ordinary work alone")
+    if output:
+        save_table(output, table)
+    return 0 if _sound(table) else 1
+
+
+def _sound(table: pl.DataFrame) -> bool:
+    return bool(table["fires"].all() and table["silent"].all())

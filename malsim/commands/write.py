@@ -1,0 +1,75 @@
+"""Write one claim into a store, through the gate.
+
+malsim write memory.sqlite --writer ann --title "pump 3 runs" --confidence .8 --topics plant --source log:41
+malsim write memory.sqlite --writer bob --title "pump 3 stands still" --edge "contradicts dec_a3ee -.8"
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["arguments", "main"]
+
+ENDS = (2, 3)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("store", metavar="STORE", help="a store's file; made where there is none")
+    parser.add_argument("--writer", required=True, metavar="NAME", help="who claims it")
+    parser.add_argument("--title", required=True, metavar="TEXT", help="the claim in one line")
+    parser.add_argument("--body", metavar="TEXT", help="the claim at length")
+    parser.add_argument("--kind", default="obs", metavar="KIND", help="dec obs bel tsk obj rsk ref ver hyp prg (obs)")
+    parser.add_argument("--confidence", type=float, default=0.7, metavar="P", help="what the writer would bet on it (0.7)")
+    parser.add_argument("--topics", metavar="A,B", help="what it is about")
+    parser.add_argument("--source", action="append", default=[], metavar="REF", help="what it rests on; may be repeated")
+    parser.add_argument(
+        "--edge", action="append", default=[], metavar='"RELATION CELL [WEIGHT]"', help="what it bears on; may be repeated"
+    )
+    parser.add_argument("--now", type=float, metavar="DAY", help="the day; default that of the last write")
+    parser.add_argument("--rules", metavar="FILE", help="under these rules: a TOML file, default or recall_v5")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Propose it; exit code 1 where the gate refuses."""
+    from malsim.memory import Rules
+    from malsim.memory.store import Store
+
+    edges = [_edge(text) for text in args.edge]
+    with Store(args.store) as store:
+        claim = {
+            "writer": args.writer, "title": args.title, "body": args.body, "kind": args.kind, "confidence": args.confidence,
+            "t": (store.day or 0.0) if args.now is None else args.now, "source_refs": args.source, "edges": edges,
+            "topics": args.topics.split(",") if args.topics else [],
+        }  # fmt: skip
+        claims = {name: value for name, value in claim.items() if value not in (None, [])}
+        verdict = store.admit([claims], Rules.read(args.rules or "default")).row(0, named=True)
+    if verdict["verdict"] == "refused":
+        print("refused: " + "; ".join(f"{issue['path']} {issue['message']}" for issue in verdict["issues"]))
+        return 1
+    print(f"{verdict['verdict']} as {verdict['handle']}, stated {verdict['stated']:g}, effective {verdict['effective']:.3g}")
+    for note in verdict["notes"]:
+        print(f"  {note}")
+    return 0
+
+
+def _edge(text: str) -> dict[str, Any]:
+    """`supports obs_9c1f .6` as the gate takes it; a relation has its own weight where none is given."""
+    from malsim.errors import UsageError
+    from malsim.memory.schema import WEIGHTS
+
+    words = text.split()
+    if len(words) not in ENDS or words[0] not in WEIGHTS:
+        raise UsageError(
+            "this is no edge", where="--edge", given=text, allowed=f"one of {' '.join(WEIGHTS)}, a cell, a weight"
+        )
+    try:
+        weight = float(words[2]) if len(words) == ENDS[1] else WEIGHTS[words[0]]
+    except ValueError:
+        raise UsageError(
+            "this weight is no number", where="--edge", given=text, allowed='such as "supports obs_9c1f .6"'
+        ) from None
+    return {"relation": words[0], "target": words[1], "weight": weight}

@@ -1,0 +1,48 @@
+"""In which order expressions are worked out, and which of them again when an instance has put its outputs out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from typing import TYPE_CHECKING
+
+from malsim.netlist.engine.expressions import is_expression
+from malsim.netlist.language.address import Pin
+from malsim.netlist.wiring.net import derived_name, leaves
+
+if TYPE_CHECKING:
+    from malsim.netlist.wiring import Net, Signal
+
+__all__ = ["Expressions"]
+
+
+@dataclass(frozen=True)
+class Expressions:
+    """The signals that expressions write, those before whose derived values others read; and by instance, who follows it."""
+
+    order: tuple[str, ...]
+    after: dict[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, net: Net) -> Expressions:
+        """Those of a linked net, whose derived values go in no circle."""
+        owners = net.derived
+        written = {
+            name: signal for name, signal in net.signals.items() if signal.writer and is_expression(signal.writer.address)
+        }
+        reads = {name: [owners[one] for one in _derived(signal)] for name, signal in written.items()}
+        ways = {name: [one.name for one in own if one.name in written] for name, own in reads.items()}
+        order = tuple(TopologicalSorter(ways).static_order())
+        moved: dict[str, set[str]] = {}
+        for name in order:
+            moved[name] = {leaf.instance for leaf in leaves(written[name].writer.address) if isinstance(leaf, Pin)}  # type: ignore[union-attr]
+            for owner in reads[name]:
+                pin = owner.writer.pin if owner.writer else None
+                moved[name] |= moved[owner.name] if owner.name in written else {pin.instance} if pin else set()
+        return cls(order, {made: tuple(name for name in order if made in moved[name]) for made in net.instances})
+
+
+def _derived(signal: Signal) -> list[str]:
+    """The derived values that an expression reads."""
+    ends = leaves(signal.writer.address) if signal.writer else ()
+    return [name for leaf in ends if (name := derived_name(leaf))]

@@ -1,0 +1,187 @@
+"""Who is joined to whom: the pairs that hops lead to, and fields of cells that follow from edges and statuses alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from malsim.memory import Memory, schema
+from malsim.netlist.language.lexicon import WORK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.netlist.language.address import Hop
+
+__all__ = ["Neighbours"]
+
+FAR = 6  # versions and origins are followed no further
+
+
+class Neighbours:
+    """The edges of a memory, looked at from every cell; what was asked for is kept while edges and statuses stay."""
+
+    def __init__(self, memory: Memory | None = None) -> None:
+        self.memory = memory or Memory.empty()
+        self._pairs: dict[object, Any] = {}
+        self._fields: dict[str, Any] = {}
+        self._said: tuple[object, dict[str, Any]] = None, {}
+
+    def of(self, memory: Memory) -> Neighbours:
+        """Those of a memory: these, where it has the same edges between cells of the same status."""
+        held = self.memory
+        if held.table("edges") is memory.table("edges") and held.height == memory.height:
+            same = held.is_active is memory.is_active or np.array_equal(held.is_active, memory.is_active)
+            if same and np.array_equal(held.column("successor"), memory.column("successor")):
+                return self
+        return Neighbours(memory)
+
+    def pairs(self, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
+        """(rows, others): every cell and each one that the hops lead to, once, itself left out after several."""
+        if hops not in self._pairs:
+            matrix = self._crossing(hops[0])
+            for hop in hops[1:]:
+                matrix = matrix @ self._crossing(hop)
+                matrix.setdiag(False)
+                matrix.eliminate_zeros()
+            ends = matrix.tocoo()
+            self._pairs[hops] = ends.row.astype(np.int64), ends.col.astype(np.int64)
+        found: tuple[Ints, Ints] = self._pairs[hops]
+        return found
+
+    def field(self, name: str) -> Array:
+        """A field of every cell: degree, leaf, clustering, lost, orphaned, depth or root."""
+        if name not in self._fields:
+            self._fields[name] = _FIELDS[name](self)
+        made: Array = self._fields[name]
+        return made
+
+    def kept(self, name: object, made: Callable[[], Any]) -> Any:
+        """What follows from edges, statuses and writers alone, worked out once."""
+        if name not in self._pairs:
+            self._pairs[name] = made()
+        return self._pairs[name]
+
+    def said(self, memory: Memory, name: str, made: Callable[[], Any]) -> Any:
+        """What follows from what cells say, worked out once as long as their rows stay."""
+        rows = memory.table("cells").rows
+        if self._said[0] is not rows:
+            self._said = rows, {}
+        if name not in self._said[1]:
+            self._said[1][name] = made()
+        return self._said[1][name]
+
+    def work(self, memory: Memory, name: str) -> Array:
+        """What cells say of their work as `name=number` among their entities."""
+        made: Array = self.said(memory, f"work {name}", lambda: numbers_of(memory.cells["entities"], name))
+        return made
+
+    def edges(self) -> tuple[Ints, Ints, Ints, Array]:
+        """The ends of every edge, its relation by place, and its weight."""
+        table = self.memory.table("edges")
+        return table.column("source"), table.column("target"), table.column("relation"), table.column("weight")
+
+    @property
+    def active(self) -> Bools:
+        """Which cells are active."""
+        return self.memory.is_active
+
+    @property
+    def joined(self) -> sparse.csr_array:
+        """Which active cells an edge of any relation joins, either way; no cell is joined to itself."""
+        if "joined" not in self._pairs:
+            source, target, _, _ = self.edges()
+            keep = self.active[source] & self.active[target] & (source != target)
+            one = self._matrix(source[keep], target[keep])
+            self._pairs["joined"] = ((one + one.T) > 0).astype(np.float64).tocsr()
+        made: sparse.csr_array = self._pairs["joined"]
+        return made
+
+    def _crossing(self, hop: Hop) -> sparse.csr_array:
+        source, target, relation, _ = self.edges()
+        near, far = (target, source) if hop.incoming else (source, target)
+        keep = np.ones(len(near), dtype=bool) if hop.dead else self.active[far]
+        if hop.relation != "*":
+            keep = keep & (relation == schema.RELATIONS.index(hop.relation))
+        return self._matrix(near[keep], far[keep]).astype(bool)
+
+    def _matrix(self, rows: Ints, columns: Ints) -> sparse.csr_array:
+        size = len(self.active)
+        return sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(size, size)).tocsr()
+
+
+def numbers_of(entities: pl.Series, name: str) -> Array:
+    """What cells say of themselves as `name=number`, the last of several, else the default of `lexicon.toml`.
+
+    >>> numbers_of(pl.Series([["impact=.8", "pump"], []]), "impact").tolist()
+    [0.8, 0.5]
+    """
+    made: Array = np.full(len(entities), WORK[name])
+    told = pl.DataFrame({"word": entities}).with_row_index("row").explode("word").drop_nulls()
+    told = told.filter(pl.col("word").str.starts_with(f"{name}="))
+    values = told["word"].str.slice(len(name) + 1).cast(pl.Float64, strict=False)
+    known = values.is_finite().fill_null(value=False)
+    made[told["row"].filter(known).to_numpy()] = values.filter(known).to_numpy()
+    return made
+
+
+def _degree(graph: Neighbours) -> Array:
+    made: Array = np.diff(graph.joined.indptr).astype(np.float64)
+    return made
+
+
+def _clustering(graph: Neighbours) -> Array:
+    joined, degree = graph.joined, _degree(graph)
+    closed = (joined @ joined).multiply(joined).sum(axis=1)
+    made: Array = closed / np.maximum(degree * (degree - 1), 1)
+    return made
+
+
+def _lost(graph: Neighbours) -> Array:
+    """Not active, and no version after it is: the chain is followed at most `FAR` steps."""
+    after = graph.memory.column("successor")
+    at, lives = np.arange(len(after)), graph.active.copy()
+    for _ in range(FAR):
+        at = np.where(at == schema.NONE, schema.NONE, after[at])
+        lives |= (at != schema.NONE) & graph.active[at]
+    return (~lives).astype(np.float64)
+
+
+def _orphaned(graph: Neighbours) -> Array:
+    source, target, _, _ = graph.edges()
+    cited = np.zeros(len(graph.active), dtype=bool)
+    cited[target[graph.active[source]]] = True
+    return cited * _lost(graph)
+
+
+def _depth(graph: Neighbours) -> Array:
+    """How many versions lie behind a cell, at most `FAR`."""
+    after = graph.memory.column("successor")
+    depth, old = np.zeros(len(after), dtype=np.int64), np.flatnonzero(after != schema.NONE)
+    for _ in range(FAR):
+        np.maximum.at(depth, after[old], np.minimum(depth[old] + 1, FAR))
+    return depth.astype(np.float64)
+
+
+def _root(graph: Neighbours) -> Array:
+    """The end of the derived_from edges from a cell, numbered after the writers; without such an edge its writer."""
+    source, target, relation, _ = graph.edges()
+    author = graph.memory.column("author").astype(np.int64)
+    derives = relation == schema.RELATIONS.index("derived_from")
+    parent = np.arange(len(author))
+    parent[source[derives]] = target[derives]
+    end = parent
+    for _ in range(FAR):
+        end = parent[end]
+    made: Array = np.where(end == np.arange(len(end)), author, author.max(initial=0) + 1 + end).astype(np.float64)
+    return made
+
+
+_FIELDS: dict[str, Callable[[Neighbours], Array]] = {
+    "degree": _degree, "leaf": lambda graph: (_degree(graph) == 1).astype(np.float64), "clustering": _clustering,
+    "lost": _lost, "orphaned": _orphaned, "depth": _depth, "root": _root,
+}  # fmt: skip

@@ -1,0 +1,73 @@
+"""What each standing signal reads on a memory: how many rows it fires on, and where it is highest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.memory import Rules, tick
+from malsim.netlist.engine import Engine
+from malsim.netlist.engine.rows import Rows
+from malsim.netlist.language.parse import parse
+from malsim.netlist.shipped.catalogue import added, signal_named
+from malsim.netlist.wiring import link
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from malsim.memory import Memory
+    from malsim.netlist.shipped.catalogue import StandingSignal
+
+__all__ = ["SignalReading", "readings"]
+
+MOST = 3
+
+
+@dataclass(frozen=True)
+class SignalReading:
+    """One signal on one memory: rows of its domain, those it fires on, and the highest of them with their values."""
+
+    signal: StandingSignal
+    domain: str
+    rows: int
+    firing: int
+    highest: tuple[tuple[str, float], ...]
+
+
+def readings(
+    memory: Memory, names: Iterable[str], *, now: float, ticks: int = 1, every: float = 1.0, rules: Rules | None = None
+) -> list[SignalReading]:
+    """What these signals come to on a memory, without changing it.
+
+    Parameters
+    ----------
+    now
+        Days; the last tick is at this time.
+    ticks
+        How many, `every` so many days: a signal of rates needs some, of which the first see the cells that there were.
+    rules
+        The law by which the memory ticks in between.
+    """
+    names = list(names)
+    engine = Engine(link(parse(added(names))), tick=every * 8.64e7, rules=rules)
+    scanned, state = memory, engine.start(memory)
+    for back in reversed(range(ticks)):
+        day = now - back * every
+        scanned = tick(scanned, day, rules) if ticks > 1 else memory
+        scan = engine.scan(state, scanned, now=day)
+        state = scan.state
+    rows = Rows(memory, 1, state.topics)
+    return [_reading(signal_named(name), state.signals, engine, rows) for name in names]
+
+
+def _reading(signal: StandingSignal, values: Mapping[str, Any], engine: Engine, rows: Rows) -> SignalReading:
+    value = np.asarray(values[f"{signal.name}.{signal.value}"], dtype=np.float64)
+    fires = np.asarray(values[f"{signal.name}.{signal.fires}"], dtype=bool)
+    domain = engine.net.signals[f"{signal.name}.{signal.fires}"].domain
+    labels = rows.labels(domain)
+    where = np.flatnonzero(fires)
+    best = where[np.argsort(-np.nan_to_num(np.abs(value[where])), kind="stable")][:MOST]
+    highest = tuple((labels[int(row)] or "the run", float(value[row])) for row in best)
+    return SignalReading(signal, domain, len(value), len(where), highest)

@@ -1,0 +1,99 @@
+"""Small streams of a memory day by day: cells that come, fields that change, and a tick after each day."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import Memory, tick
+from malsim.memory.scores import thousandths
+from malsim.netlist.load import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["Edit", "Events", "cell", "merged", "ordinary", "played"]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Fields of a cell that stands already: columns, or numbers of its work; `successor` by its handle."""
+
+    handle: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+Events = dict[int, list["str | Edit"]]
+
+
+def cell(handle: str, *edges: str, conf: float = 0.7, line: str = "", **props: Any) -> str:
+    r"""The text of a cell with edges such as `supports> bel_0001(.6)`.
+
+    >>> cell("obs_0001", "supports> bel_0001(.6)", writer="ann")
+    'obs_0001 "obs 0001" conf(0.7) supports> bel_0001(.6)\n  prop writer ann\n'
+    """
+    head = f'{handle} "{handle.replace("_", " ")}" conf({conf}) {line}{" " if line else ""}{" ".join(edges)}'.rstrip()
+    return head + "\n" + "".join(f"  prop {name} {value}\n" for name, value in props.items())
+
+
+def merged(*streams: Mapping[int, Sequence[str | Edit]]) -> Events:
+    """Several streams at once."""
+    made: Events = defaultdict(list)
+    for stream in streams:
+        for day, events in stream.items():
+            made[day] += events
+    return dict(made)
+
+
+def played(streams: Sequence[Events], days: int) -> Iterator[tuple[int, Memory]]:
+    """The memory after the tick of each day, one replication a stream."""
+    memory = Memory.empty()
+    for day in range(days):
+        for rep, events in enumerate(streams):
+            texts = "".join(one for one in events.get(day, []) if isinstance(one, str))
+            memory = load(texts, memory, now=float(day), rep=rep).memory if texts else memory
+        for rep, events in enumerate(streams):
+            for one in events.get(day, []):
+                memory = _edited(memory, one, rep) if isinstance(one, Edit) else memory
+        memory = tick(memory, float(day))
+        yield day, memory
+
+
+def _edited(memory: Memory, edit: Edit, rep: int) -> Memory:
+    row = memory.row(edit.handle, rep=rep)
+    cells = memory.cells
+    for name, value in edit.fields.items():
+        column = name if name in cells.columns else "entities"
+        values = cells[column].to_list()
+        if column == name:
+            values[row] = memory.row(value, rep=rep) if name == "successor" else value
+        else:
+            values[row] = [*(values[row] or []), f"{name}={value}"]
+        cells = cells.with_columns(pl.Series(column, values, dtype=cells.schema[column]))
+    return memory.with_cells(cells)
+
+
+def ordinary(seed: int, days: int, writers: int = 5, topics: int = 4) -> Events:
+    """A day's work: about two claims, each on what another writer said before; most support, one in twelve contradicts."""
+    draw = np.random.default_rng(seed)
+    made: Events = {}
+    known: list[tuple[str, int]] = []
+    for day in range(days):
+        texts: list[str | Edit] = []
+        for number in range(int(draw.poisson(2.0)) + 4 * (day == 0)):
+            handle, writer = f"obs_f{seed % 256:02x}{day:02x}{number:x}", int(draw.integers(writers))
+            others = [name for name, author in known if author != writer]
+            edges = []
+            if others:
+                target = others[int(draw.integers(len(others)))]
+                speaks = "contradicts> {}(-.4)" if draw.random() < 1 / 12 else "supports> {}(.5)"
+                edges.append(speaks.format(target))
+            conf = float(thousandths(draw.beta(6, 3, 1))[0])
+            texts.append(cell(handle, *edges, conf=conf, writer=f"w{writer}", topics=f"t{int(draw.integers(topics))}"))
+            known.append((handle, writer))
+        made[day] = texts
+    return made

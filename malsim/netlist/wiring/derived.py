@@ -1,0 +1,79 @@
+"""Derived values: each has one owner, every reader finds it, and none is worked out from itself."""
+
+from __future__ import annotations
+
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+from malsim.netlist.language.address import Call, Pin, Reduced
+from malsim.netlist.language.faults import Fault, nearest
+from malsim.netlist.wiring.net import derived_name, leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from malsim.netlist.wiring.net import Link, Net, Signal
+
+__all__ = ["derived_faults"]
+
+
+def derived_faults(net: Net) -> Iterator[Fault]:
+    """A fault for every derived value that is read and has no owner, and for one that follows from itself."""
+    owners = net.derived
+    for signal in net.signals.values():
+        for link, name in _read(signal):
+            if name not in owners:
+                value = name.replace("-", "-derived-", 1)
+                hint = nearest(name, owners) or f"write it: net NAME op.out > {value}, or see malsim signals"
+                allowed = " ".join(sorted(owners))
+                yield Fault.at(link.statement, link.word, f"no signal owns {name}", allowed=allowed, hint=hint)
+    try:
+        TopologicalSorter(_moves(net)).prepare()
+    except CycleError as error:
+        ring: list[str] = error.args[1]
+        names = {signal.name: name for name, signal in owners.items()}
+        shown = " > ".join(names.get(name, name) for name in reversed(ring))
+        first = next((owners[names[name]] for name in ring if name in names), net.signals[ring[0]])
+        link = next(link for link in first.readers if derived_name(link.address))
+        hint = "read it a tick later from a field of the cell, or leave one of them out"
+        yield Fault.at(link.statement, link.word, f"this value follows from itself: {shown}", hint=hint)
+
+
+def _read(signal: Signal) -> Iterator[tuple[Link, str]]:
+    writer = signal.writer
+    for leaf in leaves(writer.address) if writer else ():
+        if writer and (name := derived_name(leaf)):
+            yield writer, name
+
+
+def _moves(net: Net) -> dict[str, set[str]]:
+    """Which signals each derived value, and each signal that reads one, follows from; loops of ops alone are let be."""
+    owners = net.derived
+    moved: dict[str, set[str]] = {}
+    for signal in net.signals.values():
+        owned = {owners[name].name for _, name in _read(signal) if name in owners}
+        if owned:
+            moved.setdefault(signal.name, set()).update(owned)
+            for follower in _followers(net, signal.name) - {signal.name}:
+                moved.setdefault(follower, set()).add(signal.name)
+    return moved
+
+
+def _followers(net: Net, name: str) -> set[str]:
+    """The signals that one moves, through ops and through expressions that read pins."""
+    found = set(net.fed_by([name]))
+    while True:
+        writers = [net.signals[one].writer for one in found]
+        instances = {writer.pin.instance for writer in writers if writer and writer.pin}
+        more = {one.name for one in net.signals.values() if _reads_of(one) & instances} - found
+        if not more:
+            return found
+        found = set(net.fed_by([*found, *more]))
+
+
+def _reads_of(signal: Signal) -> set[str]:
+    """The instances whose outputs the expression of a signal reads."""
+    where = signal.writer.address if signal.writer else None
+    if not isinstance(where, (Call, Reduced)):
+        return set()
+    return {leaf.instance for leaf in leaves(where) if isinstance(leaf, Pin)}

@@ -1,0 +1,146 @@
+"""The standing signals: each fires where it must and nowhere near, reads one owner's values, and does the same each time."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from malsim import api
+from malsim.cli import main
+from malsim.errors import MalsimError, UsageError
+from malsim.netlist import parse
+from malsim.netlist.shipped import added, catalogue, readings, signal_named
+from malsim.netlist.shipped.cases import CASES, ONSET
+from malsim.netlist.shipped.scorecard import first_firings, of_case, scorecard
+from malsim.netlist.shipped.streams import merged, ordinary, played
+from malsim.netlist.wiring import link
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_there_is_a_signal_for_each_case_and_an_axis_for_each() -> None:
+    """Thirty-five rows of the design, of which one is two files."""
+    assert set(CASES) == set(catalogue())
+    assert {one.shown for one in catalogue().values()} == {"surfaced", "silent"}
+
+
+def test_all_of_them_run_together_with_one_owner_a_value() -> None:
+    """Every derived value has one owner, or linking would refuse."""
+    assert len(link(parse(added(catalogue()))).derived) > len(catalogue())
+
+
+@cache
+def first() -> dict[tuple[str, bool], int | None]:
+    """When each signal first fires, on the stream that is at fault and on the one that is not: all at once."""
+    asked = {(name, benign): of_case(name, benign=benign) for name in CASES for benign in (False, True)}
+    return dict(zip(asked, first_firings(list(asked.values()), days=ONSET + 8), strict=True))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_fires_where_it_must_and_not_on_what_is_much_like_it(name: str) -> None:
+    """On the fault from its onset and not before; on the benign stream never."""
+    day = first()[name, False]
+    assert day is not None
+    assert day >= ONSET
+    assert first()[name, True] is None
+
+
+def test_the_table_says_delay_misses_and_false_alarms() -> None:
+    """A fault among ordinary work is found on its day."""
+    table = scorecard(["contradiction-load", "dependency-rot"], seeds=2, days=ONSET + 6)
+    assert table["fires"].all()
+    assert table["silent"].all()
+    assert table["delay"].to_list() == [0.0, 0.0]
+    assert table["misses"].to_list() == [0.0, 0.0]
+
+
+def test_what_a_store_reads_does_not_change_it() -> None:
+    """Readings say rows, those that fire, and the highest of them."""
+    case = CASES["contradiction-load"]
+    *_, (day, memory) = played([merged(ordinary(1, ONSET + 2), case.start or {}, case.fault)], ONSET + 2)
+    before = memory.cells
+    found = {one.signal.name: one for one in readings(memory, ["contradiction-load", "triage-rank"], now=float(day))}
+    assert memory.cells.equals(before)
+    assert found["contradiction-load"].highest[0][0] == case.target
+
+
+def test_an_unknown_signal_says_what_is_near() -> None:
+    """As every bad name."""
+    with pytest.raises(UsageError, match="dependency-rot"):
+        signal_named("dependency-rott")
+
+
+SCENARIO = """why = "Doubt comes on the second day."
+[run]
+days = 6
+
+[netlist]
+signals = ["contradiction-load", "time-to-stale"]
+
+[derive]
+cell-doubt = "div(cell-challenge_mass,add(cell-challenge_mass,cell-support_mass))"
+
+[[claim]]
+at = "0d"
+writer = "ann"
+handle = "dec_a3ee"
+title = "use SQLite"
+confidence = 0.9
+
+[[claim]]
+at = "2d"
+writer = "bob"
+handle = "obs_b0b1"
+title = "it locked"
+confidence = 1.0
+verification = "external"
+edges = [{ relation = "contradicts", target = "dec_a3ee" }]
+"""
+
+
+def test_a_scenario_runs_signals_by_name_and_derives_values(tmp_path: Path) -> None:
+    """`[netlist] signals`, `[derive]`: their signals are recorded like any other."""
+    (tmp_path / "it.toml").write_text(SCENARIO)
+    signals = api.run(tmp_path / "it.toml").signals
+    assert {"contradiction-load.disputed", "time-to-stale.fires", "derive.cell-doubt"} <= set(signals["signal"])
+    doubts = signals.filter((pl.col("signal") == "derive.cell-doubt") & (pl.col("row") == "dec_a3ee"))
+    assert doubts["value"].max() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("was", "given", "problem"),
+    [
+        ("time-to-stale", "time-to-rust", "no such standing signal"),
+        ("cell-challenge_mass,add", "cell-derived-doubt,add", "follows from itself"),
+    ],
+)
+def test_a_scenario_says_what_is_wrong_with_them(tmp_path: Path, was: str, given: str, problem: str) -> None:
+    """A signal that is none, and a value worked out from itself, at load."""
+    (tmp_path / "it.toml").write_text(SCENARIO.replace(was, given))
+    with pytest.raises(MalsimError, match=problem):
+        api.read(tmp_path / "it.toml")
+
+
+def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Charter, write, tick and signals on a store of its own."""
+    store = str(tmp_path / "m.sqlite")
+
+    def said(*words: str, code: int = 0) -> str:
+        assert main([words[0], store, *words[1:]]) == code
+        return capsys.readouterr().out
+
+    assert said("charter").startswith("objective: ")
+    assert "taken as obj_" in said("charter", "--answer", "keep the pumps running", "--writer", "ann")
+    assert said("charter").startswith("constraints: ")
+    assert "keep the pumps running" in said("charter", "--list")
+    assert "admitted as obs_" in said("write", "--writer", "ann", "--title", "pump 3 runs", "--source", "log:41")
+    assert "names no cell" in said("write", "--writer", "bob", "--title", "no", "--edge", "contradicts nobody", code=1)
+    assert said("tick", "--signals", "time-to-stale").startswith("day 1: ")
+    assert said("signals").count(" fires on ") == len(catalogue())
+    assert main(["signals"]) == 0
+    assert "dependency-rot" in capsys.readouterr().out
+    assert main(["signals", "dependency-rott"]) == 2
