@@ -15,6 +15,7 @@ import polars as pl
 import malsim as ms
 from malsim.memory import Memory, Rules, admit
 from malsim.memory.gate.edit import connect_rows
+from tests.lab.test_stability import PLAIN, clique, graph, random_dispute
 
 if TYPE_CHECKING:
     from malsim.lab.stability import Stability
@@ -93,3 +94,15 @@ def test_no_claimed_ceiling_lies_above_the_simulated_onset() -> None:
                 over.append((seed, claimed, first))
     print("\n".join(f"{count:5} {what}" for what, count in sorted(seen.items())))  # noqa: T201
     assert not over
+
+
+def test_confident_disputes_of_no_size_flip() -> None:
+    assert all(ms.stability(graph(np.full(n, 0.85), clique(n)), PLAIN).verdict == "settled" for n in range(2, 13))
+
+
+def test_the_spec_s_random_graph_rings_in_most_cells() -> None:
+    found = ms.stability(random_dispute(1, 2000, 4, 0.1, 0.4), PLAIN)
+    moving = found.ends.filter(pl.col("period") != 1).height / 2000
+    assert 0.6 < moving < 0.9
+    assert found.verdict == "period-2"
+    assert ms.stability(random_dispute(1, 2000, 4, 0.5, 1.0), PLAIN).verdict == "settled"

