@@ -25,7 +25,7 @@ APPARATUS_FAILED = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command: 0 yes or done, 1 the answer is no, 2 the apparatus failed (a bad file, a bad argument, a bug).
+    """Run one command: 0 yes or done, 1 the answer is no, 2 an error (a bad file, a bad argument, a bug).
 
     All that a command prints passes one stream, so that text of others cannot steer a terminal or a CI service.
     """

@@ -29,13 +29,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--laws", default="records,mal,tuned,majority,dawid_skene,crh,truthfinder", metavar="LAWS", help=laws
     )
     parser.add_argument("--rules", metavar="FILE", help="the tuned rules; default scenarios/rules/tuned_on_claims.toml")
-    parser.add_argument("--adversaries", type=int, default=0, metavar="N", help="also N lives among lying writers a law")
+    parser.add_argument(
+        "--adversaries", type=int, default=0, metavar="N", help="also N replications among lying writers a law"
+    )
     parser.add_argument(
         "--gossip", metavar="FOLDER", help="also how many gossips of one story `records` stands: claims by time"
     )
     parser.add_argument("--ask", default="0d", metavar="TIME", help="from a row of the truth to its question (0d)")
     parser.add_argument("--halves", action="store_true", help="also score constants chosen on half of the questions")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of intervals and of the lives")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of intervals and of the replications")
     parser.add_argument("--json", action="store_true", help="print one JSON object of the tables instead")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for tables (Parquet) and the figure")
 
@@ -92,7 +94,7 @@ def _tuned(args: argparse.Namespace) -> Rules:
 
 
 def _shown(name: str, table: pl.DataFrame) -> str:
-    """A table a person reads: scores and lives with laws side by side."""
+    """A table a person reads: scores and replications with laws side by side."""
     import polars as pl
 
     if name == "scores":

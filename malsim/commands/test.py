@@ -1,4 +1,4 @@
-"""Judge scenarios by their own checks: exit 0 all passed, 1 a check failed, 2 the apparatus failed."""
+"""Judge scenarios by their own checks: exit 0 all passed, 1 a check failed, 2 something could not be judged."""
 
 from __future__ import annotations
 

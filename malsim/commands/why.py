@@ -45,7 +45,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _of_run(args: argparse.Namespace) -> Explanation | LawExplanation:
-    """Of one life of a scenario."""
+    """Of one replication of a scenario."""
     from malsim import api
     from malsim.scenario.law_options import under_law
 

@@ -86,7 +86,7 @@ def mutants(found: pl.DataFrame, score: float | None) -> str:
          row["by"] or ("the alarm rang otherwise, and no check asks" if row["shows"] else "this scenario never shows it")]
         for row in order.to_dicts()
     ]  # fmt: skip
-    title = "Wrongs put in on purpose" + (f": {score:.0%} noticed" if score is not None else "")
+    title = "Mutants" + (f": {score:.0%} noticed" if score is not None else "")
     heads = ["fate", "kind", "where", "what was done", "by"]
     return section(title, heads, rows, none="not run", marks={"killed": "good", "survived": "bad"})
 

@@ -155,7 +155,7 @@ def test_the_page_stands_alone_and_escapes_what_it_is_told(card: Any, tmp_path: 
     assert "x &lt; y &amp; z" in page
     assert "http" not in page
     assert "$" not in page.replace("$schema", "")
-    for said in ("Against the episodes", "Wrongs put in on purpose", "Faults in the loop", "Truth table", "data:image/png"):
+    for said in ("Against the episodes", "Mutants", "Faults in the loop", "Truth table", "data:image/png"):
         assert said in page
     text = str(card)
     for said in ("silence", "truth table", "arl0", "coverage", "mutants", "lost claims"):

@@ -16,7 +16,8 @@ from malsim.exercise import Grade, graded
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
 EXPECTED = [
-    "01_worked_example", "02_why_it_rings", "03_tune_the_ceilings", "04_decay_constants", "05_writers_and_calibration",
+    "00_start_here", "01_worked_example", "02_why_it_rings", "03_tune_the_ceilings", "04_decay_constants",
+    "05_writers_and_calibration",
     "06_real_claims", "07_hal_by_hand", "08_tripwires", "09_your_own_formula", "10_the_defect_zoo", "11_whom_to_believe",
     "12_your_own_memory", "13_people_in_the_loop",
 ]  # fmt: skip

@@ -174,7 +174,7 @@ def _range(row: dict[str, Any], far: float) -> tuple[float, float, float] | None
 def _mutants(axes: Axes, mutants: pl.DataFrame) -> None:
     ran = mutants.filter(pl.col("verdict") != "crashed").height
     score = f": {mutants.filter(pl.col('verdict') == 'killed').height} of {ran} noticed" if ran else ": not run"
-    dress(axes, x="mutants", y="", title=f"Wrongs put in on purpose{score}")
+    dress(axes, x="mutants", y="", title=f"Mutants{score}")
     kinds = mutants["kind"].unique(maintain_order=True).to_list()
     left = np.zeros(len(kinds))
     for verdict, (colour, hatch) in FATES.items():
