@@ -61,11 +61,12 @@ def _contents(known: list[Page]) -> str:
 
 def _write(path: Path, page: Page | None, known: list[Page], body: str) -> Path:
     title = page.title if page else "malsim"
+    home = '<a class="home" href="index.html">malsim: all pages</a>' if page else ""  # a phone shows the navigation last
     text = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{html.escape(title)}</title><style>{_style()}</style></head>"
-        f"<body><nav>{_navigation(page, known)}</nav><main>{body}</main></body></html>\n"
+        f"<body><nav>{_navigation(page, known)}</nav><main>{home}{body}</main></body></html>\n"
     )
     save_text(path, text)
     return path
