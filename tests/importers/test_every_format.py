@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
+import os
+import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -132,6 +135,32 @@ def test_bad_input_is_a_typed_error_and_leaves_no_store(tmp_path: Path, content:
     with pytest.raises(MalsimError, match=said):
         bring(path)
     assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+@every
+def test_a_damaged_file_is_read_or_refused_and_never_more(name: str, tmp_path: Path) -> None:
+    source, draw = SAMPLES[name](tmp_path), random.Random(name)  # noqa: S311
+    target = source if source.is_file() else min(source.iterdir())
+    whole = target.read_bytes()
+    for _ in range(8):
+        damaged = bytearray(whole[: draw.randrange(1, len(whole))] if draw.random() < 0.5 else whole)
+        for _ in range(4):
+            damaged[draw.randrange(len(damaged))] = draw.randrange(256)
+        target.write_bytes(damaged)
+        with contextlib.suppress(MalsimError):
+            bring(source)
+
+
+@pytest.mark.parametrize("name", ["markdown", "claude-code"])
+def test_links_pipes_and_odd_bytes_in_a_folder_harm_nothing(name: str, tmp_path: Path) -> None:
+    source = SAMPLES[name](tmp_path)
+    before = bring(source).memory.height
+    (source / "out.md").symlink_to(tmp_path.parent)
+    (source / "round").symlink_to(source)
+    os.mkfifo(source / "pipe.md")
+    assert bring(source).memory.height == before
+    (source / "odd.md").write_bytes(b"\xff\xfe\x00" * 100)
+    assert bring(source).memory.height >= before
 
 
 def test_another_memory_in_the_way_is_not_overwritten(tmp_path: Path) -> None:

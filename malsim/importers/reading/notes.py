@@ -67,7 +67,8 @@ def files(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(root) / name
-            if name.lower().endswith(".md") and not path.is_symlink() and path.stat().st_size <= MOST_BYTES:
+            plain = path.is_file() and not path.is_symlink()  # a pipe would wait for a writer for ever
+            if name.lower().endswith(".md") and plain and path.stat().st_size <= MOST_BYTES:
                 yield path
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from malsim.errors import ScenarioError, StoreError
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.git import head_of, repository
+from malsim.importers.reading.notes import files
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 from malsim.memory.tables.write import latest_day
@@ -74,10 +75,9 @@ def _hash(path: Path) -> str:
     if path.is_file():
         digest.update(path.read_bytes())
         return digest.hexdigest()
-    for note in sorted(path.rglob("*")):
-        if note.suffix.lower() == ".md" and note.is_file() and not note.is_symlink():
-            held = hashlib.sha256(note.read_bytes()).hexdigest()
-            digest.update(f"{note.relative_to(path).as_posix()}\0{held}\n".encode("utf-8", "surrogateescape"))
+    for note in files(path):
+        held = hashlib.sha256(note.read_bytes()).hexdigest()
+        digest.update(f"{note.relative_to(path).as_posix()}\0{held}\n".encode("utf-8", "surrogateescape"))
     if git := repository(path):
         digest.update((head_of(git) or "").encode())
     return digest.hexdigest()
