@@ -188,7 +188,7 @@ def test_an_op_that_its_addf_loaded_stays_when_it_is_off_its_thread() -> None:
         ("start never", "no rate"),
         ("scope low", "nothing has been recorded yet"),
         ("save nowhere.txt", "not written here"),
-        ("save /nonexistent/x.malnet", "No such file or directory"),
+        ("save /nonexistent/x.malnet", "no such folder"),
         ("source missing.malnet", "no such file"),
         ("getp", "getp takes PIN"),
         ("help frobnicate", "unknown command"),
@@ -428,3 +428,13 @@ def test_the_meter_command_reads_a_store_a_netlist_and_a_run(files: Path, capsys
 def test_an_error_is_one_of_ours() -> None:
     with pytest.raises(MalsimError):
         open_session("no/such/file.malnet")
+
+
+def test_the_references_addresses_are_read_at_the_prompt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, kept = tmp_path / "one.malnet", tmp_path / "low.csv"
+    wires = "loadrt watch\nnet low watch.in < dec_a3ee-scores-eff\naddf watch tick\n"
+    text.write_text('dec_a3ee "one" conf(.7)\n' + wires, encoding="utf-8")
+    lines = ["step 2", "meter dec_a3#scores.conf", f"scope low --save {kept}"]
+    assert main(["hal", str(text), *(word for line in lines for word in ("-c", line))]) == 0
+    assert "0.7" in capsys.readouterr().out
+    assert len(kept.read_text(encoding="utf-8").splitlines()) == 3

@@ -171,7 +171,7 @@ class Commands(cmd.Cmd):
 
     def do_scope(self, line: str) -> None:
         """Look back over the ticks: scope NAME… [trigger=NAME level=V edge=falling position=.5 record=N] [out=FILE]."""
-        capture, out = captured(self.session, shlex.split(line))
+        capture, out = captured(self.session, shlex.split(line.replace("--save ", "out=")))  # as malsim scope is told
         if out.endswith((".csv", ".parquet")):
             self.say(f"wrote {capture.save(out)}")
         elif out and self.draw:

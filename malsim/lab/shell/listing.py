@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from malsim.errors import AddressError, UsageError
 from malsim.lab.shell.session import linked
+from malsim.memory.graph.handles import beginning_so
 from malsim.netlist.evaluate import Frames, evaluate
+from malsim.netlist.language.address import spelled
 from malsim.netlist.language.faults import nearest
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from ops.pin import In, Param
@@ -65,7 +67,9 @@ def read(session: Session, name: str) -> str:
         return written(session.values(name))
     if name in LOOP_WRITES:
         return written_one(session.held.get(name, 0), LOOP_WRITES[name][0])
-    if name.partition("-")[0] not in session.memory.cells["handle"] and "(" not in name:
+    cell = spelled(name).partition("-")[0]
+    handles = session.memory.cells["handle"]
+    if cell not in handles and not beginning_so(cell, handles) and "(" not in name:
         hint = nearest(name, [*session.net.signals, *(pin.name for pin in _pins(session))])
         raise AddressError("no pin, parameter, signal or cell of this name", given=name, hint=hint or None)
     found = evaluate(name, Frames.of(session.memory, t=session.day))
