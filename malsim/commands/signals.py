@@ -3,7 +3,7 @@
 malsim signals                                 the palette, axis by axis
 malsim signals dependency-rot                  one signal's text, to copy and change
 malsim signals --on memory.sqlite              how many rows each fires on, and where it is highest
-malsim signals --scorecard --seeds 5           one table: fires, silent, delay, misses, ARL0
+malsim signals --scorecard --seeds 3           one table: fires, silent, delay, misses, ARL0
 """
 
 from __future__ import annotations
@@ -30,7 +30,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--every", type=float, default=1.0, metavar="DAYS", help="with --on: between two ticks (1)")
     parser.add_argument("--scorecard", action="store_true", help="measure each on its streams and on ordinary work")
-    parser.add_argument("--seeds", type=int, default=5, metavar="N", help="with --scorecard: streams of ordinary work (5)")
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        default=1,
+        metavar="N",
+        help="with --scorecard: streams of work, a minute each (1)",
+    )
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="with --scorecard: also write the table there")
 
 
