@@ -20,7 +20,7 @@ from malsim.errors import DataError, RulesError
 from malsim.finite import finite
 from malsim.memory.graph.edge_matrix import known
 from malsim.memory.rules import Rules
-from malsim.memory.scoring.outcomes import WRONG, judged
+from malsim.memory.scoring.outcomes import WRONG, spoken_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,11 +161,16 @@ def records(memory: Memory, effective: Array, rules: Rules) -> WriterRecords:
     author, writers = memory.column("author"), memory.table("writers").rows.height
     claims = np.bincount(author, minlength=writers)
     wrong = WRONG[rules.wrong_when](memory, effective, rules)
-    stated, counts = memory.column("stated"), judged(memory, rules)
-    penalties = known(CALIBRATIONS[rules.calibration](stated, wrong)) * counts
+    stated = memory.column("stated")
+    penalties, out = (
+        known(CALIBRATIONS[rules.calibration](stated, wrong)),
+        np.isnan(stated),
+    )  # who stated nothing claimed nothing
+    if rules.evidence_from == "external" and rules.wrong_when != "lost":
+        counts = spoken_of(memory)
+        penalties, out = penalties * counts, out | ~counts
     total = np.bincount(author, weights=penalties, minlength=writers).astype(np.float64)
     count = np.bincount(author[wrong], minlength=writers)
-    out = np.isnan(stated) | ~counts  # who stated nothing claimed nothing
     outcomes = claims - np.bincount(author[out], minlength=writers)
     return WriterRecords(claims, count, factors(outcomes, total, rules))
 

@@ -32,8 +32,13 @@ and `malsim.lab.studies.mutants.mutated` says how a mutant is written."""
 # By scenario, the mutants (or the switches below) under which its checks turn red, all of them together.
 BROKEN: dict[str, tuple[str, ...]] = {
     "a_then_b_then_a": ("writers.honest.accuracy = 0",),
-    "addf_order": ("netlist: uncall second",),
-    "agreeing_falsehood": ("rules.evidence_from = any", "turn claim.obs_5ea2.edges.0"),
+    "addf_order": ("netlist: uncall second", "rules.challenge_ceiling = 0"),
+    "agreeing_falsehood": (
+        "rules.evidence_from = any",
+        "turn claim.obs_5ea2.edges.0",
+        "writers.honest.accuracy = 0",
+        "without writers.0",
+    ),
     "bursty": ("facts.burst.hazard = 0", "writers.honest.accuracy = 0"),
     "colluders": ("rules.confidence_cap = 1", "rules.support_ceiling = 1", "writers.honest.accuracy = 0"),
     "compaction": ("reader.recalls = 0", "reader.compact_every = 400"),
@@ -55,6 +60,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "rules.tau_volatile = 3",
         "rules.tau_stable = 365",
         "without claim.obs_d0d0.pinned",
+        "rules.salience_seed = 0",
     ),
     "disobedient_reader": ("the stop hook says no and lets go", "the stop hook trusts", "reader.behaviour = obedient"),
     "drift_baseline": (
@@ -62,6 +68,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "without inputs",
         "rules.challenge_ceiling = 1",
         "netlist: cut drifted",
+        "rules.challenge_ceiling = 0",
     ),
     "forgetting_reader": ("reader.behaviour = hurried",),
     "from_file": ("a lossy line", "a lying line"),

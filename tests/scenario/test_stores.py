@@ -108,7 +108,7 @@ def test_the_manifest_holds_the_hash_and_a_rerun_wants_the_same_store(tmp_path: 
         ('from = "../m.sqlite"', "outside its scenario's folder"),
         ('from = "/etc/hostname"', "outside its scenario's folder"),
         ('from = "s.toml"', "no memory that is known here"),
-        ('primed_by = "inner"', "memory.primed_by: no such store"),
+        ('primed_by = "inner"', "memory.primed_by: no memory that is known here"),
         ('from = ""', "memory.from"),
         ('store = "m.sqlite"', "unknown key 'store'"),
     ],

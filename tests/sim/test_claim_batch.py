@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from malsim.memory.schema import NONE, RELATIONS
 from malsim.sim.engine.claim_batch import ClaimBatch
-from malsim.sim.engine.claim_context import Edge
+from malsim.sim.engine.claim_context import DraftEdge
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DataObject
@@ -24,7 +24,9 @@ def drafts(draw: st.DrawFn) -> ClaimBatch:
     """A few claims, told apart by their replication, with edges of which some are said twice."""
     count = draw(st.integers(0, 4))
     targets = st.lists(st.integers(NONE, 2), min_size=count, max_size=count).map(np.array)
-    edges = draw(st.lists(st.builds(Edge, st.sampled_from(RELATIONS), targets, st.booleans()), max_size=4 if count else 0))
+    edges = draw(
+        st.lists(st.builds(DraftEdge, st.sampled_from(RELATIONS), targets, st.booleans()), max_size=4 if count else 0)
+    )
     rep = np.array(draw(st.lists(st.integers(0, 2**40), min_size=count, max_size=count)), dtype=np.int64)
     return ClaimBatch.of(edges, rep=rep, stated=0.5, **dict.fromkeys(COLUMNS, 0))
 

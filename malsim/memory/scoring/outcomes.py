@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["EVIDENCE", "WRONG", "accusations", "contradicted", "judged", "outside", "replaced"]
+__all__ = ["EVIDENCE", "WRONG", "accusations", "contradicted", "outside", "replaced", "spoken_of"]
 
 _OUTSIDE = {name: words.index("external") for name, words in WORDS.items() if "external" in words}
 
@@ -65,14 +65,8 @@ def contradicted(memory: Memory, evidence_from: str, effective: Array | None = N
     return wrong
 
 
-def judged(memory: Memory, rules: Rules) -> Bools:
-    """Which cells are outcomes of their writers' records: all, or under external evidence those that it spoke of.
-
-    It speaks of a cell by superseding it, or by an edge from an active cell: `contradicts`, or `supports`. Where a value is
-    wrong because it lost (`wrong_when`), every cell is an outcome.
-    """
-    if rules.evidence_from != "external" or rules.wrong_when == "lost":
-        return np.ones(memory.height, dtype=bool)
+def spoken_of(memory: Memory) -> Bools:
+    """Which cells external evidence spoke of: by superseding one, or by an edge from an active cell that takes a side."""
     found, edges = replaced(memory, "external"), memory.table("edges")
     speaks = np.isin(edges.column("relation"), _VERDICTS)
     source, target = (edges.column(name)[speaks] for name in ("source", "target"))

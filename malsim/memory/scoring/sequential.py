@@ -15,7 +15,7 @@ import polars as pl
 
 from malsim.memory import law
 from malsim.memory.graph.claim_graph import Memory
-from malsim.memory.scoring.outcomes import accusations, judged, outside
+from malsim.memory.scoring.outcomes import accusations, outside, spoken_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,7 +106,9 @@ class _State:
         wrong[accused[active[accuser]]] = True
         stated, author = cells["stated"].to_numpy(), cells["author"].to_numpy()
         cost = law.CALIBRATIONS[rules.calibration](stated, wrong)
-        size, counts = memory.writers.height, judged(before, rules)
+        size, counts = memory.writers.height, np.ones(before.height, dtype=bool)
+        if rules.evidence_from == "external" and rules.wrong_when != "lost":
+            counts = spoken_of(before)
         known = old & counts
         accusers, accuses = defaultdict(set), defaultdict(set)
         for source, target in zip(accuser.tolist(), accused.tolist(), strict=True):

@@ -63,7 +63,8 @@ def is_store(path: Path) -> bool:
 
 def blank() -> sqlite3.Connection:
     """An empty store in working memory."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+    # closed by whoever lets the memory go: a call with a time limit runs on a thread of its own
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     for statement in STATEMENTS:
         connection.execute(statement)
     return connection

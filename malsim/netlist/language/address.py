@@ -168,7 +168,7 @@ def address(text: str) -> Address:
         Where it is none, or begins like a handle and goes on like none.
 
     >>> address("mean(dec_a3ee.~supports.*-scores-eff)").inner.hops
-    (Hop(relation='supports', incoming=True, every=True),)
+    (Hop(relation='supports', incoming=True, every=True, dead=False),)
     >>> address("pid.0.in-1"), str(address("dec_a3ee@v2.<supports"))
     (Pin(instance='pid.0', name='in-1'), 'dec_a3ee@v2.~supports')
     """

@@ -39,8 +39,12 @@ class RunningScores:
 
 
 def _sum(values: Array) -> Array:
-    """The sum over the facts; NaN, where nothing is said of one, adds nothing, and none is negative."""
-    total: Array = np.fmax(values, 0.0).sum(axis=0)
+    """The sum over the facts; NaN, where nothing is said of one, adds nothing, and none is negative.
+
+    One fact after the other: a plain sum over an axis groups its terms by how many replications lie beside it.
+    """
+    running = np.cumsum(np.fmax(values, 0.0), axis=0)
+    total: Array = running[-1] if len(running) else np.zeros(values.shape[1])
     return total
 
 
