@@ -106,9 +106,8 @@ class _State:
         wrong[accused[active[accuser]]] = True
         stated, author = cells["stated"].to_numpy(), cells["author"].to_numpy()
         cost = law.CALIBRATIONS[rules.calibration](stated, wrong)
-        size, counts = memory.writers.height, np.ones(before.height, dtype=bool)
-        if rules.evidence_from == "external" and rules.wrong_when != "lost":
-            counts = spoken_of(before)
+        outside_only = rules.evidence_from == "external" and rules.wrong_when != "lost"
+        size, counts = memory.writers.height, spoken_of(before) if outside_only else np.ones(before.height, dtype=bool)
         known = old & counts
         accusers, accuses = defaultdict(set), defaultdict(set)
         for source, target in zip(accuser.tolist(), accused.tolist(), strict=True):
