@@ -55,7 +55,7 @@ def test_an_update_passes_the_screen_and_has_an_author(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="email address"):
         update(memory, "obs_a1a1", now=1.0, summary="ask ann@example.org")
     with pytest.raises(UsageError, match="nobody is named"):
-        update(memory, "obs_a1a1", now=1.0, verification="confirmed")
+        update(memory, "obs_a1a1", now=1.0, verification="checked")
     with Store(tmp_path / "a.db") as store:
         store.admit([CLAIM])
         store.tick(5.0)
