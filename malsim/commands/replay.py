@@ -75,25 +75,13 @@ def _rules(args: argparse.Namespace, law: str) -> Any:  # rules, or the paramete
     """The rules of a graph of claims, or the parameters of another law."""
     from malsim.errors import UsageError
     from malsim.memory import Rules
+    from malsim.scenario.law_options import law_settings
 
     if law in GRAPHS:
         return Rules.read(args.rules or GRAPHS[law]).set(*args.set)
     if args.rules:
         raise UsageError("rules are of the law mal", where="--rules", given=args.rules, hint="leave out --law, or --rules")
-    params: dict[str, object] = {}
-    for given in args.set:
-        name, equals, value = given.removeprefix("law.").partition("=")
-        if not (given.startswith("law.") and equals):
-            raise UsageError("not a parameter of the law", where="--set", given=given, allowed="law.NAME=VALUE")
-        params[name] = _number(value)
-    return params
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    return law_settings(args.set)
 
 
 def _read(args: argparse.Namespace) -> tuple[pl.DataFrame, pl.DataFrame | None]:

@@ -17,7 +17,7 @@ Left out: numbers and their distances, weights by property, and stated confidenc
 
 import numpy as np
 
-from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, some
+from malsim.laws.engine.items import Columns, ItemField, Items, last_word
 from malsim.laws.truth.gather import gather
 from malsim.laws.truth.weighted_votes import least_loss
 from malsim.memory.graph.arrays import Array
@@ -28,10 +28,7 @@ p = ItemField("stated", "1", "share of the weight that speaks for its value, at 
 sweeps = Param(20.0, "1", "rounds", 1.0, 1000.0)
 
 
-def write(items: Items, claim: Claim) -> Change:
-    own = items.alive & (items.writer == claim.writer)
-    later = own & (items.time > claim.time)
-    return Change(makes=~some(later), taken=later, items={"alive": items.alive & (~own | later)})
+write = last_word
 
 
 def tick(items: Items, _: float, *, sweeps: float) -> Columns:

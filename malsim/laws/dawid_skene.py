@@ -17,7 +17,7 @@ Left out: priors on confusions beyond `pseudo`, time, and stated confidence.
 
 import numpy as np
 
-from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, some
+from malsim.laws.engine.items import Columns, ItemField, Items, last_word
 from malsim.laws.truth.confusions import expected_truths
 from malsim.laws.truth.gather import gather
 from malsim.memory.graph.arrays import Array
@@ -29,10 +29,7 @@ sweeps = Param(20.0, "1", "rounds of expectation and maximisation", 1.0, 1000.0)
 pseudo = Param(0.01, "1", "claims added to each count", 1e-9, 1000.0)
 
 
-def write(items: Items, claim: Claim) -> Change:
-    own = items.alive & (items.writer == claim.writer)
-    later = own & (items.time > claim.time)
-    return Change(makes=~some(later), taken=later, items={"alive": items.alive & (~own | later)})
+write = last_word
 
 
 def tick(items: Items, _: float, *, sweeps: float, pseudo: float) -> Columns:

@@ -26,7 +26,7 @@ Left out: copying between writers, and lineage.
 
 import numpy as np
 
-from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, some
+from malsim.laws.engine.items import Columns, ItemField, Items, last_word
 from malsim.laws.engine.reasons import Reasons
 from malsim.laws.truth.estimate import estimated
 from malsim.laws.truth.log_odds import reasons_of
@@ -40,10 +40,7 @@ tau = Param(0.0, "d", "time constant of claims' weight; 0 for none", 0.0, 1_000_
 values = Param("auto", "1", "auto, shared or own")
 
 
-def write(items: Items, claim: Claim) -> Change:
-    own = items.alive & (items.writer == claim.writer)
-    later = own & (items.time > claim.time)
-    return Change(makes=~some(later), taken=later, items={"alive": items.alive & (~own | later)})
+write = last_word
 
 
 def tick(items: Items, now: float, *, tau: float, values: str) -> Columns:

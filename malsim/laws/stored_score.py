@@ -12,16 +12,13 @@ Left out: edges and corrections at admission.
 [('A', 0.95), ('B', 0.7), ('B', 0.7)]
 """
 
-from malsim.laws.engine.items import Change, Claim, Items, some
+from malsim.laws.engine.items import Items, last_word
 from malsim.memory.graph.arrays import Array
 
 aliases = ("stored",)
 
 
-def write(items: Items, claim: Claim) -> Change:
-    own = items.alive & (items.writer == claim.writer)
-    later = own & (items.time > claim.time)
-    return Change(makes=~some(later), taken=later, items={"alive": items.alive & (~own | later)})
+write = last_word
 
 
 def rank(items: Items, _: float) -> Array:

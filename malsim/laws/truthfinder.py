@@ -17,7 +17,7 @@ Left out: similarity of values, and the stop at a small change of trust.
 
 import numpy as np
 
-from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, some
+from malsim.laws.engine.items import Columns, ItemField, Items, last_word
 from malsim.laws.truth.gather import gather
 from malsim.laws.truth.weighted_votes import trusted
 from malsim.memory.graph.arrays import Array
@@ -31,10 +31,7 @@ damping = Param(0.3, "1", "how far writers are taken for independent", 0.001, 10
 rivals = Param(0.25, "1", "what a rival's score takes: ρ (.5) times the base similarity (.5)", 0.0, 10.0)
 
 
-def write(items: Items, claim: Claim) -> Change:
-    own = items.alive & (items.writer == claim.writer)
-    later = own & (items.time > claim.time)
-    return Change(makes=~some(later), taken=later, items={"alive": items.alive & (~own | later)})
+write = last_word
 
 
 def tick(items: Items, _: float, *, sweeps: float, start: float, damping: float, rivals: float) -> Columns:

@@ -100,9 +100,9 @@ def law_settings(given: list[str]) -> dict[str, float | str]:
     """A law's parameters from `law.NAME=VALUE`; raises `UsageError` for what is none."""
     found = {}
     for text in given:
-        name, _, value = text.partition("=")
-        if not name.startswith("law."):
-            raise UsageError("not a parameter of a law", where="--set", given=text, allowed="law.NAME=NUMBER")
+        name, equals, value = text.partition("=")
+        if not (name.startswith("law.") and equals):
+            raise UsageError("not a parameter of the law", where="--set", given=text, allowed="law.NAME=VALUE")
         found[name.strip().removeprefix("law.")] = _number(value.strip())
     return found
 

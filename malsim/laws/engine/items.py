@@ -25,6 +25,7 @@ __all__ = [
     "Items",
     "Query",
     "first",
+    "last_word",
     "none",
     "reviewers",
     "some",
@@ -215,3 +216,10 @@ def none(marks: Bools) -> Bools:
 def _locked(array: NDArray[Any]) -> NDArray[Any]:
     array.flags.writeable = False
     return array
+
+
+def last_word(items: Items, claim: Claim) -> Change:
+    """The `write` of a law for which a writer's last word about an object stands; what comes late is absorbed in it."""
+    own = items.alive & (items.writer == claim.writer)
+    later = own & (items.time > claim.time)
+    return Change(makes=~some(later), taken=later, items={"alive": items.alive & (~own | later)})
