@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import pkgutil
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol, cast
 
 from malsim.limits import Limits
@@ -32,9 +32,16 @@ def main_parser() -> argparse.ArgumentParser:
         description="A test bench for agent memories that many writers share.",
         epilog="Exit codes: 0 done or yes, 1 the answer is no, 2 bad input. `malsim docs` lists the manual's pages.",
     )
-    parser.add_argument("--version", action="version", version=f"malsim {version('malsim')}")
+    parser.add_argument("--version", action="version", version=f"malsim {_version()}")
     _add_commands(parser)
     return parser
+
+
+def _version() -> str:
+    try:
+        return version("malsim")
+    except PackageNotFoundError:  # run from its source, with nothing installed
+        return "(not installed)"
 
 
 def command_parsers() -> dict[str, argparse.ArgumentParser]:

@@ -220,21 +220,20 @@ def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.S
 def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> Step:
     """One Jacobi step from the effective `before`, by the factor of each writer; cells that are not active keep theirs."""
     worth = before if rules.mass_from == "effective" else memory.column("stated")
-    if rules.mass_neighbours == "active" and len(memory.active) < len(before):
+    if rules.mass_neighbours == "active" and memory.gone.size:
         worth = worth * memory.is_active
     support, challenge = memory.wiring.masses(worth)
-    stated, live = memory.column("stated"), memory.active
+    stated = memory.column("stated")
     by_cell = memory.column("calibration") if rules.recompute == "admit" else factor[memory.column("author")]
     if rules.effective is not None:
-        fresh = _own_formula(rules.effective, stated, by_cell, support, challenge)[live]
+        fresh = _own_formula(rules.effective, stated, by_cell, support, challenge)
     else:
         ceilings = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
-        fresh = effective(stated[live], by_cell[live], support[live], challenge[live], **ceilings)
+        fresh = effective(stated, by_cell, support, challenge, **ceilings)
     if rules.damping < 1.0:
-        fresh = before[live] + rules.damping * (fresh - before[live])
-    after = before.copy()
-    after[live] = fresh
-    return Step(worth, support, challenge, after)
+        fresh = before + rules.damping * (fresh - before)
+    fresh[memory.gone] = before[memory.gone]
+    return Step(worth, support, challenge, fresh)
 
 
 def _own_formula(formula: Formula | str, stated: Array, *columns: Array) -> Array:
@@ -256,21 +255,21 @@ def _own_formula(formula: Formula | str, stated: Array, *columns: Array) -> Arra
 
 def updated(memory: Memory, made: Step, record: WriterRecords, now: float, rules: Rules) -> Memory:
     """The memory with this step's scores, and with currency and salience as of now; a pinned cell does not age."""
-    live, pinned = memory.active, memory.column("pinned")
-    ages = live[~pinned[live]]
-    touched, read = memory.column("touched")[ages], memory.column("read")[ages]
-    seen, seed = np.where(np.isnan(read), touched, read), memory.column("salience_seed")[ages]
-    tau = np.array([rules.tau_stable, rules.tau_volatile, rules.tau_ephemeral])[memory.column("stability")[ages]]
-    scores: dict[str, tuple[Ints, Array]] = {
-        "support_mass": (live, made.support[live]),
-        "challenge_mass": (live, made.challenge[live]),
-        "currency": (ages, currency(memory.column("c0")[ages], now - touched, tau, floor=rules.currency_floor)),
-        "salience": (ages, currency(seed, now - seen, rules.salience_tau, floor=rules.salience_floor)),
+    touched, read = memory.column("touched"), memory.column("read")
+    seen, seed = np.where(np.isnan(read), touched, read), memory.column("salience_seed")
+    tau = np.array([rules.tau_stable, rules.tau_volatile, rules.tau_ephemeral])[memory.column("stability")]
+    scores = {
+        "support_mass": made.support,
+        "challenge_mass": made.challenge,
+        "currency": currency(memory.column("c0"), now - touched, tau, floor=rules.currency_floor),
+        "salience": currency(seed, now - seen, rules.salience_tau, floor=rules.salience_floor),
     }
     if rules.recompute != "admit":
-        scores["calibration"] = live, record.calibration[memory.column("author")[live]]
-    if rules.pinned_currency != "held":
-        fixed = live[pinned[live]]
-        aged = scores["currency"]
-        scores["currency"] = np.append(ages, fixed), np.append(aged[1], memory.column("c0")[fixed])
-    return memory.scored({"worth": made.worth, "effective": made.effective}, scores, record._asdict())
+        scores["calibration"] = record.calibration[memory.column("author")]
+    if memory.column("pinned").any():
+        fixed = np.flatnonzero(memory.column("pinned"))
+        scores["salience"][fixed] = memory.column("salience")[fixed]
+        scores["currency"][fixed] = memory.column("currency" if rules.pinned_currency == "held" else "c0")[fixed]
+    for name, fresh in scores.items():
+        fresh[memory.gone] = memory.column(name)[memory.gone]
+    return memory.scored({"worth": made.worth, "effective": made.effective} | scores, record._asdict())

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Memory"]
 
 _STANDING = ("wiring", "_wiring", "index")
-_KEPT = (*_STANDING, "active", "is_active")
+_KEPT = (*_STANDING, "active", "is_active", "gone", "accused")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +84,18 @@ class Memory:
         return np.flatnonzero(self.column("status") == 0)
 
     @cached_property
+    def gone(self) -> NDArray[np.int64]:
+        """The rows of the cells that are not active, which keep their scores."""
+        return np.flatnonzero(self.column("status"))
+
+    @cached_property
+    def accused(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows (accuser, accused) of the `contradicts` edges between two writers' cells."""
+        accuser, accused = self.wiring.accusers.values, self.wiring.accuseds.values
+        others = self.column("author")[accuser] != self.column("author")[accused]
+        return accuser[others], accused[others]
+
+    @cached_property
     def is_active(self) -> NDArray[np.bool_]:
         """Which cells are active."""
         active: NDArray[np.bool_] = self.column("status") == 0
@@ -132,18 +144,10 @@ class Memory:
             after.__dict__["_wiring"] = start
         return after
 
-    def scored(
-        self,
-        whole: Mapping[str, NDArray[np.float64]],
-        scores: Mapping[str, tuple[NDArray[np.int64], NDArray[np.float64]]],
-        record: Mapping[str, NDArray[Any]],
-    ) -> Memory:
-        """The same cells and edges after a tick: `whole` columns, `scores` of some rows, and new writers' records."""
+    def scored(self, scores: Mapping[str, NDArray[np.float64]], record: Mapping[str, NDArray[Any]]) -> Memory:
+        """The same cells and edges after a tick: the cells' new scores and the writers' new records."""
         cells, edges, writers = (self.__dict__[name] for name in ("cells", "edges", "writers"))
-        moved = {name: Column(held) for name, held in whole.items()}
-        for name, (rows, held) in scores.items():
-            self.column(name)  # which is kept from now on
-            moved[name] = cells.columns[name].changed(rows, held)
+        moved = {name: Column(held) for name, held in scores.items()}
         records = {name: Column(held) for name, held in record.items()}
         after = Memory(
             Table(cells.rows, cells.columns | moved, cells.stale | moved.keys()),

@@ -37,6 +37,8 @@ EVIDENCE: dict[str, Callable[[Memory, Ints, Ints], Bools]] = {
 
 def accusations(memory: Memory, evidence_from: str) -> tuple[Ints, Ints]:
     """Rows (accuser, accused) of the `contradicts` edges that may count against a writer's record."""
+    if evidence_from == "other_writer":
+        return memory.accused
     accuser, accused = memory.wiring.accusers.values, memory.wiring.accuseds.values
     counts = EVIDENCE[evidence_from](memory, accuser, accused)
     return accuser[counts], accused[counts]
@@ -58,10 +60,10 @@ def contradicted(memory: Memory, evidence_from: str, effective: Array | None = N
     """
     accuser, accused = accusations(memory, evidence_from)
     wrong = replaced(memory, evidence_from)
-    stands = memory.column("status")[accuser] == 0
     if effective is not None:
-        stands &= effective[accuser] > effective[accused]
-    wrong[accused[stands]] = True
+        stands = effective[accuser] > effective[accused]
+        accuser, accused = accuser[stands], accused[stands]
+    wrong[accused[memory.is_active[accuser]] if memory.gone.size else accused] = True
     return wrong
 
 
