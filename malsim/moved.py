@@ -17,7 +17,7 @@ __all__ = ["moved", "renamed"]
 
 
 class _Finder(MetaPathFinder, Loader):
-    """Finds a moved module by its old name and fills it with what the new one holds."""
+    """Finds a moved module by its old name: the very module that has the new one."""
 
     def __init__(self, modules: Mapping[str, str]) -> None:
         self.modules = dict(modules)
@@ -27,12 +27,17 @@ class _Finder(MetaPathFinder, Loader):
         del path, target
         return ModuleSpec(name, self) if name in self.modules else None
 
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Warn, and give the module under its new name."""
+        new = self.modules[spec.name]
+        warnings.warn(f"{spec.name} is {new} now", DeprecationWarning, stacklevel=2)
+        module = import_module(new)
+        self._own = module.__spec__
+        return module
+
     def exec_module(self, module: ModuleType) -> None:
-        """Warn, and give the old module every public name of the new one."""
-        new = self.modules[module.__name__]
-        warnings.warn(f"{module.__name__} has moved to {new}", DeprecationWarning, stacklevel=2)
-        names = vars(import_module(new))
-        module.__dict__.update({name: value for name, value in names.items() if not name.startswith("__")})
+        """It has run under its own name, which it keeps."""
+        module.__spec__ = self._own
 
 
 def moved(modules: Mapping[str, str]) -> None:

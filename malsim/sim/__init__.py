@@ -4,18 +4,7 @@
 Modules that stood here before they were sorted into these folders are found under their old names for one more release.
 """
 
-from __future__ import annotations
-
-import importlib
-import sys
-import warnings
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
+from malsim.moved import moved
 
 MOVED = {
     "claim_files": "replay.claim_files", "disputes": "replay.disputes", "steady": "replay.endings",
@@ -30,23 +19,4 @@ MOVED = {
 }  # fmt: skip
 
 
-class _Moved(MetaPathFinder, Loader):
-    """Finds a module under its old name, and says what it is called now."""
-
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:  # noqa: ARG002
-        folder, _, last = name.rpartition(".")
-        return ModuleSpec(name, self) if folder == __name__ and last in MOVED else None
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        now = f"{__name__}.{MOVED[spec.name.rpartition('.')[2]]}"
-        warnings.warn(f"{spec.name} is {now} now", DeprecationWarning, stacklevel=2)
-        module = importlib.import_module(now)
-        self._own = module.__spec__
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        """It has run under its own name, which it keeps."""
-        module.__spec__ = self._own
-
-
-sys.meta_path.append(_Moved())
+moved({f"{__name__}.{old}": f"{__name__}.{new}" for old, new in MOVED.items()})
