@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory, Rules
     from malsim.memory.push import Push
+    from malsim.memory.push.expand import Expanded
     from malsim.memory.store import Store
 
 __all__ = ["arguments", "main"]
@@ -47,7 +48,8 @@ def main(args: argparse.Namespace) -> int:
         push = {"budget_words": args.budget, "limit": args.limit, **asked}
         as_recorded = at is None and not (args.rules or args.set)
         if args.cell:
-            print((store.memory if as_recorded else _seen(store, at, rules)).expand(args.cell, **asked))
+            opened = (store.memory if as_recorded else _seen(store, at, rules)).expand(args.cell, **asked)
+            print("\n".join([str(opened), *_rewritten(store, opened, at, args.rep)]))
         elif as_recorded:  # the file's own index is asked, and nothing else is read
             held = next(iter(store.ticks.select("cells", "edges").tail(1).rows()), (0, 0))
             print(_listed(store.mini_index(args.query, **push), held, store, asked["now"], args.query))
@@ -56,6 +58,14 @@ def main(args: argparse.Namespace) -> int:
             held = (memory.cells.height, memory.edges.height)
             print(_listed(memory.mini_index(args.query, **push), held, store, asked["now"], args.query))
     return 0
+
+
+def _rewritten(store: Store, opened: Expanded, day: float | None, rep: int) -> list[str]:
+    """Who rewrote the cell since it was claimed; nothing where one field alone was asked for."""
+    from malsim.memory.explain import rewritten_lines
+
+    lines = [] if opened.field else rewritten_lines(store.updates(opened.cell["handle"], rep=rep, day=day))
+    return ["", *lines] if lines else []
 
 
 def _seen(store: Store, at: float | None, rules: Rules) -> Memory:

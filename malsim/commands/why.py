@@ -33,9 +33,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run or read, explain, say."""
-    found = _of_run(args) if args.source.endswith(".toml") else _of_claims(args)
+    found, rewritten = (_of_run(args), []) if args.source.endswith(".toml") else _of_claims(args)
     print(found)
     print(f"  {found.why}")
+    for line in rewritten:
+        print(line)
     if args.output:
         from malsim.plot.runs.waterfall import waterfall
 
@@ -55,8 +57,8 @@ def _of_run(args: argparse.Namespace) -> Explanation | LawExplanation:
     return run.explain(args.cell, args.at)
 
 
-def _of_claims(args: argparse.Namespace) -> Explanation | LawExplanation:
-    """Of a store under its own law, or of any claims under a law of items."""
+def _of_claims(args: argparse.Namespace) -> tuple[Explanation | LawExplanation, list[str]]:
+    """Of a store under its own law, with who rewrote what, or of any claims under a law of items."""
     from malsim.importers.building.claim_stream import is_memory, stream
     from malsim.lab.studies.laws.claim_terms import explain_claim
     from malsim.memory.tables.connect import is_store
@@ -66,7 +68,7 @@ def _of_claims(args: argparse.Namespace) -> Explanation | LawExplanation:
     if law is None and is_store(Path(args.source)):
         return _of_graph(args)
     claims = stream(args.source).claims if is_memory(args.source) else read_claims(args.source).claims
-    return explain_claim(claims, args.cell, law=law or "records", params=params, at=args.at)
+    return explain_claim(claims, args.cell, law=law or "records", params=params, at=args.at), []
 
 
 def _law(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
@@ -75,18 +77,19 @@ def _law(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
     return args.law, {name: _number(value) for name, _, value in given}
 
 
-def _of_graph(args: argparse.Namespace) -> Explanation:
+def _of_graph(args: argparse.Namespace) -> tuple[Explanation, list[str]]:
     """Of a store: as recorded, or as one more tick has it."""
     from malsim.memory import Rules, tick
-    from malsim.memory.explain import explain
+    from malsim.memory.explain import explain, rewritten_lines
     from malsim.memory.store import Store
 
     rules = Rules().set(*(text for text in args.set if not text.startswith("law.")))
     with Store(args.source, write=False) as store:
         memory = store.memory if args.at is None else store.at(args.at)
         day = (store.day or 0.0) if args.at is None else args.at
+        updates = store.updates(args.cell, rep=args.rep or 0, day=args.at)
     memory = memory if args.at is None and not args.set else tick(memory, day, rules)
-    return explain(memory, args.cell, t=day, rep=args.rep or 0, rules=rules)
+    return explain(memory, args.cell, t=day, rep=args.rep or 0, rules=rules), rewritten_lines(updates)
 
 
 def _number(text: str) -> float | str:

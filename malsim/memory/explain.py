@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["Explanation", "LawExplanation", "explain", "explained"]
+__all__ = ["Explanation", "LawExplanation", "explain", "explained", "rewritten_lines"]
 
 OVERTURNED = 0.5
 MOST_READERS = 8
@@ -176,6 +176,15 @@ def _remainder(parts: Iterable[float], total: float) -> float:
     if so_far + rest != total:  # one rounding away
         rest = math.nextafter(rest, math.inf if so_far + rest < total else -math.inf)
     return rest
+
+
+def rewritten_lines(updates: pl.DataFrame) -> list[str]:
+    """Who rewrote which fields of a cell on which day (t, field, writer), a line each time."""
+    times = updates.group_by("t", "writer", maintain_order=True).agg("field")
+    return [
+        f"  rewritten on day {t:g} by {'nobody that is named' if writer is None else writer}: {', '.join(fields)}"
+        for t, writer, fields in times.rows()
+    ]
 
 
 def _signed(value: float | None, form: str = "+.4f") -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+
+import polars as pl
 
 from malsim.errors import StoreError
 from malsim.finite import finite
@@ -13,7 +16,7 @@ from malsim.memory.gate.edit import update
 from malsim.memory.law import tick
 from malsim.memory.push.expand import expand
 from malsim.memory.push.mini_index import Push, push
-from malsim.memory.tables import read
+from malsim.memory.tables import read, replaced
 from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
 from malsim.memory.tables.write import extends, latest_day, log_verdicts, write
 
@@ -21,8 +24,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Mapping
     from types import TracebackType
-
-    import polars as pl
 
     from malsim.memory.gate.claims import Claims
     from malsim.memory.graph.claim_graph import Memory
@@ -102,6 +103,13 @@ class Store:
         with self._reading() as file, sound(self.path):
             return read.verdicts(file)
 
+    def updates(self, handle: str, *, rep: int = 0, day: float | None = None) -> pl.DataFrame:
+        """Which fields of a cell were rewritten, up to a day, and by whom: t, field, writer (null: nobody is named)."""
+        with self._reading() as file, sound(self.path):
+            row, found = self.memory.row(handle, rep=rep), replaced.updates(file)
+        upto = math.inf if day is None else finite(day, where="day")
+        return found.filter(pl.col("row") == row, pl.col("t") <= upto).drop("row")
+
     def at(self, day: float) -> Memory:
         """The memory as the last write up to a day left it."""
         with self._reading() as file, sound(self.path):
@@ -124,9 +132,10 @@ class Store:
             return self._write(old, tick(old, now, rules), t=now, deed="tick")
 
     def update(self, handle: str, *, writer: str, now: float, rules: Rules | None = None, **fields: Any) -> Memory:
-        """Rewrite fields of a cell in the file, as `malsim.memory.updates.update`; returns the memory."""
+        """Rewrite fields of a cell in the file, as `gate.edit.update`, and keep who did; returns the memory."""
         with self._changing() as old:
-            return self._write(old, update(old, handle, writer=writer, now=now, rules=rules, **fields), t=now, deed="update")
+            new = update(old, handle, writer=writer, now=now, rules=rules, **fields)
+            return self._write(old, new, t=now, deed="update", writer=writer)
 
     def mini_index(self, query: str = "", **options: Any) -> Push:
         """The lines that a reader is pushed about a query, found by the file's own index; options as of `push.push`."""
@@ -170,12 +179,12 @@ class Store:
             self._held = held
             raise
 
-    def _write(self, old: Memory, new: Memory, *, t: float, deed: str) -> Memory:
+    def _write(self, old: Memory, new: Memory, *, t: float, deed: str, writer: str | None = None) -> Memory:
         """Keep what changed. Nothing that a file holds is dropped, whatever rules say of keys used again."""
         if not extends(new, old):
             hint = "open it again and work on that, or save to another file"
             raise StoreError("holds what this memory does not", where=str(self.path), hint=hint)
-        write(self.connection, old, new, t=t, deed=deed)
+        write(self.connection, old, new, t=t, deed=deed, writer=writer)
         self._held = (self._version(), new)
         return new
 

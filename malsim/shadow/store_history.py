@@ -111,7 +111,7 @@ def store_history(
         (limits or Limits()).check({"cells": instants.height * wanted.height}, where=str(path))
         grid = _grid(file, now, wanted["row"], instants)
         writers = _writers(file, now, instants)
-        verdicts, changes = read.verdicts(file), _changes(file, now, deeds)
+        verdicts, changes, updates = read.verdicts(file), _changes(file, now, deeds), replaced.updates(file)
     named = now.cells["handle"]
     frame = grid.with_columns(
         pl.col("handle").alias("cell"), named.gather(grid["successor"]).alias("successor"), SAYS.alias("says"),
@@ -120,7 +120,7 @@ def store_history(
     reps = sorted(now.cells["rep"].unique().to_list()) or [0]
     return History(
         scenario=scenario.replace(first=reps[0], replications=reps[-1] - reps[0] + 1), cells=frame, writers=writers,
-        events=_events(now, verdicts), changes=changes, memory=now,
+        events=_events(now, verdicts, updates), changes=changes, memory=now,
         signals=about_objects(frame if objects else frame.clear()), claims=_claims(now, verdicts),
         snapshots=tuple(_snapshots(now, grid, instants, deeds)) if snapshots else (),
     )  # fmt: skip
@@ -195,15 +195,21 @@ def _writers(file: sqlite3.Connection, now: Memory, instants: pl.DataFrame) -> p
     return as_columns(_as_of(grid.sort("deed", "t", "row"), replaced.records(file), RECORD), WRITERS)
 
 
-def _events(now: Memory, verdicts: pl.DataFrame) -> pl.DataFrame:
-    """What the gate said, cells that came without its word, and cells that another took the place of."""
+def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame) -> pl.DataFrame:
+    """What the gate said, cells that came without its word or were updated, and those that another took the place of."""
     cells = now.cells.with_row_index("cell").with_columns(pl.col("cell").cast(pl.Int64))
     silent = cells.join(verdicts.select("cell").drop_nulls(), on="cell", how="anti", maintain_order="left")
     by = pl.format("by {}", "writer").alias("detail")
     heir = now.cells.select(pl.col("created").alias("t"), pl.col("handle").alias("cause"), by)
     gone = cells.filter(pl.col("successor").is_not_null())
+    told = updates.group_by("t", "row", "writer", maintain_order=True).agg(pl.col("field").str.join(", ").alias("detail"))
+    updated = told.select(
+        "t", now.cells["rep"].gather(told["row"]), pl.lit("updated").alias("kind"),
+        now.cells["handle"].gather(told["row"]).alias("subject"), "detail", pl.col("writer").alias("cause"),
+    )  # fmt: skip
     frames = [
         *verdict_events(verdicts),
+        updated,
         silent.select("t" if "t" in silent.columns else pl.col("created").alias("t"), "rep",
                       pl.lit("admitted").alias("kind"), pl.col("handle").alias("subject"), by,
                       pl.lit("it came without a verdict").alias("cause")),

@@ -33,6 +33,7 @@ def old(tmp_path: Path) -> Path:
         store.admit([{"handle": "obs_b2b2", "writer": "cy", "title": "it is fine", "confidence": 0.5, "t": 3.0}])
     with closing(sqlite3.connect(path)) as held, held:
         held.execute("ALTER TABLE ticks DROP COLUMN scanned")
+        held.execute("ALTER TABLE ticks DROP COLUMN writer")
         held.execute("DELETE FROM words_config WHERE k = 'rank'")
         held.execute("PRAGMA user_version = 1")
     return path
@@ -41,7 +42,7 @@ def old(tmp_path: Path) -> Path:
 def test_an_older_store_is_refused_with_the_command_that_migrates_it(old: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = old.read_bytes()
     assert main(["look", str(old)]) == 2
-    assert "a store of an older malsim; given: 'version 1'; allowed: 2; malsim migrate m.sqlite" in capsys.readouterr().err
+    assert "a store of an older malsim; given: 'version 1'; allowed: 3; malsim migrate m.sqlite" in capsys.readouterr().err
     assert old.read_bytes() == before
 
 
@@ -61,6 +62,19 @@ def test_a_migration_keeps_a_copy_and_loses_nothing(old: Path, capsys: pytest.Ca
     assert "nothing to do" in capsys.readouterr().out
 
 
+def test_a_store_of_the_second_schema_learns_who_updates(tmp_path: Path) -> None:
+    path = tmp_path / "m.sqlite"
+    with Store(path) as store:
+        store.admit(CLAIMS)
+    with closing(sqlite3.connect(path)) as held, held:
+        held.execute("ALTER TABLE ticks DROP COLUMN writer")
+        held.execute("PRAGMA user_version = 2")
+    assert main(["migrate", str(path)]) == 0
+    with Store(path) as store:
+        store.update("dec_a3ee", writer="cy", now=2.0, body="measured")
+        assert store.ticks["writer"].to_list() == [None, "cy"]
+
+
 def test_a_migration_that_fails_leaves_the_store_as_it_was(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migration, "STEPS", {1: (*migration.STEPS[1], "INSERT INTO nowhere VALUES (1)")})
     with pytest.raises(StoreError, match="nowhere"):
@@ -73,7 +87,7 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(old: Path, monkeypatc
         migration.migrate(old)
 
 
-@pytest.mark.parametrize("version", [0, 3])
+@pytest.mark.parametrize("version", [0, 4])
 def test_no_other_version_is_migrated(version: int, old: Path) -> None:
     with closing(sqlite3.connect(old)) as held:
         held.execute(f"PRAGMA user_version = {version}")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import polars as pl
 import pytest
 
 from malsim.cli import main
+from malsim.memory.gate.edit import update
 from malsim.memory.store import Store
 from malsim.screen.credentials import stand_in
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from malsim.shadow.store_history import store_history
+from malsim.sim.settings.scenario import Scenario
 
 
 @pytest.fixture
@@ -35,6 +36,31 @@ def test_an_update_rewrites_and_reinforces(path: str, capsys: pytest.CaptureFixt
     )  # fmt: skip
 
 
+def test_who_updated_is_kept_and_said(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["update", path, "dec_a3ee", "--writer", "bob", "--body", "measured", "--verification", "checked"])
+    main(["update", path, "dec_a3ee", "--writer", "cy", "--body", "measured again", "--now", "41"])
+    with Store(path) as store:
+        assert store.ticks["writer"].to_list() == [None, None, "bob", "cy"]
+        store.save(update(store.memory, "dec_a3ee", now=50.0, summary="fast"))
+        assert store.updates("dec_a3ee").rows() == [
+            (30.0, "body", "bob"), (30.0, "verification", "bob"), (41.0, "body", "cy"), (50.0, "summary", None),
+        ]  # fmt: skip
+    bob, cy = "rewritten on day 30 by bob: body, verification\n", "rewritten on day 41 by cy: body\n"
+    capsys.readouterr()
+    for command in ("why", "look"):
+        assert main([command, path, "dec_a3ee"]) == 0
+        said = capsys.readouterr().out
+        assert f"  {bob}  {cy}  rewritten on day 50 by nobody that is named: summary\n" in said
+        assert main([command, path, "dec_a3ee", "--at", "35"]) == 0
+        said = capsys.readouterr().out
+        assert bob in said
+        assert cy not in said
+    assert main(["look", path, "dec_a3ee#body"]) == 0
+    assert capsys.readouterr().out == "measured again\n"
+    events = store_history(Path(path), Scenario()).events.filter(pl.col("kind") == "updated")
+    assert events.select("subject", "detail", "cause").row(1) == ("dec_a3ee", "body", "cy")
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -42,6 +68,7 @@ def test_an_update_rewrites_and_reinforces(path: str, capsys: pytest.CaptureFixt
         ["--writer", "bob", "--body", f"the token is {stand_in('GitHub token')}"],
         ["--writer", stand_in("GitHub token"), "--body", "fine"],
         ["--writer", "", "--verification", "checked"],
+        ["--writer", " ", "--body", "fine"],
         ["--writer", "bob", "--verification", "sworn"],
         ["--writer", "bob", "--stability", "forever"],
         ["--writer", "bob", "--body", "fine", "--now", "nan"],

@@ -171,7 +171,9 @@ def update(
             raise UsageError("cannot be rewritten", where=handle, given=name, allowed=", ".join(_MAY_CHANGE))
     for name, value in fields.items():
         _allowed(handle, name, value)
-    if "verification" in fields and not writer:
+    if writer is not None and not writer.strip():
+        raise UsageError("nobody is named who updates it", where=handle, given=writer, hint="give writer=")
+    if "verification" in fields and writer is None:
         raise UsageError("nobody is named who verified it", where=handle, hint="give writer=")
     _screen(memory, here, fields | ({"writer": writer} if writer else {}), rules)
     stored = memory.cells.row(int(np.flatnonzero(here)[0]), named=True)

@@ -9,7 +9,7 @@ from malsim.memory import schema
 __all__ = ["APPLICATION", "CELLS", "INDEXES", "MOVING", "RECORD", "STATEMENTS", "TICKS", "VERSION"]
 
 APPLICATION = 0x6D616C73  # "mals", in the header of every store
-VERSION = 2
+VERSION = 3
 
 CELLS = {name: kind for name, kind in schema.CELLS.items() if name != "content"}  # that hash is made anew on reading
 MOVING = (
@@ -19,6 +19,7 @@ MOVING = (
 RECORD = ("claims", "contradicted", "calibration")
 TICKS: dict[str, pl.DataType | type[pl.DataType]] = {
     "t": pl.Float64, "deed": pl.String, "cells": pl.Int64, "edges": pl.Int64, "scanned": pl.Int64, "changed": pl.Int64,
+    "writer": pl.String,
 }  # fmt: skip
 
 

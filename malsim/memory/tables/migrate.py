@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["OLDEST", "migrate"]
 
 OLDEST = 1
-_TICKS = next(statement for statement in STATEMENTS if "TABLE ticks" in statement)
+_TICKS = """CREATE TABLE ticks ("row" INTEGER PRIMARY KEY, "t" REAL, "deed" TEXT, "cells" INTEGER, "edges" INTEGER,
+    "scanned" INTEGER, "changed" INTEGER)"""  # as the second schema has it
 _SCANNED = """(SELECT coalesce(max(edges), 0) FROM old_ticks AS before
     WHERE before.deed = 'tick' AND before."row" <= old."row")"""
 STEPS = {  # from each version to the next
@@ -29,6 +30,7 @@ STEPS = {  # from each version to the next
         "DROP TABLE old_ticks",
         STATEMENTS[-1],
     ),
+    2: ('ALTER TABLE ticks ADD COLUMN "writer" TEXT',),
 }
 
 

@@ -44,7 +44,7 @@ def past(connection: sqlite3.Connection, day: float) -> Memory:
 
 
 def ticks(connection: sqlite3.Connection) -> pl.DataFrame:
-    """Every write on record: row, t (days), deed, the cells, edges and scanned edges after it, how many cells changed."""
+    """Every write on record: row, t (days), deed, the cells, edges and scanned edges after it, cells changed, writer."""
     kinds = {"row": pl.Int64, **TICKS}
     return select(connection, f'SELECT {_names(kinds)} FROM ticks ORDER BY "row"', kinds)
 

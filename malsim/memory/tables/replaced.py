@@ -13,7 +13,7 @@ from malsim.memory.tables.rows import select
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["fields", "records", "scores"]
+__all__ = ["fields", "records", "scores", "updates"]
 
 
 def scores(connection: sqlite3.Connection) -> pl.DataFrame:
@@ -34,6 +34,14 @@ def fields(connection: sqlite3.Connection) -> dict[str, pl.DataFrame]:
         value = pl.col("value").str.json_decode(read_as).struct.field("x").cast(kind).alias(field)
         found[field] = old.select("row", "until", value)
     return found
+
+
+def updates(connection: sqlite3.Connection) -> pl.DataFrame:
+    """Which fields were rewritten, in what order, by whom (null where nobody was named): t (days), row, field, writer."""
+    kinds = {"t": pl.Float64, "row": pl.Int64, "field": pl.String, "writer": pl.String}
+    query = """SELECT t, cell, field, writer FROM rewritten JOIN ticks ON ticks."row" = rewritten.until
+               ORDER BY rewritten.until, cell, field"""
+    return select(connection, query, kinds)
 
 
 def records(connection: sqlite3.Connection) -> pl.DataFrame:

@@ -35,10 +35,12 @@ def extends(new: Memory, old: Memory) -> bool:
     return held and bool((new.cells["touched"].head(old.cells.height) >= old.cells["touched"]).all())
 
 
-def write(connection: sqlite3.Connection, old: Memory, new: Memory, *, t: float, deed: str) -> None:
+def write(
+    connection: sqlite3.Connection, old: Memory, new: Memory, *, t: float, deed: str, writer: str | None = None
+) -> None:
     """Turn the tables from `old` into `new`, as of day `t`, or of the last write where that came later.
 
-    The values replaced are kept as valid until then.
+    The values replaced are kept as valid until then; `writer` is whoever did it, where somebody is named.
     """
     deeds = connection.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()[0] + 1
     changed = _rewrite_cells(connection, old.cells, new.cells.head(old.cells.height), deeds)
@@ -50,8 +52,8 @@ def write(connection: sqlite3.Connection, old: Memory, new: Memory, *, t: float,
     _rewrite_writers(connection, old.writers, new.writers, deeds)
     for statement in INDEXES:
         connection.execute(statement)
-    row = (deeds, max(t, last_day(connection) or t), deed, new.cells.height, new.edges.height, new.scanned, changed)
-    connection.execute("INSERT INTO ticks VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    row = (deeds, max(t, last_day(connection) or t), deed, new.cells.height, new.edges.height, new.scanned, changed, writer)
+    connection.execute(f"INSERT INTO ticks VALUES ({', '.join('?' * len(row))})", row)
 
 
 def latest_day(memory: Memory) -> float:

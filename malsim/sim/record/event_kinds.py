@@ -28,7 +28,7 @@ KINDS = {
     "acted": TURN,
     "declined": TURN,
     "written_back": TURN,
-    "updated": TURN,
+    "updated": f"{TURN}; of a store, who rewrote it",
     "compacted": "compact_every N",
     "reanchored": "reanchor_every N",
     "changed": "the world",
