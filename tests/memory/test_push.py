@@ -138,6 +138,23 @@ def test_no_query_breaks_the_index(query: str) -> None:
 SHELF = pumps()
 
 
+@pytest.mark.parametrize("budget", [900, 110, 40, 0])
+def test_sections_say_what_disputes_the_lines_and_what_must_be_opened_within_the_budget(budget: int) -> None:
+    memory = update(pumps(), "obs_00a4", now=0.0, reverify=40.0)
+    push = memory.mini_index("", now=41.0, budget_words=budget)
+    sections = push.sections
+    assert push.words <= budget
+    assert set(sections.expand) <= set(push.cells.filter("marked")["handle"])
+    assert ("EXPAND REQUIRED" in str(push)) == bool(sections.expand)
+    assert ("remember: " in str(push)) == bool(push.lines)
+    if budget == 900:
+        assert sections.expand == ("obs_00a5", "obs_00a1", "obs_00a4")
+        assert sections.conflicts == ("obs_00a6 contradicts obs_00a1(-1) eff(0.60)",)
+        assert sections.low_trust == (
+            "obs_00a5 superseded", "obs_00a1 eff(0.28) of conf(0.60)", "obs_00a4 past its date",
+        )  # fmt: skip
+
+
 def test_a_store_pushes_as_its_memory_does(tmp_path: Path) -> None:
     memory = pumps()
     memory.save(tmp_path / "m.sqlite")

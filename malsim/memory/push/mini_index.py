@@ -12,12 +12,13 @@ import polars as pl
 from malsim.finite import finite
 from malsim.memory.push.marks import marked
 from malsim.memory.push.ranking import foremost, fused
+from malsim.memory.push.sections import NO_SECTIONS, Sections, sections
 from malsim.memory.push.ten_cells import MAP
 from malsim.memory.rules import Rules
 from malsim.memory.schema import FLAG_WORDS, NONE, SCORE_WORDS
 from malsim.memory.tables.connect import blank
 from malsim.memory.tables.read import last_day
-from malsim.memory.tables.search import candidates, stands
+from malsim.memory.tables.search import candidates, disputes, stands
 from malsim.memory.tables.write import latest_day, write
 
 if TYPE_CHECKING:
@@ -39,22 +40,24 @@ POOL = 30  # the best matches that the ranking law is asked about
 class Push:
     """A mini-index: `lines`, best first; `cells` has one row a line with row, handle, score and marked (its `^`).
 
-    `map` is the handle of the cell that says how to read them, None where the graph holds no such cell.
+    `map` is the handle of the cell that says how to read them, None where the graph holds no such cell; `sections` say what
+    disputes the lines, which earn little trust, and which must be opened.
     """
 
     lines: list[str]
     cells: pl.DataFrame
     map: str | None = None
+    sections: Sections = NO_SECTIONS
 
     @property
     def words(self) -> int:
         """How many words it costs."""
-        return sum(len(line.split()) for line in self.lines)
+        return sum(len(line.split()) for line in self.lines) + self.sections.words
 
     def __str__(self) -> str:
-        """The lines as they are pushed, and where it says how to read them."""
-        refers = [f"(how to read this: {self.map})"] if self.map and self.lines else []
-        return "\n".join([*self.lines, *refers])
+        """The lines as they are pushed, their sections, and where it says how to read them."""
+        refers = [f"(how to read this: {self.map})"] if self.map else []
+        return "\n".join([*self.lines, str(self.sections), *refers]) if self.lines else ""
 
 
 def mini_index(
@@ -71,7 +74,8 @@ def mini_index(
 
     Shown are active cells, and superseded ones that an active cell still supports, depends on or derives from; without a
     query, whatever ranks first. `^` is told by `marks.marked`, the order by `ranking.fused` over the 30 best text matches
-    (BM25), at `now` days (by default the latest day the memory knows of).
+    (BM25), at `now` days (by default the latest day the memory knows of). What the lines leave of the budget goes to the
+    sections: what must be opened, the disputes, and what earns little trust.
     """
     shelf = memory.__dict__.get("_shelf")
     if shelf is None:
@@ -102,10 +106,14 @@ def push(
     best = best[best != NONE]
     shown = found[best].with_columns(pl.Series("score", score[best]))
     shown = shown.with_columns(pl.Series("marked", _marks(shown, now, rules)))
-    lines = [_line(row) for row in shown.to_dicts()]
+    rows = shown.to_dicts()
+    lines = [_line(row) for row in rows]
     within = int(np.searchsorted(np.cumsum([len(line.split()) for line in lines]), budget_words, side="right"))
+    lines, rows = lines[:within], rows[:within]
+    left = budget_words - sum(len(line.split()) for line in lines)
+    beside = sections(rows, disputes(connection, [row["row"] for row in rows]), now, rules, budget=left)
     kept = shown.head(within).select("row", "handle", "score", "marked")
-    return Push(lines[:within], kept, MAP if stands(connection, MAP, rep) else None)
+    return Push(lines, kept, MAP if stands(connection, MAP, rep) else None, beside)
 
 
 def _shelved(memory: Memory) -> sqlite3.Connection:

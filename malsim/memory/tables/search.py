@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["candidates", "stands"]
+__all__ = ["candidates", "disputes", "stands"]
 
 MOST_TERMS = 8
 _CITES = "('supports', 'depends_on', 'derived_from')"
@@ -40,6 +40,16 @@ def candidates(connection: sqlite3.Connection, query: str, rep: int, pool: int) 
         if found.height >= pool:
             break
     return found, np.array([matches[row] for row in found["row"]], dtype=np.float64)
+
+
+def disputes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str, str, float, str, float | None]]:
+    """What active cells hold against these: source, relation, weight, target, and what the source is worth."""
+    query = """SELECT s.handle, e.relation, e.weight, t.handle, s.effective
+        FROM json_each(?) AS wanted JOIN edges AS e ON e.target = wanted.value
+        JOIN cells AS s ON s."row" = e.source JOIN cells AS t ON t."row" = e.target
+        WHERE s.status = 'active' AND s.sensitivity <> 'secret' AND e.relation IN ('contradicts', 'concerns')
+        ORDER BY wanted.key, e.rowid"""
+    return connection.execute(query, (json.dumps(rows),)).fetchall()
 
 
 def stands(connection: sqlite3.Connection, handle: str, rep: int) -> bool:

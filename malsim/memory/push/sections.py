@@ -1,0 +1,89 @@
+"""What follows the lines of a push: what disputes them, what earns little trust, what must be opened, three reminders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from malsim.memory.rules import Rules
+
+__all__ = ["NO_SECTIONS", "REMINDERS", "Sections", "sections"]
+
+Dispute: TypeAlias = "tuple[str, str, float, str, float | None]"
+REMINDERS = "open ^ before relying on it; write back what you learn; supersede only on real change"
+
+
+@dataclass(frozen=True)
+class Sections:
+    """The sections of a push: `conflicts` and `low_trust` have a line each, `expand` the handles that must be opened."""
+
+    conflicts: tuple[str, ...] = ()
+    low_trust: tuple[str, ...] = ()
+    expand: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> int:
+        """How many words they cost; their names are not counted."""
+        return sum(len(line.split()) for line in (*self.conflicts, *self.low_trust, *self.expand))
+
+    def __str__(self) -> str:
+        """The sections that hold anything, and the reminders."""
+        named = (("conflicts", self.conflicts), ("stale or low trust", self.low_trust))
+        lines = [line for name, own in named if own for line in (f"{name}:", *(f"  {one}" for one in own))]
+        lines += [f"EXPAND REQUIRED: {' '.join(self.expand)}"] * bool(self.expand)
+        return "\n".join([*lines, f"remember: {REMINDERS}"])
+
+
+NO_SECTIONS = Sections()
+
+
+def sections(
+    shown: Sequence[Mapping[str, Any]], disputes: Iterable[Dispute], now: float, rules: Rules, *, budget: int
+) -> Sections:
+    """The sections of the cells shown, as far as a budget of words goes: what must be opened, disputes, low trust.
+
+    Parameters
+    ----------
+    shown
+        One a line: handle, stated, effective, currency, status, reverify, marked.
+    disputes
+        The contradicts and concerns edges of active cells into these: source, relation, weight, target, effective.
+    now
+        Days.
+    """
+    expand, left = _within([str(cell["handle"]) for cell in shown if cell["marked"]], budget)
+    conflicts, left = _within([_dispute(*one) for one in disputes], left)
+    low, _ = _within([line for cell in shown if (line := _doubt(cell, now, rules))], left)
+    return Sections(conflicts, low, expand)
+
+
+def _within(lines: list[str], budget: int) -> tuple[tuple[str, ...], int]:
+    """As many of the lines as a budget of words holds, and what is left of it."""
+    kept = []
+    for line in lines:
+        if len(line.split()) > budget:
+            break
+        kept.append(line)
+        budget -= len(line.split())
+    return tuple(kept), budget
+
+
+def _dispute(source: str, relation: str, weight: float, target: str, effective: float | None) -> str:
+    return f"{source} {relation} {target}({weight:g}) eff({_two(effective)})"
+
+
+def _doubt(cell: Mapping[str, Any], now: float, rules: Rules) -> str:
+    """Each reason for little trust, in words that the lines use; none for a cell that has none."""
+    stated, effective, currency, until = (cell[name] for name in ("stated", "effective", "currency", "reverify"))
+    weak = None not in (stated, effective) and effective < rules.challenged_below * stated
+    reasons = [f"eff({_two(effective)}) of conf({_two(stated)})"] * weak
+    reasons += [f"curr({_two(currency)})"] * (currency is not None and currency < rules.stale_below)
+    reasons += ["past its date"] * (until is not None and until < now) + ["superseded"] * (cell["status"] == "superseded")
+    return f"{cell['handle']} {', '.join(reasons)}" if reasons else ""
+
+
+def _two(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
