@@ -5,8 +5,8 @@
     and stop within min and max;  d' − d within ±maxa · T², d' within ±maxv · T;  out += d'
 
 Braking from d' over whole ticks covers (m + 1) d' − A m (m + 1)/2 with A = maxa · T², m = ⌊d'/A⌋: solved for d'. Set
-max below where it stands, and it comes back as fast as it may. Load jumps to g and rests. LinuxCNC's limit3 has the
-same promise and another rounding; its smooth-steps has no counterpart. NaN sticks until load. Source: LinuxCNC
+max below where it stands, and it comes back as fast as it may. Load jumps to g and rests. For LinuxCNC's own
+steps, call for call, use `limit3`. NaN sticks until load. Source: LinuxCNC
 limit3, for what it promises.
 
 >>> one, off, on = np.array([1.0]), np.array([False]), np.array([True])

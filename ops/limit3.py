@@ -1,0 +1,105 @@
+"""Follow a signal within bounds on position, velocity and acceleration, call for call as LinuxCNC's limit3 does.
+
+    v = (out − before) / T, w = (g − goal) / T;  reachable: out + u T, u = v ± maxa · T within ±maxv, lowest … highest
+    from either end: where it would stand still, u/2 · (|u|/maxa + T) on, and where it would match w
+    the target is max (min) where standing still would come to lie beyond it, and it cannot be reached in this call;
+    also where g is beyond it and there is time left; else g
+    out = target, where it is reachable and met softly;  highest or lowest, where even that falls short;  a landing of
+    even acceleration, where it is within smooth-steps calls;  else the end away from the target, or the middle
+
+Load jumps to g within min and max; the jump counts as a velocity at the next call. Where min and max leave no room to
+brake it can pass them by a step: `slew2` never does, and locks on without smooth-steps. Lengths within 1e-9 count as
+equal. NaN in goal leaves no rule but the last: the middle. Source: LinuxCNC limit3.
+
+>>> one, off, on = np.array([1.0]), np.array([False]), np.array([True])
+>>> at = function(9 * one, off, on, -9 * one, 99 * one, 5 * one, 2 * one, 2 * one, 0 * one, 0 * one, 0 * one, tick=1.0)
+>>> at["out"].tolist()
+[2.0]
+"""
+
+import numpy as np
+
+from ops.pin import Array, In, Out, Tick
+
+in_ = In("1", "value to follow", nan="passes")
+load = In("bit", "jump to the bounded input")
+enable = In("bit", "follow in; otherwise 0", start=True)
+min_ = In("1", "lowest position", start=-1e20, nan="compares false")
+max_ = In("1", "highest position", start=1e20, nan="compares false")
+maxv = In("1/d", "highest velocity", start=1e20, low=0.0, nan="compares false")
+maxa = In("1/d²", "highest acceleration", start=1e7, low=1e-9, nan="compares false")
+smooth_steps = In("calls", "land evenly where this near", start=2, low=0)
+out = Out("1", "position")
+before = Out("1", "the position at the last call")
+goal = Out("1", "what it was to follow at the last call")
+tick = Tick("d")
+
+EQUAL = 1e-9  # lengths, and velocities, that count as the same
+
+
+def function(
+    in_: Array, load: Array, enable: Array, min_: Array, max_: Array, maxv: Array, maxa: Array, smooth_steps: Array,
+    out: Array, before: Array, goal: Array, *, tick: float,
+) -> dict[str, Array]:  # fmt: skip
+    aim = np.where(enable, in_, 0.0)
+    jump = np.fmin(max_, np.fmax(min_, aim))
+    velocity, wanted = (out - before) / tick, (aim - goal) / tick
+    ends = np.array([np.fmax(velocity - maxa * tick, -maxv), np.fmin(velocity + maxa * tick, maxv)])
+    reach = out + ends * tick
+    still = out + ends / 2 * (np.abs(ends / maxa) + tick)
+    while_matching = np.abs((wanted - ends) / maxa) - tick
+    matched = reach + (wanted + ends) / 2 * while_matching
+    ahead = aim + wanted * while_matching
+
+    bound = _bound(min_, max_, still, reach, aim, ahead > matched, ahead < matched)
+    free = np.isnan(bound)
+    now, last = np.where(free, aim, bound), np.where(free, goal, bound)
+    closing = np.where(free, velocity - wanted, -velocity)
+    moved = _moved(
+        np.where(free, matched, still), np.where(free, ahead, bound), reach, now, last,
+        closing, out, velocity, smooth_steps, tick,
+    )  # fmt: skip
+    return {"out": np.where(load, jump, moved), "before": out, "goal": np.where(load, jump, aim)}
+
+
+def _bound(min_: Array, max_: Array, still: Array, reach: Array, aim: Array, time_up: Array, time_down: Array) -> Array:
+    """The bound to stop at, NaN where it may follow."""
+    rules = [
+        (still[1] > max_ + EQUAL) & ~_within(reach, max_),
+        (still[0] < min_ - EQUAL) & ~_within(reach, min_),
+        (aim >= max_) & time_up[1],
+        (aim <= min_) & time_down[0],
+    ]
+    return np.select(rules, [max_, min_, max_, min_], np.nan)
+
+
+def _moved(
+    lands: Array, ahead: Array, reach: Array, now: Array, last: Array,
+    closing: Array, out: Array, velocity: Array, smooth_steps: Array, tick: float,
+) -> Array:  # fmt: skip
+    """The next position: the first rule that holds."""
+    low, high = reach
+    left = np.divide(out - last, closing / 2, out=np.zeros_like(out), where=np.abs(closing) >= EQUAL)
+    rules = [
+        (_within(reach, now) & (np.abs(left) <= tick), now),
+        (lands[1] < ahead[1] + EQUAL, high),
+        (lands[0] > ahead[0] - EQUAL, low),
+        (np.abs(left) < tick * smooth_steps, _landing(reach, left, closing, out, velocity, tick)),
+        ((lands[1] > ahead[1] + EQUAL) & (last > out), low),
+        ((lands[0] < ahead[0] - EQUAL) & (last < out), high),
+    ]
+    return np.select([rule for rule, _ in rules], [to for _, to in rules], (low + high) / 2)
+
+
+def _landing(reach: Array, left: Array, closing: Array, out: Array, velocity: Array, tick: float) -> Array:
+    """Evenly to the target's velocity over the time left, rounded up to whole calls."""
+    way = np.where(left >= 0.0, 1.0, -1.0)
+    calls = np.trunc((left - EQUAL * way) / tick + way) * tick
+    change = np.divide(closing, calls, out=np.full_like(out, np.nan), where=calls != 0.0)
+    even: Array = np.fmin(reach[1], np.fmax(reach[0], out + (velocity + change * tick) * tick))
+    return even
+
+
+def _within(reach: Array, position: Array) -> Array:
+    within: Array = (position <= reach[1]) & (position >= reach[0])
+    return within
