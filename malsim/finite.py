@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from numbers import Real
+from typing import TypeGuard
 
 from malsim.errors import UsageError
 
-__all__ = ["finite", "typed_days"]
+__all__ = ["FARTHEST", "finite", "is_number", "typed_days"]
+
+FARTHEST = 1e11  # days from day 0, either way, of which 64 bits hold the milliseconds
 
 _UNITS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}  # milliseconds
 _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|min|h|d|w)\s*")
@@ -21,6 +25,20 @@ def typed_days(text: str) -> float | None:
     """
     match = _SPAN.fullmatch(text)
     return None if match is None else float(match[1]) * _UNITS[match[2]] / _UNITS["d"]
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value is a real number, numpy's among them, and a finite one as a float.
+
+    >>> is_number(2), is_number(True), is_number("2"), is_number(float("nan")), is_number(10**400)
+    (True, False, False, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def finite(value: object, *, where: str, low: float = -math.inf, high: float = math.inf) -> float:

@@ -42,6 +42,7 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
     if not path.exists() or path.stat().st_size == 0:
         return known[-1]
     within({"input": path.stat().st_size}, where=str(path))
+    logged = holds_log(path)  # asked before and after: another process may be copying its log into the file
     with path.open("rb") as file:
         header = file.read(HEADER)
     if not header.startswith(MAGIC[: len(header)]):
@@ -56,7 +57,7 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
         hint = f"malsim migrate {path.name}" if age == "an older" and what == "store" else None
         given = f"version {found}"
         raise StoreError(f"a {what} of {age} malsim", where=str(path), given=given, allowed=str(known[-1]), hint=hint)
-    if path.stat().st_size < (LARGEST_PAGE if page == 1 else page) * pages and not holds_log(path):
+    if path.stat().st_size < (LARGEST_PAGE if page == 1 else page) * pages and not (logged or holds_log(path)):
         raise StoreError("cut short: pages are missing at its end", where=str(path), hint="restore a copy")
     return found
 

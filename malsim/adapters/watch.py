@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import math
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.calls import LIMIT, Calls
 from malsim.adapters.load import made
 from malsim.errors import AdapterError
+from malsim.finite import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -87,7 +87,7 @@ class WatchedMemory:
             number = item.get(name)
             if number is None and name == "belief":
                 continue
-            if not isinstance(number, (int, float)) or not math.isfinite(number):
+            if not is_number(number):
                 raise self._refusal(call, f"returned a {name} that is no number on day {now:g}", given=number)
             if name == "belief" and not 0.0 <= number <= 1.0:
                 raise self._refusal(

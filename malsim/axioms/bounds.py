@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from malsim.axioms.engine.compare import always, is_stream
 from malsim.axioms.engine.events import Event
 from malsim.errors import AdapterError, LawError
+from malsim.finite import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,6 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     for each in shown:
         for item in each.items:
             belief, rank = item.get("belief"), item["rank"]
-            if not math.isfinite(rank) or (belief is not None and not 0.0 <= belief <= 1.0):
+            if not is_number(rank) or (belief is not None and not 0.0 <= belief <= 1.0):
                 return f"{item['value']} has a belief of {belief} and a rank of {rank}"
     return None

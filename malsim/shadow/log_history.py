@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.errors import DataError
+from malsim.finite import FARTHEST, is_number
 from malsim.limits import Limits
 from malsim.shadow.history_frames import CHANGES, CLAIMED, History, about_objects, as_columns
 from malsim.sim.clock import DAY
@@ -89,10 +90,9 @@ def _row(line: bytes, where: str) -> dict[str, Any]:
         number = row[name]
         if number is None and name != "t":
             continue
-        if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-            raise DataError(
-                f"{name} is no finite number", where=where, given=number, allowed="t: days; rank; belief: 0 to 1"
-            )
+        if not is_number(number) or (name == "t" and abs(number) > FARTHEST):
+            allowed = f"t: days, to {FARTHEST:g}; rank; belief: 0 to 1"
+            raise DataError(f"{name} is no finite number", where=where, given=number, allowed=allowed)
         row[name] = float(number)
     if not isinstance(row["event"], str) or not row["event"]:
         raise DataError(

@@ -86,6 +86,8 @@ def test_a_line_cut_short_is_counted_and_read_when_it_is_whole(tmp_path: Path, c
         ("[1]", "not a JSON object"),
         ("nonsense", "not a JSON object"),
         ('{"t": "now", "event": "write"}', "t is no finite number"),
+        ('{"t": 1e300, "event": "write"}', "t is no finite number"),
+        (f'{{"t": 9, "event": "write", "rank": {10**400}}}', "rank is no finite number"),
         ('{"t": 9, "event": "write", "item": "m1", "belief": NaN}', "belief is no finite number"),
         ('{"t": 9}', "no word for the event"),
         ('{"t": 1, "event": "tick"}', "time runs backwards"),

@@ -6,13 +6,13 @@ A worker process imports this file and no frames: it is to be there at once.
 from __future__ import annotations
 
 import inspect
-import math
 import queue
 import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from malsim.adapters.load import made
+from malsim.finite import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -201,7 +201,7 @@ def _shown(item: Any) -> ShownItem:
     except (TypeError, KeyError, AttributeError) as problem:
         missing = "id, object, value, rank"
         raise _WrongAnswerError(f"returned an item without one of {missing}", repr(item)) from problem
-    if not (isinstance(rank, (int, float)) and math.isfinite(rank)):
+    if not is_number(rank):
         raise _WrongAnswerError("returned a rank that is no number", repr(rank))
     if belief is not None:
         if not isinstance(belief, (int, float)):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING, Any
 
+from malsim.finite import is_number
 from malsim.importers.reading.records import text_of
 
 if TYPE_CHECKING:
@@ -67,9 +67,7 @@ def share_of(value: object) -> float | None:
     >>> share_of(1), share_of(1.2), share_of("0.5"), share_of(True)
     (1.0, None, None, None)
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    return float(value) if 0.0 <= value <= 1.0 else None
+    return float(value) if is_number(value) and 0.0 <= value <= 1.0 else None
 
 
 def texts_of(value: object) -> list[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from malsim.finite import FARTHEST
 from malsim.memory import schema
 from malsim.memory.gate.claims import NO_NOTES, Validated
 from malsim.memory.graph.frames import LazyRows, worded
@@ -125,6 +126,7 @@ def _claim_checks() -> list[Check]:
         Check.of(pl.col("writer").is_null() | _is_blank("writer"), "writer", NOT_BLANK),
         Check.of(~pl.col("rep").is_between(0, LAST_REPLICATION), "rep", f"must be from 0 to {LAST_REPLICATION}"),
         Check.of(_infinite("t"), "t", "must be a finite number of days"),
+        Check.of(pl.col("t").abs() > FARTHEST, "t", f"must lie within {FARTHEST:g} days of day 0"),
         Check.of(~is_handle(pl.col("handle")), "handle", f"must read like obs_a1b2, with at most {LONGEST} letters"),
         Check.of(kind_of(pl.col("handle")) != pl.col("kind"), "handle", "must begin with the claim's kind"),
         Check.of(_is_blank("key"), "key", NOT_BLANK),
