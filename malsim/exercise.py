@@ -10,7 +10,7 @@ from malsim.scenario.properties import check
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from malsim.scenario.properties.frames import Frames
+    from malsim.sim.record.run_data import RunFrames
 
 __all__ = ["Grade", "graded", "held"]
 
@@ -32,7 +32,7 @@ class Grade:
         return "\n".join(["passed" if self.passed else "not yet", *lines])
 
 
-def held(run: Frames, *properties: str) -> dict[str, bool]:
+def held(run: RunFrames, *properties: str) -> dict[str, bool]:
     """Each property of a run, and whether it holds; one that does not says where it broke."""
     found = {}
     for text in properties:

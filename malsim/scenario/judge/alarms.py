@@ -18,7 +18,7 @@ from malsim.sim.clock import DAY, span
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from malsim.scenario.properties.frames import Frames
+    from malsim.sim.record.run_data import RunFrames
 
 __all__ = ["STATES", "AlarmVerdict", "check_alarm", "series", "states"]
 
@@ -131,7 +131,7 @@ class AlarmVerdict:
 
 
 def check_alarm(
-    expected: Mapping[str, str], run: Frames | Trace, *, alarm: str, condition: str | None = None
+    expected: Mapping[str, str], run: RunFrames | Trace, *, alarm: str, condition: str | None = None
 ) -> AlarmVerdict:
     """Compare an alarm's states with those expected at some times; what is not said is free.
 

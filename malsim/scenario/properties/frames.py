@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["FrameReader", "Frames", "trace_of"]
+    from malsim.sim.record.run_data import RunFrames
+
+__all__ = ["FrameReader", "trace_of"]
 
 SCORES = {
     "eff": "effective", "curr": "currency", "conf": "stated", "sal": "salience", "calib": "calibration",
@@ -31,27 +33,7 @@ ROWS = {"writer": ("writers", "writer"), "item": ("cells", "cell")}  # an addres
 BITS = {flag: flag for flag in FLAGS} | {"review": "requires_review", "bg": "allow_background_use"}
 
 
-class Frames(Protocol):
-    """What a run keeps, as far as properties read it."""
-
-    @property
-    def cells(self) -> pl.DataFrame:
-        """One row a tick, replication and cell: t, rep, cell, and a column a field."""
-
-    @property
-    def signals(self) -> pl.DataFrame:
-        """One row a tick, replication, row (null for a run's signal) and signal: t, rep, row, signal, value."""
-
-    @property
-    def events(self) -> pl.DataFrame:
-        """One row an event: t, rep, kind, subject."""
-
-    @property
-    def writers(self) -> pl.DataFrame:
-        """One row a tick, replication and writer: t, rep, writer, and a column a field."""
-
-
-def trace_of(run: Frames, *, metrics: Mapping[str, NDArray[Any]] | None = None) -> Trace:
+def trace_of(run: RunFrames, *, metrics: Mapping[str, NDArray[Any]] | None = None) -> Trace:
     """The trace of a run's frames; an address is looked up when it is read, and kept.
 
     Parameters
@@ -78,7 +60,7 @@ class FrameReader:
     field that is null throughout, NaN, or two rows for one tick and replication is a ScenarioError.
     """
 
-    def __init__(self, run: Frames, metrics: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, run: RunFrames, metrics: Mapping[str, NDArray[Any]]) -> None:
         self._frames = {name: _checked(name, getattr(run, name)) for name in ("cells", "signals", "events", "writers")}
         self._metrics, self._run, self._pins = metrics, run, pins_of(run)
         self._kept: dict[str, NDArray[Any]] = {}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.scenario.properties.formula import Formula
-    from malsim.scenario.properties.frames import Frames
+    from malsim.sim.record.run_data import RunFrames
 
 __all__ = ["Margin", "Property", "Verdict", "check", "wilson"]
 
@@ -96,7 +96,7 @@ class Property:
         if self.formula is said and parse(self.text) != said:
             raise ScenarioError("this formula cannot be written as text", given=self.text, hint="see property.lark")
 
-    def margin(self, run: Frames | Trace) -> Margin:
+    def margin(self, run: RunFrames | Trace) -> Margin:
         """The margin of every replication at the run's start.
 
         Parameters
@@ -154,7 +154,7 @@ class Property:
             )
 
 
-def check(said: str | Formula, run: Frames | Trace, *, share: float = 1.0) -> Verdict:
+def check(said: str | Formula, run: RunFrames | Trace, *, share: float = 1.0) -> Verdict:
     """Judge a run by one property.
 
     Parameters

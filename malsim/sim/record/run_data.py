@@ -1,4 +1,4 @@
-"""What figures and explanations read of a finished run; `sim.run.Run` is one."""
+"""What properties, figures and explanations read of a finished run; `sim.run.Run` is one."""
 
 from __future__ import annotations
 
@@ -15,31 +15,35 @@ if TYPE_CHECKING:
     from malsim.sim.record.running_scores import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["RunData"]
+__all__ = ["RunData", "RunFrames"]
 
 
-class RunData(Protocol):
+class RunFrames(Protocol):
+    """What a run keeps, as far as properties read it."""
+
+    @property
+    def cells(self) -> pl.DataFrame:
+        """One row a tick, replication and cell: t, rep, cell, and a column a field."""
+
+    @property
+    def signals(self) -> pl.DataFrame:
+        """One row a tick, replication, row (null for a run's signal) and signal: t, rep, row, signal, value."""
+
+    @property
+    def events(self) -> pl.DataFrame:
+        """One row an event: t, rep, kind, subject."""
+
+    @property
+    def writers(self) -> pl.DataFrame:
+        """One row a tick, replication and writer: t, rep, writer, and a column a field."""
+
+
+class RunData(RunFrames, Protocol):
     """Its scenario, its frames, the graph it ended with, and the sums and counts over its ticks."""
 
     @property
     def scenario(self) -> Scenario:
         """What was run."""
-
-    @property
-    def cells(self) -> pl.DataFrame:
-        """Scores of cells by tick."""
-
-    @property
-    def signals(self) -> pl.DataFrame:
-        """Values of signals by tick."""
-
-    @property
-    def events(self) -> pl.DataFrame:
-        """What happened."""
-
-    @property
-    def writers(self) -> pl.DataFrame:
-        """Records of writers by tick."""
 
     @property
     def memory(self) -> Memory:
