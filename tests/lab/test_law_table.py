@@ -51,6 +51,14 @@ def test_an_objects_first_value_is_no_change_and_a_repeated_row_is_none_either()
     assert questions_of(truths(), ask=1.0).height == 3
 
 
+def test_a_tie_is_scored_as_one_of_its_values_drawn_at_random() -> None:
+    """Two writers of two values: half a right answer, and the Brier score of a coin, not of a sure thing."""
+    claims = pl.concat([story(), story().with_columns(writer=pl.lit("g"), value=pl.lit("E"))])
+    found = compare_on_claims(claims, truths(), ["majority"], ask_after=1.0).frame
+    assert value(found, "majority", "accuracy") == 0.5
+    assert value(found, "majority", "brier") == pytest.approx(0.25)
+
+
 def test_a_memory_that_cannot_return_is_wrong_where_truth_does() -> None:
     found = compare_on_claims(story(), truths(), ["last_write", "graphiti"], ask_after=1.0).frame
     assert value(found, "last_write", "returned") == 1.0

@@ -22,7 +22,7 @@ __all__ = ["METRICS", "by_replication", "calibration_errors", "metrics"]
 METRICS = {
     "accuracy": "share of answers, over facts and ticks, that were the truth",
     "answered": "share of facts, over ticks, of which some active claim spoke",
-    "answer_brier": "mean (effective − right)² of the answers, over facts and ticks",
+    "answer_brier": "mean (effective − right)² of the answers, over facts and ticks; of a tie of k, one drawn at random",
     "brier": "mean (effective − true)² of the active claims at the end",
     "brier_stated": "the same of what their writers stated",
     "brier_constant": "the same of one constant, the share that is true",

@@ -9,6 +9,7 @@ import numpy as np
 
 from malsim.memory.schema import NONE
 from malsim.sim.record import observables
+from malsim.sim.record.scoring import squared_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +35,7 @@ class RunningScores:
         self.right += _sum(right)
         if "belief" in answers:
             self.believes = True
-            self.squares += _sum((answers["belief"] - right) ** 2)
+            self.squares += _sum(squared_error(answers["belief"], right))
             self.against += _sum(answers["against_truth"])
 
 

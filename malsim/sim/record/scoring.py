@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["METRICS", "Score", "metrics", "score"]
+__all__ = ["METRICS", "Score", "metrics", "score", "squared_error"]
 
 METRICS = ("accuracy", "auc", "brier", "log_loss", "ece")
 CLIPPED = 1e-6
@@ -60,6 +60,19 @@ def score(probability: NDArray[np.float64] | None, right: NDArray[np.bool_], *, 
         {name: float(one[name][0]) for name in METRICS},
         {name: (float(low), float(high)) for name, (low, high) in low_high.items()},
     )
+
+
+def squared_error(probability: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The Brier score of each answer, (p − 1)² where it is right and p² where it is wrong.
+
+    right · (p − 1)² + (1 − right) · p², all of one shape, in [0, 1]: an answer that k values share is right by 1/k, which is
+    how often one of them drawn at random would be.
+
+    >>> squared_error(np.array([0.9, 0.5]), np.array([1.0, 0.5])).round(3).tolist()
+    [0.01, 0.25]
+    """
+    error: NDArray[np.float64] = (probability - right) ** 2 + right * (1.0 - right)
+    return error
 
 
 def metrics(

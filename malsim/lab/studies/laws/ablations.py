@@ -15,6 +15,7 @@ from malsim.laws.truth.confusions import expected_truths
 from malsim.laws.truth.evidence import Constants, Evidence, latest, stated_bins
 from malsim.laws.truth.gather import is_shared, words_of
 from malsim.laws.truth.own_values import own_values
+from malsim.sim.record.scoring import squared_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,5 +164,4 @@ def _judged(evidence: Evidence, held: Array, asked: Ints, true: Ints) -> Array:
     leads = heard == most[:, None]
     known = np.where(true >= 0, np.take_along_axis(leads, np.maximum(true, 0)[:, None], axis=1)[:, 0], 0.0)
     right = known / leads.sum(axis=1)
-    error = right * (most - 1.0) ** 2 + (1.0 - right) * most**2
-    return np.stack([right, error])
+    return np.stack([right, squared_error(most, right)])

@@ -16,6 +16,7 @@ from malsim.lab.studies.laws.replayed import replay_law
 from malsim.lab.studies.laws.stream import Stream, arrived
 from malsim.laws.truth.gather import is_shared
 from malsim.memory import Rules
+from malsim.sim.record.scoring import squared_error
 from malsim.sim.replay.feed import replay
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Answers:
         if metric == "accuracy":
             return right
         if metric == "brier":
-            return (p - right) ** 2
+            return squared_error(p, right)
         kept = np.clip(p, LEAST, 1.0 - LEAST)
         return -np.log(np.where(right > 0.0, kept, 1.0 - kept))
 

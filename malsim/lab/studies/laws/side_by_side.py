@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from malsim.outputs import folder_of_files
+from malsim.sim.record.scoring import squared_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,7 +115,7 @@ def law_rows(answers: Mapping[str, pl.DataFrame], questions: pl.DataFrame, *, da
         if returned.any():
             measures["returned"] = (right, returned)
         if not np.isnan(probability).any() and len(probability):
-            measures["brier"] = ((probability - right) ** 2, np.ones(len(right), dtype=bool))
+            measures["brier"] = (squared_error(probability, right), np.ones(len(right), dtype=bool))
         for metric, (values, of) in measures.items():
             draws = resamples.means(values, of)
             row = {"data": data, "law": law, "metric": metric, "value": float(values[of].mean()), "n": int(of.sum())}
