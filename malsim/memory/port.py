@@ -126,6 +126,11 @@ class View:
     def __len__(self) -> int:
         return len(self.rep)
 
+    @property
+    def graph(self) -> Memory | None:
+        """The graph that it shows; None where the memory is none."""
+        return None
+
     def column(self, name: str, rows: Ints | None = None) -> NDArray[Any] | None:
         """A column of the plant's own, `currency` for one, all of it or some rows; None where it has none."""
         held = self.columns.get(name)

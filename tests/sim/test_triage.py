@@ -18,10 +18,13 @@ from malsim.lab.studies.triage import compare_policies
 from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
 from malsim.sim.agent.oversight.priorities import value_of_look
+from malsim.sim.agent.oversight.triage_signal import TriageSignal
 from malsim.sim.clock import DAY
+from malsim.sim.settings.netlist_config import NetlistConfig
 from malsim.sim.settings.reviewers import TRIAGE, Reviewers
 
 if TYPE_CHECKING:
+    from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
@@ -63,6 +66,31 @@ def test_those_who_can_do_more_than_a_week_allows_do_no_more_and_those_who_canno
     assert slow is not None
     assert free.min() > 29
     assert slow.max() <= 11
+
+
+def test_the_policy_rank_reads_the_standing_signal_of_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[np.ndarray] = []
+    read_signal = TriageSignal.read
+
+    def noted(self: TriageSignal, snapshot: Snapshot, now: float) -> np.ndarray:
+        seen.append(read_signal(self, snapshot, now))
+        return seen[-1]
+
+    monkeypatch.setattr(TriageSignal, "read", noted)
+    wired = given_people(triage="rank").replace(netlist=NetlistConfig.of("addf triage-rank tick\n"), days=7.0)
+    run = bench.run(wired)
+    last = run.signals.filter(pl.col("signal") == "triage-rank.rank", pl.col("t") == 7.0)
+    told = run.memory.cells.select("rep", row="handle").with_columns(value=seen[-1])
+    both = last.join(told, on=["rep", "row"], suffix="_seen")
+    assert both.height == last.height > 100
+    assert both["value_seen"].to_numpy() == pytest.approx(both["value"].to_numpy())
+
+
+@pytest.mark.parametrize("law", ["majority", "records", "act_r"])
+def test_without_a_graph_an_item_is_read_as_a_cell(law: str) -> None:
+    run = bench.run(given_people(triage="rank").replace(record="bands", law=law, days=7.0))
+    assert run.reviews is not None
+    assert run.reviews.min() > 0
 
 
 def test_a_late_verdict_says_what_was_seen_when_it_was_looked_at() -> None:

@@ -73,7 +73,7 @@ class TriageTable:
         for (name, weekly), part in self.frame.group_by("scenario", "weekly", maintain_order=True):
             budget = f"{weekly:g} reviews a week" if weekly else "as many reviews as they can"
             own = part.filter(metric=AVOIDED)
-            lines.append(f"{name}: {budget}, {own['n'][0]} replications")
+            lines.append(f"{name}: {budget}, {own['n'][0]} replications, avoided against nobody")
             lines.append(f"  {'policy':<10} {'reviews':>8}   {AVOIDED:<34} {'against ' + own['policy'][0]:<24} autonomy")
             autonomy = dict(part.filter(metric=AUTONOMY).select("policy", "value").iter_rows())
             for row in own.to_dicts():

@@ -203,6 +203,11 @@ class GraphView(View):
         """Which are active."""
         return self._memory.is_active
 
+    @property
+    def graph(self) -> Memory:
+        """The graph itself."""
+        return self._memory
+
     def column(self, name: str, rows: Ints | None = None) -> NDArray[Any] | None:
         """A column of the cells that holds numbers; `grounded`: whose writer has enough outcomes."""
         if name == "grounded":

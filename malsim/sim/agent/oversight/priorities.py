@@ -10,40 +10,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.memory.schema import NONE
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from malsim.sim.agent.oversight.disputes_by_fact import DisputesByFact
-    from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.engine.claim_context import Array
 
 __all__ = ["PRIORITIES", "TriageContext", "value_of_look"]
-
-CROWD = 5.0  # contradicting claims that make a full load
 
 
 @dataclass(frozen=True)
 class TriageContext:
     """What a policy is given; tables have the shape (facts, replications).
 
-    `acted` counts the reader's actions on each fact, `luck` are numbers from 0 to 1, `accuracy` is of a person's look, and
-    `lasts` is for how many ticks each fact stays as it was, by its class.
+    `acted` counts the reader's actions on each fact, `luck` are numbers from 0 to 1, `accuracy` is of a person's look,
+    `lasts` is for how many ticks each fact stays as it was, by its class. `signal` is what `triage-rank` reads of each row
+    of the memory; it is empty under another policy.
     """
 
     disputes: DisputesByFact
-    snapshot: Snapshot
     acted: Array
     luck: Array
     accuracy: float
     lasts: Array
-
-    def of_lead(self, column: str, *, none: float) -> Array:
-        """A column of the memory at the leading claim, `none` where there is no claim or no such column."""
-        lead = self.disputes.lead
-        held = self.snapshot.view.column(column)
-        return np.full(lead.shape, none) if held is None or not len(held) else np.where(lead == NONE, none, held[lead])
+    signal: Array
 
 
 def first(context: TriageContext) -> Array:
@@ -69,13 +59,10 @@ def uncertain(context: TriageContext) -> Array:
 
 
 def rank(context: TriageContext) -> Array:
-    """triage-rank: momentum, load, time to stale and salience, each from 0 to 1, alike in weight."""
-    disputes = context.disputes
-    load = _against(context) / CROWD
-    stale = 1.0 - context.of_lead("currency", none=1.0)
-    parts = (disputes.swing, load, stale, context.of_lead("salience", none=0.0))
-    total: Array = np.mean([np.clip(part, 0.0, 1.0) for part in parts], axis=0)
-    return total
+    """The one whose leading claim, or its rival, the standing signal triage-rank reads highest."""
+    disputes, signal = context.disputes, np.append(context.signal, 0.0)  # NONE is the last
+    highest: Array = np.maximum(signal[disputes.lead], signal[disputes.rival])
+    return highest
 
 
 def value(context: TriageContext) -> Array:
@@ -107,18 +94,6 @@ def value_of_look(shares: Array, accuracy: float) -> Array:
     joint = likely.reshape(count, count, *(1,) * (shares.ndim - 1)) * shares
     added: Array = joint.max(axis=1).sum(axis=0) - shares.max(axis=0)
     return np.maximum(added, 0.0)
-
-
-def _against(context: TriageContext) -> Array:
-    """How many active claims say otherwise than the leading one."""
-    disputes, snapshot = context.disputes, context.snapshot
-    cell_index = snapshot.cell_index
-    speaks = np.flatnonzero(snapshot.active & (cell_index.value != NONE) & (cell_index.fact != NONE))
-    fact, rep = cell_index.fact[speaks], cell_index.rep[speaks]
-    differs = cell_index.value[speaks] != cell_index.value[disputes.lead[fact, rep]]
-    found = np.zeros(disputes.lead.shape)
-    np.add.at(found, (fact[differs], rep[differs]), 1.0)
-    return found
 
 
 PRIORITIES: dict[str, Callable[[TriageContext], Array]] = {

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.memory.schema import NONE
+from malsim.memory.schema import NONE, STABILITY
 from malsim.sim.agent.oversight.disputes_by_fact import DisputesByFact
 from malsim.sim.agent.oversight.priorities import PRIORITIES, TriageContext
 from malsim.sim.agent.oversight.review_cases import ReviewCases
+from malsim.sim.agent.oversight.triage_signal import TriageSignal
 from malsim.sim.agent.reviewer_pool import ReviewerPool
 from malsim.sim.clock import DAY
 
@@ -32,7 +33,8 @@ class TriageDesk(ReviewerPool):
     A dispute is a fact of which active claims say different things; a person who took it up does so again only after a new
     claim. The verdict contradicts the leading claim or its rival, or both, and supports the one that is right. The kth look
     at a fact has the same luck under every policy. `acted`, shape (facts, replications), counts actions by fact and is
-    the reader's own to bring up to date; `lasts` is for how many ticks each fact stays as it was, by its class.
+    the reader's own to bring up to date; `lasts` is for how many ticks each fact stays as it was, by its class; `signal`
+    is there for the policy that goes by it.
     """
 
     def __init__(
@@ -45,12 +47,13 @@ class TriageDesk(ReviewerPool):
         turn_every: int,
         lasts: Array,
         acted: Array | None = None,
+        signal: TriageSignal | None = None,
     ) -> None:
         super().__init__(reviewers, context, who=who, form=form)
         shape = (len(context.world.facts), len(context.reps))
         self._disputes = DisputesByFact(*shape, who=who)
         self._acted = np.zeros(shape) if acted is None else acted
-        self._turn_every, self._ticks, self._lasts = turn_every, 0, lasts
+        self._turn_every, self._ticks, self._lasts, self._signal = turn_every, 0, lasts, signal
         self._looks = np.zeros(shape, dtype=np.int64)  # how often each fact was looked into
         self._taken = np.zeros(shape[1], dtype=np.int64)  # disputes taken up in all
         self._today, self._day = np.zeros(shape[1]), 0
@@ -66,13 +69,12 @@ class TriageDesk(ReviewerPool):
         disputes, policy = self._disputes, self._reviewers.triage
         self._ticks += 1
         disputes.look(snapshot)
+        signal = self._signal.read(snapshot, day) if self._signal else np.zeros(0)
         is_open = disputes.is_open & ~self._under_review(snapshot)
         if not is_open.any():
             return
         luck = self._draws.uniform("triage", rep=self._reps, member=np.arange(len(is_open))[:, None], turn=self._ticks)
-        score = PRIORITIES[policy](
-            TriageContext(disputes, snapshot, self._acted, luck, self._reviewers.accuracy, self._lasts)
-        )
+        score = PRIORITIES[policy](TriageContext(disputes, self._acted, luck, self._reviewers.accuracy, self._lasts, signal))
         order = np.argsort(np.where(is_open, -score, np.inf), axis=0, kind="stable")
         taken = np.take_along_axis(is_open, order, axis=0) & (np.arange(len(order))[:, None] < self._room(now))
         rep, place = np.nonzero(taken.T)
@@ -141,4 +143,8 @@ def pool_of(
         return ReviewerPool(reviewers, context, who=who, form=1)
     rules, every = scenario.rules, scenario.turn_every
     lasts = np.array([getattr(rules, f"tau_{fact.stability}") * DAY / every for fact in scenario.facts])
-    return TriageDesk(reviewers, context, who=who, form=1, turn_every=every, lasts=lasts, acted=acted)
+    signal = None
+    if reviewers.triage == "rank":
+        stability = np.array([STABILITY.index(fact.stability) for fact in scenario.facts])
+        signal = TriageSignal(reps=context.reps, tick=every, rules=rules, stability=stability)
+    return TriageDesk(reviewers, context, who=who, form=1, turn_every=every, lasts=lasts, acted=acted, signal=signal)

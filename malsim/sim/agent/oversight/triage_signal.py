@@ -1,0 +1,69 @@
+"""The standing signal `triage-rank`, run over what a memory shows: on a graph its own cells, else one cell an item."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import Memory, schema
+from malsim.memory.schema import NONE, STABILITY
+from malsim.netlist.engine import Engine
+from malsim.netlist.language.parse import parse
+from malsim.netlist.shipped.catalogue import added, signal_named
+from malsim.netlist.wiring import link
+
+if TYPE_CHECKING:
+    from malsim.memory import Rules
+    from malsim.sim.agent.snapshot import Snapshot
+    from malsim.sim.engine.claim_context import Array, Ints
+
+__all__ = ["TriageSignal"]
+
+NAME = "triage-rank"
+CURRENT = {"currency": 1.0, "salience": 0.0}  # of an item whose memory keeps no such number
+
+
+class TriageSignal:
+    """What `triage-rank` reads of every cell, tick by tick; its ops remember, so it is to see every tick.
+
+    `stability` is the place of each fact's class in `schema.STABILITY`. A memory without a graph shows items: each is read
+    as a cell that is supported by those that say the same of its fact, and challenged by those that do not.
+    """
+
+    def __init__(self, *, reps: Ints, tick: int, rules: Rules, stability: Ints) -> None:
+        self._first, self._stability = int(reps[0]), stability
+        self._engine = Engine(link(parse(added([NAME]))), replications=len(reps), first=self._first, tick=tick, rules=rules)
+        self._value = f"{NAME}.{signal_named(NAME).value}"
+        self._state = self._engine.start(Memory.empty())
+
+    def read(self, snapshot: Snapshot, now: float) -> Array:
+        """The signal on each row of the memory as the last tick left it, at `now` days."""
+        memory = snapshot.view.graph or self._as_graph(snapshot)
+        self._state = self._engine.scan(self._state, memory, now=now).state
+        found: Array = np.nan_to_num(np.asarray(self._state.signals[self._value], dtype=np.float64))
+        return found
+
+    def _as_graph(self, snapshot: Snapshot) -> Memory:
+        """One cell an item: what the signal reads of it, and no more."""
+        view, index = snapshot.view, snapshot.cell_index
+        speaks = np.flatnonzero(snapshot.active & (index.value != NONE) & (index.fact != NONE))
+        alike = np.bincount(index.says[speaks], minlength=int(index.says.max(initial=0)) + 1)[index.says]
+        group = index.fact.astype(np.int64) * (int(index.rep.max(initial=0)) + 1) + index.rep
+        of_fact = np.bincount(group[speaks], minlength=int(group.max(initial=0)) + 1)[np.maximum(group, 0)]
+        kept = {name: view.column(name) for name in CURRENT}
+        columns = {
+            "rep": index.rep + self._first, "effective": np.maximum(snapshot.worth, 0.0),
+            "support_mass": np.maximum(alike - 1.0, 0.0), "challenge_mass": np.maximum(of_fact - alike, 0.0),
+            "pinned": np.zeros(len(view), dtype=bool),
+            **{name: np.full(len(view), CURRENT[name]) if held is None else held for name, held in kept.items()},
+        }  # fmt: skip
+        cells = pl.DataFrame(columns).with_columns(
+            pl.Series("stability", STABILITY, dtype=pl.Enum(STABILITY)).gather(self._stability[index.fact]),
+            pl.Series("status", schema.STATUS, dtype=pl.Enum(schema.STATUS)).gather((~snapshot.active).astype(np.int64)),
+        )
+        absent = [pl.lit(None, kind).alias(name) for name, kind in schema.CELLS.items() if name not in cells.columns]
+        whole = cells.with_columns(absent).select(pl.col(name).cast(kind) for name, kind in schema.CELLS.items())
+        nothing = Memory.empty()
+        return Memory(whole, nothing.edges, nothing.writers)
