@@ -20,32 +20,37 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 def review_load(frame: pl.DataFrame, *, avoided: str, load: str, autonomy: str) -> Sheet:
-    """Draw scenario, weekly, policy, metric, value, low, high: a row a scenario, its last budget on the left.
+    """Draw the rows of a triage table: a row a scenario, its last budget on the left and in the middle.
 
-    On the right a line a policy over the budgets: reviews per 100 actions against the share of turns that ended in a right
+    In the middle is the paired difference from the first policy: it may be sure where the intervals on the left overlap. On
+    the right a line a policy over the budgets: reviews per 100 actions against the share of turns that ended in a right
     action; empty where there is no reader.
     """
     names = frame["scenario"].unique(maintain_order=True).to_list()
     policies = frame["policy"].unique(maintain_order=True).to_list()
-    figure = sheet(10.0, 0.9 + 2.9 * len(names))
-    panels = np.atleast_2d(figure.subplots(len(names), 2, width_ratios=[1, 1.3]))
-    for (left, right), name in zip(panels, names, strict=True):
+    figure = sheet(13.0, 0.9 + 2.9 * len(names))
+    panels = np.atleast_2d(figure.subplots(len(names), 3, width_ratios=[1, 1, 1.3]))
+    for (left, middle, right), name in zip(panels, names, strict=True):
         own = frame.filter(scenario=name)
-        _bars(left, own.filter(metric=avoided, weekly=own["weekly"][-1]), policies)
+        shown = own.filter(metric=avoided, weekly=own["weekly"][-1])
+        _bars(left, shown.select("value", "low", "high"), policies)
         dress(left, x=f"{avoided} (95 %)", y="", title=name)
+        _bars(middle, shown.select("difference", "difference_low", "difference_high"), policies)
+        middle.axvline(0.0, color="0.4", linewidth=1, linestyle="--")
+        dress(middle, x=f"the same less that of {policies[0]}, paired (95 %)", y="", title=f"against {policies[0]}")
         for number, policy in enumerate(policies):
             held = own.filter(policy=policy)
             x, y = (held.filter(metric=metric)["value"] for metric in (load, autonomy))
             colour = COLOURS[number % len(COLOURS)]
             right.plot(x, y, marker=MARKERS[number % len(MARKERS)], markersize=5, linewidth=1, color=colour, label=policy)
         dress(right, x=load, y="right actions per turn (1)", title="load on people against autonomy")
-    panels[0, 1].legend(frameon=False, fontsize=8, ncols=2)
+    panels[0, 2].legend(frameon=False, fontsize=8, ncols=2)
     return figure
 
 
 def _bars(axes: Axes, rows: pl.DataFrame, policies: list[str]) -> None:
     places = np.arange(len(policies))[::-1]
-    value, low, high = (rows[name].cast(pl.Float64).to_numpy() for name in ("value", "low", "high"))
+    value, low, high = (rows[name].cast(pl.Float64).to_numpy() for name in rows.columns)
     spread = np.nan_to_num([value - low, high - value]).clip(min=0.0)
     for number, place in enumerate(places):
         axes.errorbar(
