@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-APPARATUS_FAILED = 2
+ERROR = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _tell("malsim: not enough memory for this; ask for fewer replications, days or claims")
     except Exception as error:  # noqa: BLE001  # whatever is left is a bug, and never the answer no
         _tell(_bug(error))
-    return APPARATUS_FAILED
+    return ERROR
 
 
 def _without_exit(args: argparse.Namespace) -> int:

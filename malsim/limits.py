@@ -36,7 +36,7 @@ class Limits:
     Parameters
     ----------
     replications
-        Lives of one scenario.
+        Replications of one scenario.
     ticks
         Ticks × replications of one scenario.
     cells
@@ -51,12 +51,12 @@ class Limits:
         How the flags begin that raise these.
     """
 
-    replications: int = _limit(100_000, "most-replications", "N", "replications of one scenario")
-    ticks: int = _limit(1_000_000, "most-ticks", "N", "ticks × replications")
-    cells: int = _limit(100_000_000, "most-cells", "N", "ticks × cells, of all replications together")
-    points: int = _limit(100_000, "most-points", "N", "points of a study, each a run or some")
-    baseline: int = _limit(100 * 2**20, "largest-baseline", "BYTES", "bytes of a baseline, or values in it")
-    input: int = _limit(2 * 2**30, "largest-input", "BYTES", "bytes of a file, unpacked")
+    replications: int = _limit(100_000, "max-replications", "N", "replications of one scenario")
+    ticks: int = _limit(1_000_000, "max-ticks", "N", "ticks × replications")
+    cells: int = _limit(100_000_000, "max-cells", "N", "ticks × cells, of all replications together")
+    points: int = _limit(100_000, "max-points", "N", "points of a study, each a run or some")
+    baseline: int = _limit(100 * 2**20, "max-baseline", "BYTES", "bytes of a baseline, or values in it")
+    input: int = _limit(2 * 2**30, "max-input", "BYTES", "bytes of a file, unpacked")
     prefix: str = "--"
 
     def check(self, asked: Mapping[str, int], *, where: str | None = None) -> None:
@@ -71,7 +71,7 @@ class Limits:
         Traceback (most recent call last):
             ...
         malsim.errors.ScenarioError: a.toml: too many replications of one scenario; given: 200000; allowed: 100000; ask for \
-fewer days or replications, or allow it: --most-replications 200000
+fewer days or replications, or allow it: --max-replications 200000
         """
         for limit in fields(self):
             allowed, given = getattr(self, limit.name), asked.get(limit.name, 0)
@@ -85,7 +85,7 @@ fewer days or replications, or allow it: --most-replications 200000
         """Declare a flag for each limit, with a parser's own function `add`."""
         for limit in fields(cls):
             if limit.metadata:
-                said = f"allow so many {limit.metadata['says']}; default {limit.default}"
+                said = f"{limit.metadata['says']}; default {limit.default:,}"
                 add(f"{prefix}{limit.metadata['flag']}", type=int, metavar=limit.metadata["unit"], help=said)
 
     @classmethod
@@ -127,7 +127,7 @@ fewer days or replications, or allow it: --most-replications 200000
         """The flags that ask for these limits, as they stand at the end of a command line.
 
         >>> Limits(ticks=2_000_000).flags
-        ' --most-ticks 2000000'
+        ' --max-ticks 2000000'
         """
         raised = [limit for limit in fields(self) if limit.metadata and getattr(self, limit.name) != limit.default]
         return "".join(f" --{limit.metadata['flag']} {getattr(self, limit.name)}" for limit in raised)

@@ -60,7 +60,7 @@ def _add_commands(parser: argparse.ArgumentParser) -> dict[str, argparse.Argumen
             name, help=lines.split("\n", 1)[0], description=lines, formatter_class=argparse.RawDescriptionHelpFormatter
         )
         command.arguments(sub)
-        Limits.options(sub.add_argument_group("limits", "what is asked for beyond them is refused").add_argument)
+        Limits.options(sub.add_argument_group("limits", "more is refused unless allowed here").add_argument)
         sub.set_defaults(command=command)
         parsers[name] = sub
     return parsers

@@ -47,6 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--contradictions", choices=("mutual", "forward"), default="mutual", help="of mal; default: mutual")
     parser.add_argument("--on-bad-rows", choices=("stop", "skip"), default="stop", help="default: stop")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of intervals, and of how untimed claims reach mal")
+    parser.add_argument("--strict", action="store_true", help="exit 1 if the gate refused a claim")
     parser.add_argument("--json", action="store_true", help="print one JSON object of figures instead")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for answers and figures; default out/NAME")
 
@@ -68,7 +69,14 @@ def main(args: argparse.Namespace) -> int:
     else:
         print(_table(result, claims.height, args.contradictions))
         print(f"  {folder}/: {', '.join(written)}")
-    return 0
+    return int(args.strict and _refused(result) > 0)
+
+
+def _refused(result: Replay | LawReplay) -> int:
+    """How many claims the gate refused; a law without a gate refuses none."""
+    from malsim.sim.replay.feed import Replay
+
+    return result.refused.height if isinstance(result, Replay) else 0
 
 
 def _rules(args: argparse.Namespace, law: str) -> Any:  # rules, or the parameters of a law
@@ -140,7 +148,7 @@ def _figures(result: Replay | LawReplay) -> dict[str, Any]:
     from malsim.sim.replay.feed import Replay
 
     settled = result.settled if isinstance(result, Replay) else None
-    rest = {"settled": settled.settled, "ticks": settled.ticks} if settled else {}
+    rest = {"settled": settled.settled, "ticks": settled.ticks, "refused": _refused(result)} if settled else {}
     if result.score is None:
         return {"objects": result.answers.height, **rest}
     own = result.score
@@ -161,12 +169,11 @@ def _finite(value: float) -> float | None:
 
 def _table(result: Replay | LawReplay, claims: int, contradictions: str) -> str:
     from malsim.sim.replay.feed import Replay
+    from malsim.sim.why.refused_claims import told_of_replay
 
     if isinstance(result, Replay):
         lines = [f"{claims} claims, contradictions {contradictions}; {result.settled}"]
-        if result.refused.height:
-            first = result.refused["issues"][0].to_list()
-            lines.append(f"  the gate refused {result.refused.height} claims; the first: {first}")
+        lines += told_of_replay(result.refused)
     else:
         lines = [f"{claims} claims under the law {result.law}"]
     if result.score is None:

@@ -45,6 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--replications", type=int, metavar="N", help="how many independent replications to judge")
     parser.add_argument("--replication", type=int, metavar="K", help="judge this one replication alone")
+    parser.add_argument("--strict", action="store_true", help="exit 1 if the gate refused a claim")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML, failures and errors apart")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one HTML file with a picture of each check")
     parser.add_argument(
@@ -124,7 +125,7 @@ def _suite(args: argparse.Namespace) -> Suite:
     options += f" --law {shlex.quote(args.law)}" if args.law else ""
     options += f" --memory {shlex.quote(args.memory)}" if args.memory else ""
     options += "".join(f" --set {shlex.quote(text)}" for text in args.set)
-    return Suite(tuple(judged), tuple(unread), options + limits.flags)
+    return Suite(tuple(judged), tuple(unread), options + limits.flags, strict=args.strict)
 
 
 def _recording(args: argparse.Namespace, scenario: Scenario) -> HistorySource | None:

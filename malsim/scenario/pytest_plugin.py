@@ -36,7 +36,7 @@ class Failed(Exception):  # noqa: N818  # a failed check is no error
 
 
 class Broken(Exception):  # noqa: N818  # pytest shows the name
-    """A check that could not be made: the apparatus failed, not the memory."""
+    """A check that could not be judged: an error of the file, the machine or malsim, not of the memory."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

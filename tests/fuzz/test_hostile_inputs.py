@@ -147,9 +147,9 @@ def _made(folder: Path) -> dict[str, Format]:
         "capture": Format([(folder / "c.parquet").read_bytes()], _file("c1.parquet", _capture), text=False),
         "recall database": Format(_recall(folder), _file("r.sqlite", bring), text=False),
         "recall archive": Format([json.dumps(archive, indent=1).encode()], _file("r.json", bring)),
-        "design": Format([b"rules.damping,rules.support_ceiling\n0.5,0.4\n0.2,0.9\n"], _file("d.csv", _command("sweep", str(ROOT / "scenarios" / "mutual_dispute.toml"), "--design", "FILE", "--quiet", "--no-plots", "--most-points", "0"))),
+        "design": Format([b"rules.damping,rules.support_ceiling\n0.5,0.4\n0.2,0.9\n"], _file("d.csv", _command("sweep", str(ROOT / "scenarios" / "mutual_dispute.toml"), "--design", "FILE", "--quiet", "--no-plots", "--max-points", "0"))),
         "stream": Format([b"x,y\n1,2\n0.5,true\n"], _file("s.csv", _command("op", "smooth", "--on", "FILE", "--column", "x"))),
-        "run folder": Format([json.dumps(manifest, indent=1).encode()], _file("run/manifest.json", _command("netlist", "value", "obs_a1a1-scores-eff", "FILE", "--most-ticks", "100"))),
+        "run folder": Format([json.dumps(manifest, indent=1).encode()], _file("run/manifest.json", _command("netlist", "value", "obs_a1a1-scores-eff", "FILE", "--max-ticks", "100"))),
         "shell": Format([HAL.encode()], _file("h.hal", _command("netlist", "check", "FILE"))),
         "store": Format([(folder / "a.db").read_bytes()], _file("b.db", _store), text=False),
     }  # fmt: skip

@@ -75,7 +75,7 @@ def test_one_replication_alone_is_compared_with_its_own(path: Path) -> None:
 
 def test_other_columns_than_recorded_are_an_error_and_a_large_file_needs_a_flag(path: Path) -> None:
     assert main(["approve", str(path), "--yes"]) == 0
-    assert main(["test", str(path), "--largest-baseline", "10"]) == 2
+    assert main(["test", str(path), "--max-baseline", "10"]) == 2
     edit(path, '"cells.status", ', "")
     assert main(["test", str(path)]) == 2
     edit(path, "cells.effective", "cells.efective")

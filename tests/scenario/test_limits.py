@@ -21,7 +21,7 @@ from malsim.sim.settings.size import check_size
 CLAIM = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\n'
 CHECK = '[[check]]\nname = "stands"\nproperty = "always (eff(obs_a1a1) >= 0.3)"\n'
 SCENARIO = f'why = "x"\n[run]\ndays = 4\nreplications = 3\n{CLAIM}{CHECK}[baseline]\n'
-ASKED = {"most-replications": 3, "most-ticks": 12, "most-cells": 12}
+ASKED = {"max-replications": 3, "max-ticks": 12, "max-cells": 12}
 LIMITS = pytest.mark.parametrize(("flag", "asked"), ASKED.items())
 
 
@@ -53,9 +53,9 @@ def said_of(flag: str) -> str:
 
 def test_a_manifest_asks_for_no_more_than_a_file(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", path, "--no-plots"]) == 0
-    assert main(["rerun", "out/x/manifest.json", "--most-ticks", "11"]) == 2
+    assert main(["rerun", "out/x/manifest.json", "--max-ticks", "11"]) == 2
     assert "too many ticks" in capsys.readouterr().err
-    assert main(["rerun", "out/x/manifest.json", "--most-ticks", "12"]) == 0
+    assert main(["rerun", "out/x/manifest.json", "--max-ticks", "12"]) == 0
 
 
 def test_a_large_baseline_is_refused_unread_and_a_flag_allows_it(
@@ -67,12 +67,12 @@ def test_a_large_baseline_is_refused_unread_and_a_flag_allows_it(
     assert main(["test", path]) == 2
     said = capsys.readouterr().out
     assert "x.cells.csv: this baseline has too many bytes or values; given: 10737418240; allowed: 104857600" in said
-    assert "--largest-baseline 10737418240" in said
+    assert "--max-baseline 10737418240" in said
     (tmp_path / "x.cells.csv").unlink()
     assert main(["approve", path, "--yes"]) == 0
     size = held.stat().st_size
-    assert main(["test", path, "--largest-baseline", str(size - 1)]) == 2
-    assert main(["test", path, "--largest-baseline", str(size), "--html", "r.html"]) == 0
+    assert main(["test", path, "--max-baseline", str(size - 1)]) == 2
+    assert main(["test", path, "--max-baseline", str(size), "--html", "r.html"]) == 0
 
 
 TRIPWIRE = str(Path(__file__).parents[2] / "scenarios" / "tripwire.toml")
@@ -91,23 +91,23 @@ STUDIES = {
 def test_no_study_runs_what_asks_too_much(command: str, path: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each run of a study is held to the limits, in whichever process it is made."""
     asked = [*STUDIES[command], TRIPWIRE] if command == "tripwire" else [path, *STUDIES[command]]
-    assert main([command, *asked, "--most-ticks", "2"]) == 2
-    assert "--most-ticks" in "".join(capsys.readouterr())
+    assert main([command, *asked, "--max-ticks", "2"]) == 2
+    assert "--max-ticks" in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize("command", ["sweep", "tune", "sensitivity", "falsify"])
 def test_no_study_tries_more_points_than_allowed(command: str, path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([command, path, *STUDIES[command], "--most-points", "1"]) == 2
-    assert "--most-points" in capsys.readouterr().err
+    assert main([command, path, *STUDIES[command], "--max-points", "1"]) == 2
+    assert "--max-points" in capsys.readouterr().err
 
 
 def test_bombs_are_refused_by_default() -> None:
     world = '[[facts]]\nname = "a"\n[[writers]]\nbehaviour = "honest"\n'
     for run, writers, said in (
-        ("replications = 1000000", "", "--most-replications 1000000"),
-        ("days = 100000\nreplications = 50", "", "--most-ticks 5000000"),
-        ("days = 100", "count = 100000\nrate = 1.0", "--most-cells 1000000000"),
-        ("days = 1000", 'every = "1ms"', "--most-cells"),
+        ("replications = 1000000", "", "--max-replications 1000000"),
+        ("days = 100000\nreplications = 50", "", "--max-ticks 5000000"),
+        ("days = 100", "count = 100000\nrate = 1.0", "--max-cells 1000000000"),
+        ("days = 1000", 'every = "1ms"', "--max-cells"),
     ):
         with pytest.raises(ScenarioError, match=said):
             check_size(parse(f'why = "x"\n[run]\n{run}\n{world}{writers}\n'))
@@ -117,18 +117,18 @@ def test_bombs_are_refused_by_default() -> None:
 def test_reproducing_takes_the_limits_along(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     held = tmp_path / path
     held.write_text(held.read_text().replace(">= 0.3", ">= 0.8"), encoding="utf-8")
-    assert main(["test", path, "--most-ticks", "2000000"]) == 1
-    assert "--most-ticks 2000000" in capsys.readouterr().out.split("alone: ")[1]
+    assert main(["test", path, "--max-ticks", "2000000"]) == 1
+    assert "--max-ticks 2000000" in capsys.readouterr().out.split("alone: ")[1]
     assert read(held).replications == 3
 
 
 def test_pytest_refuses_the_same_by_options_of_its_own(path: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest"]
-    given = ["--malsim-most-ticks", "99", "--malsim-most-cells", "11", "--malsim-most-replications", "3"]
+    given = ["--malsim-max-ticks", "99", "--malsim-max-cells", "11", "--malsim-max-replications", "3"]
     found = subprocess.run([*command, path, *given], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "2 errors" in found.stdout
     assert "too many ticks × cells" in found.stdout
-    assert "allow it: --malsim-most-cells 12" in found.stdout
+    assert "allow it: --malsim-max-cells 12" in found.stdout
 
 
 def test_every_limit_has_a_flag_and_the_flags_say_the_limits() -> None:
@@ -153,5 +153,5 @@ def test_a_file_no_larger_than_allowed_is_read(tmp_path: Path, capsys: pytest.Ca
         pl.all().repeat_by(100_000).explode()
     ).write_parquet(wide)
     for path, allowed, code in ((bomb, 1_000_000, 2), (small, 10, 2), (wide, 1_000_000, 2), (small, 1_000, 0)):
-        assert main(["replay", str(path), "--json", "--largest-input", str(allowed)]) == code, path
-        assert ("--largest-input" in capsys.readouterr().err) == (code == 2)
+        assert main(["replay", str(path), "--json", "--max-input", str(allowed)]) == code, path
+        assert ("--max-input" in capsys.readouterr().err) == (code == 2)

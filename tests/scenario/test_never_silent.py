@@ -159,3 +159,32 @@ def test_a_run_that_takes_every_claim_tells_of_none(tmp_path: Path, capsys: pyte
     path.write_text(HEAD, encoding="utf-8")
     assert main(["run", str(path), "-o", str(tmp_path / "out"), "--no-plots", "--strict"]) == 0
     assert "refused" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("more", "code"), [([], 0), (["--strict"], 1)])
+def test_a_suite_tells_refusals_with_their_reason_and_fails_on_them_when_strict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], code: int
+) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(REFUSED + asks("always (eff(obs_a1a1) > 0)"), encoding="utf-8")
+    assert main(["test", str(path), "--junit", str(tmp_path / "r.xml"), *more]) == code
+    said = capsys.readouterr().out
+    assert f"s.toml:1: {'fail' if code else 'note'}: 1 claim was refused by the gate:" in said
+    assert "1 × edges.target:" in said
+    assert "s.toml:1: note: 1 of 2 claims capped at 0.7" in said
+    assert ('name="refused claims"' in (tmp_path / "r.xml").read_text(encoding="utf-8")) == bool(code)
+
+
+@pytest.mark.parametrize(("more", "code"), [([], 0), (["--strict"], 1)])
+def test_a_replay_tells_refusals_with_their_reason_and_fails_on_them_when_strict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, more: list[str], code: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    key = "AKIA" + "ABCDEFGHIJKLMNOP"
+    (tmp_path / "said.csv").write_text(f"writer,object,value\nann,valve,on\nbob,pump,{key}\n", encoding="utf-8")
+    assert main(["replay", "said.csv", *more]) == code
+    said = capsys.readouterr().out
+    assert "1 claim was refused by the gate:" in said
+    assert "1 × " in said
+    assert key not in said
+    assert "out/replay_said/: " in said

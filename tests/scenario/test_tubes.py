@@ -263,7 +263,7 @@ def test_baselines_of_strangers_are_read_with_care(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="cannot be read"):
         read(tmp_path, "x")
     path.write_text(text)
-    with pytest.raises(ScenarioError, match=r"too many bytes.*allow it: --largest-baseline \d+"):
+    with pytest.raises(ScenarioError, match=r"too many bytes.*allow it: --max-baseline \d+"):
         read(tmp_path, "x", limits=Limits(baseline=10))
     cells([0.5]).write_parquet(tmp_path / "x.cells.parquet")
     with pytest.raises(ScenarioError, match="two baselines"):

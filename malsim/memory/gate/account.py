@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Ints
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["account", "verdict_events"]
+__all__ = ["account", "issues_as_text", "verdict_events"]
 
 EVENT = ("t", "rep", "kind", "subject", "detail", "cause")
 KINDS = dict(zip(schema.VERDICT, ("admitted", "deduplicated", "rejected"), strict=True))
@@ -27,13 +27,14 @@ def account(said: GateResult) -> pl.DataFrame:
     return pl.concat([part.select(EVENT) for part in parts])
 
 
+def issues_as_text() -> pl.Expr:
+    """The `issues` of verdicts as text, each with the path of the field it is about."""
+    one = worded("{}: {}", pl.element().struct["path"], pl.element().struct["message"])
+    return pl.col("issues").list.eval(one).list.join("; ")
+
+
 def verdict_events(verdicts: pl.DataFrame) -> list[pl.DataFrame]:
     """One event a claim: admitted, deduplicated or rejected; and one more for each that was attenuated."""
-    said = (
-        pl.col("issues")
-        .list.eval(worded("{}: {}", pl.element().struct["path"], pl.element().struct["message"]))
-        .list.join("; ")
-    )
     by = worded("by {}", pl.col("writer").fill_null("?"))
     claim = worded("claim {} of {}", "sequence", pl.col("writer").fill_null("?"))
     events = verdicts.select(
@@ -41,7 +42,7 @@ def verdict_events(verdicts: pl.DataFrame) -> list[pl.DataFrame]:
         "rep",
         pl.col("verdict").cast(pl.String).replace_strict(KINDS, return_dtype=pl.String).alias("kind"),
         pl.col("handle").alias("subject"),
-        pl.when(pl.col("issues").list.len() > 0).then(said).otherwise(by).alias("detail"),
+        pl.when(pl.col("issues").list.len() > 0).then(issues_as_text()).otherwise(by).alias("detail"),
         claim.alias("cause"),
     )
     noted = verdicts.filter((pl.col("notes").list.len() > 0) | (pl.col("calibration") < 1.0)).select(

@@ -155,6 +155,6 @@ def _from_parquet(path: Path, limits: Limits) -> pl.DataFrame:
 
 
 def _too_large(path: Path, size: int, limits: Limits) -> ScenarioError:
-    hint = f"record fewer columns or days, or allow it: {limits.prefix}largest-baseline {size}"
+    hint = f"record fewer columns or days, or allow it: {limits.prefix}max-baseline {size}"
     said = "this baseline has too many bytes or values"
     return ScenarioError(said, where=str(path), given=size, allowed=f"{limits.baseline}", hint=hint)

@@ -55,7 +55,7 @@ class SeedTable:
 
     @property
     def exit_code(self) -> int:
-        """0 all hold, 1 one hangs on its seed, 2 the apparatus failed."""
+        """0 all hold, 1 one hangs on its seed, 2 an error."""
         failed = any(outcome.status == "error" for row in self.rows for outcome in row.outcomes)
         return 2 if self.errors or failed else int(not all(row.holds for row in self.rows))
 

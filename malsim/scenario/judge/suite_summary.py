@@ -10,9 +10,12 @@ from xml.etree import ElementTree as ET
 
 from malsim.plain_text import one_line, shown
 from malsim.scenario.judge.judge import goals
+from malsim.sim.why.refused_claims import refused, told_of_caps, told_of_refusals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    import polars as pl
 
     from malsim.scenario.judge.judge import Judged, Outcome, Status
 
@@ -24,11 +27,15 @@ TAGS = {"fail": "failure", "error": "error"}
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Judged scenarios, what kept files from being read (path and problem), and what options a reproduction needs."""
+    """Judged scenarios, what kept files from being read (path and problem), and what options a reproduction needs.
+
+    With `strict`, a scenario in which the gate refused a claim fails.
+    """
 
     judged: tuple[Judged, ...]
     unread: tuple[tuple[str, str], ...] = ()
     options: str = ""
+    strict: bool = False
 
     def outcomes(self) -> Iterator[tuple[Judged, Outcome]]:
         """Each check and each goal, with the scenario to look at."""
@@ -44,10 +51,16 @@ class Suite:
 
     @property
     def exit_code(self) -> int:
-        """0 all passed, 1 a check failed, 2 the apparatus failed, or nothing was checked."""
+        """0 all passed, 1 a check failed or, with `strict`, a claim was refused; 2 an error, or nothing was checked."""
         if self.count("error") or not self.count("pass") + self.count("fail"):
             return BROKEN
-        return FAILED if self.count("fail") else PASSED
+        return FAILED if self.count("fail") or (self.strict and self.refused) else PASSED
+
+    @property
+    def refused(self) -> int:
+        """How many claims the gates of all runs refused; what really happened (`judged.source`) is not counted."""
+        runs = [judged.run for judged in self.judged if judged.run is not None and not judged.source]
+        return sum(refused(run.events, run.bands, run.scenario.replications) for run in runs)
 
     def lines(self) -> Iterator[str]:
         """A `file:line: status: check: message` a check, the details of a failure indented beneath, and the count."""
@@ -58,11 +71,13 @@ class Suite:
                 yield f"{one_line(judged.scenario.path)}:1: error: {judged.error}"
             elif not judged.scenario.checks:
                 yield f"{judged.scenario.path}:1: nothing is checked"
+            yield from _notes(judged, strict=self.strict)
         for judged, outcome in self.outcomes():
             yield headline(judged, outcome)
             if outcome.status == "fail":
                 yield from (f"  {line}" for line in details(judged, outcome, self.options))
-        yield f"{self.count('pass')} passed, {self.count('fail')} failed, {self.count('error')} could not be judged"
+        strict = f", claims refused: {self.refused} (--strict)" if self.strict and self.refused else ""
+        yield f"{self.count('pass')} passed, {self.count('fail')} failed, {self.count('error')} could not be judged{strict}"
 
     def junit(self) -> str:
         """JUnit XML: one testsuite a scenario, one testcase a check, <failure> and <error> apart."""
@@ -74,6 +89,8 @@ class Suite:
             suite = _suite(root, judged.scenario.name)
             if judged.error:
                 _case(suite, judged.scenario.path, "run", "error", judged.error, "")
+            if self.strict and (notes := _told(judged, told_of_refusals)):
+                _case(suite, judged.scenario.path, "refused claims", "fail", notes[0], "\n".join(notes[1:]))
             for _, outcome in (row for row in rows if row[0] is judged):
                 more = "\n".join(details(judged, outcome, self.options))
                 name = outcome.check.name
@@ -83,6 +100,22 @@ class Suite:
                 suite.set(key, str(len(list(suite.iter(tag)))))
         ET.indent(root)
         return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _told(judged: Judged, tell: Callable[[pl.DataFrame, pl.DataFrame, int], list[str]]) -> list[str]:
+    """What a function tells of the claims of a run; nothing of what really happened, whose gate was another's."""
+    if judged.run is None or judged.source:
+        return []
+    return [one_line(line[2:]) for line in tell(judged.run.events, judged.run.bands, judged.scenario.replications)]
+
+
+def _notes(judged: Judged, *, strict: bool) -> Iterator[str]:
+    """What the gate of a run refused, with its reasons, and what it capped, as notes; refusals fail with `strict`."""
+    at = one_line(f"{judged.scenario.path}:1")
+    for line in _told(judged, told_of_refusals):
+        yield line if line.startswith("  ") else f"{at}: {'fail' if strict else 'note'}: {line}"
+    for line in _told(judged, told_of_caps):
+        yield f"{at}: note: {line}"
 
 
 def headline(judged: Judged, outcome: Outcome) -> str:

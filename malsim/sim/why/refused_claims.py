@@ -1,10 +1,12 @@
-"""What the gate kept out of a run, or let in at a lower confidence: told at its end, with the reasons."""
+"""What the gate refused of a run or a replay, or let in at a lower confidence: told at the end, with the reasons."""
 
 from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["refusals", "refused", "told_of_claims"]
+from malsim.memory.gate.account import issues_as_text
+
+__all__ = ["refusals", "refused", "told_of_caps", "told_of_claims", "told_of_refusals", "told_of_replay"]
 
 MOST_REASONS = 5
 CAPPED = r"confidence capped from \S+ to ([\d.]+)"
@@ -25,24 +27,48 @@ def refused(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> int
 
 def told_of_claims(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
     """A line on what was refused with one a reason, and one on what the confidence cap lowered; none where neither was."""
+    return [*told_of_refusals(events, bands, replications), *told_of_caps(events, bands, replications)]
+
+
+def told_of_refusals(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
+    """How many claims the gate refused, and a line a reason; none where it refused none."""
     lines = list[str]()
     if count := refused(events, bands, replications):
         lines.append(f"  {count:,} {_claims(count)} refused by the gate:")
         reasons = refusals(events)
-        for row in reasons.head(MOST_REASONS).to_dicts():
-            lines.append(f"    {row['claims']:,} × {row['reason']} (the first: {row['cause']}, day {row['t']:g})")
-        if reasons.height > MOST_REASONS:
-            lines.append(f"    … and {reasons.height - MOST_REASONS} more reasons, in run.events")
+        days = pl.Series([f"{day:g}" for day in reasons["t"]], dtype=pl.String)
+        lines += _listed(reasons.with_columns(first=pl.format("{}, day {}", "cause", days)))
         if reasons.is_empty():
             lines.append('    why is recorded where events are: run one of the replications alone, or record = "all"')
-    capped = events.filter(pl.col("kind") == "attenuated")["detail"].str.extract(CAPPED).drop_nulls()
-    if capped.len():
-        of = sum(_count(events, bands, replications, kind) for kind in ("admitted", "deduplicated", "rejected"))
-        lines.append(
-            f'  {capped.len():,} of {of:,} claims capped at {capped[0]}: unverified; verification = "checked", a source or'
-            " an edge of evidence lifts it"
-        )
     return lines
+
+
+def told_of_caps(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
+    """A line on the claims whose confidence was capped, if any."""
+    capped = events.filter(pl.col("kind") == "attenuated")["detail"].str.extract(CAPPED).drop_nulls()
+    if capped.is_empty():
+        return []
+    of = sum(_count(events, bands, replications, kind) for kind in ("admitted", "deduplicated", "rejected"))
+    lifts = 'verification = "checked", a source or an edge of evidence lifts it'
+    return [f"  {capped.len():,} of {of:,} claims capped at {capped[0]}: unverified; {lifts}"]
+
+
+def told_of_replay(refused: pl.DataFrame) -> list[str]:
+    """The same of a replayed stream, of which `refused` has sequence, writer and issues as the gate gives them."""
+    if refused.is_empty():
+        return []
+    reason = issues_as_text().str.replace_all(r"\[\d+\]", "").alias("reason")
+    first = pl.format("claim {} of {}", "sequence", "writer").first().alias("first")
+    told = refused.group_by(reason, maintain_order=True).agg(pl.len().alias("claims"), first)
+    lines = _listed(told.sort("claims", descending=True, maintain_order=True))
+    return [f"  {refused.height:,} {_claims(refused.height)} refused by the gate:", *lines]
+
+
+def _listed(reasons: pl.DataFrame) -> list[str]:
+    """A line a reason, of the first few: reason, claims, and the `first` of them."""
+    rows = reasons.head(MOST_REASONS).to_dicts()
+    lines = [f"    {row['claims']:,} × {row['reason']} (the first: {row['first']})" for row in rows]
+    return lines + ([f"    … and {reasons.height - MOST_REASONS} more reasons"] if reasons.height > MOST_REASONS else [])
 
 
 def _count(events: pl.DataFrame, bands: pl.DataFrame, replications: int, kind: str) -> int:
