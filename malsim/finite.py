@@ -1,18 +1,20 @@
-"""Times, weights and shares that callers give: numbers, and finite ones."""
+"""Times, weights and shares that callers give: numbers, finite ones, and durations with their unit."""
 
 from __future__ import annotations
 
+import argparse
 import math
 import re
 from numbers import Real
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from malsim.errors import UsageError
 
-__all__ = ["FARTHEST", "finite", "is_number", "typed_days"]
+__all__ = ["DURATION", "FARTHEST", "day", "finite", "in_days", "is_number", "typed_days"]
 
 FARTHEST = 1e11  # days from day 0, either way, of which 64 bits hold the milliseconds
 
+DURATION = "days, or a number and ms, s, min, h, d or w, such as 36h"
 _UNITS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}  # milliseconds
 _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|min|h|d|w)\s*")
 
@@ -39,6 +41,34 @@ def is_number(value: object) -> TypeGuard[int | float]:
         return math.isfinite(value)
     except OverflowError:
         return False
+
+
+def in_days(value: Any, *, where: str) -> Any:
+    """A duration in days, given as their number or as text with its unit; a value that is no text is left as it is.
+
+    Raises `UsageError` for text that is none.
+
+    >>> in_days("2w", where="days"), in_days(3.0, where="days")
+    (14.0, 3.0)
+    """
+    if not isinstance(value, str):
+        return value
+    found = typed_days(value)
+    if found is None:
+        raise UsageError("not a duration", where=where, given=value, allowed=DURATION)
+    return found
+
+
+def day(text: str) -> float:
+    """A day or a number of days as typed on a command line, with its unit or without.
+
+    >>> day("36h"), day("12")
+    (1.5, 12.0)
+    """
+    try:
+        return float(text) if typed_days(text) is None else in_days(text, where="day")
+    except ValueError as problem:
+        raise argparse.ArgumentTypeError(f"not a number of days, nor one with a unit such as 36h: {text!r}") from problem
 
 
 def finite(value: object, *, where: str, low: float = -math.inf, high: float = math.inf) -> float:

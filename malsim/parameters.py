@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from malsim.errors import ScenarioError
+from malsim.finite import in_days
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +20,7 @@ __all__ = ["Param", "checked"]
 class Param:
     """A number with its default, its unit ("1" for a pure number, "d" for days), what it means, and its bounds.
 
-    A parameter whose default is a text names a file.
+    A parameter whose default is a text names a file. Days may be given as text with a unit, such as "36h".
     """
 
     default: float | str
@@ -54,6 +55,7 @@ def _value(value: object, param: Param, where: str) -> float | str:
         if not isinstance(value, str):
             raise ScenarioError("not a text", where=where, given=value, allowed=param.meaning)
         return value
+    value = in_days(value, where=where) if param.unit == "d" else value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ScenarioError("not a number", where=where, given=value, allowed=param.bounds)
     if not param.low <= value <= param.high:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.finite import day
 from malsim.outputs import save_table
 from malsim.scenario.law_options import set_arguments, under_law
 
@@ -25,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--period", action="append", metavar="TIME", help="a tick period, such as 10min; may be repeated; default 1min to 1w"
     )
     parser.add_argument(
-        "--days", type=float, metavar="N", help="how long to run; default the scenario's own, at least 7 and at most 14"
+        "--days", type=day, metavar="N", help="how long to run; default the scenario's own, at least 7 and at most 14"
     )
     parser.add_argument("--replications", type=int, metavar="N", help="how many independent replications to run at once")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="also write the frames and the figure there")

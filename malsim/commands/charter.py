@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from malsim.finite import day
+
 if TYPE_CHECKING:
     import argparse
 
@@ -26,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--question", metavar="TITLE", help="ask or answer this one, such as objective")
     parser.add_argument("--writer", default="human", metavar="NAME", help="who answers (human)")
     parser.add_argument("--list", action="store_true", help="show all five")
-    parser.add_argument("--now", type=float, metavar="DAY", help="the day; default that of the last write")
+    parser.add_argument("--now", type=day, metavar="DAY", help="the day; default that of the last write")
 
 
 def main(args: argparse.Namespace) -> int:

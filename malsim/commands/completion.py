@@ -8,6 +8,7 @@ malsim completion fish > ~/.config/fish/completions/malsim.fish
 from __future__ import annotations
 
 from argparse import _SubParsersAction  # what add_subparsers returns has no public name
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,4 +49,4 @@ def _arguments(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 
 def takes_path(action: argparse.Action) -> bool:
     """Whether an argument is a path, as far as its declaration tells: text that is no number and no choice."""
-    return action.nargs != 0 and action.choices is None and action.type not in (int, float)
+    return action.nargs != 0 and action.choices is None and action.type in (None, str, Path)

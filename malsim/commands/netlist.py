@@ -18,6 +18,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.finite import day
 from malsim.outputs import save_table, save_text
 from malsim.table_files import read_table
 
@@ -48,7 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rep", type=int, metavar="K", help="why, value: of a recorded run, the replication; default its first"
     )
-    parser.add_argument("--at", type=float, metavar="DAY", help="why, value: the day asked about; default the last")
+    parser.add_argument("--at", type=day, metavar="DAY", help="why, value: the day asked about; default the last")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from malsim.finite import day
+
 if TYPE_CHECKING:
     import argparse
 
@@ -35,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--position", type=float, default=0.5, help="share of the record before the trigger (0.5)")
     parser.add_argument("--number", type=int, default=1, metavar="N", help="take its Nth firing (1)")
     parser.add_argument("--record", type=int, metavar="TICKS", help="length of the record; default all")
-    parser.add_argument("--cursor", type=float, action="append", default=[], metavar="DAY", help="read off here; repeat")
+    parser.add_argument("--cursor", type=day, action="append", default=[], metavar="DAY", help="read off here; repeat")
     parser.add_argument("--events", metavar="KIND,KIND", help="kinds to mark; default those of the channels' cells")
     parser.add_argument("--replication", type=int, metavar="K", help="which replication; default the first")
     parser.add_argument("--save", metavar="FILE", help="keep the capture, as .parquet, or its samples alone as .csv")

@@ -11,6 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.finite import day
+
 if TYPE_CHECKING:
     import argparse
 
@@ -28,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ticks", type=int, default=1, metavar="N", help="with --on: the last N ticks, for signals of rates (1)"
     )
-    parser.add_argument("--every", type=float, default=1.0, metavar="DAYS", help="with --on: between two ticks (1)")
+    parser.add_argument("--every", type=day, default=1.0, metavar="DAYS", help="with --on: between two ticks (1)")
     parser.add_argument("--scorecard", action="store_true", help="measure each on its streams and on ordinary work")
     parser.add_argument(
         "--seeds",

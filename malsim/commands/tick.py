@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from malsim.finite import day
+
 if TYPE_CHECKING:
     import argparse
 
@@ -17,7 +19,7 @@ __all__ = ["arguments", "main"]
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("store", metavar="STORE", help="a store's file, such as memory.sqlite")
-    parser.add_argument("--now", type=float, metavar="DAY", help="the day of the tick; default a day after the last write")
+    parser.add_argument("--now", type=day, metavar="DAY", help="the day of the tick; default a day after the last write")
     parser.add_argument("--signals", metavar="A,B", help="then say what these standing signals read")
     parser.add_argument("--rules", metavar="FILE", help="under these rules: a TOML file, default or recall_v5")
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from malsim.finite import day
+
 if TYPE_CHECKING:
     import argparse
 
@@ -22,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("store", metavar="STORE", help="a store's file, such as memory.sqlite")
     parser.add_argument("cell", metavar="CELL", help="a handle or a key")
     parser.add_argument("--writer", required=True, metavar="NAME", help="who updates it")
-    parser.add_argument("--now", type=float, metavar="DAY", help="the day of the update; default that of the last write")
+    parser.add_argument("--now", type=day, metavar="DAY", help="the day of the update; default that of the last write")
     for name in TEXTS:
         parser.add_argument(f"--{name}", metavar="TEXT", help=f"its new {name}")
     for name in LISTS:

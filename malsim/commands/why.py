@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from malsim.finite import day
 from malsim.scenario.law_options import set_arguments
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "source", metavar="SOURCE", help="a scenario, a store, what malsim import reads, or a file of claims"
     )
     parser.add_argument("cell", metavar="CELL", help="a handle or name of a cell; of a file of claims OBJECT=VALUE")
-    parser.add_argument("--at", type=float, metavar="DAY", help="the day asked about; default the last")
+    parser.add_argument("--at", type=day, metavar="DAY", help="the day asked about; default the last")
     parser.add_argument("--rep", type=int, metavar="K", help="of a scenario, the replication; default its first")
     set_arguments(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="draw the terms as a waterfall too, as PNG")

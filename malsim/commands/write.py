@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from malsim.finite import day
+
 if TYPE_CHECKING:
     import argparse
 
@@ -29,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--edge", action="append", default=[], metavar='"RELATION CELL [WEIGHT]"', help="what it bears on; may be repeated"
     )
-    parser.add_argument("--now", type=float, metavar="DAY", help="the day; default that of the last write")
+    parser.add_argument("--now", type=day, metavar="DAY", help="the day; default that of the last write")
     parser.add_argument("--rules", metavar="FILE", help="under these rules: a TOML file, default or recall_v5")
 
 

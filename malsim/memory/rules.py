@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.errors import RulesError
-from malsim.finite import typed_days
+from malsim.finite import DURATION, typed_days
 from malsim.memory import schema
 from malsim.toml_text import toml_table
 
@@ -68,11 +68,11 @@ RecordsOrigin = Literal["apart", "one"]
 class Rules:
     """The law of one memory; `Rules()` is malsim's default and `Rules.recall_v5()` the reference implementation's.
 
-    Times are in days, confidences and masses' weights are pure numbers. A value outside its bounds raises
-    `RulesError` naming the rule, what was given and what is allowed.
+    Times are in days, or text with its unit (`tau_volatile="36h"`); confidences and masses' weights are pure numbers. A
+    value outside its bounds raises `RulesError` naming the rule, what was given and what is allowed.
 
-    >>> Rules(challenge_ceiling=0.45).challenge_ceiling
-    0.45
+    >>> Rules(challenge_ceiling=0.45, tau_volatile="36h").tau_volatile
+    1.5
     >>> Rules(challenge_ceiling=1.5)
     Traceback (most recent call last):
     malsim.errors.RulesError: rules.challenge_ceiling: out of bounds; given: 1.5; allowed: 0 to 1
@@ -151,6 +151,8 @@ class Rules:
 
     def __post_init__(self) -> None:
         for rule in fields(self):
+            if rule.metadata.get("unit") == "d" and isinstance(getattr(self, rule.name), str):
+                object.__setattr__(self, rule.name, _days(getattr(self, rule.name), f"rules.{rule.name}"))
             _check(rule, getattr(self, rule.name))
 
     @classmethod
@@ -230,9 +232,6 @@ class Rules:
             if name not in known:
                 near = get_close_matches(name, known, n=2) or ["a name listed by `malsim schema`"]
                 raise RulesError("unknown rule", where=where, given=name, hint=f"try {' or '.join(near)}")
-        for name, value in changes.items():
-            if known[name].metadata.get("unit") == "d" and isinstance(value, str):
-                changes[name] = _days(value, f"{where}.{name}")
         return replace(self, **changes)  # type: ignore[arg-type]  # each value is checked against its field below
 
     def set(self, *assignments: str) -> Rules:
@@ -272,9 +271,8 @@ def _typed(text: str) -> object:
 
 
 def _days(text: str, where: str) -> float:
-    found = typed_days(text)
-    if found is None:
-        raise RulesError("not a duration", where=where, given=text, allowed="days, or a number and ms, s, min, h, d or w")
+    if (found := typed_days(text)) is None:
+        raise RulesError("not a duration", where=where, given=text, allowed=DURATION)
     return found
 
 

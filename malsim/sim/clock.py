@@ -7,7 +7,7 @@ import math
 from malsim.errors import ScenarioError
 from malsim.finite import typed_days
 
-__all__ = ["DAY", "days", "milliseconds", "span"]
+__all__ = ["DAY", "days", "milliseconds", "read_spans", "span"]
 
 DAY = 86_400_000
 
@@ -22,6 +22,22 @@ def span(text: str, *, where: str = "duration") -> int:
     if found is None:
         raise ScenarioError("not a duration", where=where, given=text, allowed="a number and ms, s, min, h, d or w: 10min")
     return milliseconds(found)
+
+
+def read_spans(settings: object, *names: str, where: str) -> None:
+    """Turn durations given as text, such as "2w", into milliseconds: for the `__post_init__` of frozen settings.
+
+    >>> from malsim.sim.settings.scenario import Scenario
+    >>> Scenario(days="2w", turn_every="12h").turns
+    28
+    """
+    for name in names:
+        given = getattr(settings, name)
+        if isinstance(given, str):
+            object.__setattr__(settings, name, span(given, where=f"{where}.{name}"))
+        elif isinstance(given, tuple):
+            read = tuple(span(one, where=f"{where}.{name}") if isinstance(one, str) else one for one in given)
+            object.__setattr__(settings, name, read)
 
 
 def milliseconds(value: float) -> int:

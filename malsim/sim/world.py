@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.errors import ScenarioError
-from malsim.sim.clock import DAY
+from malsim.sim.clock import DAY, read_spans
 from malsim.sim.draws import Draws, name_number
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Fact:
     """One fact of the world.
 
     It starts with any of its `values` (numbers, or words), all alike, or, where `start` is first, with the first of them. It
-    moves to another, all alike, `hazard` times a day on average, or at each of `changes` (milliseconds).
+    moves to another, all alike, `hazard` times a day on average, or at each of `changes` (milliseconds, or text: "20d").
     `stability` is what its claims are declared as; `popularity` is its weight where a fact is chosen.
     """
 
@@ -44,6 +44,7 @@ class Fact:
     start: Literal["first", "drawn"] = "drawn"
 
     def __post_init__(self) -> None:
+        read_spans(self, "changes", where=f"facts[{self.name}]")
         checks = (
             ("values", 1 < len(set(self.values)) == len(self.values) <= MOST_VALUES, self.values, "2 to 100, no two alike"),
             ("hazard", 0.0 <= self.hazard <= DAY, self.hazard, f"0 to {DAY} a day"),

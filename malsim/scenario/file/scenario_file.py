@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.engine.adapter import Adapter, Phrases
 from malsim.errors import RulesError, ScenarioError
+from malsim.finite import in_days
 from malsim.laws import shipped_laws
 from malsim.memory import Rules
 from malsim.memory.gate.claims import as_claims, from_mappings
@@ -133,13 +134,17 @@ def parse(
     )
 
 
+DAYS_OF_CLAIM = ("expires", "reverify")
+
+
 def _run(table: dict[str, Any], where: str) -> dict[str, Any]:
     """The settings of `[run]`."""
     settings = dict(table)
+    settings["days"] = in_days(settings.get("days", 30.0), where=f"{where}: run.days")
     if "turn_every" in settings:
         settings["turn_every"] = span(settings["turn_every"], where=f"{where}: run.turn_every")
     else:
-        settings["turn_every"] = min(DAY, int(settings.get("days", 30.0) * DAY))
+        settings["turn_every"] = min(DAY, int(settings["days"] * DAY))
     if isinstance(settings.get("record"), list):
         settings["record"] = tuple(settings["record"])
     if "start" in settings:
@@ -148,7 +153,11 @@ def _run(table: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def _claim(claim: dict[str, Any]) -> dict[str, Any]:
-    rest = {key: value for key, value in claim.items() if key != "at"}
+    rest = {
+        key: in_days(value, where=f"claim.{key}") if key in DAYS_OF_CLAIM else value
+        for key, value in claim.items()
+        if key != "at"
+    }
     return {"body": "", **rest, "t": days(span(claim["at"]))}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from malsim.errors import ScenarioError
 from malsim.moved import renamed
 from malsim.parameters import Param, checked
-from malsim.sim.clock import DAY
+from malsim.sim.clock import DAY, read_spans
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ BAD = {
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimFault:
-    """What befalls a population's claims made from `start` on and before `end` (milliseconds)."""
+    """What befalls a population's claims made from `start` on and before `end` (milliseconds, or text: "36h")."""
 
     population: str
     noise: Mapping[str, float] = field(default_factory=dict)
@@ -48,6 +48,7 @@ class ClaimFault:
 
     def __post_init__(self) -> None:
         where = f"faults[{self.population}]"
+        read_spans(self, "start", "end", where=where)
         object.__setattr__(self, "noise", checked(self.noise, NOISE, where=f"{where}.noise"))
         object.__setattr__(self, "bad", checked(self.bad, BAD, where=f"{where}.bad"))
         if self.end is not None and self.end <= self.start:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.errors import ScenarioError
 from malsim.parameters import Param, checked
-from malsim.sim.clock import DAY
+from malsim.sim.clock import DAY, read_spans
 from malsim.sim.writers import behaviour
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ class Population:
     """A population of `count` writers, named after it: `honest-1`, `honest-2` and so on.
 
     `facts` names what it writes about (all, if empty), chosen by popularity. Its members write `rate` claims a day each, at
-    random times, or one every `every` milliseconds; from `start` on and before `end` (milliseconds). With `reads` they are
-    shown a push about the fact before they write. `revises`: a member's claim supersedes its own earlier one about the fact.
-    `mutual`: disputes are written both ways. `settings` are the behaviour's own parameters.
+    random times, or one every `every`; from `start` on and before `end` (milliseconds, or text: "36h"). With `reads` they
+    are shown a push about the fact before they write. `revises`: a member's claim supersedes its own earlier one about the
+    fact. `mutual`: disputes are written both ways. `settings` are the behaviour's own parameters.
     """
 
     behaviour: str
@@ -58,6 +58,7 @@ class Population:
         if not self.name:
             object.__setattr__(self, "name", self.behaviour)
         where = f"writers[{self.name}]"
+        read_spans(self, "every", "start", "end", where=where)
         checked({name: getattr(self, name) for name in HABITS}, HABITS, where=where)
         object.__setattr__(self, "settings", checked(self.settings, self.kind_of.params, where=where))
         bounds = (

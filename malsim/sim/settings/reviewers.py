@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from malsim.errors import ScenarioError
+from malsim.sim.clock import read_spans
 
 __all__ = ["MOST", "TRIAGE", "Reviewers", "Triage"]
 
@@ -20,7 +21,8 @@ class Reviewers:
 
     With no `triage` every disputed cell is escalated once, first come first served. Under a policy they choose at each tick
     among the facts in dispute: `weekly` is how many they take up a week, 0 for as many as they can; `tires` the share of
-    their accuracy that each look of a day costs; `late` the milliseconds from a look to its verdict.
+    their accuracy that each look of a day costs; `late` the time from a look to its verdict. `each` and
+    `late` are milliseconds, or text with a unit ("30min").
     """
 
     count: int = 1
@@ -32,6 +34,7 @@ class Reviewers:
     late: int = 0
 
     def __post_init__(self) -> None:
+        read_spans(self, "each", "late", where="reviewers")
         bounds = (
             ("count", 1 <= self.count <= MOST, self.count, f"1 to {MOST}"),
             ("each", self.each > 0, self.each, "above 0"),

@@ -10,10 +10,11 @@ import numpy as np
 
 from malsim.adapters.engine.adapter import Phrases
 from malsim.errors import ScenarioError
+from malsim.finite import in_days
 from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.rules import Rules
-from malsim.sim.clock import DAY, milliseconds
+from malsim.sim.clock import DAY, milliseconds, read_spans
 from malsim.sim.settings.law_parameters import checked_law
 from malsim.sim.settings.netlist_config import NetlistConfig
 
@@ -68,12 +69,13 @@ class Scenario:
     """A run to be made.
 
     `claims` are scripted, one row a claim (columns of `memory.schema.CLAIMS`, times in days); they happen in every
-    replication. `turn_every` is the time between ticks in milliseconds. `record` is "all", "bands", or the handles to keep;
-    every `record_every`-th tick is kept, and the last. Replications are numbered from `first`, and one of a number is
-    the same whichever run it is part of. `law` is what the memory makes of claims: mal, recall_v5, or one of `malsim.laws`
-    with its parameters. An `adapter` is a memory of the user's own in the place of any law, whose name it lends to `law`;
-    `phrases` are the sentences it is spoken to in. `netlist` runs inside the tick. `path` is the file it was read
-    from. `forked` is the day on which a run was gone on with under these settings.
+    replication. `turn_every` is the time between ticks in milliseconds; it and `days` may be text with a unit ("2w").
+    `record` is "all", "bands", or the handles to keep; every `record_every`-th tick is kept, and the last. Replications
+    are numbered from `first`, and one of a number is the same whichever run it is part of. `law` is what the memory makes
+    of claims: mal, recall_v5, or one of `malsim.laws` with its parameters. An `adapter` is a memory of the user's own in
+    the place of any law, whose name it lends to `law`; `phrases` are the sentences it is spoken to in. `netlist` runs
+    inside the tick. `path` is the file it was read from. `forked` is the day on which a run was gone on with under these
+    settings.
     """
 
     name: str = "scenario"
@@ -107,6 +109,9 @@ class Scenario:
     forked: float | None = None
 
     def __post_init__(self) -> None:
+        where = f"{self.name}: run"
+        object.__setattr__(self, "days", in_days(self.days, where=f"{where}.days"))
+        read_spans(self, "turn_every", where=where)
         checks = (
             ("days", 0 < self.days < math.inf, "above 0"),
             ("turn_every", 0 < self.turn_every <= np.rint(self.days * DAY), f"above 0 and at most the run's {self.days:g}d"),
@@ -118,7 +123,7 @@ class Scenario:
         for name, good, allowed in checks:
             if not good:
                 given = f"{self.turn_every / DAY:g}d" if name == "turn_every" else getattr(self, name)
-                raise ScenarioError("out of bounds", where=f"{self.name}: run.{name}", given=given, allowed=allowed)
+                raise ScenarioError("out of bounds", where=f"{where}.{name}", given=given, allowed=allowed)
         law, settings = (self.adapter.name, {}) if self.adapter else self._checked_law()
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "law_settings", settings)
