@@ -39,11 +39,11 @@ __all__ = ["Checkpoint", "Figures", "Run", "fork", "read", "run"]
 class Run(BareRun):
     """A run whose figures are at hand: `run.plot.effective()`."""
 
-    def life(self, number: int) -> Run:
+    def replication(self, number: int) -> Run:
         """Replication `number` run again alone and recorded in full: the same bit for bit, with cells and events."""
         if self.scenario.forked is not None:
             raise UsageError(
-                "a fork has no replication alone", where="life", hint="ms.fork(run, …, first=N, replications=1)"
+                "a fork has no replication alone", where="replication", hint="ms.fork(run, …, first=N, replications=1)"
             )
         return run(self.scenario, first=number, replications=1, record="all", record_every=1)
 

@@ -184,10 +184,10 @@ def _why(args: argparse.Namespace) -> int:
 
     signal, path = _exactly(args, 2, "a signal, and a netlist or the folder of a run")
     if _is_run(path):
-        from malsim.scenario.rerun import life
+        from malsim.scenario.rerun import one_replication
         from malsim.sim.why.signal_cause import because
 
-        print(*because(life(path, args.rep), signal, t=args.at), sep="\n  because ")
+        print(*because(one_replication(path, args.rep), signal, t=args.at), sep="\n  because ")
         return 0
     net, made = _ran(args, path)
     recorded = made.unpivot(index="t", variable_name="signal", value_name="value").with_columns(rep=0)
@@ -201,11 +201,11 @@ def _value(args: argparse.Namespace) -> int:
 
     from malsim.memory import Memory
     from malsim.netlist import evaluate, load
-    from malsim.scenario.rerun import life
+    from malsim.scenario.rerun import one_replication
 
     address, path = _exactly(args, 2, "an address, and a netlist, a store or the folder of a run")
     if _is_run(path):
-        found = life(path, args.rep).evaluate(address, args.at)
+        found = one_replication(path, args.rep).evaluate(address, args.at)
     elif path.endswith((".malnet", ".hal")):
         found = evaluate(address, load(_document(path), _memory(args)).memory)
     else:

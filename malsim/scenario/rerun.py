@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Rerun", "again", "life", "rerun"]
+__all__ = ["Rerun", "again", "one_replication", "rerun"]
 
 TOLERANCE = 1e-12
 LARGEST = 64 * 2**20
@@ -128,7 +128,7 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
     )
 
 
-def life(path: str | Path, rep: int | None = None) -> Run:
+def one_replication(path: str | Path, rep: int | None = None) -> Run:
     """One replication of a recorded run, its first by default, made again from the manifest or the folder it is in."""
     path = Path(path)
     path = path / "manifest.json" if path.is_dir() else path

@@ -18,7 +18,7 @@ from malsim.lab.decay.chain import Chain
 from malsim.lab.decay.laws import LAWS
 from malsim.lab.decay.log import Log
 from malsim.lab.decay.rates import rates
-from malsim.lab.decay.scores import foretold
+from malsim.lab.decay.scores import predicted
 from malsim.memory import Memory, Rules, admit
 from malsim.memory.store import Store
 from malsim.scenario.file.scenario_file import parse
@@ -105,7 +105,7 @@ def test_the_law_that_made_the_claims_foretells_the_later_ones_best() -> None:
 
 
 def said_of(said: Array, log: Log, horizons: Array) -> tuple[Array, Array]:
-    return foretold(said, log, horizons).scores(0)
+    return predicted(said, log, horizons).scores(0)
 
 
 def test_claims_lost_from_sight_do_not_bend_the_score() -> None:

@@ -199,12 +199,12 @@ def test_bands_of_many_lives_are_the_quantiles_of_those_lives(world: Path) -> No
     assert whole.metrics().equals(banded.metrics())
 
 
-def test_one_of_many_lives_can_be_lived_again_in_full(world: Path) -> None:
+def test_one_of_many_replications_can_be_run_again_in_full(world: Path) -> None:
     whole, banded = ms.run(world), ms.run(world, record="bands")
-    life = banded.life(4)
-    assert digest(life.cells) == digest(whole.cells.filter(pl.col("rep") == 4))
-    assert digest(life.events) == digest(whole.events.filter(pl.col("rep") == 4))
-    cell = life.memory.cells.filter(pl.col("object") == "pump")["handle"][0]
-    assert life.why(cell) == whole.why(cell, rep=4)
-    with pytest.raises(AddressError, match=r"run\.life\(4\)"):
+    alone = banded.replication(4)
+    assert digest(alone.cells) == digest(whole.cells.filter(pl.col("rep") == 4))
+    assert digest(alone.events) == digest(whole.events.filter(pl.col("rep") == 4))
+    cell = alone.memory.cells.filter(pl.col("object") == "pump")["handle"][0]
+    assert alone.why(cell) == whole.why(cell, rep=4)
+    with pytest.raises(AddressError, match=r"run\.replication\(4\)"):
         banded.why(cell, rep=4)

@@ -47,7 +47,7 @@ def test_a_scenario_runs_under_it(path: Path, law: str) -> None:
 @pytest.mark.parametrize("law", LAWS)
 def test_a_life_is_the_same_alone_and_among_many(law: str) -> None:
     run = ms.run(POISONER, law=law, replications=4, days=20.0)
-    alone, rep = run.life(2), pl.col("rep") == 2
+    alone, rep = run.replication(2), pl.col("rep") == 2
     for name in ("cells", "signals", "events"):
         ours = getattr(run, name).filter(rep)
         order = ["t", *(column for column in ("cell", "row", "signal", "kind", "subject") if column in ours.columns)]

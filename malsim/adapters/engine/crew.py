@@ -40,7 +40,7 @@ class Crew:
         )
 
     def _count(self, replications: int) -> int:
-        """How many processes: none where there is one life, one core, or what cannot be made anew elsewhere."""
+        """How many processes: none where there is one replication, one core, or what cannot be made anew elsewhere."""
         asked = self._adapter.workers
         if asked == 0 or multiprocessing.parent_process() is not None or not _travels(self._adapter):
             return 0
@@ -142,7 +142,7 @@ class _Worker:
 
 
 def _serve(pipe: Any, given: Any, name: str, limit: float, beat: Any) -> None:
-    """The life of a worker: calls in, answers out, until its parent lets go."""
+    """The loop of a worker process: calls in, answers out, until its parent closes the pipe."""
     problem = None
     try:
         factory = load_factory(given) if isinstance(given, str) else given

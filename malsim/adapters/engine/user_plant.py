@@ -34,7 +34,7 @@ MANY = 1000  # items that a peek asks for
 class UserState:
     """What users' memories show. The memories are the user's and change in place: a state is gone on with once."""
 
-    lives: _Lives
+    instances: _Instances
     view: View
     now: float = 0.0
     ticks: int = 0
@@ -52,25 +52,25 @@ class UserPlant:
 
     def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> UserState:
         """A memory made by the factory for each of these replications."""
-        lives = _Lives(self.adapter, self.phrases, self._where, replications, vocabulary)
-        return UserState(lives, lives.table.view())
+        instances = _Instances(self.adapter, self.phrases, self._where, replications, vocabulary)
+        return UserState(instances, instances.table.view())
 
     def admit(self, state: UserState, claims: Claims) -> tuple[UserState, Verdicts]:
         """Write the claims of each replication, those of one instant in one call, then look where they went."""
-        lives, table, height = state.lives, state.lives.table, len(state.lives.table)
-        edges, dropped = lives.edges(claims)
-        parts = {rep: part for rep, part in lives.told.claims(claims, edges).items() if rep not in lives.failures}
-        asks = list(lives.writes(parts, state.now))
+        instances, table, height = state.instances, state.instances.table, len(state.instances.table)
+        edges, dropped = instances.edges(claims)
+        parts = {rep: part for rep, part in instances.told.claims(claims, edges).items() if rep not in instances.failures}
+        asks = list(instances.writes(parts, state.now))
         for rep, part in parts.items():
             about, now = dict.fromkeys(claims.object[row] for row, _ in part), max(state.now, part[-1][1].time)
-            asks += _looks(rep, now, [lives.told.query(object_) for object_ in about], state.ticks)
-        gone = lives.look(asks, lives.ask(asks))
+            asks += _looks(rep, now, [instances.told.query(object_) for object_ in about], state.ticks)
+        gone = instances.look(asks, instances.ask(asks))
         verdict, row = np.full(len(claims), TAKEN), np.full(len(claims), NONE)
         for rep, part in parts.items():
             for place, _ in part:
-                row[place], new = lives.row(rep, int(claims.object[place]), int(claims.value[place]), height)
+                row[place], new = instances.row(rep, int(claims.object[place]), int(claims.value[place]), height)
                 verdict[place] = ADMITTED if new else TAKEN
-        lives.taken.clear()
+        instances.taken.clear()
         nothing = np.flatnonzero((claims.object == NONE) | (claims.value == NONE)).tolist()
         verdict[nothing] = REFUSED
         issues = dict.fromkeys(nothing, "a memory of items takes claims that name an object and a value")
@@ -81,20 +81,20 @@ class UserPlant:
 
     def tick(self, state: UserState, now: float) -> UserState:
         """Let time pass in each memory, then look at all that it was told of."""
-        lives, asks = state.lives, list[Ask]()
-        for rep in lives.alive:
+        instances, asks = state.instances, list[Ask]()
+        for rep in instances.alive:
             asks.append(Ask(rep, "tick", now))
-            asks += _looks(rep, now, [lives.told.query(object_) for object_ in lives.told.known(rep)], state.ticks)
-        lives.look(asks, lives.ask(asks))
-        return UserState(lives, lives.table.view(), now, state.ticks + 1)
+            asks += _looks(rep, now, [instances.told.query(object_) for object_ in instances.told.known(rep)], state.ticks)
+        instances.look(asks, instances.ask(asks))
+        return UserState(instances, instances.table.view(), now, state.ticks + 1)
 
     def answer(self, state: UserState, rep: Ints, object_: Ints, limit: int, now: float) -> UserState:
         """Ask a question in each of these replications, a use; its view shows of that object what was answered."""
-        lives = state.lives
-        pairs = [pair for pair in zip(rep.tolist(), object_.tolist(), strict=True) if pair[0] not in lives.failures]
-        asks = [Ask(one, "read", now, lives.told.query(about), limit) for one, about in pairs]
-        lives.look(asks, lives.ask(asks))
-        return replace(state, view=lives.table.view(), now=max(now, state.now))
+        instances = state.instances
+        pairs = [pair for pair in zip(rep.tolist(), object_.tolist(), strict=True) if pair[0] not in instances.failures]
+        asks = [Ask(one, "read", now, instances.told.query(about), limit) for one, about in pairs]
+        instances.look(asks, instances.ask(asks))
+        return replace(state, view=instances.table.view(), now=max(now, state.now))
 
     def read(self, state: UserState, rep: Ints, object_: Ints, opened: Ints, now: float) -> UserState:  # noqa: ARG002
         """A use whose answer nobody looks at."""
@@ -106,14 +106,14 @@ class UserPlant:
 
     def failures(self, state: UserState) -> dict[int, AdapterError]:
         """What went wrong, by replication number."""
-        return {state.lives.numbers[rep]: problem for rep, problem in state.lives.failures.items()}
+        return {state.instances.numbers[rep]: problem for rep, problem in state.instances.failures.items()}
 
     def close(self, state: UserState) -> None:
         """Let the memories go."""
-        state.lives.crew.close(state.lives.alive)
+        state.instances.crew.close(state.instances.alive)
 
 
-class _Lives:
+class _Instances:
     """The memories of a run, what they were told, what they showed, and which of them have failed."""
 
     def __init__(

@@ -56,7 +56,7 @@ class Sides:
 
 
 def sides(defect: Defect, *, seed: int | None = None) -> Sides:
-    """Run a defect's scenario under both laws; another seed draws other lives."""
+    """Run a defect's scenario under both laws; another seed draws other replications."""
     healthy = read(defect.path)
     if seed is not None:
         healthy = healthy.replace(seed=seed)

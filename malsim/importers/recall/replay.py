@@ -1,4 +1,4 @@
-"""A Recall store's life lived again: its cells admitted in the order in which they came, ticked when it was ticked."""
+"""A Recall store's history replayed: its cells admitted in the order in which they came, ticked when it was ticked."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Verified:
 def verify(path: str | Path, *, rules: Rules | None = None) -> Verified:
     """Compute a Recall file's recorded scores anew under the preset (`Rules.recall_v5()`).
 
-    Its life is lived again (`replay.lived`); where no tick is on record, with as many at the last instant as fit
+    Its history is replayed (`replay.lived`); where no tick is on record, with as many at the last instant as fit
     best. A score agrees within 1e-9 with that, or with one tick from the recorded state. The order in which a claim's edges
     were written is not on record: where it matters, some order must come to the value (`orders.unexplained`).
     """

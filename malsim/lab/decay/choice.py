@@ -1,4 +1,4 @@
-"""Which law foretells best: each fitted on what was known, scored on the lives that began next, block by block."""
+"""Which law predicts best: each fitted on what was known, scored on the lifetimes that began next, block by block."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from malsim.lab.decay.likelihood import Likelihood
-from malsim.lab.decay.scores import HORIZONS, Foretold, foretold, with_ends
+from malsim.lab.decay.scores import HORIZONS, Predicted, predicted, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,13 +30,13 @@ SCORES = {
 
 
 def choose(laws: Sequence[Law], log: Log, *, share: float, floor: float | None, seed: int) -> pl.DataFrame:
-    """Scores of the laws: log_loss, rmse_bins and aic; `more` is how much more log loss than the least, paired by life.
+    """Scores of the laws: log_loss, rmse_bins and aic; `more` is how much more log loss than the least, paired by lifetime.
 
-    The later part of the lives, in order of their beginnings, is cut into four blocks. For each block the laws are fitted on
-    all lives before it as they were known when it began. Where the interval of `more` holds 0 the two cannot be told apart.
-    NaN where there are no later lives, or nothing ended before them.
+    The later part of the lifetimes, in order of their beginnings, is cut into four blocks. For each block the laws are
+    fitted on all lifetimes before it as they were known when it began. Where the interval of `more` holds 0 the two cannot
+    be told apart. NaN where there are no later lifetimes, or nothing ended before them.
     """
-    parts: dict[str, list[Foretold]] = {law.name: [] for law in laws}
+    parts: dict[str, list[Predicted]] = {law.name: [] for law in laws}
     cuts = np.linspace(share, 1.0, BLOCKS + 1)
     for begin, end in pairwise(cuts):
         early, late = log.split(float(begin), float(end))
@@ -46,8 +46,8 @@ def choose(laws: Sequence[Law], log: Log, *, share: float, floor: float | None, 
         for law in laws:
             log_tau, second = Likelihood.of(law, early, floor).best()
             said = np.exp(law.log_survival(horizons, float(log_tau), float(second)))
-            parts[law.name].append(foretold(said, late, horizons))
-    samples = {name: Foretold.joined(made).scores(seed) for name, made in parts.items() if made}
+            parts[law.name].append(predicted(said, late, horizons))
+    samples = {name: Predicted.joined(made).scores(seed) for name, made in parts.items() if made}
     known = {name: found for name, found in samples.items() if found[0][0] > 0.0}
     least = min((losses for losses, _ in known.values()), key=lambda losses: float(losses[0]), default=None)
     rows = [(law.name, *_ends(known.get(law.name), least), _aic(law, log, floor)) for law in laws]

@@ -1,4 +1,4 @@
-"""Time constants from logs of how long things stayed true, with intervals, and which law foretells later ones best."""
+"""Time constants from logs of how long things stayed true, with intervals, and which law predicts later ones best."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ FIT = (
 )
 UNKNOWN = (np.nan, 0.0, np.inf)
 MEMORYLESS = "exponential"
-WRONG = "claims are wrong at a rate above 0, so a stretch of agreement is no life: only the exponential law is fitted"
-UNSEEN = "too many changes went unseen for a stretch to be a life: only the exponential law is fitted"
+WRONG = "claims are wrong at a rate above 0, so a stretch of agreement is no lifetime: only the exponential law is fitted"
+UNSEEN = "too many changes went unseen for a stretch to be a lifetime: only the exponential law is fitted"
 NEVER = "no change need have happened: the time constant has a lower end only"
 NOTHING = "the log cannot tell how fast truth changes: any time constant would do"
 
@@ -41,26 +41,26 @@ def fit_decay(
 ) -> Decay:
     """Fit laws of survival to how long things stayed true, by maximum likelihood.
 
-    Exponential S = f + (1 − f) e^(−t/τ); power S = (1 + t/τ)^−k; Weibull S = e^(−(t/τ)^k). A life that ended between two
+    Exponential S = f + (1 − f) e^(−t/τ); power S = (1 + t/τ)^−k; Weibull S = e^(−(t/τ)^k). A lifetime that ended between two
     ages a and b counts S(a) − S(b), one still true at a counts S(a), one that came in sight at the age e is divided by S(e).
 
     A log of `histories` says who said what when. Of it the exponential law's τ and the share of wrong claims are estimated
     together (hidden Markov likelihood; f is 0 unless given), with the rate of reporting beside them. The other laws need
-    stretches that are lives: they are fitted where no claim need be wrong and few changes went unseen.
+    stretches that are lifetimes: they are fitted where no claim need be wrong and few changes went unseen.
 
     Parameters
     ----------
     log
-        A row a life: `after` and `before` (days; null: still true), optionally `entered` (age in days when it came in
+        A row a lifetime: `after` and `before` (days; null: still true), optionally `entered` (age in days when it came in
         sight; null: unknown, the row is left out) and `start` (day; without it rows stand in order of time). Or `duration`
         (days) and `ended` (false: still true when last seen). `histories(run)` makes one.
     laws
         Those to fit, of exponential, power, weibull.
     share
-        Which part of the lives is the earlier, before the four blocks of later ones that are foretold.
+        Which part of the lifetimes is the earlier, before the four blocks of later ones that are predicted.
     floor
-        Holds the exponential law's floor (`Rules.currency_floor`) instead of fitting it, and takes stretches for lives. With
-        a floor of 0 and ends known to the day it is the exponential law of rate events / exposure.
+        Holds the exponential law's floor (`Rules.currency_floor`) instead of fitting it, and takes stretches for lifetimes.
+        With a floor of 0 and ends known to the day it is the exponential law of rate events / exposure.
     seed
         Of the bootstrap of the scores.
 
@@ -75,16 +75,16 @@ def fit_decay(
     if unknown or not laws:
         raise UsageError("no such law", where="fit_decay: laws", given=unknown, allowed=", ".join(LAWS))
     everything = read_log(log, share=share, floor=floor)
-    lives = everything.of_known_age
+    lifetimes = everything.of_known_age
     told = rates(log) if floor is None and set(log.columns) >= SIGHTED else None
     floor = 0.0 if told else floor
     chosen = [LAWS[name] for name in laws]
-    fits = told is None or told.lives
-    if fits and lives.ended.any() and lives.duration.sum() > 0.0:
-        scores = choose(chosen, lives, share=share, floor=floor, seed=seed)
+    fits = told is None or told.lifetimes
+    if fits and lifetimes.ended.any() and lifetimes.duration.sum() > 0.0:
+        scores = choose(chosen, lifetimes, share=share, floor=floor, seed=seed)
     else:
         scores = pl.DataFrame([(name, *(np.nan,) * (len(SCORES) - 1)) for name in laws], schema=SCORES, orient="row")
-    constants = [row for law in chosen for row in _constants(law, lives, told, floor, fits=fits)]
+    constants = [row for law in chosen for row in _constants(law, lifetimes, told, floor, fits=fits)]
     table = told.table if told else pl.DataFrame(schema=RATES)
     frame = pl.DataFrame(constants, schema=FIT, orient="row")
     return Decay(
@@ -121,4 +121,4 @@ def _notes(told: Rates | None, log: Log) -> tuple[str, ...]:
         return (NOTHING,)
     if told.tau[0] == np.inf:
         return (NEVER,)
-    return () if told.lives else (WRONG if told.error[1] > 0.0 else UNSEEN,)
+    return () if told.lifetimes else (WRONG if told.error[1] > 0.0 else UNSEEN,)

@@ -27,10 +27,10 @@ FIRST_STEP = 0.02
 
 @dataclass(frozen=True)
 class Likelihood:
-    """Lives under a law of survival S; the floor held, if given.
+    """Lifetimes under a law of survival S; the floor held, if given.
 
     Σ over deaths seen log −S'(a) + Σ over deaths between a and b log(S(a) − S(b)) + Σ over those still standing log S(a)
-    − Σ over all log S(e), as a life that came in sight at the age e had not ended before.
+    − Σ over all log S(e), as a lifetime that came in sight at the age e had not ended before.
     """
 
     law: Law
@@ -39,7 +39,7 @@ class Likelihood:
 
     @classmethod
     def of(cls, law: Law, log: Log, floor: float | None = None) -> Likelihood:
-        """The likelihood of some lives; a floor binds the exponential law only."""
+        """The likelihood of some lifetimes; a floor binds the exponential law only."""
         return cls(law, log, None if law.logarithmic else floor)
 
     @property
@@ -52,7 +52,7 @@ class Likelihood:
 
     @cached_property
     def _parts(self) -> tuple[Array, Array, Array, Array, Array]:
-        """Ages at death; ages between which death lay; ages of those that stand; ages at which lives came in sight."""
+        """Ages at death; ages between which death lay; ages of those that stand; ages at which lifetimes came in sight."""
         log, exact = self.log, self.log.after == self.log.before
         between = log.ended & ~exact
         return log.after[exact], log.after[between], log.before[between], log.after[~log.ended], log.entered[log.entered > 0]

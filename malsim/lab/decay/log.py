@@ -22,7 +22,7 @@ _INTERVALS = "after and before, or duration and ended"
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """Lives in days of age: true up to `after`, over by `before` (infinite: still true), in sight since `entered`.
+    """Lifetimes in days of age: true up to `after`, over by `before` (infinite: still true), in sight since `entered`.
 
     Of unknown age when it came in sight: NaN. `start` is the day each began (None where rows only stand in order of time).
     """
@@ -34,7 +34,7 @@ class Log:
 
     @property
     def of_known_age(self) -> Log:
-        """The lives whose age was known when they came in sight."""
+        """The lifetimes whose age was known when they came in sight."""
         return self.rows(~np.isnan(self.entered))
 
     @property
@@ -51,12 +51,12 @@ class Log:
         return len(self.after)
 
     def rows(self, chosen: Ints | Bools | slice) -> Log:
-        """Some of the lives."""
+        """Some of the lifetimes."""
         start = None if self.start is None else self.start[chosen]
         return Log(self.after[chosen], self.before[chosen], self.entered[chosen], start)
 
     def split(self, share: float, end: float = 1.0) -> tuple[Log, Log]:
-        """The earlier lives as they were known when the later began, and the later, up to a share of all."""
+        """The earlier lifetimes as they were known when the later began, and the later, up to a share of all."""
         cut, last = round(len(self) * share), round(len(self) * end)
         early, late = self.rows(slice(0, cut)), self.rows(slice(cut, last))
         if self.start is None or cut == len(self):
@@ -69,10 +69,10 @@ class Log:
 
 
 def read_log(log: pl.DataFrame, *, share: float, floor: float | None) -> Log:
-    """The lives of a frame; see `fit_decay`. An `entered` of null is NaN.
+    """The lifetimes of a frame; see `fit_decay`. An `entered` of null is NaN.
 
-    A life that ended at once, at the age of 0, is read as ended after half of the shortest other duration, as a density at
-    0 says nothing. Raises `DataError` for what is not a log, `UsageError` for settings out of bounds.
+    A lifetime that ended at once, at the age of 0, is read as ended after half of the shortest other duration, as a density
+    at 0 says nothing. Raises `DataError` for what is not a log, `UsageError` for settings out of bounds.
     """
     if not 0.0 < share <= 1.0:
         raise UsageError("not a share", where="fit_decay: share", given=share, allowed="above 0 to 1")
@@ -99,7 +99,7 @@ def read_log(log: pl.DataFrame, *, share: float, floor: float | None) -> Log:
 
 
 def _durations(log: pl.DataFrame) -> tuple[Array, Array]:
-    """Columns `duration` and `ended`: when each life ended is known to the day, or that it had not."""
+    """Columns `duration` and `ended`: when each lifetime ended is known to the day, or that it had not."""
     missing = [name for name in ("duration", "ended") if name not in log.columns]
     if missing:
         hint = f"add {' and '.join(missing)}"

@@ -38,8 +38,8 @@ class Rates:
     invisible: Estimate
 
     @property
-    def lives(self) -> bool:
-        """Whether a stretch is a life of a truth: no claim need be wrong, and few changes went unseen."""
+    def lifetimes(self) -> bool:
+        """Whether a stretch is a lifetime of a truth: no claim need be wrong, and few changes went unseen."""
         return self.error[1] == 0.0 and self.invisible[0] <= HIDDEN
 
     @property

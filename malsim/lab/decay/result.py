@@ -31,10 +31,11 @@ class Decay:
 
     `constants` has law, parameter (tau in days; floor or k), value, low, high (95 % profile likelihood; 0 or infinite where
     the log leaves an end open; value NaN where it leaves both, or where the law cannot be fitted), unit. `scores` has, on
-    later lives, log_loss, rmse_bins and more (log loss above the least) with their intervals (95 % bootstrap over lives),
-    and aic on all. `best` is the law of least log loss there, of least aic where there is none; `apart` says whether every
-    other law foretold worse by more than chance. `rates` has quantity (error, reports, invisible), value, low, high, unit;
-    it is empty for a log that does not say who said what when. `notes` are sentences on what the log cannot tell.
+    later lifetimes, log_loss, rmse_bins and more (log loss above the least) with their intervals (95 % bootstrap over
+    lifetimes), and aic on all. `best` is the law of least log loss there, of least aic where there is none; `apart` says
+    whether every other law predicted worse by more than chance. `rates` has quantity (error, reports, invisible), value,
+    low, high, unit; it is empty for a log that does not say who said what when. `notes` are sentences on what the log
+    cannot tell.
     """
 
     constants: pl.DataFrame
@@ -46,7 +47,7 @@ class Decay:
 
     @property
     def apart(self) -> bool:
-        """Whether the best law foretold better than every other by more than chance."""
+        """Whether the best law predicted better than every other by more than chance."""
         others = self.scores.filter(pl.col("law") != self.best)["more_low"]
         return bool(((others > 0.0) & others.is_not_nan()).all())
 
@@ -101,7 +102,7 @@ class Decay:
     @property
     def _choice(self) -> str:
         if self.apart:
-            return f"best foretold by: {self.best}"
+            return f"best predicted by: {self.best}"
         near = self.scores.filter((pl.col("law") == self.best) | ~(pl.col("more_low") > 0.0) | pl.col("more_low").is_nan())
         return f"cannot be told apart: {', '.join(near['law'])}"
 

@@ -1,4 +1,4 @@
-"""How well a law of survival foretells later lives: log loss and RMSE over bins, with those not yet known weighed in."""
+"""How well a law of survival predicts later lifetimes: log loss and RMSE over bins, with those not yet known weighed in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from malsim.lab.decay.log import Log
     from malsim.memory.graph.arrays import Array, Bools
 
-__all__ = ["HORIZONS", "Foretold", "foretold", "kaplan_meier"]
+__all__ = ["HORIZONS", "Predicted", "kaplan_meier", "predicted"]
 
 HORIZONS = 9
 RESAMPLES = 500
@@ -38,8 +38,8 @@ def kaplan_meier(duration: Array, ended: Bools) -> tuple[Array, Array, Array, Ar
 
 
 @dataclass(frozen=True, eq=False)
-class Foretold:
-    """What a law said of n later lives: of each its surprise and weight (n,), and its gaps and weights by bin (n, bins)."""
+class Predicted:
+    """A law on n later lifetimes: of each its surprise and weight (n,), and its gaps and weights by bin (n, bins)."""
 
     surprise: Array
     weight: Array
@@ -47,14 +47,14 @@ class Foretold:
     held: Array
 
     @classmethod
-    def joined(cls, parts: Sequence[Foretold]) -> Foretold:
-        """The lives of several blocks."""
+    def joined(cls, parts: Sequence[Predicted]) -> Predicted:
+        """The lifetimes of several blocks."""
         return cls(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in ("surprise", "weight", "gap", "held"))
         )
 
     def scores(self, seed: int) -> tuple[Array, Array]:
-        """Log loss and RMSE over bins: of these lives, then of each resample of them (bootstrap, the same for every law)."""
+        """Log loss and RMSE over bins, of these lifetimes and of each bootstrap resample (the same for every law)."""
         draws, count = np.random.Generator(np.random.Philox(key=seed)), len(self.weight)
         chosen = np.concatenate([np.ones((1, count)), draws.multinomial(count, np.full(count, 1 / count), size=RESAMPLES)])
         total = np.maximum(chosen @ self.weight, CLIPPED)
@@ -68,14 +68,15 @@ def with_ends(samples: Array) -> tuple[float, float, float]:
     return float(samples[0]), float(low), float(high)
 
 
-def foretold(said: Array, log: Log, horizons: Array) -> Foretold:
-    """The surprise of "still true after h days" for each life, and what RMSE over bins needs.
+def predicted(said: Array, log: Log, horizons: Array) -> Predicted:
+    """The surprise of "still true after h days" for each lifetime, and what RMSE over bins needs.
 
     `said` is the survival a law gives to each of the `horizons`, both of shape (h,).
 
-    A life last seen before h is unknown at h; those known stand in for it, each weighed by 1 / P(not yet lost from sight),
-    of which P is the Kaplan-Meier estimate of the time to censoring (Graf and others, 1999). Horizons at which less than
-    5 % would still be in sight are left out, as is a life at a horizon between its last claim and the one that ended it.
+    A lifetime last seen before h is unknown at h; those known stand in for it, each weighed by 1 / P(not yet lost from
+    sight), of which P is the Kaplan-Meier estimate of the time to censoring (Graf and others, 1999). Horizons at which less
+    than 5 % would still be in sight are left out, as is a lifetime at a horizon between its last claim and the one that
+    ended it.
     """
     ended, gone = log.ended, np.where(log.ended, log.before, log.after)
     in_sight = _in_sight(gone, ended)
@@ -87,11 +88,11 @@ def foretold(said: Array, log: Log, horizons: Array) -> Foretold:
     chance = np.clip(said[near], CLIPPED, 1.0 - CLIPPED)
     surprise = (weight * -np.log(np.where(alive, chance, 1.0 - chance))).sum(axis=1)
     inside = np.eye(BINS)[np.minimum((chance * BINS).astype(np.int64), BINS - 1)]
-    return Foretold(surprise, weight.sum(axis=1), (weight * (alive - chance)) @ inside, weight @ inside)
+    return Predicted(surprise, weight.sum(axis=1), (weight * (alive - chance)) @ inside, weight @ inside)
 
 
 def _in_sight(duration: Array, ended: Bools) -> Callable[..., Array]:
-    """The share of lives not yet censored at a time (or just before it)."""
+    """The share of lifetimes not yet censored at a time (or just before it)."""
     if ended.all():
         return lambda t, before=False: np.ones(len(t))  # noqa: ARG005  # one shape for both
     found = ecdf(CensoredData(uncensored=duration[~ended], right=duration[ended])).sf

@@ -1,4 +1,4 @@
-"""Which disputes to give to the people there are: policies side by side, on the same lives and as many reviews."""
+"""Which disputes to give to the people there are: policies side by side, on the same replications and as many reviews."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TriageTable:
 
     value with its 95 % interval (low, high) over n replications; difference is from the first policy named, replication by
     replication; reviews is the mean number made. An answer is one of a fact at a tick, and wrong where it is not the truth
-    or there is none; what is avoided is counted against the same lives without people.
+    or there is none; what is avoided is counted against the same replications without people.
     """
 
     frame: pl.DataFrame

@@ -32,18 +32,18 @@ def replicated(memory: Memory, reps: Sequence[int], *, now: float = 0.0) -> Memo
     if memory.cells["rep"].n_unique() > 1:
         raise DataError("a memory of several replications cannot begin others", given=f"{memory.cells['rep'].n_unique()}")
     rep = pl.Series("rep", reps, dtype=schema.CELLS["rep"])
-    lives = rep.to_frame().with_columns(life=pl.int_range(pl.len(), dtype=pl.Int64))
+    replications = rep.to_frame().with_columns(number=pl.int_range(pl.len(), dtype=pl.Int64))
     content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content")
-    cells = lives.join(memory.cells.drop("rep"), how="cross").with_columns(
-        pl.col("author") + (pl.col("life") * memory.writers.height).cast(pl.UInt32),
-        pl.col("successor") + pl.col("life") * memory.cells.height,
+    cells = replications.join(memory.cells.drop("rep"), how="cross").with_columns(
+        pl.col("author") + (pl.col("number") * memory.writers.height).cast(pl.UInt32),
+        pl.col("successor") + pl.col("number") * memory.cells.height,
         *(pl.col(name) - now for name in _DAYS),
         content,
     )
-    edges = memory.edges.join(lives, how="cross").with_columns(
-        *(pl.col(end) + pl.col("life") * memory.cells.height for end in ("source", "target")), pl.col("t") - now
+    edges = memory.edges.join(replications, how="cross").with_columns(
+        *(pl.col(end) + pl.col("number") * memory.cells.height for end in ("source", "target")), pl.col("t") - now
     )
-    writers = lives.join(memory.writers.drop("rep"), how="cross")
+    writers = replications.join(memory.writers.drop("rep"), how="cross")
     return Memory(
         cells.select(list(schema.CELLS)),
         edges.select(list(schema.EDGES)),

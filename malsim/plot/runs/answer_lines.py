@@ -101,10 +101,10 @@ def _legend(panels: Iterable[Axes]) -> None:
 
 
 def _right(axes: Axes, right: pl.DataFrame) -> None:
-    """Of one life, when its answer was false; of many, the share whose answer was the truth."""
+    """Of one replication, when its answer was false; of many, the share whose answer was the truth."""
     if _lives(right) > 1:
         look: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (1, 1)), "drawstyle": "steps-post"}
-        axes.plot(right["t"], right["mean"], label="share of lives whose answer is true", **look)
+        axes.plot(right["t"], right["mean"], label="share of replications whose answer is true", **look)
     elif (right["mean"] < 1.0).any():
         wrong = (right["mean"] < 1.0).cast(pl.Float64)
         axes.fill_between(right["t"], wrong, step="post", color="#dddddd", linewidth=0, label="the answer is false")
@@ -116,12 +116,12 @@ def _lives(line: pl.DataFrame) -> int:
 
 def _band(axes: Axes, line: pl.DataFrame, colour: str, dash: object, label: str) -> None:
     many = _lives(line) > 1
-    label = f"{label}, median of lives" if many else label
+    label = f"{label}, median of replications" if many else label
     axes.plot(line["t"], line["q50"], color=colour, linestyle=dash, linewidth=1.5, label=label, drawstyle="steps-post")
     if many:
         for low, high, alpha, share in (("q05", "q95", 0.12, "90 %"), ("q25", "q75", 0.22, "50 %")):
             axes.fill_between(line["t"], line[low], line[high], step="post", color=colour, alpha=alpha, linewidth=0)
-            axes.fill_between([], [], color=GREY, alpha=2 * alpha, linewidth=0, label=f"the middle {share} of lives")
+            axes.fill_between([], [], color=GREY, alpha=2 * alpha, linewidth=0, label=f"the middle {share} of replications")
 
 
 def _mean(axes: Axes, line: pl.DataFrame, colour: str, dash: object, label: str) -> None:

@@ -1,4 +1,4 @@
-"""Intervals that narrow with replications, and two scenarios life by life."""
+"""Intervals that narrow with replications, and two scenarios replication by replication."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def narrowing(rounds: pl.DataFrame, *, labels: Mapping[str, str], title: str = "
 
 
 def paired(each: pl.DataFrame, intervals: pl.DataFrame, *, label: str, title: str = "") -> Sheet:
-    """Draw two scenarios life by life (rep, a, b, difference), and their difference paired and unpaired.
+    """Draw two scenarios replication by replication (rep, a, b, difference), and their difference paired and unpaired.
 
     `intervals` has what, value, low, high; `label` says what is measured, with its unit.
     """

@@ -134,9 +134,6 @@ def parse(
     )
 
 
-DAYS_OF_CLAIM = ("expires", "reverify")
-
-
 def _run(table: dict[str, Any], where: str) -> dict[str, Any]:
     """The settings of `[run]`."""
     settings = dict(table)
@@ -153,11 +150,8 @@ def _run(table: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def _claim(claim: dict[str, Any]) -> dict[str, Any]:
-    rest = {
-        key: in_days(value, where=f"claim.{key}") if key in DAYS_OF_CLAIM else value
-        for key, value in claim.items()
-        if key != "at"
-    }
+    rest = {key: value for key, value in claim.items() if key != "at"}
+    rest |= {key: in_days(rest[key], where=f"claim.{key}") for key in ("expires", "reverify") if key in rest}
     return {"body": "", **rest, "t": days(span(claim["at"]))}
 
 

@@ -39,7 +39,7 @@ def _history(run: RunData, cell: str, rep: int) -> pl.DataFrame:
     history = run.cells.filter((pl.col("cell") == cell) & (pl.col("rep") == rep)).sort("t")
     if history.is_empty():
         run.memory.row(cell, rep=rep)
-        hint = f'run that replication in full: run.life({rep}), or set record = "all" in [run]'
+        hint = f'run that replication in full: run.replication({rep}), or set record = "all" in [run]'
         raise AddressError("this run did not record the cell", given=cell, hint=hint)
     return history
 

@@ -26,7 +26,7 @@ def explain_item(
 ) -> LawExplanation:
     """Explain a cell at the last recorded tick not after `t` days (the last of all, if None).
 
-    `state` is the run's last, `cells` what it recorded; the life is that of number `rep` of those from `first` on.
+    `state` is the run's last, `cells` what it recorded; the replication is number `rep` of those from `first` on.
 
     Raises `AddressError` for a cell that was not recorded, or one of whose rivals was not.
     """

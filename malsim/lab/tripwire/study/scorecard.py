@@ -116,8 +116,8 @@ class Scorecard:
 
     def _lines(self) -> Iterator[str]:
         scenario = self.scenario
-        lives = f"{scenario.replications} replications of {scenario.days:g} days"
-        yield f"{self.name} in {scenario.name}: alarm {self.alarm}, {lives}"
+        size = f"{scenario.replications} replications of {scenario.days:g} days"
+        yield f"{self.name} in {scenario.name}: alarm {self.alarm}, {size}"
         yield f"  silence    {self.receipt}".replace("\n", "\n             ")
         yield from entry("wiring", [str(finding) for finding in self.findings], "nothing to say")
         if self.untold:
