@@ -21,6 +21,7 @@ from ops.pin.errors import OpError
 from ops.pin.foreign import Foreign, within_time
 from ops.pin.read import read
 from ops.pin.sheet import Sheet, spell
+from ops.pin.words import words
 
 __all__ = ["GROUP", "load", "names", "sheets"]
 
@@ -65,6 +66,14 @@ def _sheet_or_error(name: str) -> Sheet | OpError:
         return error
 
 
+def _hint(name: str) -> str:
+    """What LinuxCNC calls so, else names like it."""
+    if known := words().get(name.replace("-", "_")):
+        return f"LinuxCNC's {known.name} is {known.op} here"
+    near = get_close_matches(name, names(), n=3)
+    return f"did you mean {' or '.join(near)}?" if near else "malsim op lists them"
+
+
 def _found(name: str) -> Sheet:
     if name in _modules() or name in _presets():
         return _own(name)
@@ -72,9 +81,7 @@ def _found(name: str) -> Sheet:
     if len(points) > 1:
         raise OpError("two packages name an op so", where=name, given=[point.value for point in points])
     if not points:
-        near = get_close_matches(name, names(), n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "malsim op lists them"
-        raise OpError("no such op", given=name, hint=hint)
+        raise OpError("no such op", given=name, hint=_hint(name))
     return _foreign(name, points[0])
 
 

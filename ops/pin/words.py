@@ -41,6 +41,7 @@ class Component:
     arguments: tuple[str, ...] = ()
     type: str = ""
     count: int = 1
+    most: int = 0
     digits: int = 1
     single: bool = False
     shared: bool = False

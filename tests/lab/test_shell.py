@@ -144,6 +144,30 @@ def test_a_signal_named_before_its_net_keeps_its_type(files: Path) -> None:
     assert said(files / "alarm.malnet", "newsig new bit\nnet new weak.above\nlist sig new") == ("new\n", 0)
 
 
+def test_a_signal_without_pins_holds_a_value_until_a_net_makes_it() -> None:
+    script = "newsig free float\nsets free 2.5\ngets free\nshow sig fr*\nloadrt smooth names=lp\nnet free lp.in\ngets free"
+    answer, code = said(None, script)
+    lines = answer.splitlines()
+    assert (lines[0], lines[2], lines[-1], code) == ("2.5", "float  2.5  free  on no pin yet", "2.5", 0)
+    answer, code = said(None, "newsig on bit\nsets on 3")
+    assert (answer, code) == ("drill:2: on: this is no bit; given: '3'\n", 1)
+
+
+def test_a_thread_made_at_the_prompt_takes_functions() -> None:
+    script = "loadrt not count=2\nthread slow every 3\naddf not.0 slow\naddf not.0 slow\naddf not.1 fast"
+    answer, code = said(None, script, keep_going=True)
+    assert code == 1
+    assert answer.splitlines() == [
+        "drill:4: this function was added already; given: 'not.0'; a function is on one thread, once",
+        "drill:5: no such thread; given: 'fast'; allowed: slow tick; declare it first: thread fast every 10",
+    ]
+
+
+def test_a_component_of_linuxcnc_is_told_by_our_name() -> None:
+    for theirs, ours in {"lowpass": "smooth", "weighted_sum": "quorum", "mux_generic": "route"}.items():
+        assert f"LinuxCNC's {theirs} is {ours} here" in said(None, f"loadrt {theirs}")[0]
+
+
 def test_messages_and_variables(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHAT", "low")
     script = 'print of $WHAT and $(WHAT)\nprint "a $5 title"\necho\ngets $WHAT\nunecho\nstep\ngets $WHAT'

@@ -133,6 +133,8 @@ def test_any_lines_read(lines: list[str]) -> None:
         ("addf lowpass.0 base 0", "bad position"),
         ("newsig x double", "unknown signal type"),
         ("delsig x", "no such signal"),
+        ("newsig x bit\nnet x lowpass.0.in", "the signal was named a bit, and this pin is a float"),
+        ("loadrt siggen num_chan=17", "too many instances"),
         ("unloadrt and2", "nothing of this name is loaded"),
     ],
 )
@@ -140,7 +142,7 @@ def test_what_is_not_known_is_an_error_with_its_line(line: str, problem: str) ->
     with pytest.raises(NetlistError) as raised:
         read_hal(f"loadrt threads name1=base\nloadrt lowpass\n{line}\n")
     first = raised.value.faults[0]
-    assert (first.line, first.problem) == (3, problem)
+    assert (first.line, first.problem) == (3 + line.count("\n"), problem)
 
 
 def ran(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -207,6 +209,19 @@ def test_what_is_taken_away_goes_at_its_place(tmp_path: Path, capsys: pytest.Cap
     shown = ["TRUE", "", "one", "", "not.0", "Thread  Every  Functions, in order", "tick    1", "t       1", "", "n"]
     assert ran(SCRIPT + more, tmp_path, capsys) == shown
     assert [*link(read_hal(SCRIPT + more).document).instances] == ["n"]
+
+
+def test_a_signal_that_no_net_makes_holds_what_it_is_set_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran("newsig hello bit\nsets hello true\ngets hello\nshow sig\n", tmp_path, capsys)[::2] == [
+        "TRUE",
+        "bit  TRUE  hello  on no pin yet",
+    ]
+
+
+def test_no_instances_at_all_are_as_many_as_by_default() -> None:
+    assert [*read_hal("loadrt pid num_chan=0\nloadrt siggen num_chan=0\nloadrt or2 count=0\n").instances] == [
+        "pid.0", "pid.1", "pid.2", "siggen.0", "or2.0",
+    ]  # fmt: skip
 
 
 def test_groups_and_sums_are_sized_one_by_one() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmd
 import shlex
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.scope import Capture
     from malsim.lab.shell.files import Opened
+    from malsim.netlist.language.statements import Statement
 
 __all__ = ["Commands"]
 
@@ -43,8 +45,13 @@ class Commands(cmd.Cmd):
         self.session, self.home, self.draw, self.clock = opened.session, opened.home, draw, clock
         self.metered: list[str] = []
         self.running: tuple[float, float] | None = None
-        self.named: dict[str, str] = {}
+        self.named: dict[str, tuple[str, float | None]] = {}
         self.failed = 0
+
+    def read(self, line: str) -> list[Statement]:
+        """A line's statements; what was typed has no place, and the session's threads are declared."""
+        threads = [thread.name for thread in self.session.net.threads]
+        return [replace(statement, line=0) for statement in parse(line, file="line", threads=threads).statements]
 
     def say(self, what: object) -> None:
         """Print an answer."""
@@ -88,7 +95,7 @@ class Commands(cmd.Cmd):
         if signal not in self.session.net.signals:
             hint = nearest(signal, self.session.net.signals)
             raise UsageError("no such signal", given=signal, hint=hint or None)
-        session = self.session.told(parse(f"{signal} = {value}", file="line").statements)
+        session = self.session.told(self.read(f"{signal} = {value}"))
         self.session = session.put(signal, session.net.initial[signal])
 
     def do_gets(self, line: str) -> None:
@@ -206,7 +213,7 @@ class Commands(cmd.Cmd):
         return sorted(name.removeprefix("do_") for name in self.get_names() if name.startswith("do_") and name.islower())
 
     def _sentence(self, word: str, line: str) -> None:
-        self.session = self.session.told(parse(f"{word} {line}", file="line").statements)
+        self.session = self.session.told(self.read(f"{word} {line}"))
 
     def _step(self, count: int) -> None:
         self.session = self.session.stepped(count)

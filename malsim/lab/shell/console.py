@@ -13,7 +13,6 @@ from malsim.lab.shell.commands import Commands
 from malsim.lab.shell.complete import candidates
 from malsim.lab.shell.hal_script import open_script
 from malsim.lab.shell.halcmd import HalCommands
-from malsim.netlist import Fault, parse
 from malsim.netlist.hal.tokens import substituted
 from malsim.netlist.language.faults import NetlistError, nearest
 from malsim.netlist.language.handles import reads_as_handle
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from malsim.lab.shell.hal_script import HalScript
+    from malsim.netlist import Fault
 
 __all__ = ["Console"]
 
@@ -119,7 +119,7 @@ class Console(HalCommands):
         if line.split()[1:2] != ["="] and not reads_as_handle(word.lstrip("^").partition("@")[0]):
             hint = ELSEWHERE.get(word) or nearest(word, self.names()) or "help lists them"
             raise UsageError("unknown command", given=word, hint=hint)
-        self.session = self.session.told(parse(line, file="line").statements)
+        self.session = self.session.told(self.read(line))
 
     def preloop(self) -> None:
         """Let completion see whole addresses."""
@@ -159,7 +159,7 @@ def _no_value(word: str) -> None:
 def _placed(fault: Fault, where: str) -> str:
     """A fault of a line that was typed needs no place; one of a script gets the script's."""
     text = str(fault)
-    for own in (f"{fault.where}: ", "line:1: "):
+    for own in (f"{fault.where}: ", "line:1: ", "line: "):
         if fault.file in {"line", "here"} and text.startswith(own):
             text = text.removeprefix(own)
     return f"{where}{text}"

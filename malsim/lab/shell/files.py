@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Opened", "document", "of_run", "open_session", "readable", "text", "write"]
 
 TEXTS = (".malnet", ".hal")
+SECOND = 1e3  # ms
 STORES = (".sqlite", ".sqlite3", ".db", ".store")
 
 
@@ -96,7 +97,8 @@ def write(session: Session, path: Path) -> str:
         if session.memory.cells["rep"].n_unique() > 1:
             raise UsageError("a netlist holds one replication", given=str(path), hint="save it as a store: FILE.sqlite")
         save_text(path, text(session))
-        return f"{path}: {session.memory.cells.height} cells, {len(session.net.instances)} instances"
+        pace = "" if session.tick == DAY else f"; it was ticked every {session.tick / SECOND:g}s: open it with --tick"
+        return f"{path}: {session.memory.cells.height} cells, {len(session.net.instances)} instances{pace}"
     if path.suffix not in STORES and not path.is_file():
         allowed = " ".join([".malnet", *STORES])
         raise UsageError("a file of this kind is not written here", given=str(path), allowed=allowed)

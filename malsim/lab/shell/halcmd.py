@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatch
+
 from malsim.errors import UsageError
 from malsim.lab.shell import edits, listing
 from malsim.lab.shell.commands import Commands
 from malsim.netlist.hal.state import SIGNAL_TYPES
 from malsim.netlist.language.statements import Wire
+from malsim.netlist.language.values import bit, exact, number
 
 __all__ = ["HalCommands"]
 
@@ -51,7 +54,42 @@ class HalCommands(Commands):
             raise UsageError("unknown signal type", given=kind, allowed=" ".join(SIGNAL_TYPES))
         if signal in self.session.net.signals or signal in self.named:
             raise UsageError("duplicate signal", given=signal)
-        self.named = {**self.named, signal: SIGNAL_TYPES[kind]}
+        self.named = {**self.named, signal: (SIGNAL_TYPES[kind], None)}
+
+    def do_sets(self, line: str) -> None:
+        """Set a signal that no pin writes: sets SIGNAL VALUE."""
+        signal, _, word = line.strip().partition(" ")
+        if not self._waits(signal) or not word:
+            super().do_sets(line)
+            return
+        kind, _ = self.named[signal]
+        value = bit(word.strip()) if kind == "bit" else number(word.strip())
+        if value is None:
+            raise UsageError(f"this is no {kind}", where=signal, given=word.strip())
+        self.named = {**self.named, signal: (kind, value)}
+
+    def do_gets(self, line: str) -> None:
+        """Print a signal: gets SIGNAL."""
+        if self._waits(line.strip()):
+            self.say(self._value(line.strip()))
+        else:
+            super().do_gets(line)
+
+    def do_show(self, line: str) -> None:
+        """Tables of what there is: show [comp|pin|param|sig|funct|thread|cell [PATTERN]]."""
+        super().do_show(line)
+        kind, pattern = [*line.split(), "", ""][:2]
+        for name, (held, _) in self.named.items() if kind in {"", "sig"} else ():
+            if self._waits(name) and (name.startswith(pattern) or fnmatch(name, pattern)):
+                self.say(f"{held}  {self._value(name)}  {name}  on no pin yet")
+
+    def _waits(self, signal: str) -> bool:
+        """Whether it was named, and no net has made it yet."""
+        return signal in self.named and signal not in self.session.net.signals
+
+    def _value(self, signal: str) -> str:
+        kind, value = self.named[signal]
+        return listing.written_one(value or 0.0, kind)
 
     def do_delsig(self, line: str) -> None:
         """Take every pin off a signal, which is gone then: delsig SIGNAL|all."""
@@ -79,7 +117,11 @@ class HalCommands(Commands):
         super().do_net(line)
         new = self.session.statements[-1:]
         signal = new[0].signal if new and isinstance(new[0], Wire) else ""
-        wanted = self.named.get(signal)
-        if wanted is not None and (found := self.session.net.signals[signal].type) != wanted:
+        if signal not in self.named:
+            return
+        (wanted, value), made = self.named[signal], self.session.net.signals[signal]
+        if made.type != wanted:
             self.session = before
-            raise UsageError("the signal was named with another type", given=f"{signal}: {found}", allowed=wanted)
+            raise UsageError("the signal was named with another type", given=f"{signal}: {made.type}", allowed=wanted)
+        if value is not None and made.writer is None and signal not in self.session.net.initial:
+            super().do_sets(f"{signal} {exact(value)}")

@@ -46,6 +46,8 @@ def loadrt(text: Text, arguments: list[str]) -> None:
         text.fault("names", "give names or a count, not both")
     elif _count(component, given) + len(text.instances) > LIMITS["instances"] and "names" not in given:
         text.fault(name, "too many instances", allowed=f"at most {LIMITS['instances']} of a text")
+    elif component.most and len(_names(component, given)) > component.most:
+        text.fault(name, "too many instances", allowed=f"at most {component.most} of {name}")
     else:
         for place, instance in enumerate(_names(component, given)):
             _instance(text, component, instance, {key: _own(key, value, place) for key, value in given.items()})
@@ -84,7 +86,7 @@ def _count(component: Component, given: dict[str, str]) -> float:
     if component.single:
         return 1
     count = next((float(value) for name in _COUNTS if (value := given.get(name, "")).isdecimal()), None)
-    if count is not None:
+    if count:
         return count
     lists = [[one for one in given[key].split(",") if one not in {"", "-1"}] for key in _LISTS if key in given]
     return max([len(one) for one in lists if component.name not in {"logic", "demux"}], default=component.count)

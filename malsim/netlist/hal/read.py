@@ -91,6 +91,7 @@ def read_hal(
     text = Text(file)
     lines = commands(text, source, file, folder, variables or {})
     for _, words, _ in lines:
+        text.netted |= _signals(words)
         if words[:1] == ["setp"] and len(words) > 2:  # noqa: PLR2004 - a pin and a value
             text.foresee(words[1], words[2])
         elif words[1:2] == ["="] and len(words) > 2:  # noqa: PLR2004
@@ -128,11 +129,19 @@ def _command(text: Text, words: list[str]) -> None:
         text.statements.append(text.where)
 
 
+def _signals(words: list[str]) -> set[str]:
+    """The signal that a line puts pins on."""
+    at = {"net": 1, "linksp": 1, "linkps": 2}.get(words[0] if words else "", len(words))
+    return set(words[at : at + 1])
+
+
 def _net(text: Text, words: list[str]) -> None:
     signal, *pins = words
     if not pins:
         raise ValueError
     ends = tuple(End(ours) for hals in pins for ours in text.pins(hals))
+    if signal in text.named:
+        text.types_agree(text.named[signal], pins)
     if ends:
         text.signals.add(signal)
         text.statements.append(Wire(signal, ends, file=text.file, line=text.line, comment=text.comment))
@@ -153,6 +162,9 @@ def _setp(text: Text, words: list[str]) -> None:
 
 def _sets(text: Text, words: list[str]) -> None:
     signal, value = words
+    if signal in text.named and signal not in text.netted:
+        text.act("sets", signal, value)
+        return
     text.statements.append(Set(signal, value, setp=False, file=text.file, line=text.line, comment=text.comment))
 
 
@@ -194,12 +206,16 @@ def _unalias(text: Text, words: list[str]) -> None:
 
 
 def _newsig(text: Text, words: list[str]) -> None:
-    """A signal comes with its first net; its name and type are looked at here."""
+    """A signal comes with its first net; one that no net ever makes is the shell's."""
     signal, kind = words
     if kind not in SIGNAL_TYPES:
         text.fault(kind, "unknown signal type", allowed=" ".join(SIGNAL_TYPES))
     elif signal in text.signals:
         text.fault(signal, "duplicate signal")
+    else:
+        text.named[signal] = SIGNAL_TYPES[kind]
+        if signal not in text.netted:
+            text.act("newsig", signal, kind)
     text.signals.add(signal)
 
 

@@ -12,7 +12,7 @@ from malsim.netlist.language.values import bit, exact, number
 from ops.pin.units import is_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from malsim.netlist.hal.parts import HalInstance
     from malsim.netlist.language.statements import Statement
@@ -44,7 +44,8 @@ class Text:
     """Statements and actions so far, instances by HAL's name, functions, threads, aliases, the base period (s), faults.
 
     Statements are only added; what takes some away (`unlinkp`, `unload` …) is an action, so that a run does all in order.
-    `placed` are the instances that were ever loaded, `instances` those that still are.
+    `placed` are the instances that were ever loaded, `instances` those that still are; `netted` are all
+    signals with a net somewhere in the text, `named` the types that newsig gave.
     """
 
     file: str
@@ -54,6 +55,8 @@ class Text:
     instances: dict[str, HalInstance] = field(default_factory=dict)
     placed: dict[str, HalInstance] = field(default_factory=dict)
     signals: set[str] = field(default_factory=set)
+    netted: set[str] = field(default_factory=set)
+    named: dict[str, str] = field(default_factory=dict)
     functions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     threads: dict[str, list[str]] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
@@ -110,6 +113,19 @@ class Text:
             problem = f"{op} has no counterpart of this pin of {component.name}"
             self.fault(hals, problem, allowed=known if word not in component.pins else "")
         return tuple(Word.at(address, self.line, 1) for address in ours)
+
+    def types_agree(self, wanted: str, pins: Sequence[str]) -> None:
+        """Note pins that are a bit where the signal was named no bit, or the other way; all of HAL's numbers go together."""
+        for hals in pins:
+            name, word = self.split(hals)
+            placed = self.instances.get(name)
+            if placed is None or word in {added for factors in placed.component.add.values() for added in factors}:
+                continue
+            for address in placed.addresses(word)[:1]:
+                part, pin = placed.part(address)
+                found = part.sheet.slots[pin].pin.type
+                if (found == "bit") != (wanted == "bit"):
+                    self.fault(hals, f"the signal was named a {wanted}, and this pin is a {found}")
 
     def settings(self, hals: str, given: str) -> list[Statement]:
         """What sets a HAL pin: a day for every second, what HAL rewrites rewritten."""

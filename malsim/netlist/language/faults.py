@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.statements import Statement
 
-__all__ = ["Fault", "NetlistError", "nearest"]
+__all__ = ["Fault", "NetlistError", "at_line", "nearest"]
 
 MOST_SHOWN = 50
 MOST_COMPARED = 300
@@ -75,6 +75,11 @@ class NetlistError(MalsimError, ValueError):
         shown = [str(fault) for fault in self.faults[:MOST_SHOWN]]
         more = len(self.faults) - len(shown)
         return "\n".join([*shown, f"… and {more} more"] if more else shown)
+
+
+def at_line(statement: Statement) -> str:
+    """Where a statement stands, to end a message with; nothing for one that was typed."""
+    return f" at line {statement.line}" if statement.line else ""
 
 
 def nearest(word: str, names: Iterable[str]) -> str:

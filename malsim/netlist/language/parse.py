@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["parse", "scan", "undeclared_threads"]
 
 
-def parse(source: str | bytes, *, file: str = "netlist") -> Document:
+def parse(source: str | bytes, *, file: str = "netlist", threads: Iterable[str] = ()) -> Document:
     """Read a netlist; it knows the language's words and no op, cell or file.
 
     Parameters
@@ -31,6 +31,8 @@ def parse(source: str | bytes, *, file: str = "netlist") -> Document:
         The text, or its bytes in UTF-8.
     file
         What faults call it.
+    threads
+        Those that are declared elsewhere.
 
     Raises
     ------
@@ -42,7 +44,7 @@ def parse(source: str | bytes, *, file: str = "netlist") -> Document:
     """
     document, faults = scan(source, file=file)
     if not any(isinstance(statement, Source) for statement in document.statements):
-        faults += undeclared_threads(document.statements)
+        faults += undeclared_threads(document.statements, threads)
     if faults:
         raise NetlistError(sorted(faults, key=lambda fault: (fault.line, fault.column)))
     return document
@@ -73,9 +75,9 @@ def _sentence(reading: Reading) -> Statement | None:
     return build(tree, reading, comment)
 
 
-def undeclared_threads(statements: Iterable[Statement]) -> list[Fault]:
+def undeclared_threads(statements: Iterable[Statement], threads: Iterable[str] = ()) -> list[Fault]:
     """A fault for every `addf` onto a thread that no line before it declares; `tick` always exists."""
-    declared, faults = {"tick"}, []
+    declared, faults = {"tick", *threads}, []
     for statement in statements:
         if isinstance(statement, Thread):
             declared.add(statement.name)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from malsim.netlist.language.facts import instances as names_of
-from malsim.netlist.language.faults import Fault, nearest
+from malsim.netlist.language.faults import Fault, at_line, nearest
 from malsim.netlist.language.lexicon import COMPILED, PROGRAMS
 from malsim.netlist.language.statements import Load, Schedule
 from malsim.netlist.wiring.net import Instance
@@ -76,7 +76,7 @@ def _load(statement: Load, sheets: _Sheets, made: dict[str, Instance | None], fa
     for name in names_of(statement):
         if name in made:
             before = made[name]
-            where = f" at line {before.made.line}" if before else ""
+            where = at_line(before.made) if before else ""
             faults.append(Fault.at(statement, name, f"an instance of this name is loaded already{where}"))
         made[name] = Instance(name, sheet, statement.domain or "run", statement) if sheet else None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from malsim.errors import AddressError
 from malsim.netlist.language.address import Call, Path, Pin, Reduced, Row
-from malsim.netlist.language.faults import Fault
+from malsim.netlist.language.faults import Fault, at_line
 from malsim.netlist.language.lexicon import SCORES
 from malsim.netlist.language.statements import Wire
 from malsim.netlist.wiring.instances import typed
@@ -134,7 +134,7 @@ def _signal(name: str, links: list[Link], faults: list[Fault]) -> Signal:
     for link in writers[1:]:
         reads = isinstance(link.address, (Path, Row, Reduced, Call))
         hint = "reduce them: mean(…)" if reads else "merge them with an op such as or2"
-        problem = f"{name} is written already, by {writers[0].word} at line {writers[0].statement.line}"
+        problem = f"{name} is written already, by {writers[0].word}{at_line(writers[0].statement)}"
         faults.append(Fault.at(link.statement, link.word, problem, hint=hint))
     kind = (writers or links)[0].type if links else "float"
     for link in links:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from malsim.netlist.language.facts import place
-from malsim.netlist.language.faults import Fault, nearest
+from malsim.netlist.language.faults import Fault, at_line, nearest
 from malsim.netlist.language.lexicon import COMPILED, PROGRAMS
 from malsim.netlist.language.statements import Schedule
 from malsim.netlist.language.statements import Thread as Declared
@@ -45,7 +45,8 @@ def threads(
 
 def _add(statement: Schedule, functions: list[str], added: dict[str, Schedule], faults: list[Fault]) -> None:
     if before := added.get(statement.op):
-        problem = f"this function was added already, at line {before.line}"
+        where = at_line(before)
+        problem = f"this function was added already{where and ','}{where}"
         faults.append(Fault.at(statement, statement.op, problem, hint="a function is on one thread, once"))
         return
     added[statement.op] = statement
