@@ -11,7 +11,7 @@ from pathlib import Path
 
 from malsim.errors import UsageError
 
-__all__ = ["Example", "copy", "examples"]
+__all__ = ["Example", "copy", "examples", "where_shipped"]
 
 FOLDERS = ("scenarios", "notebooks")
 LEFT_OUT = (".png", ".pyc")
@@ -48,6 +48,16 @@ def examples() -> list[Example]:
     ]
 
 
+def where_shipped(file: str) -> str:
+    """How to come by the shipped file of a name; empty where none has it.
+
+    >>> where_shipped("poisoner.toml"), where_shipped("mine.toml")
+    ('`malsim examples poisoner -o .` writes scenarios/poisoner.toml', '')
+    """
+    found = next((example for example in examples() if example.path.name == file), None)
+    return "" if found is None else f"`malsim examples {found.path.stem} -o .` writes {found.name}"
+
+
 def copy(names: list[str], folder: Path) -> list[Path]:
     """Copy examples into a folder, each with what it names; all where no name is given. Nothing is overwritten.
 
@@ -71,7 +81,7 @@ def copy(names: list[str], folder: Path) -> list[Path]:
 
 def _named(name: str, known: list[Example]) -> Example:
     for example in known:
-        if name in (example.name, example.path.name, example.path.stem):
+        if name in (example.path.name, example.path.stem) or f"/{example.name}".endswith(f"/{name}"):
             return example
     near = get_close_matches(name, [example.path.stem for example in known], n=3)
     raise UsageError("no such example", given=name, hint=f"try {', '.join(near)}" if near else "`malsim examples` lists all")

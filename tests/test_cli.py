@@ -75,7 +75,7 @@ def test_replay_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFix
     found = json.loads(captured.out)
     assert "1 bad rows left out" in captured.err
     assert set(found) == {
-        "objects", "accuracy", "accuracy_ci", "auc", "brier", "log_loss", "ece", "settled", "ticks", "baselines",
+        "objects", "accuracy", "accuracy_ci", "auc", "brier", "log_loss", "ece", "settled", "ticks", "refused", "baselines",
     }  # fmt: skip
     assert (found["objects"], found["accuracy"], found["auc"], found["settled"]) == (1, 1.0, None, True)
     assert set(found["baselines"]) == {"majority", "stated", "dawid_skene"}

@@ -99,3 +99,25 @@ def test_tab_shows_what_there_is_and_signatures_their_arguments() -> None:
         assert name in dir(ms)
         kinds = [each.kind for each in inspect.signature(getattr(ms, name)).parameters.values()]
         assert inspect.Parameter.POSITIONAL_OR_KEYWORD in kinds, name
+
+
+def test_checks_begun_from_the_template_hold_of_an_imported_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["import", str(ROOT / "scenarios/stores/atlas.json"), "-o", "memory.sqlite"]) == 0
+    assert main(["new", "checks.toml", "--template", "checks"]) == 0
+    assert main(["test", "--on", "memory.sqlite", "checks.toml"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        (["run", "poisoner.toml"], "`malsim examples poisoner -o .` writes scenarios/poisoner.toml"),
+        (["axioms", "mine:Votes"], "`malsim new mine.py --template memory` begins one"),
+    ],
+)
+def test_what_is_not_there_is_offered(
+    command: list[str], hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 2
+    assert hint in capsys.readouterr().err

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from malsim.cli import main
+from malsim.examples import copy, examples
+from malsim.parsers import command_parsers
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -36,3 +42,20 @@ def test_its_set_up_commands_stand_in_it() -> None:
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"(?:scenarios|tests|malsim|ops)/[\w./]*\w", TEXT))))
 def test_its_paths_exist(path: str) -> None:
     assert (ROOT / path).exists()
+
+
+WANTED = re.findall(r"^\|[^|]*\| `(malsim[^|]*)` \|", TEXT, flags=re.MULTILINE)
+SLOW = ("compare", "run", "test", "tune", "tripwire")  # the tests of the manual's pages run them
+
+
+def test_what_i_want_to_do_is_done_by_the_command_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy([example.name for example in examples()], tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    assert len(WANTED) > 10
+    for row in " && ".join(WANTED).split(" && "):
+        words = shlex.split(row)[1:]
+        assert command_parsers()[words[0]].parse_args(words[1:])
+        if words[0] not in SLOW:
+            assert main([*words, *(["--once"] if words[0] == "watch" else [])]) in (0, 1), row

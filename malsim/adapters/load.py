@@ -41,6 +41,8 @@ def load_factory(name: str) -> Callable[[], UserMemory]:
             found = getattr(found, part)
     except (Exception, SystemExit) as problem:
         hint = "is it in this folder, and does it import?"
+        if isinstance(problem, ModuleNotFoundError) and problem.name == module:
+            hint = f"run this in its folder; `malsim new {module}.py --template memory` begins one"
         raise AdapterError(f"cannot be imported: {type(problem).__name__}: {problem}", where=name, hint=hint) from problem
     if not callable(found):
         raise AdapterError("no factory", where=name, given=type(found).__name__, hint="name a class or a function")

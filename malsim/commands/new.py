@@ -3,6 +3,7 @@
 malsim new my.toml                                   a world: facts, writers, a reader
 malsim new my.toml --template claims                 claims written by hand
 malsim new my.toml --template tripwire               an alarm on a decision
+malsim new checks.toml --template checks              checks of a store: malsim test --on, malsim watch
 malsim new my_memory.py --template memory            a memory of your own
 malsim new .github/workflows/memory.yml --template ci
 """
@@ -22,6 +23,7 @@ TEMPLATES = {  # the file of each, the ending of what is written, and what to do
     "world": ("world.toml", ".toml", JUDGE),
     "claims": ("claims.toml", ".toml", JUDGE),
     "tripwire": ("tripwire.toml", ".toml", JUDGE + ", measure its alarm with `malsim tripwire --scenario {path}`"),
+    "checks": ("checks.toml", ".toml", "hold a store to it: `malsim test --on memory.sqlite {path}`, or `malsim watch`"),
     "memory": ("memory.txt", ".py", "try it from its folder: `malsim axioms {path.stem}:Latest`"),
     "ci": ("ci.yml", ".yml", "it judges scenarios/ on every push; `malsim docs ci` has GitLab's"),
 }

@@ -11,7 +11,7 @@ from malsim.netlist.wiring.link import link
 from malsim.netlist.wiring.loops import loops
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from malsim.netlist.language.statements import Document, Statement
     from malsim.netlist.wiring import Net
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["lint"]
 
 
-def lint(document: Document, palette: Callable[[str], Sheet] | None = None, *, net: Net | None = None) -> list[Fault]:
+def lint(
+    document: Document,
+    palette: Callable[[str], Sheet] | None = None,
+    *,
+    net: Net | None = None,
+    inputs: Collection[str] = (),
+) -> list[Fault]:
     """Look over a netlist that links.
 
     Parameters
@@ -31,6 +37,8 @@ def lint(document: Document, palette: Callable[[str], Sheet] | None = None, *, n
         As for `malsim.netlist.wiring.link`.
     net
         What it links to, where that is known already.
+    inputs
+        Signals that are fed from outside, as by a scenario's `[[netlist.input]]`.
 
     Returns
     -------
@@ -45,16 +53,17 @@ def lint(document: Document, palette: Callable[[str], Sheet] | None = None, *, n
         Where it does not link.
     """
     net = net or link(document, palette)
-    notes = [*_signals(net), *_late(net), *_instances(net), *_loops(net), *_documented(net), *_ignored(document.statements)]
+    notes = [*_signals(net, inputs), *_late(net), *_instances(net), *_loops(net), *_documented(net)]
+    notes += _ignored(document.statements)
     return sorted(notes, key=lambda note: (note.file != document.name, note.file, note.line, note.column))
 
 
-def _signals(net: Net) -> Iterator[Fault]:
+def _signals(net: Net, inputs: Collection[str]) -> Iterator[Fault]:
     for signal in net.signals.values():
         if not signal.links:
             continue
         statement = signal.links[0].statement
-        if signal.writer is None and signal.name not in net.initial:
+        if signal.writer is None and signal.name not in net.initial and signal.name not in inputs:
             hint = f"wire an output to it, or set it: {signal.name} = VALUE"
             yield Fault.at(statement, statement.signal, "nothing writes this signal", hint=hint)
         if not signal.readers:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.engine.adapter import Adapter, Phrases
 from malsim.errors import RulesError, ScenarioError
+from malsim.examples import where_shipped
 from malsim.finite import in_days
 from malsim.laws import shipped_laws
 from malsim.memory import Rules
@@ -53,7 +54,8 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
     path = Path(path)
     if not path.is_file():
         near = [found.name for found in sorted(path.parent.glob("*.toml"))] if path.parent.is_dir() else []
-        raise ScenarioError("no such scenario file", given=str(path), hint=_nearest(path.name, near, "check the path"))
+        hint = _nearest(path.name, near, where_shipped(path.name) or "check the path")
+        raise ScenarioError("no such scenario file", given=str(path), hint=hint)
     if path.stat().st_size > LARGEST:
         raise ScenarioError(
             "scenario file too large", where=str(path), given=f"{path.stat().st_size} bytes", allowed="64 MiB"

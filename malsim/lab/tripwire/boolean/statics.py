@@ -17,7 +17,7 @@ from malsim.netlist.lint import lint
 from malsim.netlist.wiring import link
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from malsim.lab.tripwire.boolean.explore import Explored
     from malsim.lab.tripwire.boolean.machine import Bools
@@ -49,13 +49,15 @@ class Finding:
         return f"{self.kind}: {self.fault}"
 
 
-def statics(document: Document, *, tick: float = 8.64e7) -> list[Finding]:
+def statics(document: Document, *, tick: float = 8.64e7, inputs: Collection[str] = ()) -> list[Finding]:
     """Everything that can be said of a netlist without a stream: lint's notes, then what its Boolean part can never do.
 
     Parameters
     ----------
     tick
         Milliseconds between two scans.
+    inputs
+        Signals that are fed from outside.
 
     Raises
     ------
@@ -66,7 +68,7 @@ def statics(document: Document, *, tick: float = 8.64e7) -> list[Finding]:
     """
     net = link(document)
     part = part_of(net)
-    found = [Finding("wiring", fault.words, fault) for fault in lint(document)]
+    found = [Finding("wiring", fault.words, fault) for fault in lint(document, net=net, inputs=inputs)]
     found += _unwired(net)
     if part.net.instances:
         found += of_explored(explore(part, tick=tick))

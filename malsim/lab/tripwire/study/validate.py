@@ -78,7 +78,7 @@ def validate(
     tick = float(scenario.turn_every)
     seen = observe(scenario, alarm)
     part = part_of(net)
-    told, untold, findings = _states(document, part, tick)
+    told, untold, findings = _states(document, part, tick, _fed(scenario))
     name, charts = Path(document.name).name, Charts.of(seen)
     watched = {one: seen.signal(one) for one in sensors(net)}
     inner = {one: seen.signal(one) for one in inner_numbers(net)}
@@ -140,12 +140,18 @@ def _document(netlist: Document | str | Path | None) -> Document | None:
     return read(netlist)
 
 
-def _states(document: Document, part: Part, tick: float) -> tuple[Card | None, str, list[Finding]]:
+def _fed(scenario: Scenario) -> set[str]:
+    """The signals that the scenario itself writes."""
+    return {one.signal for one in scenario.netlist.inputs} if scenario.netlist else set()
+
+
+def _states(document: Document, part: Part, tick: float, inputs: set[str]) -> tuple[Card | None, str, list[Finding]]:
     """The card and the findings, or why the Boolean part is too large for them; then what lint says alone."""
     try:
-        return card(explore(part, tick=tick)) if part.net.instances else None, "", statics(document, tick=tick)
+        found = statics(document, tick=tick, inputs=inputs)
+        return card(explore(part, tick=tick)) if part.net.instances else None, "", found
     except UsageError as problem:
-        return None, str(problem), [Finding("wiring", note.words, note) for note in lint(document)]
+        return None, str(problem), [Finding("wiring", note.words, note) for note in lint(document, inputs=inputs)]
 
 
 def _with(scenario: Scenario, netlist: Document | None) -> Scenario:
