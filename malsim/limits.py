@@ -7,6 +7,7 @@ Nothing heavy is imported here, so that `--help` and pytest can state the limits
 
 from __future__ import annotations
 
+from argparse import SUPPRESS
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
@@ -27,6 +28,11 @@ def _limit(default: int, flag: str, unit: str, says: str) -> Any:
 
 _FEWER = "ask for fewer days or replications"
 _LESS = {"points": "ask for fewer points", "input": "give a smaller file"}
+
+
+def _place(flag: str) -> str:
+    """Where a parser puts what a flag is given."""
+    return flag.strip("-").replace("-", "_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,13 +92,16 @@ fewer days or replications, or allow it: --max-replications 200000
         for limit in fields(cls):
             if limit.metadata:
                 said = f"{limit.metadata['says']}; default {limit.default:,}"
-                add(f"{prefix}{limit.metadata['flag']}", type=int, metavar=limit.metadata["unit"], help=said)
+                new = f"{prefix}{limit.metadata['flag']}"
+                add(new, type=int, metavar=limit.metadata["unit"], help=said)
+                old = new.replace("max-", "largest-" if limit.metadata["unit"] == "BYTES" else "most-")
+                add(old, type=int, dest=_place(new), help=SUPPRESS)  # the older name, for a release
 
     @classmethod
     def of(cls, given: argparse.Namespace, *, prefix: str = "--") -> Limits:
         """The limits that flags declared by `options` ask for."""
         asked = {
-            limit.name: getattr(given, f"{prefix}{limit.metadata['flag']}".strip("-").replace("-", "_"))
+            limit.name: getattr(given, _place(f"{prefix}{limit.metadata['flag']}"))
             for limit in fields(cls)
             if limit.metadata
         }
