@@ -29,7 +29,7 @@ def cell(reading: Reading, parts: Parts, where: Where) -> Cell:
         reading.handle(first, skip=int(expand)),
         plain(title),
         values=tuple(_value(reading, word) for word in rest if word.type == "VALUE"),
-        edges=tuple(_edge(reading, words) for words in parts.edges),
+        edges=_edges(reading, parts),
         trailer=_trailer(reading, rest),
         expand=expand,
         remark=tuple(map(str, parts.remark)),
@@ -40,8 +40,7 @@ def cell(reading: Reading, parts: Parts, where: Where) -> Cell:
 def edges(reading: Reading, parts: Parts, where: Where) -> Edges:
     """`dec_a3ee supports> obs_9c1f(+.6) contradicts> obs_77aa (-.8)`, or without the first word."""
     source = reading.handle(parts.words[0]) if parts.words else ""
-    made = tuple(_edge(reading, words) for words in parts.edges)
-    return Edges(source, made, remark=tuple(map(str, parts.remark)), **where)
+    return Edges(source, _edges(reading, parts), remark=tuple(map(str, parts.remark)), **where)
 
 
 def body(_: Reading, parts: Parts, where: Where) -> Body:
@@ -53,6 +52,12 @@ def prop(reading: Reading, parts: Parts, where: Where) -> Prop:
     """`prop field value…`."""
     field, *values = parts.words
     return Prop(reading.word(field), tuple(map(plain, values)), **where)
+
+
+def _edges(reading: Reading, parts: Parts) -> tuple[Edge, ...]:
+    """The edges of known relations: of another nothing more can be looked at."""
+    made = [_edge(reading, words) for words in parts.edges]
+    return tuple(edge for edge in made if edge.relation in RELATIONS)
 
 
 def _edge(reading: Reading, words: list[Token]) -> Edge:

@@ -1,0 +1,81 @@
+"""`check` looks at a text as `load` would: it refuses what loading refuses, and reads on past a line that is junk."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malsim.netlist import NetlistError, load
+from malsim.netlist.language.parse import scan, undeclared_threads
+from malsim.netlist.load import check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.memory import Memory
+
+LINES = """dec_aaaa "a" conf(.5)
+dec_bbbb "b" conf(.6) supports> obs_cccc (+.4)
+obs_cccc "c"
+dec_aaaa "again"
+dec_aaaa supersedes> dec_bbbb (0)
+dec_bbbb supersedes> dec_aaaa (0)
+dec_aaaa supports> dec_bbbb (-.4)
+dec_aaaa supports> dec_aaaa (.4)
+dec_bbbb likes> dec_aaaa (.1)
+  likes> dec_aaaa (.1)
+dec_aaaa supports> dec_dead (.4)
+junk junk @@
+body "text"
+prop created 3
+loadrt watch names=weak
+loadrt watch names=weak
+loadrt nothing
+net low weak.in < dec_aaaa-scores-eff
+net low weak.below
+net lone nobody.in
+setp weak.level .5
+addf weak tick
+addf weak slow
+thread slow every 3
+dec_aaaa-flags-locked = true""".splitlines()
+
+
+@cache
+def standing() -> Memory:
+    return load('obs_cccc "it stands"').memory
+
+
+def faults(text: str, memory: Memory | None) -> set[str]:
+    """What `malsim netlist check` would tell, and which cells it needs."""
+    document, junk = scan(text)
+    found = check(document, memory)
+    needed = [f"no such cell {name}" for name in found.needed]
+    return {str(fault) for fault in [*junk, *undeclared_threads(document.statements), *found.faults]} | {*needed}
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from(LINES), max_size=8), st.sampled_from([None, standing()]))
+def test_what_check_passes_loads_and_what_it_refuses_does_not(lines: Sequence[str], memory: Memory | None) -> None:
+    text = "\n".join(lines)
+    found = faults(text, memory)
+    try:
+        load(text, memory)
+    except NetlistError as error:
+        told = {str(fault) for fault in error.faults if "no such cell" not in str(fault)}
+        assert found
+        assert told <= found
+    else:
+        assert not found
+
+
+def test_every_fault_is_told_though_lines_are_junk() -> None:
+    told = "\n".join(faults("\n".join(LINES), standing()))
+    for problem in (
+        "has this key", "stands already", "supersedes itself", "wrong sign", "joins two cells", "no such relation",
+        "no sentence", "no such cell", "loaded already", "no such op", "no such instance", "no such thread",
+    ):  # fmt: skip
+        assert problem in told, problem
