@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,11 @@ class Run(BareRun):
                 "a fork has no replication alone", where="replication", hint="ms.fork(run, …, first=N, replications=1)"
             )
         return run(self.scenario, first=number, replications=1, record="all", record_every=1)
+
+    def life(self, number: int) -> Run:
+        """The older name of `replication`, for a release."""
+        warnings.warn("run.life is run.replication now", DeprecationWarning, stacklevel=2)
+        return self.replication(number)
 
     def at(self, day: float) -> Checkpoint:
         """A day to go on from under other settings: `run.at(day=30).fork(rules={"challenge_ceiling": 0.4})`."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from malsim.errors import DataError
 from malsim.memory import Rules
+from malsim.moved import renamed
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim import bench
 from malsim.sim.record.manifest import digest, versions
@@ -208,3 +209,6 @@ def _gap(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> float:
     """The largest difference beyond the tolerance, 0 if there is none; NaN equals NaN alone."""
     apart = ~np.isclose(ours, theirs, rtol=0.0, atol=TOLERANCE, equal_nan=True)
     return float(np.abs(ours[apart] - theirs[apart]).max(initial=0.0))
+
+
+__getattr__ = renamed(__name__, {"life": "one_replication"})

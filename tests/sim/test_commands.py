@@ -202,6 +202,8 @@ def test_bands_of_many_lives_are_the_quantiles_of_those_lives(world: Path) -> No
 def test_one_of_many_replications_can_be_run_again_in_full(world: Path) -> None:
     whole, banded = ms.run(world), ms.run(world, record="bands")
     alone = banded.replication(4)
+    with pytest.warns(DeprecationWarning, match="replication now"):
+        assert banded.life(4).cells.equals(alone.cells)
     assert digest(alone.cells) == digest(whole.cells.filter(pl.col("rep") == 4))
     assert digest(alone.events) == digest(whole.events.filter(pl.col("rep") == 4))
     cell = alone.memory.cells.filter(pl.col("object") == "pump")["handle"][0]
