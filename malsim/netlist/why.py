@@ -89,7 +89,10 @@ def _walk(
     current: Signal | None = signal
     while current is not None and current.name not in seen and current.name in recorded:
         seen.add(current.name)
-        step = _last(current, net, recorded[current.name].filter(pl.col("t") <= by), moved)
+        history = recorded[current.name].filter(pl.col("t") <= by)
+        if history.is_empty():  # it held no number by then
+            break
+        step = _last(current, net, history, moved)
         steps.append(step)
         by = step.since
         current = _moved_by(current, net, recorded, by)

@@ -105,7 +105,7 @@ class Bench:
             acted = self.session.acted if self.session else None
             self.reviewers = pool_of(scenario.reviewers, scenario, self.context, who=self.populations.reviewers, acted=acted)
         self._known_until = -1  # the changes of truth before this time are known to the recorder
-        self.netlist_runner = NetlistRunner.of(scenario, self.context)
+        self.netlist_runner = NetlistRunner.of(scenario, self.context, self.session.ops if self.session else None)
         self.context.log.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
         self.plant = plant_of(scenario)
         self._begin(self.plant.init(reps.tolist(), self.intake.vocabulary))

@@ -192,11 +192,12 @@ FORMS = {
     "bootstrapped": "the graph was empty", "oriented": "a session begins", "caught_up": r"a gap of [1-9]\d* turns",
     "pushed": "task: (?P<fact>.+)", "expanded": rf"{TURN}( was (?P<kind>blocked))?",
     "blocked": rf"{HANDLE}|{CLAIM}|(?P<fact>.+)", "withheld": rf"{TURN} was (?P<kind>blocked)", "acted": TURN,
-    "declined": TURN, "nudged": TURN, "written_back": TURN, "updated": TURN, "compacted": r"compact_every \d+",
+    "declined": TURN, "nudged": TURN, "wired": TURN, "written_back": TURN, "updated": TURN,
+    "compacted": r"compact_every \d+",
     "reanchored": r"reanchor_every \d+", "changed": "the world", "flipped": BY_NOISE, "perturbed": BY_NOISE,
     "lost": BY_NOISE, "doubled": BY_NOISE, "delayed": BY_NOISE, "reordered": BY_NOISE,
     "misled": r"bad on (?P<population>.+)", "escalated": f"{HANDLE}|{SIGNAL}",
-    "refused": f"{HANDLE}|{SIGNAL}", "scheduled": HANDLE, "tripped": f"{HANDLE}|{SIGNAL}", "cleared": SIGNAL,
+    "refused": f"{TURN}|{HANDLE}|{SIGNAL}", "scheduled": HANDLE, "tripped": f"{HANDLE}|{SIGNAL}", "cleared": SIGNAL,
     "webhook": SIGNAL, **dict.fromkeys(FLAGS, SIGNAL),
 }  # fmt: skip
 

@@ -42,7 +42,8 @@ DTYPES = {"float": np.float64, "int": np.int64, "bit": np.bool_}
 class State:
     """All that a net remembers: every pin, every signal, what the actuators last did, what the programs last said.
 
-    `written` are the programs that prg cells asked for, `seen` how many cells were looked through for them.
+    `written` are the programs that prg cells asked for, `seen` how many cells were looked through for them. `wired` has
+    for handles that are no cell's own the cell that each stands for, one row a replication.
     """
 
     ticks: int = 0
@@ -54,6 +55,7 @@ class State:
     topics: pl.DataFrame = field(default_factory=lambda: NO_TOPICS)
     written: tuple[Program, ...] = ()
     seen: int = 0
+    wired: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -164,8 +166,9 @@ class Engine:
         ticks = state.ticks + 1
         day = ticks * self.tick / DAY if now is None else now
         rows = Rows(
-            memory, self.replications, state.topics, first=self.first, now=day, rules=self.rules, neighbours=self._neighbours
-        )
+            memory, self.replications, state.topics, first=self.first, now=day, rules=self.rules,
+            neighbours=self._neighbours, wired=state.wired,
+        )  # fmt: skip
         state = self._fitted(state, rows)
         values: dict[str, Any] = {**state.signals, **self._loop({"clock.tick": ticks, "clock.days": day, **(inputs or {})})}
         for name, read in self.readers.items():

@@ -12,7 +12,7 @@ from malsim.memory import Rules
 from malsim.netlist.engine.neighbours import Neighbours
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -43,6 +43,8 @@ class Rows:
         Days, and `rules` the law's: ages and time constants are told by them.
     neighbours
         Those of the scan before, to be used again where edges and statuses are the same.
+    wired
+        The cells that handles stand for which are no cell's own, one row a replication.
     """
 
     def __init__(
@@ -55,9 +57,11 @@ class Rows:
         now: float = 0.0,
         rules: Rules | None = None,
         neighbours: Neighbours | None = None,
+        wired: Mapping[str, Ints] | None = None,
     ) -> None:
         self.memory, self.replications, self.known, self.first = memory, replications, topics, first
         self.now, self.rules, self._before = now, rules or Rules(), neighbours or Neighbours()
+        self.wired: Mapping[str, Ints] = wired or {}
         self._once: dict[object, Any] = {}
 
     @cached_property

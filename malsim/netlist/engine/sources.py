@@ -47,6 +47,8 @@ class Finder:
 
     def rows(self, rows: Rows, handle: str) -> Ints:
         """One row a replication, NONE where it has no such cell."""
+        if handle in rows.wired:
+            return rows.wired[handle]
         memory = rows.memory
         if memory.index is not self.index or memory.cells.height != self.height:
             self.index, self.height, self.found = memory.index, memory.cells.height, {}

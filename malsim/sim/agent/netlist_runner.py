@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +15,14 @@ from malsim.netlist import load
 from malsim.netlist.engine import Engine
 from malsim.netlist.language.statements import Body, Cell, Edges, Prop
 from malsim.sim.clock import days
-from malsim.sim.settings.netlist_config import NetlistConfig
+from malsim.sim.settings.netlist_config import NetlistConfig, op_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from malsim.memory import Memory, Rules
     from malsim.netlist.engine import Scan
+    from malsim.sim.agent.oversight.written_ops import WrittenOps
     from malsim.sim.agent.reviewer_pool import ReviewerPool
     from malsim.sim.agent.run_context import RunContext
     from malsim.sim.engine.claim_context import Array
@@ -35,7 +37,8 @@ ALARMS = ("tripped", "cleared", "conflict", "refused", "webhook", "escalated")
 class NetlistRunner:
     """A scenario's netlist, with what it remembers from one scan to the next."""
 
-    def __init__(self, wires: NetlistConfig, scenario: Scenario, context: RunContext) -> None:
+    def __init__(self, wires: NetlistConfig, scenario: Scenario, context: RunContext, ops: WrittenOps | None = None) -> None:
+        self.ops = ops
         self.wires, self.scenario, self.log, self.reps = wires, scenario, context.log, context.reps
         self.engine = Engine(
             wires.net, replications=scenario.replications, first=scenario.first, tick=scenario.turn_every,
@@ -46,12 +49,15 @@ class NetlistRunner:
         self._names = [name for name in wires.net.signals if name not in self.engine.series]
 
     @classmethod
-    def of(cls, scenario: Scenario, context: RunContext) -> NetlistRunner | None:
-        """The runner of a scenario; none where it has no netlist and nobody writes a program into the memory."""
+    def of(cls, scenario: Scenario, context: RunContext, ops: WrittenOps | None = None) -> NetlistRunner | None:
+        """The runner of a scenario; none where it has no netlist and nobody writes a program into the memory.
+
+        `ops` are those that its readers wire.
+        """
         wires, claims = scenario.netlist, scenario.claims
         if wires is None and (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any():
             wires = NetlistConfig.of("")
-        return cls(wires, scenario, context) if wires else None
+        return cls(wires, scenario, context, ops) if wires else None
 
     @property
     def budget(self) -> Array | None:
@@ -63,7 +69,7 @@ class NetlistRunner:
         scenario, document = self.scenario, self.wires.document
         coming = set(scenario.claims["handle"].drop_nulls()) | set(scenario.claims["key"].drop_nulls())
         if scenario.reader:
-            coming |= set(ten_cells()["handle"])
+            coming |= set(ten_cells()["handle"]) | {op_cell(place) for place in range(int(scenario.reader.ops))}
         holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in document.statements)
         empty = memory.cells.is_empty()  # then all replications begin alike, and one is loaded for all
         for rep in self.reps if (holds or self.wires.net.flags) and not empty else self.reps[:1]:
@@ -89,9 +95,13 @@ class NetlistRunner:
         on_verdicts: Callable[[GateResult], None],
     ) -> Memory:
         """Run the net on a memory that has just ticked; `on_verdicts` gets the verdicts on its programs' claims."""
+        if self.ops:
+            self._state = replace(self._state, wired=self.ops.wired())
         made = self.engine.scan(self._state, memory, self._inputs(at, counters, reviewers), now=days(at))
         self._state, self._labels, self.outputs = made.state, memory, dict(made.outputs)
         self._note(made, at)
+        if self.ops:
+            self.ops.read(made.state.signals)
         for one in made.happened:
             if reviewers and one.kind == "escalated":
                 reviewers.summon(one.reps, at)

@@ -41,6 +41,9 @@ class Perception(Protocol):
     def own(self, turn: Turn) -> Ints:
         """Its own latest cell about its fact."""
 
+    def watched(self, turn: Turn) -> tuple[Bools, Bools]:
+        """Which lines its ops watch, and for which of these one fires."""
+
 
 class ReaderPolicy:
     """The readers of all replications in one turn.
@@ -64,14 +67,15 @@ class ReaderPolicy:
         self._worth = self._line_worth()
         self._sensed = session.senses(turn)
         self._observes = session.observes(turn)
+        self._watched, self._fires = session.watched(turn)
 
     def work(self) -> None:
         """Open, act, learn, write, as it does unasked."""
         turn = self.turn
         self._trust()
         if self.opens.any():
-            wanted = turn.about & (np.cumsum(turn.about, axis=1) <= int(self.session.reader.wants))
-            turn.opened |= self.opens[:, None] & (turn.pushed.marked | wanted)
+            wanted = turn.about & (np.cumsum(turn.about, axis=1) <= int(self.session.reader.wants)) & ~self._watched
+            turn.opened |= self.opens[:, None] & (turn.pushed.marked | wanted | self._fires)
             self._verify()
         turn.written |= self.writes & (turn.learned != NONE)
 
@@ -136,7 +140,7 @@ class ReaderPolicy:
     def _verify(self) -> None:
         """Where the trusted line is marked and open, observe the world first and act on what agrees with that."""
         turn, line = self.turn, self._trusted
-        doubtful = self.verifies & (line != NONE) & (turn.pushed.marked & turn.opened).take(line)
+        doubtful = self.verifies & (line != NONE) & ((turn.pushed.marked | self._fires) & turn.opened).take(line)
         reader = np.flatnonzero(doubtful)
         if not reader.size:
             return

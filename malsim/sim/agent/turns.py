@@ -9,6 +9,7 @@ import numpy as np
 from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
 from malsim.sim.agent.oversight.output_checks import OutputCheck, TurnAudit
+from malsim.sim.agent.oversight.written_ops import WrittenOps
 from malsim.sim.agent.reader_policy import ReaderPolicy
 from malsim.sim.clock import milliseconds
 from malsim.sim.draws import Draws, Seats
@@ -44,6 +45,7 @@ class Session:
         self._seats = Seats(self._draws, rep=reps)
         self._who, self._form = who, form
         self._audit = TurnAudit(reader, context, who + 1, form + 1) if reader.audit_every else None
+        self.ops = WrittenOps(reader, context) if reader.policy.wires else None
         popularity = np.cumsum([fact.popularity for fact in world.facts])
         self._upto = (popularity / popularity[-1])[:-1]
         self._known = np.full((len(reps), len(world.facts)), NONE, dtype=np.int8)
@@ -91,7 +93,7 @@ class Session:
         if self._audit:
             self._audit.note(turn)
             lessons = ClaimBatch.joined([lessons, self._audit.verdicts(number, now, self.counters)])
-        return fact, self._opened(turn, len(snapshot.view)), lessons
+        return fact, self._opened(turn, snapshot), lessons
 
     def _check(self, turn: Turn, snapshot: Snapshot) -> None:
         """Hold what is to be done against the patterns, before the stop hook does; count what they catch."""
@@ -117,8 +119,9 @@ class Session:
             self._count(*self._open)
         self._open = None
 
-    def _opened(self, turn: Turn, cells: int) -> Ints:
+    def _opened(self, turn: Turn, snapshot: Snapshot) -> Ints:
         """The rows that were opened; of a cell that is opened again and again it is said that an op could watch it."""
+        cells = len(snapshot.view)
         lines = np.flatnonzero(turn.opened)
         rep, rows = lines // turn.opened.shape[1], turn.pushed.row.take(lines)
         if not lines.size:
@@ -129,6 +132,9 @@ class Session:
         reads = self._reads[rows] = self._reads[rows] + 1
         often = np.flatnonzero(reads == RECURRING)
         self._log.nudged(turn, rep[often], rows[often], RECURRING)
+        if self.ops:
+            wanted = (reads % RECURRING == 0) & ~(turn.pushed.marked | self.ops.lines(turn.pushed.row)[0]).take(lines)
+            self.ops.write(turn, rep[wanted], rows[wanted], snapshot)
         return rows
 
     def _begin(self, number: int, now: float) -> None:
@@ -179,6 +185,11 @@ class Session:
     def own(self, turn: Turn) -> Ints:
         """Its own latest cell about each turn's fact."""
         return self._own[self._places, turn.fact]
+
+    def watched(self, turn: Turn) -> tuple[Bools, Bools]:
+        """Which lines its ops watch, and for which of these one fires."""
+        none = np.zeros(turn.about.shape, dtype=bool)
+        return self.ops.lines(turn.pushed.row) if self.ops else (none, none)
 
     def _count(self, snapshot: Snapshot, turn: Turn) -> None:
         """Count the turn; what was not released did not happen."""

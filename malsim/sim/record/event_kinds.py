@@ -22,6 +22,7 @@ KINDS = {
     "pushed": "task: FACT",
     "expanded": "turn N, or turn N was blocked",
     "nudged": TURN,
+    "wired": TURN,
     "blocked": "the handle of a row never opened; the FACT of a lesson never written; turn N, where its work broke off;"
     " claim N of reader, where the gate refused the lesson",
     "withheld": "turn N was blocked",
@@ -52,6 +53,6 @@ KINDS = {
     "flagged": SIGNAL,
     "unflagged": SIGNAL,
     "conflict": SIGNAL,
-    "refused": f"{SIGNAL}; {PROGRAM}",
+    "refused": f"{SIGNAL}; {PROGRAM}; turn N, of an op that a reader may not wire",
     "scheduled": PROGRAM,
 }

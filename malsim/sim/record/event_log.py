@@ -157,6 +157,15 @@ class EventLog:
         detail = f"opened {reads} times: a recurring read is worth an op of its own"
         self.record("nudged", turn.now, rep, subject=lambda: self.handles.gather(rows), detail=detail, cause=turn.name)
 
+    def wired(self, turn: Turn, rep: Ints, rows: Ints, op: pl.Series) -> None:
+        """The reader wired an op to cells."""
+        self.record("wired", turn.now, rep, subject=lambda: self.handles.gather(rows), detail=op, cause=turn.name)
+
+    def unwired(self, turn: Turn, rep: Ints, rows: Ints, reason: str) -> None:
+        """The reader might not wire an op to cells."""
+        detail = f"no op: {reason}"
+        self.record("refused", turn.now, rep, subject=lambda: self.handles.gather(rows), detail=detail, cause=turn.name)
+
     def written(self, drafts: ClaimBatch, own: Ints, name: Callable[[], pl.Series], row: Ints) -> None:
         """Some drafts, the reader's lessons, became cells of a memory; `name` tells what its cells are called."""
         self.record("written_back", lambda: _in_days(drafts.t[own]), drafts.rep[own],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,16 +12,19 @@ from malsim.netlist import NetlistError, parse, render
 from malsim.netlist.graph.gather import gather
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.language.lexicon import LOOP_WRITES
-from malsim.netlist.language.statements import Document, Wire
+from malsim.netlist.language.statements import Document, Load, Wire
 from malsim.netlist.wiring import linked
 from malsim.netlist.wiring.blocks import inlined
 from malsim.sim.record.observables import OF_FACTS, TURN
 
 if TYPE_CHECKING:
+    from malsim.netlist.language.statements import Statement
     from malsim.netlist.wiring import Net
+    from malsim.sim.settings.reader import Reader
 
-__all__ = ["Input", "NetlistConfig"]
+__all__ = ["Input", "NetlistConfig", "op_cell", "op_name", "with_reader_ops"]
 
+READER_OP = "reader-op-"
 RESERVED = frozenset((*OF_FACTS, *TURN, "waiting"))
 
 
@@ -86,6 +89,54 @@ class NetlistConfig:
         if (kind == "bit" and given.value not in (0, 1)) or (kind == "int" and given.value != round(given.value)):
             allowed = "true or false" if kind == "bit" else "a whole number"
             raise ScenarioError("not a value of this signal", where="value", given=given.value, allowed=allowed)
+
+
+def op_name(place: int) -> str:
+    """What the op at a place is called that a reader may wire.
+
+    >>> op_name(0), op_cell(0)
+    ('reader-op-1', 'prg_reader_0001')
+    """
+    return f"{READER_OP}{place + 1}"
+
+
+def op_cell(place: int) -> str:
+    """The handle that such an op reads: no cell's own, until a reader wires it to one."""
+    return f"prg_reader_{place + 1:04x}"
+
+
+def with_reader_ops(wires: NetlistConfig | None, reader: Reader | None) -> NetlistConfig | None:
+    """The netlist with the ops that a reader may wire to cells, and none that another might.
+
+    Each is a watch on a cell's effective, which asks for a review of that cell while it is low. They are loaded and
+    scheduled, and read nothing until a reader wires them.
+    """
+    before = wires.document.statements if wires else ()
+    own = tuple(one for one in before if not _is_readers(one))
+    if reader is None or not reader.policy.wires:
+        return wires if len(own) == len(before) else _with(wires, own) if own else None
+    lines = []
+    for place in range(int(reader.ops)):
+        op, handle = op_name(place), op_cell(place)
+        lines += [
+            f"loadrt watch names={op}",
+            f"net {op}-eff {op}.in < {handle}-scores-eff",
+            f"net {op}-low {op}.below > {handle}-flags-requires_review",
+            f"setp {op}.level {reader.watch_below:g}",
+            f"addf {op} tick",
+        ]
+    return _with(wires, (*own, *parse("\n".join(lines), file="the reader's ops").statements))
+
+
+def _with(wires: NetlistConfig | None, statements: tuple[Statement, ...]) -> NetlistConfig:
+    wires = wires or NetlistConfig.of("")
+    return replace(wires, document=replace(wires.document, statements=statements))
+
+
+def _is_readers(one: Statement) -> bool:
+    """Whether a statement is of an op that a reader may wire."""
+    names = one.names if isinstance(one, Load) else [getattr(one, name, "") for name in ("signal", "address", "op")]
+    return any(name.startswith(READER_OP) for name in names)
 
 
 def _taken(wire: Wire) -> Fault:

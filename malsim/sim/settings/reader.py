@@ -10,7 +10,7 @@ from malsim.parameters import Param, checked
 
 __all__ = ["PARAMS", "POLICIES", "Policy", "Reader"]
 
-Behaviour = Literal["obedient", "lazy", "hurried", "forgetful", "stubborn", "forgets_rules"]
+Behaviour = Literal["obedient", "lazy", "hurried", "forgetful", "stubborn", "forgets_rules", "writes_ops"]
 Trust = Literal["effective", "effective*currency"]
 
 
@@ -19,7 +19,7 @@ class Policy:
     """What a reader does unasked.
 
     It `opens` rows marked ^, `verifies` a marked row before it acts on it, `uses_scores` of a line instead of its title
-    alone, `writes` back what it learned.
+    alone, `writes` back what it learned, and `wires` an op to a cell that it opens again and again.
     """
 
     says: str
@@ -27,6 +27,7 @@ class Policy:
     verifies: bool = True
     uses_scores: bool = True
     writes: bool = True
+    wires: bool = False
 
 
 POLICIES: dict[str, Policy] = {
@@ -38,6 +39,8 @@ POLICIES: dict[str, Policy] = {
     "stubborn": Policy("ignores flags: opens marked rows only when blocked, and acts on them all the same",
                        opens=False, verifies=False),
     "forgets_rules": Policy("obedient in a share of its turns that halves each half_life, else hurried and forgetful"),
+    "writes_ops": Policy("obedient, and wires a watch to a cell that it opens again and again: then opens it only when"
+                         " that fires, and looks for itself before it acts on it", wires=True),
 }  # fmt: skip
 
 PARAMS = {
@@ -56,6 +59,8 @@ PARAMS = {
     "sure_above": Param(1.0, "1", "stated confidence above which the stop hook refuses what nobody verified", 0.0, 1.0),
     "audit_every": Param(0.0, "turns", "turns from one look of an outside verifier at the last turns to the next", 0.0, 1e9),
     "audit_accuracy": Param(0.95, "1", "accuracy of that look", 0.0, 1.0),
+    "ops": Param(8.0, "ops", "most ops it has wired at a time (writes_ops)", 1.0, 64.0),
+    "watch_below": Param(0.6, "1", "effective below which such an op fires (writes_ops)", 0.0, 1.0),
     "limit": Param(10.0, "lines", "most lines of a mini-index", 1.0, 1_000.0),
     "budget_words": Param(900.0, "words", "most words of a mini-index", 1.0, 1e6),
 }
@@ -86,6 +91,8 @@ class Reader:
     audit_every: float = 0.0
     audit_accuracy: float = 0.95
     banned: str = ""
+    ops: float = 8.0
+    watch_below: float = 0.6
     limit: float = 10.0
     budget_words: float = 900.0
 

@@ -16,7 +16,7 @@ from malsim.memory.gate.claims import as_claims
 from malsim.memory.rules import Rules
 from malsim.sim.clock import DAY, milliseconds, read_spans
 from malsim.sim.settings.law_parameters import checked_law
-from malsim.sim.settings.netlist_config import NetlistConfig
+from malsim.sim.settings.netlist_config import NetlistConfig, with_reader_ops
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -127,6 +127,7 @@ class Scenario:
         law, settings = (self.adapter.name, {}) if self.adapter else self._checked_law()
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "law_settings", settings)
+        object.__setattr__(self, "netlist", with_reader_ops(self.netlist, self.reader))
         names = [fact.name for fact in self.facts]
         for name in names:
             if names.count(name) > 1:

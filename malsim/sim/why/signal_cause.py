@@ -13,7 +13,7 @@ from malsim.netlist.programs import programs
 from malsim.netlist.programs.members import members
 from malsim.netlist.why import why
 from malsim.sim.clock import days
-from malsim.sim.settings.netlist_config import NetlistConfig
+from malsim.sim.settings.netlist_config import NetlistConfig, op_cell, op_name
 from malsim.sim.why import cell_cause
 from malsim.sim.why.cell_readers import as_of
 
@@ -97,13 +97,22 @@ def _moved(run: RunData, word: str, since: float, rep: int) -> str:
     if isinstance(inner, Pin) and str(inner) in LOOP_WRITES:
         return _outside(run, str(inner), since)
     if isinstance(inner, Path) and not inner.hops and _is_effective(inner):
+        handle = _wired_to(run, inner.handle, since, rep)
         try:
-            found = cell_cause.explain(run, inner.handle, t=since, rep=rep)
+            found = cell_cause.explain(run, handle, t=since, rep=rep)
         except AddressError:  # it was not recorded, or not there yet
             return _entered(run, since, rep)
         sources = found.contributions["source"].to_list()
-        return "; ".join(filter(None, (found.moved, _entered(run, since, rep, [inner.handle, *sources]))))
+        return "; ".join(filter(None, (found.moved, _entered(run, since, rep, [handle, *sources]))))
     return _entered(run, since, rep) or _aged(inner)
+
+
+def _wired_to(run: RunData, handle: str, since: float, rep: int) -> str:
+    """The cell that a handle of the reader's ops stood for, else the handle itself."""
+    wired = run.events.filter((pl.col("kind") == "wired") & (pl.col("rep") == rep) & (pl.col("t") <= since))
+    ops = {op_cell(place): op_name(place) for place in range(int(run.scenario.reader.ops) if run.scenario.reader else 0)}
+    own = wired.filter(pl.col("detail").str.starts_with(f"{ops.get(handle, handle)}:"))
+    return str(own["subject"][-1]) if own.height else handle
 
 
 def _outside(run: RunData, pin: str, since: float) -> str:

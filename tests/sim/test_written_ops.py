@@ -1,0 +1,97 @@
+"""A reader that wires an op to a cell that it opens again and again: what it reads then, what it is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from malsim.sim import bench
+from malsim.sim.settings.netlist_config import NetlistConfig, op_cell
+from malsim.sim.settings.population import Population
+from malsim.sim.settings.reader import Reader
+from malsim.sim.settings.scenario import Scenario
+from malsim.sim.world import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.sim.run import Run
+
+
+def scenario(**reader: Any) -> Scenario:
+    """Two facts and writers who mostly agree about them, one of whom is too sure of itself."""
+    settings = {"behaviour": "writes_ops", "watch_below": 0.7, "wants": 5, "observes": 0.1, **reader}
+    honest = Population(behaviour="honest", count=2, rate=0.1, settings={"accuracy": 0.97}, verification="checked")
+    sure = Population(behaviour="overconfident", rate=0.2, settings={"accuracy": 0.8}, verification="checked")
+    return Scenario(
+        facts=tuple(Fact(name=name) for name in ("tide", "wind")), writers=(honest, sure), days=50.0, replications=6, seed=5,
+        reader=Reader(**settings),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return bench.run(scenario())
+
+
+def of(run: Run, *kinds: str) -> pl.DataFrame:
+    return run.events.filter(pl.col("kind").is_in(kinds))
+
+
+def test_a_cell_that_recurs_is_watched_and_opened_only_when_it_is_marked_or_its_op_fires(run: Run) -> None:
+    """Of all cells wired, none is opened as wanted on a day before which its op did not fire."""
+    wired = of(run, "wired")
+    assert wired.height > 6
+    ops = wired.with_columns(op=pl.col("detail").str.extract(r"^(reader-op-\d+):"))
+    fired = run.signals.filter(pl.col("signal").str.ends_with("-low") & (pl.col("value") == 1))
+    fired = fired.select("rep", op=pl.col("signal").str.strip_suffix("-low"), t=pl.col("t") + 1)
+    last = ops.unique(["rep", "op"], keep="last")  # an op that was wired anew is asked of its last cell only
+    opened = of(run, "expanded").filter(pl.col("detail") == "wanted").join(last, on=["rep", "subject"], suffix="_wired")
+    opened = opened.filter(pl.col("t") > pl.col("t_wired"))
+    assert opened.join(fired, on=["rep", "op", "t"], how="anti").is_empty()
+    assert of(run, "flagged").height > 0
+    before = bench.run(scenario(behaviour="obedient"))
+    assert of(run, "expanded").height < 0.95 * of(before, "expanded").height
+    assert before.scenario.netlist is None
+
+
+def test_every_event_of_it_has_a_cause(run: Run, unresolved: Callable[[Run], list[tuple[object, ...]]]) -> None:
+    assert unresolved(run) == []
+
+
+def test_a_replication_alone_is_as_among_others(run: Run) -> None:
+    alone = bench.run(scenario().replace(first=2, replications=1))
+    for name in ("cells", "signals", "events"):
+        assert_frame_equal(getattr(alone, name), getattr(run, name).filter(pl.col("rep") == 2))
+
+
+def test_it_has_no_more_ops_than_it_may(run: Run) -> None:
+    few = bench.run(scenario(ops=1))
+    assert of(few, "refused").filter(pl.col("detail") == "no op: all 1 watch active cells").height > 0
+    assert {word.partition(":")[0] for word in of(few, "wired")["detail"]} == {"reader-op-1"}
+    assert of(run, "refused").is_empty()
+
+
+def test_why_follows_an_op_to_the_cell_it_was_wired_to(run: Run) -> None:
+    flag = of(run, "flagged").row(0, named=True)
+    assert "from prg_reader" in run.why(flag["cause"], t=flag["t"], rep=flag["rep"])
+    assert run.why("reader-op-8-low").startswith("reader-op-8-low is 0 since the start")
+
+
+def test_the_ops_go_with_the_reader() -> None:
+    """Another number of ops, another behaviour, a netlist beside: the text has what this reader may wire, once."""
+    own = scenario(ops=2).replace(netlist="loadrt watch names=own\nnet days own.in < clock.days\naddf own tick\n")
+    assert own.netlist is not None
+    assert own.replace(netlist=own.netlist.text).netlist == NetlistConfig.of(own.netlist.text)
+    three = own.replace(reader=replace(own.reader, ops=3.0)) if own.reader else own
+    assert three.netlist is not None
+    assert three.netlist.text.count(f"{op_cell(2)}-scores-eff") == 1
+    assert op_cell(3) not in three.netlist.text
+    lazy = three.replace(reader=Reader(behaviour="lazy"))
+    assert lazy.netlist is not None
+    assert "reader-op" not in lazy.netlist.text
+    assert "loadrt watch names=own" in lazy.netlist.text
