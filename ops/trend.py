@@ -17,6 +17,7 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param, Size, Tick
 
+LEAST = 2  # values that have a slope
 window = Size(8, "values fitted", low=2)
 in_ = In("1", "value to watch", nan="lingers")
 reset = In("bit", "empty the window")
@@ -33,19 +34,40 @@ tick = Tick("d")
 def function(in_: Array, reset: Array, kept: Array, held: Array, *, dead: Array, tick: float) -> dict[str, Array]:
     values = np.concatenate([kept[1:], in_[np.newaxis]])
     n = np.where(reset, 1, np.minimum(held + 1, len(values)))
-    counts = n[:1] if (n == n[:1]).all() else n  # alike in all rows but for resets
-    early = counts // 2
-    rate, late_rate, early_rate = _slopes(
-        values, np.array([counts, counts - early, early]), np.array([0 * early, 0 * early, counts - early]), tick
-    )
+    alike = bool((n == n[:1]).all())  # in all rows, but for resets
+    rate, acceleration = _alike(values, int(n[0]), tick) if alike and n.size else _apart(values, n, tick)
     return {
         "slope": rate,
-        "acceleration": np.where(early > 1, late_rate - early_rate, 0.0),
+        "acceleration": acceleration,
         "direction": (rate > dead) * 1 - (rate < -dead),
         "valid": n > 1,
         "kept": values,
         "held": n,
     }
+
+
+def _alike(values: Array, n: int, tick: float) -> tuple[Array, Array]:
+    """Slope and acceleration where all rows hold n values."""
+    early = n // 2
+    rate = _total(values, n, 0) / (tick * _spread(n))
+    if early < LEAST:
+        return rate, np.zeros(values.shape[1])
+    late = _total(values, n - early, 0) / (tick * _spread(n - early))
+    return rate, late - _total(values, early, n - early) / (tick * _spread(early))
+
+
+def _spread(n: int) -> float:
+    """The sum of squares of 0 … n − 1 about their mean; 1 below two."""
+    return n * (n * n - 1) / 12 if n > 1 else 1.0
+
+
+def _apart(values: Array, n: Array, tick: float) -> tuple[Array, Array]:
+    """Slope and acceleration of rows that hold n values each."""
+    early = n // 2
+    rate, late_rate, early_rate = _slopes(
+        values, np.array([n, n - early, early]), np.array([0 * early, 0 * early, n - early]), tick
+    )
+    return rate, np.where(early > 1, late_rate - early_rate, 0.0)
 
 
 def _slopes(values: Array, n: Array, skip: Array, tick: float) -> Array:
@@ -58,3 +80,13 @@ def _slopes(values: Array, n: Array, skip: Array, tick: float) -> Array:
         total += terms[:, place]
     slopes: Array = total / (tick * np.where(n > 1, n * (n * n - 1) / 12, 1.0))
     return slopes
+
+
+def _total(values: Array, many: int, past: int) -> Array:
+    """The sum of (i − (n − 1)/2) · value over n values that end `past` before the newest, in the same order."""
+    first = len(values) - past - many
+    total, term = np.zeros(values.shape[1]), np.empty(values.shape[1])
+    for i in range(many):
+        np.multiply(values[first + i], i - (many - 1) / 2, out=term)
+        total = term.copy() if first + i == 0 else np.add(total, term, out=total)
+    return total

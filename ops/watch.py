@@ -38,12 +38,8 @@ def function(
     else:
         is_above, is_below = in_ > level, in_ <= level
     rose, fell = is_above & below, is_below & above
+    since = since + 1
     crossed = rose | fell
-    return {
-        "above": is_above,
-        "below": is_below,
-        "rose": rose,
-        "fell": fell,
-        "count": count + crossed,
-        "since": (since + 1) * ~crossed,
-    }
+    if np.count_nonzero(crossed):
+        count, since = count + crossed, since * ~crossed
+    return {"above": is_above, "below": is_below, "rose": rose, "fell": fell, "count": count, "since": since}

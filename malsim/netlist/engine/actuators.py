@@ -102,27 +102,28 @@ class Actuators:
             held = driven.get(f"{flag} by", by[:0])
             by[: len(held)] = np.where(bits[: len(held)], by[: len(held)], held)
             now[f"{flag} by"] = by
+            names = [f"{one.name}({{}})" if one.domain == "cell" else one.name for one, _ in self.flags[flag]]
             against = [asked[other][0] for other in OPPOSED.get(flag, ()) if other in asked]
             barred = np.logical_or.reduce(against) & bits if against else np.zeros_like(bits)
             gave_way = _new(barred, driven, now, f"{flag} gave way")
-            events += _events(gave_way, "conflict", by, rows, f"{flag} gives way")
+            events += _events(gave_way, "conflict", by, names, rows, f"{flag} gives way")
             forbidden = self._forbidden(flag, memory) & bits & ~barred
             refused = _new(forbidden, driven, now, f"{flag} refused")
-            events += _events(refused, "refused", by, rows, f"{flag}: the cell is locked or immutable")
+            events += _events(refused, "refused", by, names, rows, f"{flag}: the cell is locked or immutable")
             before = _fitted(driven.get(flag), len(bits))
             now[flag] = bits & ~barred & ~forbidden
             rises, falls = now[flag] & ~before, before & ~now[flag]
             memory = _set(memory, flag, rises, falls)
-            events += _events(rises, _SET[flag], by, rows, flag)
+            events += _events(rises, _SET[flag], by, names, rows, flag)
             if flag in _CLEARED:
-                events += _events(falls, _CLEARED[flag], by, rows, flag)
+                events += _events(falls, _CLEARED[flag], by, names, rows, flag)
         return memory, events
 
     def _asked(self, flag: str, values: Mapping[str, Array], rows: Rows) -> tuple[Array, Array]:
-        """Which cells some signal wants this flag on, and the first of these signals."""
+        """Which cells some signal wants this flag on, and the place of the first of these signals."""
         bits = np.zeros(rows.count("cell"), dtype=bool)
-        by = np.full(len(bits), "", dtype=object)
-        for signal, where in self.flags[flag]:
+        by = np.full(len(bits), NONE)
+        for place, (signal, where) in enumerate(self.flags[flag]):
             value = values[signal.name]
             if isinstance(where, Row):
                 wanted = value if signal.domain == "cell" else value[rows.rep_of("cell")]
@@ -130,7 +131,7 @@ class Actuators:
                 cells = self.finder.rows(rows, where.handle)
                 wanted = np.zeros_like(bits)
                 wanted[cells[(cells != NONE) & value]] = True
-            by[wanted & ~bits] = f"{signal.name}({{}})" if signal.domain == "cell" else signal.name
+            by[wanted & ~bits] = place
             bits |= wanted
         return bits, by
 
@@ -179,11 +180,11 @@ class Actuators:
                 yield Happening(np.flatnonzero(rises), kind, pin.partition(".")[2], signal.name, signal.name)
 
 
-def _events(cells: Array, kind: str, by: Array, rows: Rows, detail: str) -> Iterator[Happening]:
+def _events(cells: Array, kind: str, by: Array, names: list[str], rows: Rows, detail: str) -> Iterator[Happening]:
     """One event for each of these cells, by the signal that asked for it last."""
     if cells.any():
         subject = rows.labels("cell").filter(pl.Series(cells))
-        cause = [name.replace("{}", label) for name, label in zip(by[cells], subject, strict=True)]
+        cause = [names[place].replace("{}", label) for place, label in zip(by[cells].tolist(), subject, strict=True)]
         yield Happening(rows.rep_of("cell")[cells], kind, subject, detail, pl.Series(cause, dtype=pl.String))
 
 

@@ -57,6 +57,8 @@ def _chain_currency(rows: Rows) -> Array:
 def _latest(when: Array, among: Bools, rows: Rows, many: int) -> Ints:
     """The cells of each run with the latest times, so many at most."""
     cells = np.flatnonzero(among)
+    if rows.replications == 1 and len(cells) > many:
+        cells = cells[when[cells] >= np.partition(when[cells], -many)[-many]]
     rep = rows.rep_of("cell")[cells]
     order = cells[np.lexsort((-cells, -when[cells], rep))]
     counts = np.bincount(rep, minlength=rows.replications)
@@ -80,18 +82,20 @@ def _recent_hit(rows: Rows) -> Array:
 
 def _against(rows: Rows) -> tuple[Array, Array]:
     """(signed, miswired): each cell's weighted edges into cells that enough others speak on, and those they contradict."""
+    source, target, weight, enough, signed = rows.neighbours.kept("signed edges", lambda: _signed(rows))
+    said = weight * np.nan_to_num(rows.memory.column("effective"))[source]
+    others = np.bincount(target, said, minlength=len(signed))[target] - said
+    return signed, np.bincount(source, enough & (others * weight < 0), minlength=len(signed)).astype(np.float64)
+
+
+def _signed(rows: Rows) -> tuple[Ints, Ints, Array, Bools, Array]:
+    """The weighted edges between active cells: source, target, weight, and whether enough others speak there; by source."""
     source, target, _, weight = rows.neighbours.edges()
     active = rows.memory.is_active
-    size = len(active)
     keep = (weight != 0) & active[source] & active[target]
     source, target, weight = source[keep], target[keep], weight[keep]
-    said = weight * np.nan_to_num(rows.memory.column("effective"))[source]
-    others = np.bincount(target, said, minlength=size)[target] - said
-    enough = np.bincount(target, minlength=size)[target] > OTHERS
-    return (
-        np.bincount(source, enough, minlength=size).astype(np.float64),
-        np.bincount(source, enough & (others * weight < 0), minlength=size).astype(np.float64),
-    )
+    enough = np.bincount(target, minlength=len(active))[target] > OTHERS
+    return source, target, weight, enough, np.bincount(source, enough, minlength=len(active)).astype(np.float64)
 
 
 _FIELDS: dict[str, Callable[[Rows], Array]] = {

@@ -12,7 +12,7 @@ import polars as pl
 from malsim.memory import Rules
 from malsim.netlist.engine.actuators import EVENTS, Actuators, Happening
 from malsim.netlist.engine.evaluation_order import Expressions
-from malsim.netlist.engine.expressions import Board, value
+from malsim.netlist.engine.expressions import Board, Place, formulas
 from malsim.netlist.engine.neighbours import Neighbours
 from malsim.netlist.engine.rows import NO_TOPICS, Rows
 from malsim.netlist.engine.sources import Finder, many, reader
@@ -125,6 +125,7 @@ class Engine:
         self.domains = {step.domain for step in self.steps.values()} | {signal.domain for signal in net.signals.values()}
         self.finder, self.owners = finder, net.derived
         self.expressions = Expressions.of(net)
+        self.formulas = formulas(net.signals, self.expressions.order, Place(self.steps, self.owners, finder))
         plain = {name: one for name, one in net.signals.items() if name not in self.expressions.order}
         self.readers = {name: read for name, signal in plain.items() if (read := reader(signal, finder))}
         self.loop_reads = {
@@ -177,12 +178,14 @@ class Engine:
         with np.errstate(all="ignore"):  # inf and NaN are answers of ops; their sheets say what they do
             for name in self.followers:
                 self._follow(name, states[name], values, rows)
-            self._express(self.expressions.order, states, values, rows)
+            board, stale = Board(rows, values, states), set(self.expressions.order)
             for thread in self.net.threads:
                 if ticks % thread.every == 0:
                     for name in thread.functions:
+                        self._express(self.expressions.before.get(name, ()), stale, values, board)
                         states[name] = self._call(self.steps[name], states[name], values, rows)
-                        self._express(self.expressions.after.get(name, ()), states, values, rows)
+                        stale.update(self.expressions.after.get(name, ()))
+            self._express(self.expressions.order, stale, values, board)
         if self.expressions.order:
             self._neighbours = rows.neighbours
         after, driven, happened = self.actuators.drive(memory, values, state.driven, rows)
@@ -208,13 +211,14 @@ class Engine:
             self._follow(step.name, made, values, rows)
         return made
 
-    def _express(self, names: Iterable[str], states: Mapping[str, OpState], values: dict[str, Any], rows: Rows) -> None:
-        """Put on signals what the expressions that write them come to now."""
-        board = Board(rows, values, states, self.steps, self.owners, self.finder)
+    def _express(self, names: Iterable[str], stale: set[str], values: dict[str, Any], board: Board) -> None:
+        """Put on signals what the expressions that write them come to now, where anything they read has moved since."""
         for name in names:
-            signal = self.net.signals[name]
-            made = value(signal.writer.address, signal.domain, board)  # type: ignore[union-attr]
-            values[name] = made.astype(DTYPES[signal.type])
+            if name in stale:
+                stale.discard(name)
+                signal, made = self.net.signals[name], self.formulas[name](board)
+                kind, count = DTYPES[signal.type], board.rows.count(signal.domain)
+                values[name] = np.asarray(made).astype(kind, copy=False) if np.ndim(made) else np.full(count, made, kind)
 
     def _follow(self, name: str, state: OpState, values: dict[str, Any], rows: Rows) -> None:
         """Put on every signal that reduces this instance's outputs what they come to now."""

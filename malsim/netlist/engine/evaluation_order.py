@@ -1,4 +1,4 @@
-"""In which order expressions are worked out, and which of them again when an instance has put its outputs out."""
+"""In which order expressions are worked out, which of them follow an instance, and which it reads."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ __all__ = ["Expressions"]
 
 @dataclass(frozen=True)
 class Expressions:
-    """The signals that expressions write, those before whose derived values others read; and by instance, who follows it."""
+    """The signals that expressions write, those before whose derived values others read.
+
+    By instance, `after` has those that follow its outputs, and `before` those that must be up to date when it is called.
+    """
 
     order: tuple[str, ...]
     after: dict[str, tuple[str, ...]]
+    before: dict[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, net: Net) -> Expressions:
@@ -39,7 +43,15 @@ class Expressions:
             for owner in reads[name]:
                 pin = owner.writer.pin if owner.writer else None
                 moved[name] |= moved[owner.name] if owner.name in written else {pin.instance} if pin else set()
-        return cls(order, {made: tuple(name for name in order if made in moved[name]) for made in net.instances})
+        after = {made: tuple(name for name in order if made in moved[name]) for made in net.instances}
+        read: dict[str, set[str]] = {made: set() for made in net.instances}
+        for name in reversed(order):
+            for link in net.signals[name].readers:
+                if link.pin and link.pin.instance in read:
+                    read[link.pin.instance].add(name)
+            for instance in (one for one, own in read.items() if name in own):
+                read[instance].update(ways[name])
+        return cls(order, after, {made: tuple(name for name in order if name in own) for made, own in read.items()})
 
 
 def _derived(signal: Signal) -> list[str]:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from malsim.netlist.engine.cell_fields import field_of
 from malsim.netlist.engine.reduce import reduced
+from malsim.netlist.engine.rows import belongs
 from malsim.netlist.engine.sources import reader_of
 from malsim.netlist.language.address import Call, Constant, Path, Pin, Reduced, Row
-from malsim.netlist.wiring.net import derived_name
+from malsim.netlist.wiring.net import derived_name, leaves
 from malsim.netlist.wiring.points import is_worked_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
+    from malsim.memory import Memory
     from malsim.netlist.engine.rows import Rows
     from malsim.netlist.engine.sources import Finder
     from malsim.netlist.engine.steps import Step
@@ -25,7 +27,16 @@ if TYPE_CHECKING:
     from ops.pin import Array
     from ops.pin.state import State as OpState
 
-__all__ = ["Board", "is_expression", "value"]
+__all__ = ["Board", "Place", "formulas", "is_expression"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """What stays from scan to scan: the ops, who owns each derived value, where cells are looked up."""
+
+    steps: Mapping[str, Step]
+    owners: Mapping[str, Signal]
+    finder: Finder
 
 
 @dataclass(frozen=True)
@@ -35,19 +46,20 @@ class Board:
     rows: Rows
     values: Mapping[str, Any]
     states: Mapping[str, OpState]
-    steps: Mapping[str, Step]
-    owners: Mapping[str, Signal]
-    finder: Finder
 
 
-def _div(one: Array, two: Array) -> Array:
-    made: Array = np.where(two == 0, 0.0, one / np.where(two == 0, 1.0, two))
-    return made
+Formula: TypeAlias = "Callable[[Board], Any]"
+_WORDS = {("writer",), ("origin",), ("kind",), ("object",)}
+
+
+def _div(one: Any, two: Any) -> Any:
+    made: Array = np.zeros(np.broadcast_shapes(np.shape(one), np.shape(two)))
+    return np.divide(one, two, out=made, where=np.not_equal(two, 0))
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": _div, "exp": np.exp, "log": np.log, "abs": np.abs,
-    "minimum": np.fmin, "maximum": np.fmax, "above": lambda one, two: (one > two).astype(np.float64),
+    "minimum": np.fmin, "maximum": np.fmax, "above": lambda one, two: np.greater(one, two).astype(np.float64),
 }  # fmt: skip
 
 
@@ -64,96 +76,139 @@ def _special(row: Row) -> bool:
     return bool(row.hops or worked or derived_name(row) or row.domain in {"topic", "writer_topic"})
 
 
-def value(where: Address | Constant, domain: str, board: Board) -> Array:
-    """What an address comes to on every row of a domain, as floats."""
+def formulas(signals: Mapping[str, Signal], names: Iterable[str], place: Place) -> dict[str, Formula]:
+    """How each of these signals is worked out, which expressions write."""
+    wanted = {name: signals[name] for name in names}
+    return {name: formula(one.writer.address, one.domain, place) for name, one in wanted.items() if one.writer}
+
+
+def formula(where: Address | Constant, domain: str, place: Place) -> Formula:
+    """How an address is worked out on every row of a domain: as floats, or as one where all rows have the same.
+
+    What follows from the memory alone is worked out once a scan, however many signals read it.
+    """
     if isinstance(where, Constant):
-        return np.full(board.rows.count(domain), where.value)
+        one = float(where.value)
+        return lambda _: one
     if isinstance(where, Call):
-        made: Array = _FUNCTIONS[where.function](*(value(one, domain, board) for one in where.arguments))
+        function, parts = _FUNCTIONS[where.function], [formula(each, domain, place) for each in where.arguments]
+        return lambda board: function(*[part(board) for part in parts])
+    made = (
+        _reduced(where, domain, place) if isinstance(where, Reduced) else _spread(_own(where, place), where, domain, place)
+    )
+    if any(isinstance(leaf, Pin) or derived_name(leaf) for leaf in leaves(where)):
         return made
-    if isinstance(where, Reduced):
-        return _reduced(where, domain, board)
-    at = _domain(where, board)
-    return _spread(_own(where, board), at, domain, board.rows)
+    name = (str(where), domain)
+    return lambda board: board.rows.once(name, lambda: made(board))
 
 
-def _domain(where: Address | Constant, board: Board) -> str:
+def _domain(where: Address | Constant, place: Place) -> str:
     """The domain that an address has rows of; the run's where it is one value, or takes the domain of who asks."""
     if isinstance(where, Row):
         return "run" if where.name else where.domain
     if isinstance(where, Pin):
-        return board.steps[where.instance].domain
+        return place.steps[where.instance].domain
     if isinstance(where, Reduced):
         return "cell" if isinstance(where.inner, Row) and where.inner.hops else "run"
     if isinstance(where, Call):
-        found = {_domain(one, board) for one in where.arguments}
+        found = {_domain(one, place) for one in where.arguments}
         return next((each for each in ("cell", "writer_topic", "topic", "writer") if each in found), "run")
     return "run"
 
 
-def _own(where: Address, board: Board) -> Array:
+def _own(where: Address | Constant, place: Place) -> Formula:
     """A field, an output or a derived value on its own domain."""
     if isinstance(where, Pin):
-        key, row, _ = board.steps[where.instance].instance.sheet.slots[where.name]
-        held = board.states[where.instance][key]
-        return np.asarray(held if row is None else held[row], dtype=np.float64)
+        key, row, _ = place.steps[where.instance].instance.sheet.slots[where.name]
+        if row is None:
+            return lambda board: np.asarray(board.states[where.instance][key], dtype=np.float64)
+        return lambda board: np.asarray(board.states[where.instance][key][row], dtype=np.float64)
     if isinstance(where, Row) and (name := derived_name(where)):
-        return np.asarray(board.values[board.owners[name].name], dtype=np.float64)
+        owner = place.owners[name].name
+        return lambda board: np.asarray(board.values[owner], dtype=np.float64)
     if isinstance(where, Row) and _special(where):
-        return (
-            board.rows.sums(where.domain, where.fields[0]) if where.domain != "cell" else field_of(where.fields, board.rows)
-        )
-    return np.asarray(reader_of(cast("Row | Path", where), board.finder)(board.rows), dtype=np.float64)
+        if where.domain != "cell":
+            return lambda board: board.rows.sums(where.domain, where.fields[0])
+        return lambda board: field_of(where.fields, board.rows)
+    read = reader_of(cast("Row | Path", where), place.finder)
+    return lambda board: np.asarray(read(board.rows), dtype=np.float64)
 
 
-def _reduced(where: Reduced, domain: str, board: Board) -> Array:
-    rows, inner = board.rows, where.inner
+def _reduced(where: Reduced, domain: str, place: Place) -> Formula:
+    inner = where.inner
     if isinstance(inner, Path):
-        return _spread(np.asarray(reader_of(where, board.finder)(rows)), "run", domain, rows)
+        read = reader_of(where, place.finder)
+        return _spread(lambda board: np.asarray(read(board.rows)), "run", domain, place)
     if isinstance(inner, Row) and inner.hops:
+        around = _around(where, inner, place)
         if where.reducer == "count" or (where.reducer == "distinct" and inner.fields in {("writer",), ("root",)}):
-            return _spread(rows.neighbours.kept(where, lambda: _around(where, inner, board)), "cell", domain, rows)
-        return _spread(_around(where, inner, board), "cell", domain, rows)
-    of = _domain(inner, board)
-    target = domain if domain != of and rows.belongs(of, domain) else "run"
-    members, groups = rows.groups(of, target)
-    seen = _seen(where.reducer, inner, board) if isinstance(inner, Row) else value(inner, of, board)
-    return _spread(_to_one(where.reducer, seen[members], groups, rows.count(target)), target, domain, rows)
+            return _spread(lambda board: board.rows.neighbours.kept(where, lambda: around(board)), "cell", domain, place)
+        return _spread(around, "cell", domain, place)
+    of = _domain(inner, place)
+    target = domain if domain != of and belongs(of, domain) else "run"
+    seen = _seen(where.reducer, inner, place) if isinstance(inner, Row) else formula(inner, of, place)
+
+    def many(board: Board) -> Array:
+        members, groups = board.rows.groups(of, target)
+        values = np.broadcast_to(seen(board), board.rows.count(of))
+        return _to_one(where.reducer, values[members], groups, board.rows.count(target))
+
+    return _spread(many, target, domain, place)
 
 
-def _around(where: Reduced, inner: Row, board: Board) -> Array:
+def _around(where: Reduced, inner: Row, place: Place) -> Formula:
     """A field of each cell's neighbours as one value."""
-    groups, members = board.rows.neighbours.pairs(inner.hops)
-    seen = _seen(where.reducer, Row("cell", inner.fields), board)[members] if inner.fields else members
-    return _to_one(where.reducer, seen, groups, board.rows.count("cell"))
+    seen = _seen(where.reducer, Row("cell", inner.fields), place) if inner.fields else None
+    counted = Reduced("count", replace(inner, fields=()))
+
+    def counts(board: Board) -> Array:
+        groups, members = board.rows.neighbours.pairs(inner.hops)
+        return reduced("count", members, groups, board.rows.count("cell")).astype(np.float64)
+
+    def around(board: Board) -> Array:
+        if seen and where.reducer in {"sum", "mean"}:
+            total = board.rows.neighbours.sums(inner.hops, seen(board))
+            return total if where.reducer == "sum" else total / board.rows.neighbours.kept(counted, lambda: counts(board))
+        groups, members = board.rows.neighbours.pairs(inner.hops)
+        return _to_one(where.reducer, seen(board)[members] if seen else members, groups, board.rows.count("cell"))
+
+    return around
 
 
-def _seen(reducer: str, inner: Row, board: Board) -> Array:
+def _seen(reducer: str, inner: Row, place: Place) -> Formula:
     """A field on its own rows; of words that are only told apart, their numbers."""
-    if reducer == "distinct" and inner.fields in {("writer",), ("origin",), ("kind",), ("object",)}:
-        if inner.fields == ("object",):
-            codes: Array = board.rows.memory.cells["object"].rank("dense").fill_null(0).to_numpy().astype(np.float64)
-            return codes
-        name = "author" if inner.fields == ("writer",) else inner.fields[0]
-        return np.asarray(board.rows.memory.column(name), dtype=np.float64)
-    return _own(inner, board)
+    if reducer != "distinct" or inner.fields not in _WORDS:
+        return _own(inner, place)
+    if inner.fields == ("object",):
+        return lambda board: _codes(board.rows.memory)
+    name = "author" if inner.fields == ("writer",) else inner.fields[0]
+    return lambda board: np.asarray(board.rows.memory.column(name), dtype=np.float64)
+
+
+def _codes(memory: Memory) -> Array:
+    codes: Array = memory.cells["object"].rank("dense").fill_null(0).to_numpy().astype(np.float64)
+    return codes
 
 
 def _to_one(reducer: str, seen: Array, groups: Any, count: int) -> Array:
     if reducer != "distinct":
-        return reduced(reducer, seen, groups, count).astype(np.float64)
+        return reduced(reducer, seen, groups, count).astype(np.float64, copy=False)
     known = ~np.isnan(seen)
     codes = seen[known].astype(np.int64)
     most = int(codes.max(initial=0)) + 1
     return np.bincount(np.unique(groups[known] * most + codes) // most, minlength=count).astype(np.float64)
 
 
-def _spread(values: Array, at: str, domain: str, rows: Rows) -> Array:
-    """Values of one domain for the rows of another that each belong to one of its rows."""
+def _spread(made: Formula, at: Address | Constant | str, domain: str, place: Place) -> Formula:
+    """Values of one domain for the rows of another that each belong to one of its rows; of one run, one for all."""
+    at = at if isinstance(at, str) else _domain(at, place)
     if at == domain:
-        return np.asarray(values, dtype=np.float64)
+        return made
     if at == "writer" and domain == "cell":
-        of_author: Array = np.asarray(values, dtype=np.float64)[rows.memory.column("author")]
-        return of_author
-    made: Array = np.asarray(values, dtype=np.float64)[rows.rep_of(domain)]
-    return made
+        return lambda board: made(board)[board.rows.memory.column("author")]
+
+    def spread(board: Board) -> Any:
+        values = np.asarray(made(board), dtype=np.float64)
+        return float(values[0]) if at == "run" and len(values) == 1 else values[board.rows.rep_of(domain)]
+
+    return spread

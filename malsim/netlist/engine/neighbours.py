@@ -43,15 +43,26 @@ class Neighbours:
     def pairs(self, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
         """(rows, others): every cell and each one that the hops lead to, once, itself left out after several."""
         if hops not in self._pairs:
-            matrix = self._crossing(hops[0])
-            for hop in hops[1:]:
-                matrix = matrix @ self._crossing(hop)
-                matrix.setdiag(False)
-                matrix.eliminate_zeros()
-            ends = matrix.tocoo()
+            ends = self._reached(hops).tocoo()
             self._pairs[hops] = ends.row.astype(np.int64), ends.col.astype(np.int64)
         found: tuple[Ints, Ints] = self._pairs[hops]
         return found
+
+    def sums(self, hops: tuple[Hop, ...], values: Array) -> Array:
+        """The sum of a field over what the hops lead to from each cell, added up in the order of cells."""
+        matrix = self.kept(("sums", hops), lambda: self._reached(hops).astype(np.float64))
+        made: Array = matrix @ values
+        return made
+
+    def _reached(self, hops: tuple[Hop, ...]) -> sparse.csr_array:
+        """Which cells the hops lead to from each."""
+        matrix = self._crossing(hops[0])
+        for hop in hops[1:]:
+            matrix = matrix @ self._crossing(hop)
+            matrix.setdiag(False)
+            matrix.eliminate_zeros()
+        matrix.sort_indices()
+        return matrix
 
     def field(self, name: str) -> Array:
         """A field of every cell: degree, leaf, clustering, lost, orphaned, depth or root."""
@@ -74,6 +85,10 @@ class Neighbours:
         if name not in self._said[1]:
             self._said[1][name] = made()
         return self._said[1][name]
+
+    def say(self, name: str, made: object) -> None:
+        """Keep something else by a name that `said` was asked for."""
+        self._said[1][name] = made
 
     def work(self, memory: Memory, name: str) -> Array:
         """What cells say of their work as `name=number` among their entities."""

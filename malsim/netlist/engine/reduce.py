@@ -51,6 +51,9 @@ def _median(numbers: Array, groups: NDArray[np.int64], count: int) -> Array:
     """The middle value of each group, of an even number the mean of the middle two; NaN is left out."""
     known = ~np.isnan(numbers)
     numbers, groups = numbers[known], groups[known]
+    if count == 1 and len(numbers):  # the middle two are found without putting all in order
+        middle = [(len(numbers) - 1) // 2, len(numbers) // 2]
+        return np.array([0.5 * np.partition(numbers, middle)[middle].sum()])
     many = np.bincount(groups, minlength=count)
     ranked = np.append(numbers[np.lexsort((numbers, groups))], np.nan)
     first = np.cumsum(many) - many

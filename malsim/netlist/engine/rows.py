@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["NO_TOPICS", "Rows"]
+__all__ = ["NO_TOPICS", "Rows", "belongs"]
 
 NO_TOPICS = pl.DataFrame(schema={"rep": pl.Int32, "topic": pl.String})
 
@@ -91,6 +91,9 @@ class Rows:
 
     def rep_of(self, domain: str) -> Ints:
         """The place of each row's replication among the run's."""
+        return self.once(("rep", domain), lambda: self._rep_of(domain))  # type: ignore[no-any-return]
+
+    def _rep_of(self, domain: str) -> Ints:
         if domain == "run":
             return np.arange(self.replications)
         if domain == "cell":
@@ -129,8 +132,23 @@ class Rows:
     @cached_property
     def topics(self) -> pl.DataFrame:
         """Every (rep, topic) that has come up."""
-        now = self._topic_of.select("rep", "topic").unique(maintain_order=True)
-        return pl.concat([self.known, now.join(self.known, on=["rep", "topic"], how="anti", maintain_order="left")])
+        known, topics = self.neighbours.said(self.memory, "known topics", lambda: (None, NO_TOPICS))
+        if known is not self.known:
+            now = self._topic_of.select("rep", "topic").unique(maintain_order=True)
+            new = now.join(self.known, on=["rep", "topic"], how="anti", maintain_order="left")
+            topics = pl.concat([self.known, new]) if new.height else self.known
+            self.neighbours.say("known topics", (self.known, topics))
+        return topics  # type: ignore[no-any-return]
+
+    def _of_topics(self) -> tuple[Ints, Ints]:
+        """(cells, topics): every cell and the place of each topic of it."""
+        topics, made = self.neighbours.said(self.memory, "cells of topics", lambda: (None, None))
+        if topics is not self.topics:
+            known = self.topics.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("group"))
+            pairs = self._topic_of.join(known, on=["rep", "topic"], how="left", maintain_order="left")
+            made = pairs["cell"].to_numpy(), pairs["group"].to_numpy()
+            self.neighbours.say("cells of topics", (self.topics, made))
+        return made  # type: ignore[no-any-return]
 
     @cached_property
     def _pairs(self) -> pl.DataFrame:
@@ -142,23 +160,9 @@ class Rows:
         own = own.filter(pl.Series(np.isin(own["cell"].to_numpy(), self.live)))
         return own.group_by("rep", "author", "topic", maintain_order=True).agg("cell")
 
-    def belongs(self, many: str, one: str) -> bool:
-        """Whether rows of one domain belong to rows of another."""
-        allowed = {
-            "cell": {"run", "writer", "topic"},
-            "writer": {"run"},
-            "topic": {"run"},
-            "writer_topic": {"run", "writer", "topic"},
-        }
-        return one in allowed.get(many, set())
-
     def sums(self, domain: str, name: str) -> Array:
         """A field of topics, or of writers' parts of topics: `cells`, `work`, `salience` or `demand` of active cells."""
-        if domain == "topic":
-            members, groups = self.groups("cell", "topic")
-        else:
-            held = self._pairs.with_columns(group=pl.int_range(pl.len())).select("group", "cell").explode("cell")
-            members, groups = held["cell"].to_numpy(), held["group"].to_numpy()
+        members, groups = self.groups("cell", "topic") if domain == "topic" else self._parts()
         if name == "demand":
             values = self.work("demand")[members]
         elif name == "cells":
@@ -167,6 +171,15 @@ class Rows:
             values = np.nan_to_num(self.memory.column("effective" if name == "work" else "salience")[members])
         return np.bincount(groups, values, minlength=self.count(domain)).astype(np.float64)
 
+    def _parts(self) -> tuple[Ints, Ints]:
+        """(cells, the writer's part of a topic that each lies in)."""
+        pairs, made = self.neighbours.said(self.memory, "cells of parts", lambda: (None, None))
+        if pairs is not self._pairs:
+            held = self._pairs.with_columns(group=pl.int_range(pl.len())).select("group", "cell").explode("cell")
+            made = held["cell"].to_numpy(), held["group"].to_numpy()
+            self.neighbours.say("cells of parts", (self._pairs, made))
+        return made  # type: ignore[no-any-return]
+
     def groups(self, source: str, target: str) -> tuple[Ints, Ints]:
         """As `_groups`, worked out once a scan."""
         return self.once((source, target), lambda: self._groups(source, target))  # type: ignore[no-any-return]
@@ -174,10 +187,9 @@ class Rows:
     def _groups(self, source: str, target: str) -> tuple[Ints, Ints]:
         """(members, groups): rows of one domain and the row of another that each belongs to; of cells, the active ones."""
         if source == "cell" and target == "topic":
-            known = self.topics.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("group"))
-            pairs = self._topic_of.join(known, on=["rep", "topic"], how="left", maintain_order="left")
-            pairs = pairs.filter(pl.Series(np.isin(pairs["cell"].to_numpy(), self.live)))
-            return pairs["cell"].to_numpy(), pairs["group"].to_numpy()
+            cells, topics = self._of_topics()
+            lives = self.memory.is_active[cells]
+            return cells[lives], topics[lives]
         if source == "writer_topic" and target != "run":
             held = self._pairs
             if target == "writer":
@@ -188,3 +200,17 @@ class Rows:
         members = self.live if source == "cell" else np.arange(self.count(source))
         belongs = self.memory.column("author").astype(np.int64) if target == "writer" else self.rep_of(source)
         return members, belongs[members]
+
+
+def belongs(many: str, one: str) -> bool:
+    """Whether rows of one domain belong to rows of another.
+
+    >>> belongs("cell", "writer"), belongs("writer", "cell")
+    (True, False)
+    """
+    return one in _BELONGS.get(many, ())
+
+
+_BELONGS = {
+    "cell": ("run", "writer", "topic"), "writer": ("run",), "topic": ("run",), "writer_topic": ("run", "writer", "topic"),
+}  # fmt: skip

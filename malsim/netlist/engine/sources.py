@@ -101,6 +101,14 @@ def _frame(rows: Rows, domain: str) -> pl.DataFrame:
     return rows.memory.cells if domain == "cell" else rows.memory.writers
 
 
+def _values(rows: Rows, domain: str, name: str) -> Array:
+    """A column of a domain; numbers and flags of cells are at hand as they are, null as NaN."""
+    if domain == "cell" and schema.CELLS.get(name) in (pl.Float64, pl.Boolean):
+        held: Array = rows.memory.column(name)
+        return held
+    return column(_frame(rows, domain), name)
+
+
 def _column_name(where: Row) -> str:
     return column_of(where.fields, list(schema.CELLS if where.domain == "cell" else schema.WRITERS), where)
 
@@ -110,10 +118,10 @@ def _row(where: Row) -> Reader:
     label = "writer" if where.domain == "writer" else "handle"
 
     def read(rows: Rows) -> Array:
+        if not where.name:
+            return _values(rows, where.domain, name)
         frame = _frame(rows, where.domain)
         values = column(frame, name)
-        if not where.name:
-            return values
         named = frame.select((pl.col(label) == where.name).arg_true()).to_series().to_numpy()
         found = np.full(rows.replications, NONE)
         found[rows.rep_of(where.domain)[named]] = named
@@ -155,7 +163,7 @@ def _reduced_rows(reducer: str, where: Row, domain: str) -> Reader:
 
     def read(rows: Rows) -> Array | Series:
         members, groups = rows.groups(where.domain, domain)
-        values = column(_frame(rows, where.domain), name)[members]
+        values = _values(rows, where.domain, name)[members]
         return many(reducer, values, groups, rows.count(domain))
 
     return read
