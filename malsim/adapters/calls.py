@@ -28,6 +28,9 @@ class Calls:
 
     def __init__(self, limit: float = LIMIT) -> None:
         self.limit = limit
+        self._begin()
+
+    def _begin(self) -> None:
         self._asked: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
         self._given: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
         threading.Thread(target=_serve, args=(self._asked, self._given), daemon=True).start()
@@ -38,6 +41,8 @@ class Calls:
         try:
             fine, found = self._given.get(timeout=self.limit)
         except queue.Empty:
+            self.end()
+            self._begin()  # what the old thread still answers is nobody's
             raise TimeoutError(f"did not return within {self.limit:g} s") from None
         if fine:
             return found

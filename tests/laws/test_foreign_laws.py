@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import sys
+import threading
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from malsim import api
 from malsim.adapters.calls import Calls
 from malsim.cli import main
 from malsim.errors import LawError
-from malsim.laws import faulty_laws, find_law, registry_reset, shipped_laws
+from malsim.laws import faulty_laws, find_law, plant_of, registry_reset, shipped_laws
+from malsim.memory.port import HoldsGraph, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 LAW = '''"""The last value said.
 
@@ -33,6 +37,7 @@ SCENARIO = (
     'why = "x"\n[run]\ndays = 2\n[[claim]]\nat = "0d"\nwriter = "ann"\nobject = "pump"\nvalue = 1\ntitle = "t"\n'
     'confidence = 0.5\n[[check]]\nname = "stands"\nproperty = "always (eff(obs_a1a1) >= 0)"\n'
 )
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 TICKS = {
     "raises": "raise KeyError('no')",
     "exits": "import sys; sys.exit(0)",
@@ -94,3 +99,140 @@ def test_a_law_that_fails_while_it_runs_is_a_typed_error_in_every_command(
         assert "their_law.py" in said
         assert "this is a bug" not in said
         registry_reset()
+
+
+WHOLE = '''"""Remembers nothing of what it is told.
+
+    belief = none
+
+Source: none.
+"""
+
+import numpy as np
+
+from malsim.memory.port import Verdicts, View
+
+EMPTY = np.zeros(0, dtype=np.int64)
+
+
+class TheirView(View):
+    def column(self, name, rows=None):
+        {column}
+        return super().column(name, rows)
+
+
+class TheirPlant:
+    def init(self, replications, vocabulary):
+        {init}
+        return ()
+
+    def admit(self, state, claims):
+        {admit}
+        refused, nowhere = np.ones(len(claims), dtype=np.int64), np.full(len(claims), -1)
+        return state, Verdicts(verdict=refused, row=nowhere, account=self.account)
+
+    def account(self):
+        {account}
+        import polars as pl
+
+        return pl.DataFrame()
+
+    def tick(self, state, now):
+        {tick}
+        return state
+
+    def read(self, state, rep, object_, opened, now):
+        return state
+
+    def view(self, state, now):
+        {view}
+        columns = dict.fromkeys(("rep", "writer", "object", "value"), EMPTY)
+        numbers = dict.fromkeys(("stated", "time", "rank"), EMPTY.astype(float))
+        import polars as pl
+
+        return TheirView(name=pl.Series([], dtype=pl.String), active=EMPTY.astype(bool), **columns, **numbers)
+
+
+def plant():
+    {plant}
+    return TheirPlant()
+'''
+PLACES = ("plant", "init", "admit", "account", "tick", "view", "column")
+
+
+def whole(**bodies: str) -> str:
+    return WHOLE.format(**(dict.fromkeys(PLACES, "pass") | bodies))
+
+
+def failing(site: Path, capsys: pytest.CaptureFixture[str], text: str) -> str:
+    """What `malsim run` says of a law of another package; it is an error, and no bug."""
+    install(site, "their_plant", text, "theirs")
+    (site / "x.toml").write_text(SCENARIO, encoding="utf-8")
+    assert main(["run", str(site / "x.toml"), "--law", "theirs"]) == 2
+    said = capsys.readouterr().err
+    assert "this is a bug" not in said
+    assert "their_plant.py" in said
+    return said
+
+
+@pytest.mark.parametrize("what", ["raises", "exits", "hangs"])
+@pytest.mark.parametrize("place", [place for place in PLACES if place != "column"])
+def test_each_call_of_a_whole_memory_of_another_is_watched(
+    place: str, what: str, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Calls.__init__, "__defaults__", (0.2,))
+    said = failing(site, capsys, whole(**{place: TICKS[what]}))
+    assert f"{place} " in said
+
+
+def test_what_another_s_view_answers_is_watched(site: Path) -> None:
+    install(site, "their_plant", whole(column="raise KeyError('no')"), "theirs")
+    plant = plant_of("theirs")
+    view = plant.view(plant.init([0], Vocabulary([], [], [])), 0.0)
+    assert len(view) == 0
+    assert view.frame().is_empty()
+    with pytest.raises(LawError, match=r"view\.column raised KeyError"):
+        view.column("currency")
+
+
+@pytest.mark.parametrize(
+    ("place", "body", "said"),
+    [
+        ("admit", "return state", "must return a state and Verdicts"),
+        ("admit", "return state, Verdicts(verdict=EMPTY, row=EMPTY)", "must return one verdict a claim"),
+        ("view", "return 7", "must return a View"),
+        ("view", "return View(*[EMPTY] * 9)", "raised TypeError"),
+    ],
+)
+def test_what_another_s_memory_returns_is_looked_at(
+    place: str, body: str, said: str, site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said in failing(site, capsys, whole(**{place: body}))
+
+
+def test_what_comes_too_late_is_no_answer_to_the_next_call() -> None:
+    calls, gate = Calls(0.05), threading.Event()
+    with pytest.raises(TimeoutError):
+        calls.make(lambda: gate.wait() and "late")
+    gate.set()
+    assert [calls.make(partial(abs, number)) for number in range(3)] == [0, 1, 2]
+
+
+GRAPH = """A graph of claims of their own.
+
+    belief = effective
+
+Source: none.
+"""
+
+
+def test_a_graph_of_another_s_class_is_run_as_ours_is(site: Path) -> None:
+    code = f'"""{GRAPH}"""\n\nfrom malsim.laws.engine.graph_plant import Graph\nfrom malsim.memory.rules import Rules\n\n'
+    code += "believes = True\n\n\nclass Theirs(Graph):\n    pass\n\n\ndef plant():\n    return Theirs(rules=Rules())\n"
+    install(site, "their_graph", code, "theirs")
+    scenario = api.read(SCENARIOS / "mutual_dispute.toml").replace(replications=1)
+    ours, theirs = api.run(scenario), api.run(scenario.replace(law="theirs"))
+    assert isinstance(theirs.plant, HoldsGraph)
+    assert ours.cells.equals(theirs.cells)
+    cell = ours.cells["cell"][0]
+    assert str(theirs.explain(cell)) == str(ours.explain(cell))

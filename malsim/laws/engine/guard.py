@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from malsim.laws.engine.reasons import Reasons
     from malsim.memory.graph.arrays import Array
 
-__all__ = ["Guard"]
+__all__ = ["Guard", "blame"]
 
 CHANGED = ("alive", "value", "time")  # what a law may change beside its own state
 
@@ -100,20 +100,21 @@ class Guard:
             if not (isinstance(error, ValueError) and "read-only" in str(error)):
                 if self.law.calls is None or isinstance(error, LawError):
                     raise
-                self._blame(name, error)
+                blame(self.law, name, error)
             line = next(
                 (frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.law.path), 0
             )
             raise LawError("it writes into its inputs", where=f"{self.law.path}:{line}", hint="return new arrays") from error
 
-    def _blame(self, name: str, error: Exception) -> NoReturn:
-        """Say what another's law raised, where."""
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.law.path]
-        line = f":{frames[-1].lineno}" if frames else ""
-        said = str(error) if isinstance(error, TimeoutError) else f"raised {type(error).__name__}: {error}"
-        raise LawError(f"{name} {said}", where=f"{self.law.path}{line} (law {self.law.name})") from error
-
     def refuse(self, name: str, problem: str, **said: Any) -> NoReturn:
         """Raise `LawError` at the line of one of its functions."""
         line = inspect.getsourcelines(self.law.functions[name])[1]
         raise LawError(problem, where=f"{self.law.path}:{line} (law {self.law.name})", **said)
+
+
+def blame(law: Law, name: str, error: Exception) -> NoReturn:
+    """Raise as a `LawError` what a call of another's law raised, with its file and line."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == law.path]
+    line = f":{frames[-1].lineno}" if frames else ""
+    said = str(error) if isinstance(error, TimeoutError) and error.args else f"raised {type(error).__name__}: {error}"
+    raise LawError(f"{name} {said}", where=f"{law.path}{line} (law {law.name})") from error

@@ -11,12 +11,13 @@ from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.calls import Calls
 from malsim.errors import LawError
 from malsim.laws.engine.definition import Law, load_law
 from malsim.laws.engine.plant import ItemPlant
+from malsim.laws.engine.watched_plant import WatchedPlant
 from malsim.parameters import checked
 
 if TYPE_CHECKING:
@@ -106,11 +107,5 @@ def plant_of(law: Law | str, params: Mapping[str, object] | None = None, *, wher
     law = find_law(law, where=where) if isinstance(law, str) else law
     given = checked(params or {}, law.params, where=where)
     if law.factory:
-        if law.calls is None:
-            return law.factory(**given)
-        try:
-            return cast("Plant[Any]", law.calls.make(partial(law.factory, **given)))
-        except Exception as error:
-            problem = f"cannot be made: {type(error).__name__}: {error}"
-            raise LawError(problem, where=f"law {law.name}", hint="ask its author") from error
+        return law.factory(**given) if law.calls is None else WatchedPlant(law, partial(law.factory, **given))
     return ItemPlant(law, given)
