@@ -103,13 +103,13 @@ def _suite(args: argparse.Namespace) -> Suite:
     from malsim.memory import Rules
     from malsim.scenario.file.scenario_file import read
     from malsim.scenario.judge.judge import judge
-    from malsim.scenario.judge.suite_summary import Suite
+    from malsim.scenario.judge.suite_summary import Suite, scenario_files
     from malsim.shadow.judge_history import judge_history
 
     rules = Rules.read(args.rules) if args.rules else None
     limits = Limits.of(args)
     judged, unread = [], []
-    for path in _files(args.paths):
+    for path in scenario_files(args.paths):
         try:
             scenario = read(path, allow_code=args.allow_code)
             recording = _recording(args, scenario)
@@ -146,15 +146,6 @@ def _recording(args: argparse.Namespace, scenario: Scenario) -> HistorySource | 
     if args.events and args.on:
         raise UsageError("one history at a time", given=f"--on {args.on} --events {args.events}", hint="name one of them")
     return HistorySource(args.events, log=True) if args.events else HistorySource(Path(args.on))
-
-
-def _files(paths: list[Path]) -> list[Path]:
-    from malsim.scenario.file.scenario_file import holds_rules_alone
-
-    found: list[Path] = []
-    for path in paths:
-        found += [file for file in sorted(path.rglob("*.toml")) if not holds_rules_alone(file)] if path.is_dir() else [path]
-    return found
 
 
 def _changed(scenario: Scenario, args: argparse.Namespace, rules: Rules | None, *, begins: bool) -> Scenario:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.studies.mutants import mutants, mutated
-from malsim.lab.studies.mutation import Fate, MutationScore, fate, score
+from malsim.lab.studies.mutation import Fate, MutationScore, drawn, fate, score, suite_mutants
 from malsim.scenario.file.scenario_file import parse, read
 from malsim.scenario.judge.judge import judge
 from malsim.sim.settings.scenario import Scenario
@@ -28,6 +28,7 @@ RIVAL = CLAIM.replace("a1a1", "b2b2").replace("ann", "bob").replace('"t"', '"u"'
 CHECK = '[[check]]\nname = "it is disputed"\nproperty = "always[2d:4d] (eff(obs_a1a1) < 0.3)"\n'
 TEXT = f'why = "w"\n[run]\ndays = 4\n{CLAIM}{RIVAL}{CHECK}'
 LINE = TEXT.splitlines().index(CHECK.splitlines()[2]) + 1
+SCORED = ["killed", "survived", "broke off"]
 NET = """[netlist]
 text = '''
 loadrt smooth names=slow
@@ -167,3 +168,41 @@ def test_the_command_names_what_survives(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_nothing_is_broken_of_nothing() -> None:
     assert all(name.startswith("rules.") for name in mutants(Scenario()))
+
+
+def test_what_is_drawn_of_one_scenario_hangs_on_no_other() -> None:
+    one, two = (judge(parse(TEXT, name=name, where=f"{name}.toml")) for name in ("one", "two"))
+    alone = [name for name, _ in drawn(suite_mutants([one]), each=3, rules=0, tried=1)]
+    both = drawn(suite_mutants([one, two]), each=3, rules=2, tried=1)
+    assert [name for name, tried in both if tried[0][0] is one and not name.startswith("rules.")] == alone
+    assert len(alone) == 3
+    assert [len(tried) for name, tried in both if name.startswith("rules.")] == [1, 1]
+    assert [name for name, _ in drawn(suite_mutants([one]), each=3, rules=0, tried=1, seed=1)] != alone
+    with pytest.raises(UsageError, match="--each"):
+        drawn([], each=-1, rules=0, tried=1)
+
+
+def test_the_worst_survivor_is_the_one_that_moves_most() -> None:
+    judged = judge(parse(TEXT, where="s.toml"))
+    names = ("claim.obs_b2b2.confidence = 1", "without claim.obs_b2b2.pinned", "rules.challenge_ceiling = 1")
+    fates = [fate(judged, name, lambda scenario, name=name: mutated(scenario, name)) for name in names]  # type: ignore[misc]
+    found = MutationScore(tuple(fates))
+    assert [one.change for one in found.worst()] == sorted((one.change for one in found.of("survived")), reverse=True)
+    assert fates[1].change == 0.0
+    assert fates[2].change > 0.0
+
+
+def test_mutate_gives_a_line_a_scenario_the_score_and_the_worst(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, frame = tmp_path / "s.toml", tmp_path / "fates.csv"
+    path.write_text(TEXT, encoding="utf-8")
+    assert main(["mutate", str(tmp_path), "--each", "4", "--rules", "3", "-o", str(frame)]) == 0
+    said = capsys.readouterr().out
+    fates = pl.read_csv(frame)
+    assert fates.height == 7
+    killed, scored = (fates.filter(pl.col("kind").is_in(kinds)).height for kinds in (["killed"], SCORED))
+    assert f"mutation score {killed / scored:.3g}: {killed} of {scored} mutants noticed" in said
+    assert f"{path}  " in said
+    assert "rules  " in said
+    path.write_text(TEXT.replace("< 0.3", "> 0.3"), encoding="utf-8")
+    assert main(["mutate", str(path)]) == 2
+    assert "does not pass as it is" in capsys.readouterr().out

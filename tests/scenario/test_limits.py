@@ -89,6 +89,7 @@ STUDIES = {
     "falsify": ["--check", "stands", "--budget", "4", "--writes", "1"],
     "tripwire": ["--quick", "--scenario"],
     "cadence": ["--period", "1d", "--quiet"],
+    "mutate": ["--each", "1", "--rules", "1"],
     "compare": ["--laws", "mal,last_write", "--metric", "cells", "--replications", "3"],
 }
 

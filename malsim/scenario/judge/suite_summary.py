@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from malsim.plain_text import one_line, shown
+from malsim.scenario.file.scenario_file import holds_rules_alone
 from malsim.scenario.judge.judge import goals
 from malsim.sim.why.refused_claims import refused, told_of_caps, told_of_refusals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     import polars as pl
 
     from malsim.scenario.judge.judge import Judged, Outcome, Status
 
-__all__ = ["FAILED", "Suite", "command", "details", "headline"]
+__all__ = ["FAILED", "Suite", "command", "details", "headline", "scenario_files"]
 
 PASSED, FAILED, BROKEN = 0, 1, 2
 TAGS = {"fail": "failure", "error": "error"}
@@ -140,6 +142,14 @@ def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
     lines += [] if judged.source else [f"seed: {judged.scenario.seed}"]
     lines.append(f"alone: {command(judged, outcome, options)}")
     return [one_line(line) for line in lines]
+
+
+def scenario_files(paths: Iterable[Path]) -> list[Path]:
+    """The files given, and of folders all that are scenarios: what holds rules alone is none."""
+    found: list[Path] = []
+    for path in paths:
+        found += [file for file in sorted(path.rglob("*.toml")) if not holds_rules_alone(file)] if path.is_dir() else [path]
+    return found
 
 
 def command(judged: Judged, outcome: Outcome, options: str = "") -> str:

@@ -1,0 +1,78 @@
+"""Measure what a suite's checks notice: break its scenarios one thing at a time; the score, and the worst that nobody saw.
+
+malsim mutate scenarios                              # 6 things of each scenario and 12 rules, drawn by the seed
+malsim mutate scenarios/poisoner.toml --each 100 --rules 0
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from malsim.errors import UsageError
+from malsim.outputs import save_table
+
+if TYPE_CHECKING:
+    import argparse
+
+    from malsim.lab.studies.mutation import MutationScore
+
+__all__ = ["arguments", "main"]
+
+EACH, RULES, TRIED = 6, 12, 12
+SAID = {"broke off": "broke off", "equivalent": "change nothing that is recorded", "impossible": "cannot be made"}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="scenario files, or folders of them")
+    parser.add_argument(
+        "--each", type=int, default=EACH, metavar="N", help=f"most mutants of a scenario's own; default {EACH}"
+    )
+    parser.add_argument("--rules", type=int, default=RULES, metavar="N", help=f"most mutants of the rules; default {RULES}")
+    parser.add_argument(
+        "--tried", type=int, default=TRIED, metavar="N", help=f"try a rule in the N quickest scenarios; default {TRIED}"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed that draws them; default 0")
+    parser.add_argument("--worst", type=int, default=5, metavar="N", help="how many survivors to name; default 5")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write every mutant's fate as Parquet or CSV")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Judge, break, count; exit 1 where a scenario does not pass as it is, which is left out."""
+    from tqdm import tqdm
+
+    from malsim.lab.studies.mutation import drawn, score, suite_mutants
+    from malsim.limits import Limits
+    from malsim.scenario.file.scenario_file import read
+    from malsim.scenario.judge.judge import judge
+    from malsim.scenario.judge.suite_summary import scenario_files
+
+    limits, paths = Limits.of(args), scenario_files(args.paths)
+    judged = [judge(read(path), limits=limits) for path in tqdm(paths, unit="scenario", disable=None)]
+    suite = [one for one in judged if one.status == "pass" and one.scenario.checks]
+    for one in judged:
+        if one.status != "pass":
+            print(f"{one.scenario.path}: left out, as it does not pass as it is{one.error and f': {one.error}'}")
+    if not suite:
+        raise UsageError("no scenario with checks that pass", given=", ".join(map(str, args.paths)))
+    chosen = drawn(suite_mutants(suite), each=args.each, rules=args.rules, tried=args.tried, seed=args.seed)
+    found = score(suite, limits=limits, made=tqdm(chosen, unit="mutant", disable=None))
+    for line in _lines(found, args.worst):
+        print(line)
+    if args.output:
+        save_table(args.output, found.frame)
+    return int(any(one.status != "pass" for one in judged))
+
+
+def _lines(found: MutationScore, worst: int) -> list[str]:
+    """A line an owner, the score, the worst survivors."""
+    width = max(map(len, found.table["owner"]), default=0)
+    lines = [
+        f"{row['owner']:<{width}}  {row['killed']:>3} of {row['scored']:<3} noticed"
+        + "".join(f", {row[kind]} {said}" for kind, said in SAID.items() if row[kind])
+        for row in found.table.rows(named=True)
+    ]
+    survivors = [f"  {one.change:.4f}  {one.owner}: {one.mutant}" for one in found.worst(worst)]
+    head = ["unnoticed, though the mean effective moved most:"] if survivors else []
+    return [*lines, found.said, *head, *survivors]
