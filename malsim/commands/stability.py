@@ -54,8 +54,7 @@ def main(args: argparse.Namespace) -> int:
         beside = {} if compared is None else {"cures": compared.table.to_dicts(), "real": compared.real.to_dicts()}
         print(json.dumps(found.summary() | beside, indent=1))
         return 0
-    print(found)
-    print("\n".join(_cells(found)))
+    print("\n".join([str(found), *_cells(found)]))
     if compared is not None:
         print(compared)
     if written:

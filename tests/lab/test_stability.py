@@ -17,6 +17,7 @@ from scipy.sparse.linalg import eigs
 
 import malsim as ms
 from malsim.cli import main
+from malsim.docs.pages import page
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.stability.loop import TickLoop
 from malsim.lab.stability.simulate import measured_ceiling, rings
@@ -401,3 +402,18 @@ def test_the_growth_of_powers_is_the_spectral_radius_of_a_large_part(sign: str) 
     scaled = matrix * (0.6 / by_arnoldi)
     assert growth(scaled)[0] == pytest.approx(0.6, rel=0.02)
     assert spectrum(scaled).radius == pytest.approx(0.6, rel=0.02)
+
+
+@pytest.mark.parametrize("given", [[], ["rules.challenge_ceiling=0.48"], ["rules.damping=0.5"]])
+def test_the_page_shows_what_the_command_says(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["stability", "scenarios/mutual_dispute.toml", *(word for one in given for word in ("--set", one))]) == 0
+    assert capsys.readouterr().out in page("stability").read()
+
+
+def test_a_figure_shows_the_modes_that_its_margins_are_of() -> None:
+    rules = PLAIN.replace(damping=0.5, challenge_ceiling=0.6)
+    found = ms.stability(graph(np.full(3, 0.3), clique(3), rules), rules)
+    assert found.phase_margin is not None
+    labels = [line.get_label() for line in found.plot.bode().axes[0].lines]
+    assert len([label for label in labels if str(label).startswith("L of λ")]) == 2
+    assert "may lag" in repr(found)

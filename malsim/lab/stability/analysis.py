@@ -230,6 +230,7 @@ def _said(found: Stability) -> list[str]:
         f"verdict {found.verdict}: {_seen(found)}",
         f"  at the fixed point a small disturbance {kept}: spectral radius {radius:.4g}",
         _margin(found),
+        *_phase(found),
     ]
     if found.clamped.any() and not found.bound < 1.0:
         lines.append(f"  the clamp holds {found.clamped.sum()} cells there, so that is local: a larger push may ring")
@@ -253,6 +254,16 @@ def _margin(found: Stability) -> str:
     margin = "" if found.gain_margin is None else f": gain margin {found.gain_margin:.3g}"
     present = found.rules.challenge_ceiling
     return f"  critical challenge ceiling {found.critical_ceiling:.4g}, now {present:.4g}{margin} (by {by})"
+
+
+def _phase(found: Stability) -> list[str]:
+    """By how much the slopes at the fixed point may grow, and the loop lag, where its gain passes 1 at all."""
+    lag, grown = found.phase_margin, found.slope_margin
+    if lag is None or grown is None:
+        return []
+    slopes = f"may grow {grown:.3g}-fold" if grown >= 1.0 else f"must shrink to {grown:.3g} of what they are"
+    turn = f"may lag {lag:.3g}° more" if lag >= 0.0 else f"must lag {-lag:.3g}° less"
+    return [f"  there its slopes {slopes}, and the loop {turn}"]
 
 
 def _seen(found: Stability) -> str:

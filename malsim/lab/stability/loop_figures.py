@@ -9,7 +9,7 @@ import numpy as np
 
 from malsim.errors import UsageError
 from malsim.lab.stability import portraits
-from malsim.lab.stability.frequency import gain_margin, response
+from malsim.lab.stability.frequency import gain_margin, phase_margin, response
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,16 +75,16 @@ class LoopFigures:
         return draw.phase(field, paths, fixed, names=names, title=f"{names[0]} against {names[1]}, the others at rest")
 
     def nyquist(self) -> Sheet:
-        """The open loop of the mode nearest to ringing, in the complex plane; where it circles −1 it rings."""
+        """The open loop of the modes that the margins are of, in the complex plane; where one circles −1 it rings."""
         from malsim.plot.studies.loop_frequency import nyquist
 
-        return nyquist(self._response(), gain=self.margins[0], phase=self.margins[1], title=self._mode_title())
+        return nyquist(self._responses(), gain=self.margins[0], phase=self.margins[1], title=self.verdict)
 
     def bode(self) -> Sheet:
-        """Magnitude and phase of the open loop of the mode nearest to ringing, over frequency."""
+        """Magnitude and phase of the open loop of the modes that the margins are of, over frequency."""
         from malsim.plot.studies.loop_frequency import bode
 
-        return bode(self._response(), gain=self.margins[0], phase=self.margins[1], title=self._mode_title())
+        return bode(self._responses(), gain=self.margins[0], phase=self.margins[1], title=self.verdict)
 
     def save(self, folder: Path) -> list[Path]:
         """Write the standard figures as PNG; returns the paths."""
@@ -95,23 +95,30 @@ class LoopFigures:
             getattr(self, name)().savefig(paths[-1])
         return paths
 
-    def _mode(self) -> complex:
-        """The eigenvalue of the least gain margin, of a pair the one above the real axis."""
+    def _modes(self) -> list[complex]:
+        """The eigenvalue of the least gain margin, and of the least phase margin; of a pair the one above the real axis."""
         if not self.eigenvalues.size:
             raise UsageError("no cell is on a loop", where="plot.nyquist", hint="a loop needs cells that dispute each other")
         damping = self.view.loop.damping
-        margins = [gain_margin(np.array([value]), damping) or np.inf for value in self.eigenvalues]
-        value = complex(self.eigenvalues[int(np.argmin(margins))])
-        return complex(value.real, abs(value.imag))
+        found: list[complex] = []
+        for margin in (gain_margin, phase_margin):
+            margins = np.array([_or_inf(margin(np.array([value]), damping)) for value in self.eigenvalues])
+            if np.isfinite(margins).any():
+                value = complex(self.eigenvalues[int(np.argmin(margins))])
+                found.append(complex(value.real, abs(value.imag)))
+        return list(dict.fromkeys(found))
 
-    def _response(self) -> pl.DataFrame:
-        return response(self._mode(), self.view.loop.damping)
-
-    def _mode_title(self) -> str:
-        value = self._mode()
-        shown = f"{value.real:.3g} ± {value.imag:.3g}i" if value.imag else f"{value.real:.3g}"
-        return f"Mode of eigenvalue {shown}: {self.verdict}"
+    def _responses(self) -> dict[str, pl.DataFrame]:
+        return {_named(mode): response(mode, self.view.loop.damping) for mode in self._modes()}
 
     def _title(self, name: str) -> str:
         cells = self.view.cells
         return f'{name} "{cells.filter(cells["cell"] == name)["title"][0]}": {self.verdict}'
+
+
+def _or_inf(margin: float | None) -> float:
+    return np.inf if margin is None else margin
+
+
+def _named(mode: complex) -> str:
+    return f"λ = {mode.real:.3g}" + (f" ± {mode.imag:.3g}i" if mode.imag else "")
