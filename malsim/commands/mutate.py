@@ -1,6 +1,6 @@
 """Measure what a suite's checks notice: break its scenarios one thing at a time; the score, and the worst that nobody saw.
 
-malsim mutate scenarios                              # 6 things of each scenario and 12 rules, drawn by the seed
+malsim mutate scenarios                              # 6 things of each scenario and 40 of the rules, drawn by the seed
 malsim mutate scenarios/poisoner.toml --each 100 --rules 0
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["arguments", "main"]
 
-EACH, RULES, TRIED = 6, 12, 12
+EACH, RULES, TRIED = 6, 40, 12
 SAID = {"broke off": "broke off", "equivalent": "change nothing that is recorded", "impossible": "cannot be made"}
 
 

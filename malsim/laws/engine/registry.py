@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from malsim.adapters.calls import Calls
 from malsim.errors import LawError
 from malsim.laws.engine.definition import Law, load_law
+from malsim.laws.engine.guard import WatchedPlant
 from malsim.laws.engine.plant import ItemPlant
-from malsim.laws.engine.watched_plant import WatchedPlant
 from malsim.parameters import checked
 
 if TYPE_CHECKING:
