@@ -90,11 +90,11 @@ def test_what_is_wrong_is_told_in_the_order_of_the_schema() -> None:
     assert told == [
         "11: unknown key 'runs'",
         "1: 'why' is missing",
-        "10: run.days: not what may stand here",
-        "9: run.first: not what may stand here",
-        "7: rules.damping: not what may stand here",
+        "10: run.days: invalid value",
+        "9: run.first: invalid value",
+        "7: rules.damping: invalid value",
         *(f"1: claim[0]: '{name}' is missing" for name in missing[1:]),
-        "2: claim[0].at: not what may stand here",
+        "2: claim[0].at: invalid value",
         *(f"{line}: unknown key '{key}'" for line, key in ((4, "zz"), (5, "aa"))),
         *(f"3: claim[1]: '{name}' is missing" for name in missing),
     ]

@@ -41,21 +41,21 @@ CASES = {
     "NaN as a bound": (HEAD + metric("eff(obs_a1a1)").replace("0.3", "nan"), r":14: .*not a finite number; given: nan"),
     "NaN as a confidence": (HEAD.replace("0.5", "nan") + asks("always (eff(obs_a1a1) > 0)"), r":9: .*not a finite number"),
     "NaN as a share": (HEAD + asks("always (eff(obs_a1a1) > 0)") + "share = nan\n", r":13: .*not a finite number"),
-    "a run without end": (HEAD.replace("days = 4", "days = inf") + asks("always (x > 0)"), r":3: run\.days: .*given: inf"),
-    "two checks of one name": (HEAD + asks("always (eff(obs_a1a1) > 0)") * 2, r":\d+: two checks of one name.*give each"),
+    "a run without end": (HEAD.replace("days = 4", "days = inf") + asks("always (x > 0)"), r":3: error: run\.days: .*given: inf"),
+    "two checks of one name": (HEAD + asks("always (eff(obs_a1a1) > 0)") * 2, r":\d+: error: two checks of one name.*each"),
     "no baseline": (f"{HEAD}[baseline]\n", r":10: .*record one first"),
     "a column of no frame": (f'{HEAD}[baseline]\ncolumns = ["cell.effective"]\n', r":10: .*no such column.*allowed: "),
     "claims from elsewhere": (
         f'{EMPTY}{WORLD}[[writers]]\nbehaviour = "from_file"\npath = "../stolen.csv"\n{asks("always (right(line-1) == 1)")}',
-        r":9: writers\.path: a claim file may not lie outside its scenario's folder.*move it beside",
+        r":9: error: writers\.path: a claim file may not lie outside its scenario's folder.*move it beside",
     ),
     "a netlist from elsewhere": (
         f'{HEAD}[netlist]\nfile = "../stolen.malnet"\n{asks("always (eff(obs_a1a1) > 0)")}',
-        r":11: netlist\.file: a netlist may not lie outside its scenario's folder.*move it beside",
+        r":11: error: netlist\.file: a netlist may not lie outside its scenario's folder.*move it beside",
     ),
     "a store from elsewhere": (
         f'{HEAD}[memory]\nfrom = "../stolen.sqlite"\n{asks("always (eff(obs_a1a1) > 0)")}',
-        r":11: memory\.from: a store may not lie outside its scenario's folder.*move it beside",
+        r":11: error: memory\.from: a store may not lie outside its scenario's folder.*move it beside",
     ),
 }  # fmt: skip
 

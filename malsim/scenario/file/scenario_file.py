@@ -259,7 +259,7 @@ def _said(
         yield ScenarioError(f"'{kind.value}' is missing", where=at, hint=f"add {kind.value} = …")
     elif not (kind.name == "type" and error.instance is None and "number" in kind.value):
         allowed = _allowed(error, node)
-        yield ScenarioError("not what may stand here", where=at, given=_shown(given), allowed=allowed)
+        yield ScenarioError("invalid value", where=at, given=_shown(given), allowed=allowed)
 
 
 def _allowed(error: ValidationError, node: dict[str, Any]) -> str:

@@ -67,10 +67,10 @@ class Suite:
     def lines(self) -> Iterator[str]:
         """A `file:line: status: check: message` a check, the details of a failure indented beneath, and the count."""
         for path, problem in self.unread:
-            yield problem if problem.startswith(path) else f"{one_line(path)}:1: error: {problem}"
+            yield from _errors(path, problem)
         for judged in self.judged:
             if judged.error:
-                yield f"{one_line(judged.scenario.path)}:1: error: {judged.error}"
+                yield from _errors(judged.scenario.path, judged.error)
             elif not judged.scenario.checks:
                 yield f"{judged.scenario.path}:1: nothing is checked"
             yield from _notes(judged, strict=self.strict)
@@ -102,6 +102,14 @@ class Suite:
                 suite.set(key, str(len(list(suite.iter(tag)))))
         ET.indent(root)
         return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _errors(path: str, problem: str) -> Iterator[str]:
+    """A problem with a file, a `file:line: error: problem` for each of its lines; the first line where it names none."""
+    for line in problem.splitlines():
+        found = re.match(rf"{re.escape(path)}:(?:(\d+):)? (.*)", line)
+        number, said = (found[1] or "1", found[2]) if found else ("1", line)
+        yield one_line(f"{path}:{number}: error: {said}")
 
 
 def _told(judged: Judged, tell: Callable[[pl.DataFrame, pl.DataFrame, int], list[str]]) -> list[str]:
