@@ -80,7 +80,7 @@ def copy(names: list[str], folder: Path) -> list[Path]:
 
 
 def _named(name: str, known: list[Example]) -> Example:
-    for example in known:
+    for example in sorted(known, key=lambda one: one.path.suffix != ".toml"):  # a scenario before its netlist
         if name in (example.path.name, example.path.stem) or f"/{example.name}".endswith(f"/{name}"):
             return example
     near = get_close_matches(name, [example.path.stem for example in known], n=3)

@@ -41,7 +41,7 @@ CASES = {
     "NaN as a bound": (HEAD + metric("eff(obs_a1a1)").replace("0.3", "nan"), r":14: .*not a finite number; given: nan"),
     "NaN as a confidence": (HEAD.replace("0.5", "nan") + asks("always (eff(obs_a1a1) > 0)"), r":9: .*not a finite number"),
     "NaN as a share": (HEAD + asks("always (eff(obs_a1a1) > 0)") + "share = nan\n", r":13: .*not a finite number"),
-    "a run without end": (HEAD.replace("days = 4", "days = inf") + asks("always (x > 0)"), r":3: error: run\.days: .*given: inf"),
+    "a run without end": (HEAD.replace("= 4", "= inf") + asks("always (x > 0)"), r":3: error: run\.days.*given: inf"),
     "two checks of one name": (HEAD + asks("always (eff(obs_a1a1) > 0)") * 2, r":\d+: error: two checks of one name.*each"),
     "no baseline": (f"{HEAD}[baseline]\n", r":10: .*record one first"),
     "a column of no frame": (f'{HEAD}[baseline]\ncolumns = ["cell.effective"]\n', r":10: .*no such column.*allowed: "),

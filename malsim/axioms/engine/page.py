@@ -35,7 +35,7 @@ th.axiom span { writing-mode: vertical-rl; transform: rotate(180deg); white-spac
 .none { color: #aaa } .error { background: #6c3483; color: #fff }
 h2 { overflow-wrap: anywhere }
 section { margin-top: 2.5rem; border-top: 1px solid #ddd; padding-top: .5rem }
-pre { background: #f6f6f6; padding: .7rem; overflow-x: auto }
+pre { background: #f6f6f6; padding: .7rem; white-space: pre-wrap; overflow-x: auto }
 """
 
 

@@ -54,7 +54,7 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
     path = Path(path)
     if not path.is_file():
         near = [found.name for found in sorted(path.parent.glob("*.toml"))] if path.parent.is_dir() else []
-        hint = _nearest(path.name, near, where_shipped(path.name) or "check the path")
+        hint = where_shipped(path.name) or _nearest(path.name, near, "check the path")
         raise ScenarioError("no such scenario file", given=str(path), hint=hint)
     if path.stat().st_size > LARGEST:
         raise ScenarioError(
