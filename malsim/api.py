@@ -161,7 +161,7 @@ class Checkpoint:
     day: float
 
     def fork(self, **changes: Any) -> Run:
-        """The run gone on with from that day; see `fork`."""
+        """The run continued from that day; see `fork`."""
         return fork(self.run, day=self.day, **changes)
 
 

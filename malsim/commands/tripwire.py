@@ -1,4 +1,4 @@
-"""Score a tripwire: what it catches, what it misses, how often it cries wolf, and whether it is alive.
+"""Score a tripwire: what it detects, what it misses, its false alarms, and whether it still works.
 
 malsim tripwire scenarios/tripwire.malnet --scenario scenarios/tripwire.toml --html scorecard.html -o scorecard.png
 malsim tripwire --scenario scenarios/tripwire.toml                       the scenario's own netlist

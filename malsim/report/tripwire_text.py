@@ -62,8 +62,8 @@ def _fault(row: dict[str, Any]) -> str:
             return f": lost {row['lost']} of {row['detected']} episodes, [{row['low']:.0%}, {row['high']:.0%}]"
         case "late":
             return f" by {between(row, 'later')} ticks"
-        case "cries wolf":
-            return f": {between(row, 'false')} false alarms more a replication"
+        case "false alarms":
+            return f": {between(row, 'false')} more a replication"
         case "error":
             return f": {row['what']}"
         case _:

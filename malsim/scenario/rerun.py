@@ -96,7 +96,7 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
     if recorded.get("forked") is not None:
         hint = "make the run that it began as again, and fork that"
         raise DataError(
-            "this run was gone on with under other settings", where=where, given=f"day {recorded['forked']}", hint=hint
+            "this run was continued under other settings", where=where, given=f"day {recorded['forked']}", hint=hint
         )
     _check(recorded, where)
     if not recorded.get("scenario"):

@@ -194,7 +194,7 @@ def test_a_planted_product_is_found(empty: ms.Scenario) -> None:
     assert found.base == pytest.approx(3.0 * 0.15 * 0.6 + np.sqrt([1, 2, 4, 3, 5]).mean())
     move = found.tornado.filter(pl.col("setting") == "rules.damping").row(0, named=True)
     assert (move["to"], move["difference"]) == ("0.5", pytest.approx(-0.5 * np.sqrt([1, 2, 4, 3, 5]).mean()))
-    assert "not to be told apart: rules.support_ceiling and rules.challenge_ceiling" in repr(found)
+    assert "confounded: rules.support_ceiling and rules.challenge_ceiling" in repr(found)
     assert found.plot.indices().axes[0].get_yticklabels()[0].get_text() == "rules.stale_below (flat)"
     assert found.plot.tornado().axes[0].get_xlabel().startswith("planted (the value's unit)")
 

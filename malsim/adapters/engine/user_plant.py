@@ -32,7 +32,7 @@ MANY = 1000  # items that a peek asks for
 
 @dataclass(frozen=True)
 class UserState:
-    """What users' memories show. The memories are the user's and change in place: a state is gone on with once."""
+    """What users' memories show. The memories are the user's and change in place: a state is continued once."""
 
     instances: _Instances
     view: View

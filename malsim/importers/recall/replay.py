@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from malsim.memory.rules import Rules
 
-__all__ = ["lived", "timeline"]
+__all__ = ["replayed_memory", "timeline"]
 
 _DERIVED = "program:"  # the owner of a witness that a program derived, in the run that ticked just before
 
 
-def lived(rows: pl.DataFrame, edges: pl.DataFrame, ticks: Sequence[float], rules: Rules) -> Memory:
-    """The memory that the rows (of `cells.rows_of`) come to when lived again under the rules.
+def replayed_memory(rows: pl.DataFrame, edges: pl.DataFrame, ticks: Sequence[float], rules: Rules) -> Memory:
+    """The memory that the rows (of `cells.rows_of`) come to when replayed under the rules.
 
     Each cell is admitted after what its edges name, with the calibration factor on record; edges of one cell are walked in
     the order given. `ticks` are days in rising order.

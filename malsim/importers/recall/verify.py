@@ -13,7 +13,7 @@ from malsim.importers.recall.cells import rows_of
 from malsim.importers.recall.files import read
 from malsim.importers.recall.importer import first_day
 from malsim.importers.recall.orders import unexplained
-from malsim.importers.recall.replay import lived
+from malsim.importers.recall.replay import replayed_memory
 from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.law import tick
@@ -34,7 +34,7 @@ _COMPARED = ("effective", "currency", "salience", "source_quality", "status")
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """How many `cells` and `ticks` were lived again, and the scores that differ: handle, score, recorded, recomputed."""
+    """How many `cells` and `ticks` were replayed, and the scores that differ: handle, score, recorded, recomputed."""
 
     cells: int
     ticks: int
@@ -54,7 +54,7 @@ class Verified:
 def verify(path: str | Path, *, rules: Rules | None = None) -> Verified:
     """Compute a Recall file's recorded scores anew under the preset (`Rules.recall_v5()`).
 
-    Its history is replayed (`replay.lived`); where no tick is on record, with as many at the last instant as fit
+    Its history is replayed (`replay.replayed_memory`); where no tick is on record, with as many at the last instant as fit
     best. A score agrees within 1e-9 with that, or with one tick from the recorded state. The order in which a claim's edges
     were written is not on record: where it matters, some order must come to the value (`orders.unexplained`).
     """
@@ -68,7 +68,7 @@ def verify(path: str | Path, *, rules: Rules | None = None) -> Verified:
     settled = _as_recorded(recorded, last, rules)
     tried = []
     for told in [ticks] if ticks else [[last] * count for count in range(MOST_TICKS + 1)]:
-        cells = lived(rows, archive.edges, told, rules).cells
+        cells = replayed_memory(rows, archive.edges, told, rules).cells
         tried.append((_differing(rows, cells, settled), told))
         if tried[-1][0].is_empty():
             break

@@ -21,7 +21,7 @@ CELLS = 100_000
 
 
 def rows() -> Iterator[Ratio]:
-    """Standstill, spectral radius, critical ceiling and ringing cells' mode of 100,000 cells and 500,000 edges."""
+    """Fixed point, spectral radius, critical ceiling and ringing cells' mode of 100,000 cells and 500,000 edges."""
     memory = tick(graph(CELLS, 5 * CELLS), 1.0)
     name = f"stability of {CELLS:,} cells / {5 * CELLS:,} edges, beside one tick"
     yield compare(name, partial(stability, memory), partial(ticked, memory), limit=100, repeats=7)

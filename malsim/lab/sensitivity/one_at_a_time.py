@@ -93,7 +93,7 @@ def alike(made: Sequence[Move], moved: Sequence[Array]) -> pl.DataFrame:
     """Pairs of settings whose nudges move the replications in the same proportions, so that one can undo the other.
 
     s_i = what a nudge of i does to each replication, at unit length; γ = 1 / √(1 − |s_i · s_j|), the collinearity index of
-    the two. A pair above 10 cannot be told apart by this metric: only a combination of the two is seen. Fewer than three
+    the two. A pair above 10 is confounded: this metric sees only a combination of the two. Fewer than three
     replications tell nothing. Columns: one, other, collinearity, together (whether raising either does the "same" or the
     "opposite"). Source: Brun, Reichert and Künsch, Practical identifiability analysis of large environmental simulation
     models, 2001.

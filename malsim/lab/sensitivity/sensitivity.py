@@ -1,4 +1,4 @@
-"""What a metric depends on: single moves, Sobol indices over a space, what is flat, and what is one and the same."""
+"""What a metric depends on: single moves, Sobol indices over a space, what is flat, and what is confounded."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Sensitivity:
             more = f" and {len(self.flat) - MOST_NAMED} more" if len(self.flat) > MOST_NAMED else ""
             lines.append(f"  flat: {', '.join(self.flat[:MOST_NAMED])}{more}")
         for row in self.pairs.to_dicts()[:MOST_NAMED]:
-            lines.append(f"  not to be told apart: {row['one']} and {row['other']} ({row['together']} direction)")
+            lines.append(f"  confounded: {row['one']} and {row['other']} ({row['together']} direction)")
         return "\n".join(lines)
 
 

@@ -114,7 +114,7 @@ class Console(HalCommands):
         return False
 
     def default(self, line: str) -> None:
-        """A sentence of the netlist language, or a word nobody knows."""
+        """A sentence of the netlist language, or an unknown word."""
         word = line.split(maxsplit=1)[0]
         if line.split()[1:2] != ["="] and not reads_as_handle(word.lstrip("^").partition("@")[0]):
             hint = ELSEWHERE.get(word) or nearest(word, self.names()) or "help lists them"

@@ -1,4 +1,4 @@
-"""Why a memory rings: the tick as a loop, its standstill, its margins, and the cures."""
+"""Why a memory rings: the tick as a loop, its fixed point, its margins, and the cures."""
 
 from malsim.lab.stability.analysis import Stability, stability
 from malsim.lab.stability.cures import Cures, cures

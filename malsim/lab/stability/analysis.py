@@ -94,7 +94,7 @@ class Stability:
     def ends(self) -> pl.DataFrame:
         """How each cell ends (rep, cell, final, period, amplitude); period 1 is settled, −1 never repeats.
 
-        A record too short to tell (a cell on the move without a period) is not asked: the loop is run instead.
+        A record too short to tell (a cell that still moves, without a period) is not asked: the loop is run instead.
         """
         if self.recorded is None or (self.recorded["period"] == 0).any():
             return of_trail(self.loop, self.memory)

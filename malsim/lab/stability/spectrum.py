@@ -1,4 +1,4 @@
-"""The eigenvalues of a loop, taken loop by loop: what a graph's separate tangles do, each by itself."""
+"""The eigenvalues of a loop, one strongly connected component of the graph at a time."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWE
     M = (1 − damping) I + damping · matrix. Two estimates, neither often too large, of which the larger counts: how fast
     powers grow, ρ = lim ‖Mᵏ v‖^(1/k) (Gelfand), over the latter half, right where eigenvalues fill a disc and none stands
     out; and the largest |λ| of M over the space of the last power and the 12 after it (Arnoldi), right where some stand out
-    or crowd at the ends of a line, as they do for mutual edges. The largest entry measures growth, so that a small tangle
+    or crowd at the ends of a line, as they do for mutual edges. The largest entry measures growth, so that a small component
     within a large part is seen early.
 
     >>> round(growth(sparse.csr_array(np.array([[0.0, -0.5], [-0.5, 0.0]])))[0], 6)

@@ -1,4 +1,4 @@
-"""Tripwires validated: what a composition catches, misses and cries wolf about, and whether it is alive."""
+"""Tripwires validated: what a composition detects and misses, its false alarms, and whether it still works."""
 
 from malsim.lab.tripwire.boolean.explore import Explored, explore
 from malsim.lab.tripwire.boolean.part import Part, part_of

@@ -59,11 +59,12 @@ def trajectories(
     rows = max(1, len(objects))
     figure = sheet(8.6, 1.2 + 2.2 * rows)
     panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
+    explained = set[str]()  # kinds of events that a legend above names already
     for axes, name in zip(panels, objects, strict=False):
         here = shown.filter(pl.col("object") == name)
         _panel(axes, cells, here, column)
         is_refusal = pl.col("kind") == "rejected"  # of no recorded cell, so it stands over every panel
-        _marks(axes, events.filter(pl.col("subject").is_in(here["cell"].implode()) | is_refusal))
+        _marks(axes, events.filter(pl.col("subject").is_in(here["cell"].implode()) | is_refusal), explained)
         dress(axes, x="", y=AXES.get(column, column), title=name)
     panels[-1].set_xlabel(x)
     left = shown["object"].n_unique() - len(objects)
@@ -130,11 +131,13 @@ def _fade(axes: Axes, line: pl.DataFrame, column: str) -> None:
         axes.plot(gone["t"], gone[column], color=GREY, linewidth=0.6, alpha=0.6, drawstyle="steps-post")
 
 
-def _marks(axes: Axes, events: pl.DataFrame) -> None:
+def _marks(axes: Axes, events: pl.DataFrame, explained: set[str]) -> None:
     top = axes.get_ylim()[1]
-    for kind, (marker, _) in MARKS.items():
+    for kind, (marker, says) in MARKS.items():
         times = events.filter(pl.col("kind") == kind)["t"].unique()
         if times.len():
-            axes.plot(times, [top] * times.len(), marker, color=GREY, markersize=5, clip_on=False, label=MARKS[kind][1])
+            label = None if kind in explained else says
+            axes.plot(times, [top] * times.len(), marker, color=GREY, markersize=5, clip_on=False, label=label)
+            explained.add(kind)
     if events.height:
         axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)

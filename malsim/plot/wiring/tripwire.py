@@ -25,7 +25,7 @@ ALARM, TRUTH, BLIND = COLOURS[5], COLOURS[4], GREY
 MARKS = "osD^vP*"
 VERDICTS = {
     "holds": (COLOURS[2], "holds"), "late": (COLOURS[1], "late"), "blinded": (COLOURS[5], "blinded"),
-    "cries wolf": (COLOURS[3], "cries wolf"), "nothing to lose": ("#dddddd", "–"), "error": ("#dddddd", "not run"),
+    "false alarms": (COLOURS[3], "false alarms"), "nothing to lose": ("#dddddd", "–"), "error": ("#dddddd", "not run"),
 }  # fmt: skip
 FATES = {"killed": (COLOURS[0], ""), "survived": (COLOURS[1], "///"), "crashed": ("#dddddd", "...")}
 
@@ -200,7 +200,7 @@ def _faults(axes: Axes, faults: pl.DataFrame) -> None:
         axes.add_patch(Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, fc=colour, ec="white"))
         dark = row["verdict"] in ("late", "error", "nothing to lose")
         detail = {"late": f" {row['later'] or 0:.2g}", "blinded": f" {row['lost']}/{row['detected']}",
-                  "cries wolf": f" +{row['false_alarms'] or 0:.2g}"}.get(row["verdict"], "")  # fmt: skip
+                  "false alarms": f" +{row['false_alarms'] or 0:.2g}"}.get(row["verdict"], "")  # fmt: skip
         axes.text(x, y, word + detail, ha="center", va="center", fontsize=6.5, color="black" if dark else "white")
     for x, name in enumerate(names):
         axes.text(x, len(alarms) - 0.42, name.replace(" ", "\n", 1), ha="center", va="top", fontsize=7)

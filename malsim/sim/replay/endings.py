@@ -1,4 +1,4 @@
-"""How each recorded trajectory ends: settled, repeating with a period, or still on the move."""
+"""How each recorded trajectory ends: settled, repeating with a period, or still moving."""
 
 from __future__ import annotations
 

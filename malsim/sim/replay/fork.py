@@ -1,4 +1,4 @@
-"""A run gone on with from some day under other settings: lived again to that day, then changed.
+"""A run continued from some day under other settings: replayed to that day, then changed.
 
 Every random number is an addressed draw, so the days before are the same, bit for bit, however the run goes on.
 """

@@ -74,7 +74,7 @@ class Scenario:
     are numbered from `first`, and one of a number is the same whichever run it is part of. `law` is what the memory makes
     of claims: mal, recall_v5, or one of `malsim.laws` with its parameters. An `adapter` is a memory of the user's own in
     the place of any law, whose name it lends to `law`; `phrases` are the sentences it is spoken to in. `netlist` runs
-    inside the tick. `path` is the file it was read from. `forked` is the day on which a run was gone on with under these
+    inside the tick. `path` is the file it was read from. `forked` is the day on which a run was continued under these
     settings.
     """
 

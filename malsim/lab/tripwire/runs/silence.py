@@ -62,7 +62,7 @@ class Receipt:
             stale = ", ".join(self.inputs.filter(pl.col("stale"))["signal"].to_list())
             return f"blind: its inputs went stale ({stale}), so its silence says nothing"
         if not self.tests:
-            return "untested: no episode trips it on purpose, so nobody knows that it is alive"
+            return "untested: no episode trips it on purpose, so it is not known to work"
         if self.tested is None:
             return f"dead: it did not trip in every replication when tested ({', '.join(self.tests)})"
         return (

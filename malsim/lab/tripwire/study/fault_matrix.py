@@ -39,7 +39,7 @@ def matrix(base: Observation, charts: Charts) -> pl.DataFrame:
     -------
     pl.DataFrame
         One row a fault and alarm, the tripwire's first and then the charts': verdict (`holds`, `blinded`, `late`,
-        `cries wolf`, `error`, `nothing to lose`), episodes detected without the fault, how many of them it `lost` with the
+        `false alarms`, `error`, `nothing to lose`), episodes detected without the fault, how many of them it `lost` with the
         share's interval, ticks `later` on the mean of those kept and false alarms more a replication with theirs; of one
         replication there is none. Ticks that a fault took away show what stood before.
     """
@@ -77,7 +77,7 @@ def _against(truth: Bools, was: Bools, alarm: Bools) -> dict[str, object]:
     later = _paired((after - before)[detected & ~lost])
     false = _paired((onsets(alarm) & ~truth).sum(axis=0) - (onsets(was) & ~truth).sum(axis=0))
     how = share(lost.astype(np.float64), detected.astype(np.float64))
-    verdict = "blinded" if lost.any() else "late" if _above(later) else "cries wolf" if _above(false) else "holds"
+    verdict = "blinded" if lost.any() else "late" if _above(later) else "false alarms" if _above(false) else "holds"
     return {
         "verdict": verdict if detected.any() else "nothing to lose",
         "detected": int(detected.sum()), "lost": int(lost.sum()),

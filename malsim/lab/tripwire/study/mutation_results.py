@@ -1,4 +1,4 @@
-"""Mutation: each wrong put into the netlist, the scenario run and judged again; what no check notices survives."""
+"""Mutation testing: the scenario is run and judged with each mutant of the netlist; what no check notices survives."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def mutation_results(base: Observation) -> pl.DataFrame:
     Returns
     -------
     pl.DataFrame
-        kind, what, line, verdict, by, shows. `killed` by the first check that passes without the wrong and fails with it;
-        `survived` if every check that passed still does; `crashed` where the run or a check could not be made, which kills
-        nothing. `shows` says whether the alarm was any different.
+        kind, what, line, verdict, by, shows. `killed` by the first check that passes on the netlist as it is and fails on
+        the mutant; `survived` if every check that passed still does; `crashed` where the run or a check could not be made,
+        which kills nothing. `shows` says whether the alarm was any different.
     """
     scenario = base.scenario
     passed = {one.check.name for one in judge(scenario).outcomes if one.status == "pass"}

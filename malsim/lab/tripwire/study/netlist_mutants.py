@@ -1,4 +1,4 @@
-"""Small wrongs put into a netlist on purpose: a polarity flipped, a wire dropped, a threshold moved, a latch removed."""
+"""Mutants of a netlist, one small fault each: a polarity flipped, a wire dropped, a threshold moved, a latch removed."""
 
 from __future__ import annotations
 
