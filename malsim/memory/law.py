@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CALIBRATIONS", "Terms", "currency", "effective", "effective_at", "factor_of", "factors", "factors_at", "records",
-    "salience", "slopes", "step", "terms", "tick", "updated",
+    "salience", "scaled", "slopes", "step", "terms", "tick", "updated",
 ]  # fmt: skip
 
 
@@ -236,10 +236,22 @@ def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> Step:
     return Step(worth, support, challenge, fresh)
 
 
+def scaled(share: Array | None, rules: Rules) -> Formula:
+    """The published effective times a share of 0 to 1 of each cell; NaN, and none at all, is 1."""
+    ceilings = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
+
+    def formula(stated: Array, factor: Array, support: Array, challenge: Array) -> Array:
+        made = effective(stated, factor, support, challenge, **ceilings)
+        return made if share is None else made * np.clip(np.nan_to_num(share, nan=1.0), 0.0, 1.0)
+
+    return formula
+
+
 def _own_formula(formula: Formula | str, stated: Array, *columns: Array) -> Array:
     """A formula of the user's own, of all cells: it is asked for a value of each."""
     if isinstance(formula, str):
         hint = f"malsim why STORE CELL --law {formula} says what the law believes of a store"
+        hint = hint if formula == "records" else "run a scenario whose netlist derives it"
         raise RulesError("holds in a run only", where="rules.effective", given=formula, hint=hint)
     fresh = np.array(formula(stated, *columns), dtype=np.float64)
     if fresh.shape != stated.shape or not bool(((fresh >= 0.0) & (fresh <= 1.0) | np.isnan(stated)).all()):

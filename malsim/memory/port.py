@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["AnswersReads", "Claims", "Edges", "HoldsGraph", "Plant", "Verdicts", "View", "Vocabulary"]
+__all__ = ["AnswersReads", "Claims", "Edges", "HoldsGraph", "Plant", "ReadsDerived", "Verdicts", "View", "Vocabulary"]
 
 
 @dataclass(frozen=True)
@@ -204,6 +204,14 @@ class HoldsGraph(Protocol[State]):
 
     def with_graph(self, state: State, memory: Memory) -> State:
         """The same, with another graph."""
+
+
+@runtime_checkable
+class ReadsDerived(Protocol[State]):
+    """The capability of a graph whose law and push may read what a netlist derives of its cells."""
+
+    def with_derived(self, state: State, values: Mapping[str, Array]) -> State:
+        """With these values by name, `cell-trust`, until the next are given; one a cell."""
 
 
 @runtime_checkable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -24,6 +25,7 @@ __all__ = ["Formula", "Rules"]
 
 Formula = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], Any]
 
+_DERIVED = re.compile(r"cell-derived-[a-z0-9-]+")
 PUBLISHED = "published design"
 BLOG = "published design, on calibration"
 OURS = "malsim: the design's promise, kept"
@@ -141,11 +143,12 @@ class Rules:
     records_tau: RecordsTau = _choice("none", RecordsTau, "under effective = records: claims weigh less as their class ages")
     records_origin: RecordsOrigin = _choice("apart", RecordsOrigin, "under it: claims of one value and origin are one claim")
     records_echo: float = _number(1.0, "1", 0, 1, "under it: the weight of a claim whose first claimant took it back")
-    effective: Formula | Literal["records"] | None = field(
+    effective: Formula | str | None = field(
         default=None,
         metadata={
             "why": "a formula of your own, (stated, calibration, support, challenge) -> effective, "
-            "or `records`: what that law believes of the claims of a run"
+            "or `records`: what that law believes of the claims of a run; or `cell-derived-NAME`: the published law's, "
+            "times that derived value of the run's netlist, as the tick before left it"
         },
     )
 
@@ -289,5 +292,6 @@ def _check(rule: Field[Any], value: object) -> None:
         if not (low < value if meta["above"] else low <= value) or not value <= high:
             allowed = f"{'above ' if meta['above'] else ''}{low:g} to {high:g}"
             raise RulesError("out of bounds", where=where, given=value, allowed=allowed)
-    elif value not in (None, "records") and not callable(value):
-        raise RulesError("not a function", where=where, given=value, allowed="a function of four arrays, records, or None")
+    elif value not in (None, "records") and not callable(value) and not _DERIVED.fullmatch(str(value)):
+        allowed = "a function of four arrays, records, cell-derived-NAME, or None"
+        raise RulesError("not a function", where=where, given=value, allowed=allowed)

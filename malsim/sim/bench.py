@@ -14,7 +14,7 @@ from malsim.laws.engine.graph_plant import verdicts_of
 from malsim.limits import Limits
 from malsim.memory import Memory
 from malsim.memory.gate.edit import verified
-from malsim.memory.port import AnswersReads, HoldsGraph
+from malsim.memory.port import AnswersReads, HoldsGraph, ReadsDerived
 from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
 from malsim.sim.agent.cell_index import CellIndex
@@ -273,7 +273,8 @@ class Bench:
             self.recorder.admitted(verdicts_of(said), rep, plant.view(after, days(at)))
 
         memory = netlist_runner.scan(plant.graph(state), at, self.counters, self.reviewers, on_verdicts)
-        return plant.with_graph(state, memory)
+        after = plant.with_graph(state, memory)
+        return plant.with_derived(after, netlist_runner.derived) if isinstance(plant, ReadsDerived) else after
 
     def _settle(self, state: Any, now: float) -> None:
         """Make a memory the one that everybody sees until the next scan."""

@@ -75,6 +75,6 @@ def test_where_it_cannot_hold_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(RulesError, match="in a run only"):
         tick(memory, 1.0, Rules(effective="records"))
     with pytest.raises(RulesError, match="not a function"):
-        Rules(effective="record")  # type: ignore[arg-type]  # that is the point
+        Rules(effective="record")  # that is the point
     with pytest.raises(UsageError, match="no loop"):
         ms.stability(ran(tmp_path, ON_THE_GRAPH))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +16,14 @@ from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import expanded
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.table import Column
-from malsim.memory.law import tick
+from malsim.memory.law import scaled, tick
 from malsim.memory.port import Verdicts, View
 from malsim.memory.push.marks import marked_where
 from malsim.memory.push.ranking import fused
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,7 +39,7 @@ _NOTHING = Column(np.zeros(0, dtype=np.int32))
 
 @dataclass(frozen=True, eq=False)
 class GraphState:
-    """A memory, and of its cells the places of replication, object and value, NONE for what the vocabulary does not have."""
+    """A memory, the places of its cells' replication, object and value (NONE: unknown), and what a netlist derived last."""
 
     memory: Memory
     rules: Rules
@@ -48,6 +48,7 @@ class GraphState:
     rep: Column = _NOTHING
     object: Column = _NOTHING
     value: Column = _NOTHING
+    derived: Mapping[str, Array] = field(default_factory=dict)
 
     @cached_property
     def view(self) -> GraphView:
@@ -56,8 +57,14 @@ class GraphState:
 
     def grown(self, memory: Memory, rep: Ints, about: Ints, value: Ints) -> GraphState:
         """With a memory that has more cells, and what these are about."""
-        columns = (column.grown(new.astype(np.int32)) for column, new in zip(self._places, (rep, about, value), strict=True))
-        return GraphState(memory, self.rules, self.vocabulary, self.first, *columns)
+        news = zip(self._places, (rep, about, value), strict=True)
+        rep_, object_, value_ = (column.grown(new.astype(np.int32)) for column, new in news)
+        return replace(self, memory=memory, rep=rep_, object=object_, value=value_)
+
+    def of_cells(self, name: str) -> Array | None:
+        """A derived value of every cell, NaN where it was admitted since; None where nothing derives it."""
+        held = self.derived.get(name.replace("-derived-", "-", 1))
+        return None if held is None else np.append(held, np.full(self.memory.height - len(held), np.nan))
 
     def taking(self, memory: Memory) -> GraphState:
         """With another memory; what new cells are about is read off their words."""
@@ -72,15 +79,19 @@ class GraphState:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what it holds, not what is derived from that."""
-        return _state, (self.memory, self.rules, self.vocabulary, self.first, *(part.values.copy() for part in self._places))
+        places = (part.values.copy() for part in self._places)
+        return _state, (self.memory, self.rules, self.vocabulary, self.first, dict(self.derived), *places)
 
     @property
     def _places(self) -> tuple[Column, Column, Column]:
         return self.rep, self.object, self.value
 
 
-def _state(memory: Memory, rules: Rules, vocabulary: Vocabulary, first: int, *places: Ints) -> GraphState:
-    return GraphState(memory, rules, vocabulary, first, *map(Column, places))
+def _state(
+    memory: Memory, rules: Rules, vocabulary: Vocabulary, first: int, derived: dict[str, Array], *places: Ints
+) -> GraphState:
+    rep, object_, value = map(Column, places)
+    return GraphState(memory, rules, vocabulary, first, rep, object_, value, derived)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,8 +120,11 @@ class Graph:
         return state.grown(said.memory, *new), verdicts_of(said)
 
     def tick(self, state: GraphState, now: float) -> GraphState:
-        """One step of the law."""
-        return replace(state, memory=tick(state.memory, now, self.rules))
+        """One step of the law; where a derived value is the rule, the published law's times that."""
+        rules, named = self.rules, self.rules.effective
+        if isinstance(named, str):
+            rules = rules.replace(effective=scaled(state.of_cells(named), rules))
+        return replace(state, memory=tick(state.memory, now, rules))
 
     def read(self, state: GraphState, rep: Ints, object_: Ints, opened: Ints, now: float) -> GraphState:  # noqa: ARG002
         """Expand what was opened; a question alone changes nothing."""
@@ -127,6 +141,10 @@ class Graph:
     def with_graph(self, state: GraphState, memory: Memory) -> GraphState:
         """The same, with another graph: of one that has more cells the new ones are read."""
         return state.taking(memory)
+
+    def with_derived(self, state: GraphState, values: Mapping[str, Array]) -> GraphState:
+        """The same, with what a netlist derives of its cells."""
+        return replace(state, derived={name: held for name, held in values.items() if name.startswith("cell-")})
 
 
 def verdicts_of(said: GateResult) -> Verdicts:
@@ -209,7 +227,10 @@ class GraphView(View):
         return self._memory
 
     def column(self, name: str, rows: Ints | None = None) -> NDArray[Any] | None:
-        """A column of the cells that holds numbers; `grounded`: whose writer has enough outcomes."""
+        """A column of the cells that holds numbers; `grounded`: whose writer has enough outcomes; or a derived value."""
+        if name.startswith("cell-derived-"):
+            derived = self._state.of_cells(name)
+            return derived if derived is None or rows is None else derived[rows]
         if name == "grounded":
             outcomes = self._memory.table("writers").column("claims")
             grounded: Bools = outcomes[self._memory.column("author")] >= self._state.rules.calibration_history

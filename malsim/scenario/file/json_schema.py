@@ -20,7 +20,8 @@ def scenario_schema() -> dict[str, Any]:
     schema["properties"] |= checks
     duration = schema["$defs"]["duration"]["pattern"]
     rules = {rule.name: _property(rule, duration) for rule in dataclasses.fields(Rules) if rule.name != "effective"}
-    rules["effective"] = {"enum": ["records"], "description": "believe what that law does; default the published law"}
+    said = "believe what records does, or the published law's times a derived value; default the published law's"
+    rules["effective"] = {"type": "string", "pattern": "^(records|cell-derived-[a-z0-9-]+)$", "description": said}
     preset = {"enum": ["default", "recall_v5"], "description": "the rules to start from; default default"}
     schema["$defs"]["rules"] = {"type": "object", "additionalProperties": False, "properties": {"preset": preset, **rules}}
     declare(schema["$defs"])

@@ -63,7 +63,7 @@ def push(
     `budget` is the words each may be shown; where there is none, or NaN, the reader's own stands.
     """
     words = reader.budget_words if budget is None else np.where(np.isnan(budget), reader.budget_words, budget)
-    pushed = snapshot.push(np.arange(len(fact)), fact, now, limit=int(reader.limit), budget=words)
+    pushed = snapshot.push(np.arange(len(fact)), fact, now, limit=int(reader.limit), budget=words, rank_by=reader.rank_by)
     turn = Turn(number, now, fact, pushed, pushed.about)
     counters.begin()
     counters.add("words", pushed.words)

@@ -18,7 +18,7 @@ from malsim.sim.clock import days
 from malsim.sim.settings.netlist_config import NetlistConfig, op_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from malsim.memory import Memory, Rules
     from malsim.netlist.engine import Scan
@@ -45,6 +45,7 @@ class NetlistRunner:
             rules=scenario.rules, derive=wires.derive,
         )  # fmt: skip
         self.outputs: dict[str, Array] = {}
+        self.derived: Mapping[str, Array] = {}
         self._fed = sorted(wires.inputs, key=lambda given: given.at)
         self._names = [name for name in wires.net.signals if name not in self.engine.series]
 
@@ -99,6 +100,7 @@ class NetlistRunner:
             self._state = replace(self._state, wired=self.ops.wired())
         made = self.engine.scan(self._state, memory, self._inputs(at, counters, reviewers), now=days(at))
         self._state, self._labels, self.outputs = made.state, memory, dict(made.outputs)
+        self.derived = made.derived
         self._note(made, at)
         if self.ops:
             self.ops.read(made.state.signals)

@@ -89,15 +89,19 @@ class Snapshot:
         limit: int = LIMIT,
         budget: Array | float = BUDGET_WORDS,
         marks: bool = True,
+        rank_by: str = "",
     ) -> Pushed:
         """Mini-indexes about a fact each, for readers of replications `rep` (places), at `now` days.
 
         Each has at most `limit` lines, 1 or more. `budget` is one number of words, or one a reader. A candidate's text match
-        is 1 for the fact's topic and 1 more for the fact itself; the memory's own order does the rest.
+        is 1 for the fact's topic and 1 more for the fact itself; the memory's own order does the rest, and `rank_by`, a
+        derived value of cells, is added to it.
         """
         held = self._candidates(rep, fact)
         match, degree = np.add(1.0, held.about), held.line["degree"]
         worth = self.view.order(held.row, match=match, degree=degree, reader=held.reader, now=now)
+        own = self.view.column(rank_by, held.row) if rank_by else None
+        worth = worth if own is None else worth + np.nan_to_num(own)
         place = foremost_where(held.table(worth, besides=-np.inf), lambda: held.table(self._touched(held.row)), limit=limit)
         at = np.flatnonzero(place != NONE)
         shown = (held.first[:, None] + place).take(at)

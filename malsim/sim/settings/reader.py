@@ -70,7 +70,8 @@ PARAMS = {
 class Reader:
     """One agent: its behaviour and its numbers; units, bounds and meanings stand in `PARAMS`.
 
-    `banned` has the values, apart by blanks, that no action may have.
+    `banned` has the values, apart by blanks, that no action may have; `rank_by` a derived value of cells, such as
+    `cell-derived-triage`, that is added to what ranks the lines of its push.
     """
 
     behaviour: Behaviour = "obedient"
@@ -91,6 +92,7 @@ class Reader:
     audit_every: float = 0.0
     audit_accuracy: float = 0.95
     banned: str = ""
+    rank_by: str = ""
     ops: float = 8.0
     watch_below: float = 0.6
     limit: float = 10.0

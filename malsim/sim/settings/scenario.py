@@ -128,6 +128,7 @@ class Scenario:
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "law_settings", settings)
         object.__setattr__(self, "netlist", with_reader_ops(self.netlist, self.reader))
+        self._check_derived()
         names = [fact.name for fact in self.facts]
         for name in names:
             if names.count(name) > 1:
@@ -137,6 +138,19 @@ class Scenario:
         for key in ("writers", "reader", "reviewers"):
             if getattr(self, key) and not names and not (key == "reviewers" and self.netlist):
                 raise ScenarioError("there is nothing to write about", where=f"{self.name}: {key}", hint="add [[facts]]")
+
+    def _check_derived(self) -> None:
+        """Refuse a rule or a reader that names a derived value which nothing in the netlist owns."""
+        owned = [name.replace("-", "-derived-", 1) for name in (self.netlist.net.derived if self.netlist else ())]
+        effective = self.rules.effective
+        named = (("rules.effective", effective if effective != "records" else ""),
+                 ("reader.rank_by", self.reader.rank_by if self.reader else ""))  # fmt: skip
+        for where, name in named:
+            if isinstance(name, str) and name and name not in owned:
+                hint = 'write it under [derive]: cell-trust = "…", or see malsim signals'
+                allowed = " ".join(sorted(one for one in owned if one.startswith("cell-"))) or "none: nothing is derived"
+                place = f"{self.name}: {where}"
+                raise ScenarioError("no signal owns this", where=place, given=name, allowed=allowed, hint=hint)
 
     def _checked_law(self) -> tuple[str, dict[str, float | str]]:
         return checked_law(self.law, self.law_settings, where=f"{self.name}: law")

@@ -1,0 +1,121 @@
+"""Derived values that the law and the push read, and the one action that opposing actuators come down to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+import malsim as ms
+from malsim import api
+from malsim.errors import RulesError, ScenarioError
+from malsim.memory import Rules
+
+if TYPE_CHECKING:
+    from malsim.sim.run import Run
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+RANKED = """why = "Lines in the order of a derived value."
+seed = 3
+[run]
+days = 30
+turn_every = "1d"
+replications = 3
+[derive]
+cell-late = "mul(10,cell-age)"
+cell-half = "sub(1,mul(.5,above(cell-age,5)))"
+[[facts]]
+name = "tide"
+[[writers]]
+behaviour = "honest"
+count = 3
+rate = 0.5
+accuracy = 0.7
+verification = "checked"
+[reader]
+limit = 1
+wants = 0
+"""
+
+
+@cache
+def arbitrated() -> Run:
+    return ms.run(SCENARIOS / "arbitration.toml")
+
+
+def test_one_action_a_cell_is_the_strongest_that_is_asked_for() -> None:
+    """Freeze is 4, pin 3, demote 2, reinforce 1, on every cell at every tick."""
+    run = arbitrated()
+    wide = run.signals.pivot("signal", index=["t", "row"], values="value", aggregate_function="first")
+    asked = wide.select(
+        "t", "row",
+        action="actuator-arbitration.action",
+        strongest=pl.max_horizontal(
+            4 * pl.col("confabulation-spike.fires"), 3 * pl.col("cut-criticality.fires"),
+            2 * (pl.col("contradiction-load.demotion") > 0), pl.col("actuator-arbitration.reinforce"),
+        ),
+    ).drop_nulls()  # fmt: skip
+    assert asked["action"].equals(asked["strongest"].cast(pl.Float64), check_names=False)
+    assert set(asked["action"]) >= {0.0, 1.0, 2.0, 3.0}
+
+
+def test_the_law_takes_the_derived_value_of_the_tick_before() -> None:
+    """effective = published · trust, which the terms of an explanation add up to."""
+    run = arbitrated()
+    cells = run.cells.filter((pl.col("cell") == "dec_a3ee") & (pl.col("t") > 1)).sort("t")
+    trust = run.signals.filter((pl.col("signal") == "derive.cell-trust") & (pl.col("row") == "dec_a3ee")).sort("t")
+    stated, factor, support, challenge = (
+        cells[name].to_numpy() for name in ("stated", "calibration", "support_mass", "challenge_mass")
+    )
+    published = np.clip(stated * factor + 0.15 * np.tanh(support) - 0.6 * np.tanh(challenge), 0.0, 1.0)
+    np.testing.assert_allclose(cells["effective"], published * trust["value"].to_numpy()[: len(published)], atol=1e-12)
+    explained = run.explain("dec_a3ee", t=20)
+    assert explained.terms["term"].to_list()[-1] == "cell-derived-trust"
+    assert sum(explained.terms["value"]) == pytest.approx(0.2, abs=0.01)
+
+
+def test_the_push_is_ordered_by_a_derived_value(tmp_path: Path) -> None:
+    """The one line that a reader is shown is the oldest cell about its fact."""
+    (tmp_path / "it.toml").write_text(RANKED + 'rank_by = "cell-derived-late"\n')
+    scenario = api.read(tmp_path / "it.toml")
+    assert scenario.reader
+    run, plain = ms.run(scenario), ms.run(scenario.replace(reader=replace(scenario.reader, rank_by="")))
+    acted = {one: each.events.filter((pl.col("kind") == "acted") & (pl.col("t") > 15)) for one, each in
+             (("ranked", run), ("plain", plain))}  # fmt: skip
+    born = run.memory.cells.select("rep", pl.col("handle").alias("subject"), "created")
+    age = {
+        name: float(events.join(born, on=["rep", "subject"]).select((pl.col("t") - pl.col("created")).mean()).item())
+        for name, events in acted.items()
+    }
+    assert age["ranked"] > age["plain"]
+
+
+def test_a_replication_alone_and_a_fork_are_as_among_others(tmp_path: Path) -> None:
+    """What is derived is state, and goes with it."""
+    (tmp_path / "it.toml").write_text(RANKED)
+    scenario = api.read(tmp_path / "it.toml").replace(rules={"effective": "cell-derived-half"})
+    run = ms.run(scenario)
+    alone = ms.run(scenario.replace(first=1, replications=1))
+    assert alone.cells.equals(run.cells.filter(pl.col("rep") == 1))
+    assert ms.fork(run, day=12).cells.equals(run.cells)
+
+
+@pytest.mark.parametrize(
+    ("was", "given"),
+    [("cell-late = ", "cell-early = "), ("cell-late = ", "cell-lat = ")],
+)
+def test_a_value_that_nobody_owns_is_refused_at_load(tmp_path: Path, was: str, given: str) -> None:
+    (tmp_path / "it.toml").write_text(RANKED.replace(was, given) + 'rank_by = "cell-derived-late"\n')
+    with pytest.raises(ScenarioError, match="no signal owns this"):
+        api.read(tmp_path / "it.toml")
+
+
+def test_a_rule_names_a_derived_value_of_cells() -> None:
+    assert Rules(effective="cell-derived-trust").effective == "cell-derived-trust"
+    with pytest.raises(RulesError, match="not a function"):
+        Rules(effective="writer-derived-trust")
