@@ -40,7 +40,12 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "without writers.0",
     ),
     "bursty": ("facts.burst.hazard = 0", "writers.honest.accuracy = 0"),
-    "colluders": ("rules.confidence_cap = 1", "rules.support_ceiling = 1", "writers.honest.accuracy = 0"),
+    "colluders": (
+        "without writers.0",
+        "rules.confidence_cap = 1",
+        "rules.support_ceiling = 1",
+        "writers.honest.accuracy = 0",
+    ),
     "compaction": ("reader.recalls = 0", "reader.compact_every = 400"),
     "concern_feedback": (
         "netlist:  [concernTarget: dec_a3ee] → ",
@@ -71,7 +76,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "rules.challenge_ceiling = 0",
     ),
     "forgetting_reader": ("reader.behaviour = hurried",),
-    "from_file": ("a lossy line", "a lying line"),
+    "from_file": ("without writers.1", "a lossy line", "a lying line"),
     "half_colluders": ("without writers.2",),
     "hostile_supersession": ("rules.supersede_by = own",),
     "laundering": ("without writers.0", "without writers.2", "without writers.3", "without writers.4"),
@@ -87,7 +92,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "netlist: maxoutput 200 → maxoutput 30",
         "writers.crowd.rate = 0",
     ),
-    "poisoner": ("rules.calibration = none", "without writers.1", "writers.honest.accuracy = 0.5"),
+    "poisoner": ("rules.calibration = none", "without writers.1", "writers.honest.accuracy = 0.5", "without reader"),
     "quorum_of_writers": (
         "netlist: cut many",
         "netlist: says.level 0.5 → says.level 0.95",
@@ -117,7 +122,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
     "sybil": ("rules.support_ceiling = 0", "rules.support_ceiling = 1", "writers.honest.accuracy = 0"),
     "ten_sybils": ("without writers.2",),
     "triage_popular": ("reviewers.weekly = 1",),
-    "triage_static": ("without reviewers",),
+    "triage_static": ("reviewers.triage = acted", "without reviewers", "reviewers.weekly = 50"),
     "triage_tired": ("without reviewers", "reviewers.late = 60"),
     "tripwire": (
         "netlist: cut ack",
@@ -127,7 +132,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "netlist: weak.level 0.5 → weak.level 0.9",
     ),
     "tripwire_poisoned": ("without writers.1", "netlist: cut ack", "netlist: low.level 0.35 → low.level 0.9"),
-    "two_memories": ("without writers.1", "writers.honest.accuracy = 0"),
+    "two_memories": ("without writers.1", "writers.honest.accuracy = 0", "without reader"),
     "watchdog_silent_writer": (
         "without inputs",
         "netlist: uncall alive",
