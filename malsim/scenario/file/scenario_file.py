@@ -53,8 +53,9 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
     """
     path = Path(path)
     if not path.is_file():
-        near = [found.name for found in sorted(path.parent.glob("*.toml"))] if path.parent.is_dir() else []
-        hint = where_shipped(path.name) or _nearest(path.name, near, "check the path")
+        stems = {found.stem: found.name for found in path.parent.glob("*.toml")} if path.parent.is_dir() else {}
+        near = [stems[stem] for stem in get_close_matches(path.stem, stems, n=2)]
+        hint = where_shipped(path.name) or (f"try {' or '.join(near)}" if near else "check the path")
         raise ScenarioError("no such scenario file", given=str(path), hint=hint)
     if path.stat().st_size > LARGEST:
         raise ScenarioError(
