@@ -3,7 +3,7 @@
 malsim signals                                 the palette, axis by axis
 malsim signals dependency-rot                  one signal's text, to copy and change
 malsim signals --on memory.sqlite              how many rows each fires on, and where it is highest
-malsim signals --scorecard --seeds 3           one table: fires, silent, delay, misses, ARL0
+malsim signals --scorecard                     one table: fires, silent, delay, misses, ARL0 with its interval
 """
 
 from __future__ import annotations
@@ -35,9 +35,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds",
         type=int,
-        default=1,
+        default=3,
         metavar="N",
-        help="with --scorecard: streams of work, a minute each (1)",
+        help="with --scorecard: streams of work that each fault is put into, half a minute each (3)",
+    )
+    parser.add_argument(
+        "--quiet-streams", type=int, default=20, metavar="N", help="with --scorecard: streams that ARL0 is measured on (20)"
     )
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="with --scorecard: also write the table there")
 
@@ -50,11 +53,16 @@ def main(args: argparse.Namespace) -> int:
     stores = [name for name in args.names if name.endswith(STORE)]
     names = [signal_named(name).name for name in args.names if name not in stores]
     store = args.on or next(iter(stores), None)
-    for name, value in (("--ticks", args.ticks), ("--seeds", args.seeds), ("--every", args.every)):
+    for name, value in (
+        ("--ticks", args.ticks),
+        ("--seeds", args.seeds),
+        ("--quiet-streams", args.quiet_streams),
+        ("--every", args.every),
+    ):
         if not 0 < value < 1e6:  # noqa: PLR2004
             raise UsageError("a number out of bounds", where=name, given=value, allowed="above 0")
     if args.scorecard:
-        return _measured(names, args.seeds, args.output)
+        return _measured(names, args.seeds, args.quiet_streams, args.output)
     if store is not None:
         return _read(store, names or list(catalogue()), args.ticks, args.every)
     if names:
@@ -85,20 +93,20 @@ def _read(store: str, names: list[str], ticks: int, every: float) -> int:
     return 0
 
 
-def _measured(names: list[str], seeds: int, output: Path | None) -> int:
+def _measured(names: list[str], seeds: int, quiet: int, output: Path | None) -> int:
     """Print the table; exit code 1 where a signal misses its fault or fires on what is benign."""
     from malsim.netlist.shipped.scorecard import scorecard
     from malsim.outputs import save_table
 
-    table = scorecard(names, seeds=seeds)
-    print(f"{'signal':<27} {'shown':<9} fires silent  delay misses  ARL0")
+    table = scorecard(names, seeds=seeds, quiet=quiet)
+    print(f"{'signal':<27} {'shown':<9} fires silent  delay misses    ARL0  95 %")
     for row in table.iter_rows(named=True):
         delay = "–" if row["delay"] is None else f"{row['delay']:.1f}"
         more = ">" if not row["alarms"] else " "
         fires, silent = ("yes" if row[name] else "NO" for name in ("fires", "silent"))
         print(
             f"{row['signal']:<27} {row['shown']:<9} {fires:<5} {silent:<6} {delay:>6} {row['misses']:>6.2f}"
-            f" {more}{row['arl0']:.1f}"
+            f" {more + format(row['arl0'], '.1f'):>7}  {row['arl0_low']:.1f} to {row['arl0_high'] or float('inf'):.1f}"
         )
     print("delay and ARL0 in ticks of a run; a fault comes among ordinary work, ARL0 is on ordinary work alone")
     if output:

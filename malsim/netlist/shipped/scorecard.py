@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from scipy.stats import chi2
 
 from malsim.netlist.engine import Engine
 from malsim.netlist.engine.rows import Rows
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "first_firings", "of_case", "scorecard"]
 
 DAYS = 40
+SEEN = 14  # days after its fault in which a signal has to fire
 
 
 @dataclass(frozen=True)
@@ -52,27 +54,36 @@ def of_case(name: str, *, seed: int | None = None, benign: bool = False, days: i
     return Asked(name, own if seed is None else merged(ordinary(seed, days), own), case.target)
 
 
-def scorecard(names: Iterable[str] = (), *, seeds: int = 5, days: int = DAYS) -> pl.DataFrame:
+def scorecard(
+    names: Iterable[str] = (), *, seeds: int = 3, quiet: int = 20, days: int = DAYS, first_seed: int = 0
+) -> pl.DataFrame:
     """The table: what must fire, what must not, delay and misses among ordinary work, and ticks to a false alarm.
 
     Parameters
     ----------
     seeds
-        How many streams of ordinary work: each fault is put into each, and ARL0 is measured on them alone.
+        How many streams of ordinary work each fault is put into; it comes at the tenth tick, and has 14 to be found.
+    quiet
+        How many streams of ordinary work alone ARL0 is measured on.
     days
-        Ticks of a stream; a fault comes at the tenth.
+        Ticks of such a stream.
+    first_seed
+        That of the first stream; the others follow.
 
     Returns
     -------
     pl.DataFrame
         signal, axis, shown; fires, silent: on its two streams alone; delay: mean ticks to the first firing on the target;
-        misses: share of streams without one; arl0: ticks of a run a false alarm, at least all there were where none came.
+        misses: share of streams without one; arl0: ticks of a run a false alarm, at least all there were where none came;
+        arl0_low, arl0_high: its 95 % interval, exact were alarms a Poisson process, null above where none came.
     """
     chosen = [signal_named(name) for name in names] or list(catalogue().values())
-    alarms = _onsets([ordinary(seed, days) for seed in range(seeds)], [one.name for one in chosen], days)
+    drawn, seen = range(first_seed, first_seed + seeds), min(days, ONSET + SEEN)
+    still = [ordinary(seed, days) for seed in range(first_seed, first_seed + quiet)]
+    alarms = _onsets(still, [one.name for one in chosen], days)
     alone = [of_case(one.name, benign=benign) for one in chosen for benign in (False, True)]
-    among = [of_case(one.name, seed=seed, days=days) for one in chosen for seed in range(seeds)]
-    first, later = first_firings(alone, days=days), first_firings(among, days=days)
+    among = [of_case(one.name, seed=seed, days=seen) for one in chosen for seed in drawn]
+    first, later = first_firings(alone, days=days), first_firings(among, days=seen)
     rows = []
     for place, signal in enumerate(chosen):
         found = later[place * seeds : (place + 1) * seeds]
@@ -81,9 +92,20 @@ def scorecard(names: Iterable[str] = (), *, seeds: int = 5, days: int = DAYS) ->
             "signal": signal.name, "axis": signal.axis, "shown": signal.shown,
             "fires": first[2 * place] is not None, "silent": first[2 * place + 1] is None,
             "delay": sum(delays) / len(delays) if delays else None, "misses": 1 - len(delays) / seeds,
-            "arl0": seeds * days / max(alarms[signal.name], 1), "alarms": alarms[signal.name],
+            "alarms": alarms[signal.name], **_run_length(quiet * days, alarms[signal.name]),
         })  # fmt: skip
     return pl.DataFrame(rows)
+
+
+def _run_length(ticks: int, alarms: int) -> dict[str, float | None]:
+    """Ticks an alarm, and the bounds that a Poisson count of them leaves at 95 %.
+
+    >>> _run_length(800, 0)["arl0_high"], round(_run_length(800, 10)["arl0"])
+    (None, 80)
+    """
+    most, least = chi2.ppf(0.975, 2 * alarms + 2) / 2, chi2.ppf(0.025, 2 * alarms) / 2 if alarms else 0.0
+    high = float(ticks / least) if alarms else None
+    return {"arl0": ticks / max(alarms, 1), "arl0_low": float(ticks / most), "arl0_high": high}
 
 
 def _onsets(streams: Sequence[Events], names: list[str], days: int) -> dict[str, int]:
