@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Any
 
-from malsim.importers.reading.records import RELATION, Records, key_of, text_of
+import polars as pl
+
+from malsim.importers.reading.columns import singles
+from malsim.importers.reading.records import EXTRAS, RELATION, Records, key_of, keys_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +21,7 @@ __all__ = ["read", "recognises"]
 WRITER = "unknown:mcp"
 _NAMES = ("name", "entityName", "entity_name", "id")  # the dialects of the servers that write such files
 _TYPES = ("entityType", "entity_type")
+_RELATION_AS_JSON = '{{"from": {}, "relationType": {}, "to": {}}}'
 _FROM, _TO, _RELATIONS = ("from", "from_id"), ("to", "to_id"), ("relationType", "relation_type")
 
 
@@ -33,35 +37,42 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # an MCP file needs no option
     """A claim an observation, and one a relation, in the order of the file; nothing there says that two contradict."""
-    keys, objects, titles, topics = list[str](), list[str](), list[str](), list[list[str]]()
-    extras = list[tuple[str, str, str]]()
-    odd, silent, relations = 0, 0, 0
+    objects, titles, types = list[str](), list[str](), list[str | None]()
+    relations = dict[int, tuple[str, str, str]]()
+    odd, silent = 0, 0
     for record in _records(source):
         if record.get("type") == "entity" and (name := _first(record, _NAMES)) is not None:
-            own = [kind] if (kind := _first(record, _TYPES)) else []
             said = record.get("observations")
-            texts = [text for item in said if (text := text_of(item))] if isinstance(said, list) else []
+            texts = _texts(said) if isinstance(said, list) else []
             silent += not texts
             odd += len(said) - len(texts) if isinstance(said, list) else 0
-            keys += [key_of(name, text) for text in texts]
             titles += texts
             objects += [name] * len(texts)
-            topics += [own] * len(texts)
+            types += [_first(record, _TYPES)] * len(texts)
         elif record.get("type") == "relation" and (ends := _ends(record)):
-            keys.append(key_of(*ends))
-            extras.append((keys[-1], RELATION, json.dumps(dict(zip(("from", "relationType", "to"), ends, strict=True)))))
-            objects.append(ends[0])
+            relations[len(titles)] = ends
             titles.append(f"{ends[1]} {ends[2]}")
-            topics.append([])
-            relations += 1
+            objects.append(ends[0])
+            types.append(None)
         else:
             odd += 1
+    keys = keys_of(objects, titles)
+    keys_of_relations = {row: key_of(*ends) for row, ends in relations.items()}
+    for row, key in keys_of_relations.items():
+        keys[row] = key
+    told = pl.Series([_RELATION_AS_JSON.format(*map(quoted, ends)) for ends in relations.values()], dtype=pl.String)
     return Records.of(
         "an MCP memory file",
-        {"key": keys, "object": objects, "title": titles, "topics": topics, "writer": [WRITER] * len(keys)},
-        extras=extras,
+        {
+            "key": keys,
+            "object": objects,
+            "title": titles,
+            "topics": singles("topics", types),
+            "writer": [WRITER] * len(keys),
+        },
+        extras=pl.DataFrame({"cell": list(keys_of_relations.values()), "name": RELATION, "value": told}, EXTRAS),
         counts={
-            "relations, each a claim about its source": relations,
+            "relations, each a claim about its source": len(relations),
             "entities without an observation: no claim": silent,
             "truncated: a last line cut short": source.cut,
             "lines left out: not readable": source.bad,
@@ -76,6 +87,12 @@ def _records(source: Source) -> Iterator[dict[str, Any]]:
         return
     for kind, name in (("entity", "entities"), ("relation", "relations")):
         yield from ({**record, "type": kind} for record in source.object[name] if isinstance(record, dict))
+
+
+def _texts(said: list[Any]) -> list[str]:
+    """The texts of a list that are not blank."""
+    texts = [text for text in said if type(text) is str and text.strip()]
+    return texts if all(map(str.isascii, texts)) else [text for item in texts if (text := text_of(item))]
 
 
 def _first(record: dict[str, Any], names: tuple[str, ...]) -> str | None:

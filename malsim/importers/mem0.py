@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.importers.reading.columns import filled, lists, texts
+from malsim.importers.reading.columns import filled, followed, lists, running, texts
 from malsim.importers.reading.put import EDGES
 from malsim.importers.reading.records import Records, days_of, text_of
 
@@ -125,9 +125,9 @@ def _counted(events: pl.DataFrame) -> pl.DataFrame:
         says=known & event.is_in(["ADD", "UPDATE"]) & pl.col("new").is_not_null(),
         lost=known & event.is_in(["UPDATE", "DELETE"]) & pl.col("old").is_not_null(),
     )
-    first = (pl.col("says") | pl.col("lost")).cum_sum().over("chain") == 1
+    first = running(events["chain"], events["says"] | events["lost"]) == 1
     events = events.with_columns(lost=pl.col("lost") & first)
-    events = events.with_columns(version=(pl.col("says").cast(pl.Int64) + pl.col("lost")).cum_sum().over("chain"))
+    events = events.with_columns(version=running(events["chain"], events["says"].cast(pl.Int64) + events["lost"]))
     return events.with_columns(deletes=known & (event == "DELETE") & (pl.col("version") > 0))
 
 
@@ -158,7 +158,7 @@ def _cells(events: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     cells = _versions(events)
     gone = events.filter("deletes").group_by("chain", "version").agg(left=pl.col("updated").drop_nulls().last())
     cells = cells.join(gone.with_columns(annexed=True), on=["chain", "version"], how="left", maintain_order="left")
-    cells = cells.with_columns(after=pl.col("replaces").shift(-1, fill_value=False).over("chain"))
+    cells = cells.with_columns(after=followed(cells["chain"], cells["replaces"]))
     alone = told.filter(pl.col("title").is_not_null()).join(cells, on="memory", how="anti")
     cells = pl.concat([cells.with_columns(last=pl.lit(None, pl.Float64)), alone.drop(*_THEIRS)], how="diagonal")
     annexed = pl.col("annexed").fill_null(value=False)

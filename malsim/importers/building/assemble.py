@@ -126,9 +126,8 @@ def _completed(cells: pl.DataFrame, options: Options) -> pl.DataFrame:
 
 def _handles(rows: pl.DataFrame) -> pl.Series:
     """Handles made of a hash of the key, so that they stay when the source grows; longer where two would meet."""
-    digests = pl.Series(
-        "digest", [hashlib.blake2b(key.encode(), digest_size=16).hexdigest() for key in rows["key"]], pl.String
-    )
+    keys, hashed = rows["key"].cast(pl.Binary).to_list(), hashlib.blake2b
+    digests = pl.Series("digest", [hashed(key, digest_size=16).hexdigest() for key in keys], pl.String)
     made = rows.select("handle", "kind", digests).with_columns(
         pl.coalesce("handle", pl.concat_str("kind", pl.lit("_"), pl.col("digest").str.head(8))).alias("short")
     )

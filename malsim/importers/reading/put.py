@@ -102,7 +102,8 @@ def _cells(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
 def _by_row(memory: Memory, edges: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Edges by row, with writer and time of their source; and those whose ends name no key."""
     edges = edges.unique(["source", "relation", "target"], keep="last", maintain_order=True)
-    source, target = _places(memory, edges["source"]), _places(memory, edges["target"])
+    ends = _places(memory, pl.concat([edges["source"], edges["target"]]))
+    source, target = ends[: edges.height], ends[edges.height :]
     good = pl.Series((source >= 0) & (target >= 0)) & edges["relation"].is_in(schema.RELATIONS) & edges["weight"].is_finite()
     source, target = source[good.to_numpy()], target[good.to_numpy()]
     cells = memory.cells

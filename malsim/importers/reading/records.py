@@ -16,7 +16,7 @@ from malsim.importers.reading.put import EDGES, ROW
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["EXTRAS", "RELATION", "Options", "Records", "day_of", "days_of", "edges_of", "key_of", "text_of"]
+__all__ = ["EXTRAS", "RELATION", "Options", "Records", "day_of", "days_of", "edges_of", "key_of", "keys_of", "text_of"]
 
 EXTRAS: dict[str, pl.DataType | type[pl.DataType]] = {"cell": pl.String, "name": pl.String, "value": pl.String}
 RELATION = "relation"  # the extra that tells a claim that was a relation apart
@@ -54,25 +54,27 @@ class Records:
     def of(
         cls,
         form: str,
-        columns: Mapping[str, Sequence[Any]],
+        columns: Mapping[str, Sequence[Any] | pl.Series],
         *,
         edges: pl.DataFrame | None = None,
-        extras: Sequence[tuple[str, str, str]] = (),
+        extras: Sequence[tuple[str, str, str]] | pl.DataFrame = (),
         counts: Mapping[str, int] | None = None,
     ) -> Records:
-        """Records from columns of cells as lists."""
+        """Records from columns of cells, as lists or as they are to be."""
         cells = pl.DataFrame([_series(name, held) for name, held in columns.items()])
         return cls(
             form=form,
             cells=cells,
             edges=pl.DataFrame(schema=EDGES) if edges is None else edges,
-            extras=pl.DataFrame(list(extras), schema=EXTRAS, orient="row"),
+            extras=extras if isinstance(extras, pl.DataFrame) else pl.DataFrame(list(extras), schema=EXTRAS, orient="row"),
             counts=dict(counts or {}),
         )
 
 
-def _series(name: str, held: Sequence[Any]) -> pl.Series:
+def _series(name: str, held: Sequence[Any] | pl.Series) -> pl.Series:
     """A column of the kind that `put.ROW` tells."""
+    if isinstance(held, pl.Series):
+        return held.alias(name)
     return lists(name, held) if isinstance(ROW[name], pl.List) else pl.Series(name, held, ROW[name])
 
 
@@ -112,7 +114,12 @@ def days_of(name: str, dates: Iterable[object]) -> pl.Series:
     [1.5, 1.5, 1.0, None, None, 1.0]
     """
     held = list(dates)
-    written = pl.Series(name, [date if isinstance(date, str) else None for date in held], pl.String)
+    try:
+        written = pl.Series(name, held, pl.String)
+        told = written.is_not_null()
+    except (TypeError, UnicodeError):  # not all of them are texts that UTF-8 can hold
+        written = pl.Series(name, map(text_of, held), pl.String)
+        told = pl.Series([date is not None for date in held], dtype=pl.Boolean)
     days = pl.repeat(None, len(held), dtype=pl.Float64, eager=True).alias(name)
     for form in _FORMS:
         left = (days.is_null() & written.is_not_null()).arg_true()
@@ -120,13 +127,24 @@ def days_of(name: str, dates: Iterable[object]) -> pl.Series:
             at = written.gather(left).str.to_datetime(form, time_unit="us", strict=False).dt.timestamp("us")
             rounded = at.cast(pl.Float64).to_numpy() / _MICROSECONDS / _DAY  # as `day_of` rounds; polars multiplies instead
             days = days.scatter(left, pl.Series(rounded, nan_to_null=True))
-    odd = [row for row in days.is_null().arg_true() if held[row] is not None]
+    odd = (days.is_null() & told).arg_true().to_list()
     return days.scatter(odd, pl.Series([day_of(held[row]) for row in odd], dtype=pl.Float64)) if odd else days
 
 
 def key_of(*parts: str) -> str:
     """A key for what bears none: a hash of what makes it that very claim, the same whenever the file is read again."""
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+def keys_of(objects: Iterable[str], titles: Iterable[str]) -> list[str]:
+    """`key_of` each object and title.
+
+    >>> keys_of(["tea"], ["is hot"]) == [key_of("tea", "is hot")]
+    True
+    """
+    hashed = hashlib.blake2b  # a million keys are usual
+    texts = [f"{one}\0{other}".encode("utf-8", "replace") for one, other in zip(objects, titles, strict=True)]
+    return [hashed(text, digest_size=12).hexdigest() for text in texts]
 
 
 def text_of(value: object) -> str | None:

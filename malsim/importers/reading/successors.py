@@ -44,6 +44,22 @@ def with_lines(memory: Memory, rows: pl.DataFrame) -> Memory:
 
 def _versions(height: int, new: Ints, old: Ints) -> Ints:
     """The place of each row in its chain, from 1; rows that supersede one another in a circle stay at 1."""
+    said = np.unique(new * height + old)
+    new, old = said // height, said % height
+    return _chained(height, new, old) if (np.diff(new) > 0).all() else _merged(height, new, old)
+
+
+def _chained(height: int, new: Ints, old: Ints) -> Ints:
+    """Where each row supersedes one at most: its steps back to the first, each turn seeing twice as far."""
+    before, steps = np.arange(height), np.zeros(height, dtype=np.int64)
+    before[new], steps[new] = old, 1
+    for _ in range(height.bit_length()):
+        steps, before = steps + steps[before], before[before]
+    return np.where(steps < height, steps, 0) + 1
+
+
+def _merged(height: int, new: Ints, old: Ints) -> Ints:
+    """Where one row supersedes several: the longest way to it."""
     version, waiting = [1] * height, np.bincount(new, minlength=height).tolist()
     heirs: dict[int, list[int]] = {}
     for newer, older in zip(new.tolist(), old.tolist(), strict=True):
