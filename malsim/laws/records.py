@@ -17,7 +17,7 @@ What a reviewer says, or a claim of verification external, is pinned: P is 1 the
 facts.
 KW 4, KC 8, KP 50, KB 60, S .6, R_IN .01, D0 3, R_OUT .2, EPS .05. Until its first tick an item is worth what it states.
 Source: found on 38 sets of claims of people and models, its constants fixed; a relative of Dawid and Skene 1979.
-Left out: copying between writers, and lineage.
+Off by default: `tau`, `lineage`. Left out: copying between writers.
 
 >>> from malsim.laws import play
 >>> [(value, round(worth, 3)) for value, worth in play("records", "0 A by u", "0 A by v", "0 B by w", "1 tick")]
@@ -38,15 +38,16 @@ p = ItemField("stated", "1", "effective confidence of its value at the last tick
 record = ItemField(np.nan, "1", "its writer's record a_w at the last tick; NaN before, and for a reviewer")
 tau = Param(0.0, "d", "time constant of claims' weight; 0 for none", 0.0, 1_000_000.0)
 values = Param("auto", "1", "auto, shared or own")
+lineage = Param("apart", "1", "one: writers of one lineage are one writer, whose latest word counts; or apart")
 
 
 write = last_word
 
 
-def tick(items: Items, now: float, *, tau: float, values: str) -> Columns:
+def tick(items: Items, now: float, *, tau: float, values: str, lineage: str) -> Columns:
     if not len(items.rep):
         return {}
-    known, found = estimated(items, now, tau=tau, values=values)
+    known, found = estimated(items, now, tau=tau, values=values, lineage=lineage)
     trust = np.full(len(items.rep), np.nan)
     trust[known.claim] = found.record[known.evidence.writer]
     return {
@@ -55,8 +56,8 @@ def tick(items: Items, now: float, *, tau: float, values: str) -> Columns:
     }
 
 
-def explain(items: Items, row: int, now: float, *, tau: float, values: str) -> Reasons:
-    known, found = estimated(items, now, tau=tau, values=values)
+def explain(items: Items, row: int, now: float, *, tau: float, values: str, lineage: str) -> Reasons:
+    known, found = estimated(items, now, tau=tau, values=values, lineage=lineage)
     return reasons_of(items, known, found, row)
 
 

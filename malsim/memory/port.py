@@ -29,17 +29,31 @@ class Vocabulary:
     """The names behind the numbers of a run: a claim names its writer, object and value by their places here.
 
     `values` has a row an object: a value is a place among its own object's, so equal places of one object are one value.
+    `lineages` says of which model, vendor or prompt each writer is an instance, "" for one of its own; empty where nobody
+    knows of any.
     """
 
     writers: Sequence[str]
     objects: Sequence[str]
     values: Sequence[Sequence[float | str]]
+    lineages: Sequence[str] = ()
 
     @property
     def pairs(self) -> Mapping[tuple[int, float], int]:
         """The value's place by the object's place and the number that a claim of it carries: a word's is its place."""
         rows = ((place, value, word) for place, words in enumerate(self.values) for value, word in enumerate(words))
         return {(place, float(value if isinstance(word, str) else word)): value for place, value, word in rows}
+
+    @property
+    def voices(self) -> Ints:
+        """For each writer the place of the first writer of its lineage.
+
+        >>> Vocabulary(["u", "v", "w"], [], [], ["gpt", "", "gpt"]).voices.tolist()
+        [0, 1, 0]
+        """
+        first: dict[str, int] = {}
+        kin = self.lineages or [""] * len(self.writers)
+        return np.array([first.setdefault(one, place) if one else place for place, one in enumerate(kin)], dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,6 +64,7 @@ PinnedCurrency = Literal["held", "c0"]
 ExpandWhen = Literal["doubt", "review"]
 RecordsTau = Literal["none", "class"]
 RecordsOrigin = Literal["apart", "one"]
+RecordsLineage = Literal["apart", "one"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +143,7 @@ class Rules:
     rank_reference: float = _number(0.15, "1", 0, 1, "share of its text match that a ref cell keeps", "reference fusion")
     records_tau: RecordsTau = _choice("none", RecordsTau, "under effective = records: claims weigh less as their class ages")
     records_origin: RecordsOrigin = _choice("apart", RecordsOrigin, "under it: claims of one value and origin are one claim")
+    records_lineage: RecordsLineage = _choice("apart", RecordsLineage, "under it: writers of one lineage are one writer")
     records_echo: float = _number(1.0, "1", 0, 1, "under it: the weight of a claim whose first claimant took it back")
     effective: Formula | str | None = field(
         default=None,

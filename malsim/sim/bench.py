@@ -95,8 +95,9 @@ class Bench:
         self.inbox = Inbox()
         self.cell_index = CellIndex(scenario.facts, scenario.replications, self.populations.templates.statements)
         self.intake = Intake(
-            scenario.facts, scenario.claims, self.populations.templates, self.populations.about, scenario.rules
-        )
+            scenario.facts, scenario.claims, self.populations.templates, self.populations.about, scenario.rules,
+            self.populations.lineages,
+        )  # fmt: skip
         self.counters = self.session = self.reviewers = None
         if scenario.reader:
             self.counters = TurnCounters(len(reps))
@@ -107,6 +108,7 @@ class Bench:
         self._known_until = -1  # the changes of truth before this time are known to the recorder
         self.netlist_runner = NetlistRunner.of(scenario, self.context, self.session.ops if self.session else None)
         self.context.log.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
+        self.recorder.lineages = self.populations.lineages
         self.plant = plant_of(scenario)
         self._begin(self.plant.init(reps.tolist(), self.intake.vocabulary))
         self._scanned = self.calendar.event()
@@ -187,7 +189,9 @@ class Bench:
         self._settle(replace(self.state, rules=rules), float(self.calendar.now) / DAY)
         templates = self.populations.templates.under(rules)
         self.populations.templates = templates
-        self.intake = Intake(scenario.facts, scenario.claims, templates, self.populations.about, rules)
+        self.intake = Intake(
+            scenario.facts, scenario.claims, templates, self.populations.about, rules, self.populations.lineages
+        )
         if self.netlist_runner:
             self.netlist_runner.under(rules)
 

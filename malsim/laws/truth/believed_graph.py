@@ -42,7 +42,7 @@ class BelievedGraph(Graph):
     The claims are the cells about an object and a value, superseded ones too: to be contradicted takes nobody's word back.
     Of each writer and object the latest counts; a cell whose value nobody holds any more is worth 0. Cells verified from
     outside, reviewers' among them, pin their value. Cells about nothing keep what the published law gives them.
-    Off by default: `records_tau`, `records_origin`, `records_echo`.
+    Off by default: `records_tau`, `records_origin`, `records_lineage`, `records_echo`.
     """
 
     def tick(self, state: GraphState, now: float) -> GraphState:
@@ -85,14 +85,30 @@ def _told(state: GraphState) -> Ints:
 def _heard(state: GraphState, rows: Ints, rules: Rules) -> tuple[Ints, dict[str, Any]]:
     """Of these rows each writer's latest about each object, but for copies; with their weights and time constants."""
     memory, about = state.memory, state.rep.values.astype(np.int64) * len(state.vocabulary.objects) + state.object.values
-    said = (memory.column("author")[rows], about[rows], state.value.values[rows], memory.column("created")[rows])
+    said = (
+        _speaker(state)[memory.column("author")[rows]],
+        about[rows],
+        state.value.values[rows],
+        memory.column("created")[rows],
+    )
     echo = echoes(*said) if rules.records_echo < 1.0 else np.zeros(len(rows), dtype=bool)
     copy = copies(*said, _origins(memory, rows)) if rules.records_origin == "one" else np.zeros(len(rows), dtype=bool)
     dropped = copy | (echo & (rules.records_echo == 0.0))
     kept = np.flatnonzero(~dropped | (memory.column("verification")[rows] == EXTERNAL))
     kept = kept[latest(said[0][kept], said[1][kept], said[3][kept])]
     tau = rules.tau()[memory.column("stability")[rows[kept]]] if rules.records_tau == "class" else 0.0
-    return rows[kept], {"tau": tau, "weight": np.where(echo[kept], rules.records_echo, 1.0)}
+    weight = np.where(echo[kept], rules.records_echo, 1.0)
+    return rows[kept], {"tau": tau, "weight": weight, "lineage": rules.records_lineage}
+
+
+def _speaker(state: GraphState) -> Ints:
+    """A number of each author, under `records_lineage` one of all those of a lineage."""
+    names, words = state.memory.writers["writer"], state.vocabulary
+    if state.rules.records_lineage == "apart" or not words.lineages:
+        return np.arange(len(names))
+    kin = dict(zip(words.writers, words.lineages, strict=True))
+    said = [f"lineage {kin[name]}" if kin.get(name) else f"writer {name}" for name in names.to_list()]
+    return np.unique(said, return_inverse=True)[1]
 
 
 def _origins(memory: Memory, rows: Ints) -> list[Ints]:
@@ -127,7 +143,9 @@ def _items(state: GraphState, rows: Ints) -> Items:
         "verified": (memory.column("verification")[rows] == EXTERNAL).astype(np.float64),
     }  # fmt: skip
     there = np.ones(len(rows), dtype=bool)
-    vocabulary = Vocabulary(writers.to_list(), words.objects, words.values)
+    kin = dict(zip(words.writers, words.lineages, strict=False))
+    lineages = [kin.get(name, "") for name in writers.to_list()] if kin else ()
+    vocabulary = Vocabulary(writers.to_list(), words.objects, words.values, lineages)
     return Items(columns, np.arange(len(rows)), there, vocabulary=vocabulary)
 
 

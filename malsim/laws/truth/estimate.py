@@ -17,22 +17,25 @@ if TYPE_CHECKING:
     from malsim.laws.truth.gather import Evident
     from malsim.memory.graph.arrays import Array
 
-__all__ = ["FORMS", "estimated"]
+__all__ = ["FORMS", "LINEAGES", "estimated"]
 
 FORMS = ("auto", "shared", "own")
+LINEAGES = ("apart", "one")
 
 
 def estimated(
-    items: Items, now: float, *, tau: Array | float = 0.0, values: str = "auto", weight: Array | float = 1.0
-) -> tuple[Evident, Estimate]:
+    items: Items, now: float, *, tau: Array | float = 0.0, values: str = "auto", weight: Array | float = 1.0,
+    lineage: str = "apart",
+) -> tuple[Evident, Estimate]:  # fmt: skip
     """What there is to judge by at `now` days, and what twenty sweeps make of it.
 
-    Claims weigh `weight` · exp(−age / tau), just `weight` where `tau` (days) is 0. Raises `LawError` for an unknown form of
-    `values`.
+    Claims weigh `weight` · exp(−age / tau), just `weight` where `tau` (days) is 0; with `lineage` one all writers of a
+    lineage are one writer. Raises `LawError` for an unknown form of `values` or `lineage`.
     """
-    if values not in FORMS:
-        raise LawError("unknown form", where="law.values", given=values, allowed=", ".join(FORMS))
+    for where, given, allowed in (("law.values", values, FORMS), ("law.lineage", lineage, LINEAGES)):
+        if given not in allowed:
+            raise LawError("unknown form", where=where, given=given, allowed=", ".join(allowed))
     shared = values == "shared" or (values == "auto" and is_shared(items.vocabulary))
     aged = np.exp(-items.age(now) / tau) if np.all(np.greater(tau, 0.0)) else np.ones(len(items.rep))
-    known = gather(items, weight * aged, shared=shared)
+    known = gather(items, weight * aged, shared=shared, as_one=lineage == "one")
     return known, closed(known.evidence) if shared else own_values(known.evidence)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from malsim.laws.truth.evidence import Evidence, stated_bins
+from malsim.laws.truth.evidence import Evidence, latest, stated_bins
 
 if TYPE_CHECKING:
     from malsim.laws.engine.items import Items
@@ -60,10 +60,11 @@ def is_shared(vocabulary: Vocabulary) -> bool:
     return 0 < len(counts) <= MOST_SHARED and 2 * often > len(counts)
 
 
-def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True) -> Evident:
+def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True, as_one: bool = False) -> Evident:
     """What living items say, one row each of those that are claims.
 
-    With `pins` verified items are no claims: they pin their value, the latest where there are several.
+    With `pins` verified items are no claims: they pin their value, the latest where there are several. With `as_one` the
+    writers of a lineage are one writer, and its latest item about an object is the claim.
     """
     rep, vocabulary = items.rep.astype(np.int64), items.vocabulary
     pairs, about = np.unique(rep * len(vocabulary.objects) + items.object, return_inverse=True)
@@ -82,7 +83,12 @@ def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True) -> E
     verdict = verdict[np.argsort(items.time[verdict], kind="stable")]
     pinned[about[verdict]] = value[verdict]
     claim = ~reviewed
-    writers, writer = np.unique(rep[claim] * len(vocabulary.writers) + items.writer[claim], return_inverse=True)
+    who = vocabulary.voices[items.writer] if as_one and vocabulary.lineages else items.writer
+    if as_one:
+        rows = np.flatnonzero(claim)
+        claim = np.zeros(len(claim), dtype=bool)
+        claim[rows[latest(who[rows], about[rows], items.time[rows])]] = True
+    writers, writer = np.unique(rep[claim] * len(vocabulary.writers) + who[claim], return_inverse=True)
     evidence = Evidence(
         writer=writer, object=about[claim], value=value[claim], weight=weight[claim],
         bin=stated_bins(items.as_stated[claim]), writer_rep=writers // len(vocabulary.writers), object_rep=object_rep,

@@ -89,7 +89,7 @@ def reasons_of(items: Items, known: Evident, estimate: Estimate, row: int) -> Re
     found = log_odds(known.evidence, estimate, about, value)
     if found.pinned:
         pin = known.evidence.pinned[about]
-        by = int(np.flatnonzero((known.about == about) & (known.value == pin) & ~known.claim)[-1])
+        by = int(np.flatnonzero((known.about == about) & (known.value == pin) & items.verified)[-1])
         said = "verified" if pin == value else f"verified: {word_of(items, by)}"
         parts = [Summand(said, by, found.limit)]
     else:

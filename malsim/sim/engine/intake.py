@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from malsim.memory.schema import NONE
 from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from malsim.memory import Memory, Rules
     from malsim.memory.gate.claims import Validated
@@ -33,7 +34,13 @@ class Intake:
     """
 
     def __init__(
-        self, facts: Sequence[Fact], scripted: pl.DataFrame, templates: ClaimTemplates, about: Bools, rules: Rules
+        self,
+        facts: Sequence[Fact],
+        scripted: pl.DataFrame,
+        templates: ClaimTemplates,
+        about: Bools,
+        rules: Rules,
+        lineages: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._templates, self._about, self._rules, self._first = templates, about, rules, templates.first
         self._external = templates.external
@@ -50,7 +57,8 @@ class Intake:
             if says not in self._values[place]:
                 self._values[place][says] = len(labels[place])
                 labels[place].append(says)
-        self.vocabulary = Vocabulary(list(self._writers), list(self._objects), labels)
+        kin = [lineages.get(name, "") for name in self._writers] if lineages else ()
+        self.vocabulary = Vocabulary(list(self._writers), list(self._objects), labels, kin)
         names = np.array(list(self._writers), dtype=object)
         self._rank = np.argsort(np.argsort(names, kind="stable"), kind="stable")
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from malsim.errors import ScenarioError
 from malsim.sim.clock import milliseconds
-from malsim.sim.draws import Draws, Shared
+from malsim.sim.draws import Draws, Shared, name_number
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
 from malsim.sim.engine.claim_schedule import NEVER, waited
 from malsim.sim.world import SENSES
@@ -36,6 +36,8 @@ class PopulationProcess:
         self.population, self.script = population, script
         world = self._world = context.world
         self.draws = Draws(context.seed, population.name)
+        self._lineage = Draws(context.seed, f"lineage of {population.lineage}") if population.alike else None
+        self._named = np.array([name_number(fact.name) for fact in world.facts], dtype=np.uint64).astype(np.int64)
         self._module = population.kind_of.module
         self._gap: Callable[..., Array] | None = getattr(self._module, "gap", None)
         self._settings = {name: _wanted(getattr(self._module, name, None), population.settings) for name in ("gap", "write")}
@@ -92,10 +94,14 @@ class PopulationProcess:
         draws = Shared(self.draws.seed, self.draws.population, address=address, drawn=due.drawn)
 
         def sense(accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
-            if not lag and member is None and turn is None:
+            own_eyes = member is None and turn is None
+            if own_eyes and not lag and not self._lineage:
                 return due.sight().read(accuracy)
             by, nth = due.member if member is None else member, due.turn if turn is None else turn
             drawn = draws.uniform(SENSES, rep=due.number, member=by, turn=nth)
+            if own_eyes and self._lineage:
+                alike = draws.happens(self.population.alike, "alike", rep=due.number, member=by, turn=nth)
+                drawn = np.where(alike, self._lineage.uniform(SENSES, rep=due.number, member=self._named[due.fact]), drawn)
             t = np.maximum(due.t - milliseconds(lag), 0)
             return self._world.sight(drawn, rep=due.rep, fact=due.fact, t=t).read(accuracy)
 

@@ -40,11 +40,13 @@ REVIEWERS = ClaimForm("ver", "external", "human")
 class Populations:
     """The populations of a run as one: who writes, what they post, and the verdicts they get.
 
-    `reader` and `reviewers` are the places of their names among the run's writers; their forms come first.
+    `reader` and `reviewers` are the places of their names among the run's writers; their forms come first. `lineages` are
+    those of the writers that have one, by name.
     """
 
     def __init__(self, scenario: Scenario, context: RunContext) -> None:
         names, forms = ["reader", "reviewers"], [READER, REVIEWERS]
+        self.lineages: dict[str, str] = {}
         self.reader, self.reviewers = 0, 1
         self._processes: list[PopulationProcess] = []
         self._lines: list[DeliveryLine] = []
@@ -59,6 +61,8 @@ class Populations:
                     raise ScenarioError("two writers of one name", where=f"writers[{population.name}]", given=name)
             names += process.names
             common = (population.verification, population.origin)
+            if population.lineage:
+                self.lineages |= dict.fromkeys(process.names, population.lineage)
             forms += [ClaimForm(population.kind, *common), ClaimForm("ver", *common, about=False)]
         last = scenario.first + scenario.replications - 1
         self.about = np.array([form.about for form in forms])  # of each form, whether its claims are about a fact
@@ -136,7 +140,7 @@ def _known(scenario: Scenario) -> None:
     """Refuse populations of one name or of one that is taken, and faults on a population that is not there."""
     names = [population.name for population in scenario.writers]
     for name in names:
-        if name in TAKEN or name.startswith("faults of "):
+        if name in TAKEN or name.startswith(("faults of ", "lineage of ")):
             raise ScenarioError("this name is taken", where="writers", given=name, hint="its draws would be another's")
         if names.count(name) > 1:
             raise ScenarioError("two populations of one name", where="writers", given=name, hint='give one a name = "…"')

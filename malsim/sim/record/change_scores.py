@@ -22,18 +22,19 @@ class ChangeScores:
     """Sums by replication over ticks, and the spells that began at a change of truth or with a wrong answer.
 
     A spell is a row (replication, days, whether it ended): `late` from a change until the answer is right, ended too early
-    by the next change or the run's end; `wrong` from the first wrong answer until a right one.
+    by the next change or the run's end; `wrong` from the first wrong answer until a right one. `lineage` numbers the
+    lineage of each writer, where any has one.
     """
 
-    def __init__(self, facts: int, replications: int, values: int, writers: int) -> None:
+    def __init__(self, facts: int, replications: int, values: int, writers: int, lineage: Ints | None = None) -> None:
         shape = (facts, replications)
         self.truth, self.before = np.full((2, *shape), NONE)
         self.since, self.wrong_since = np.full((2, *shape), np.nan)
         self.waits, self.returns = np.zeros((2, *shape), dtype=bool)
         self._seen = np.zeros((values, *shape), dtype=bool)
-        countable = values * facts * replications * writers <= MOST_VOICES
-        self._claimed = np.zeros((values, *shape, writers), dtype=bool) if countable else None
-        self.voices = np.zeros((values, *shape), dtype=np.int64)
+        groups = {"voices": np.arange(writers)} | ({} if lineage is None else {"lineages": lineage})
+        counted = values * facts * replications * writers <= MOST_VOICES
+        self._heard = {name: _Heard((values, *shape), group) for name, group in groups.items() if counted}
         self.counts = {name: np.zeros(replications) for name in COUNTS}
         self.late: list[tuple[Ints, Array, Bools]] = []
         self.wrong: list[tuple[Ints, Array, Bools]] = []
@@ -41,11 +42,8 @@ class ChangeScores:
 
     def add_voices(self, value: Ints, fact: Ints, rep: Ints, writer: Ints) -> None:
         """Count who claimed what: a value's voices are the writers that ever claimed it."""
-        if self._claimed is None:
-            return
-        self._claimed[value, fact, rep, writer] = True
-        here = np.unique(np.stack([value, fact, rep], axis=1), axis=0).T
-        self.voices[tuple(here)] = self._claimed[tuple(here)].sum(axis=1)
+        for heard in self._heard.values():
+            heard.add(value, fact, rep, writer)
 
     def add(self, t: float, truth: Ints, right: Array, best: Array, *, believes: bool) -> None:
         """Take a tick at `t` days: truth and right of shape (facts, replications), best worth of each value before those."""
@@ -65,7 +63,10 @@ class ChangeScores:
             low = high
         leads = best == most
         self._count("answered", ~silent)
-        self._count("echoed", ~silent & (np.where(leads, self.voices, 0).max(axis=0) < self.voices.max(axis=0)))
+        for name, heard in self._heard.items():
+            own = np.where(leads, heard.count, 0).max(axis=0)
+            self._count(f"echoed_{name}", ~silent & (own < heard.count.max(axis=0)))
+            self._count(f"{name}_heard", np.where(silent, 0, own))
         believed = (best > BELIEVED).sum(axis=0) if believes else (~silent).astype(np.int64)
         self.believes |= believes
         self._count("contested", believed > 1)
@@ -103,7 +104,7 @@ class ChangeScores:
         self.wrong_since[mended] = np.nan
         self.wrong_since[wrong & np.isnan(self.wrong_since)] = t
 
-    def _count(self, name: str, part: Bools) -> None:
+    def _count(self, name: str, part: Bools | Ints) -> None:
         self.counts[name] += part.sum(axis=0)
 
     def figures(self) -> dict[str, Array]:
@@ -114,8 +115,11 @@ class ChangeScores:
             "time_to_correction": restricted_mean(self.wrong, size),
             "returned": _share(count["returned"], count["returns"]),
         }
-        if self._claimed is not None:
-            found["echo_share"] = _share(count["echoed"], count["answered"])
+        if "voices" in self._heard:
+            found["echo_share"] = _share(count["echoed_voices"], count["answered"])
+        if "lineages" in self._heard:
+            found["echo_share_by_lineage"] = _share(count["echoed_lineages"], count["answered"])
+            found |= {f"{name}_per_answer": _share(count[f"{name}_heard"], count["answered"]) for name in self._heard}
         found |= {f"stale_share_{age}": _share(count[f"stale_{age}"], count[f"aged_{age}"]) for age in AGES}
         if self.believes:
             found |= {name: _share(count[name], count["asked"]) for name in ("contested", "undecided")}
@@ -123,8 +127,24 @@ class ChangeScores:
         return found
 
 
+class _Heard:
+    """Who ever claimed which value: `count` tells different speakers, who are writers or groups of them."""
+
+    def __init__(self, shape: tuple[int, ...], group: Ints) -> None:
+        self._group = np.unique(group, return_inverse=True)[1]
+        self._claimed = np.zeros((*shape, int(self._group.max(initial=-1)) + 1), dtype=bool)
+        self.count = np.zeros(shape, dtype=np.int64)
+
+    def add(self, value: Ints, fact: Ints, rep: Ints, writer: Ints) -> None:
+        """Take claims."""
+        self._claimed[value, fact, rep, self._group[writer]] = True
+        here = np.unique(np.stack([value, fact, rep], axis=1), axis=0).T
+        self.count[tuple(here)] = self._claimed[tuple(here)].sum(axis=1)
+
+
 COUNTS = (
-    "asked", "answered", "returns", "returned", "echoed", "contested", "undecided", "decided_right", "decided_wrong",
+    "asked", "answered", "returns", "returned", "contested", "undecided", "decided_right", "decided_wrong",
+    "echoed_voices", "voices_heard", "echoed_lineages", "lineages_heard",
     *(f"{what}_{age}" for what in ("aged", "stale") for age in AGES),
 )  # fmt: skip
 

@@ -56,6 +56,7 @@ class Recorder:
         self.bands = Bands()
         self.running_scores = RunningScores(scenario.replications)
         self.changes: ChangeScores | None = None
+        self.lineages: Mapping[str, str] = {}  # of the writers that have one
         self.dropped = 0  # edges that the memory has no place for
         self._wanted = None if isinstance(scenario.record, str) else frozenset(scenario.record)
         self._names = tuple(fact.name for fact in scenario.facts)
@@ -135,7 +136,12 @@ class Recorder:
         """The sums over changes of truth, made at the first claim or tick of the run; None without facts."""
         facts = self.scenario.facts
         if facts and self.changes is None:
-            self.changes = ChangeScores(len(facts), len(self.reps), self._most_values, len(self.log.writers))
+            places = None
+            if self.lineages:
+                held = {name: place for place, name in enumerate(dict.fromkeys(self.lineages.values()))}
+                names = enumerate(self.log.writers.to_list(), len(held))
+                places = np.array([held.get(self.lineages.get(name, ""), place) for place, name in names])
+            self.changes = ChangeScores(len(facts), len(self.reps), self._most_values, len(self.log.writers), places)
         return self.changes
 
     @property
@@ -168,8 +174,13 @@ class Recorder:
         return _joined(SIGNALS, self._signals)
 
     def writers(self) -> pl.DataFrame:
-        """All recorded writers."""
-        return without_credentials(_joined(WRITERS, self._writers), ["writer"])
+        """All recorded writers, with their lineages where any writer has one."""
+        writers = without_credentials(_joined(WRITERS, self._writers), ["writer"])
+        if not self.lineages:
+            return writers
+        return writers.with_columns(
+            lineage=pl.col("writer").replace_strict(self.lineages, default=None, return_dtype=pl.String)
+        )
 
     def _listed(self, t: float, signals: dict[str, Array], rows: tuple[str | None, ...]) -> list[pl.DataFrame]:
         """Signals of shape (rows, replications) as rows of the frame, those without a value left out."""

@@ -23,6 +23,7 @@ HABITS = {
     "rate": Param(0.1, "1/d", "claims a member a day, at random times", 0.0, 10_000.0),
     "disputes": Param(1.0, "1", "probability that a claim contradicts the most effective rival it was shown", 0.0, 1.0),
     "supports": Param(0.0, "1", "probability that a claim supports the most effective agreeing row it was shown", 0.0, 1.0),
+    "alike": Param(0.0, "1", "probability that a claim says what its lineage as a whole reads of the fact", 0.0, 1.0),
 }
 
 
@@ -33,7 +34,9 @@ class Population:
     `facts` names what it writes about (all, if empty), chosen by popularity. Its members write `rate` claims a day each, at
     random times, or one every `every`; from `start` on and before `end` (milliseconds, or text: "36h"). With `reads` they
     are shown a push about the fact before they write. `revises`: a member's claim supersedes its own earlier one about the
-    fact. `mutual`: disputes are written both ways. `settings` are the behaviour's own parameters.
+    fact. `mutual`: disputes are written both ways. `lineage` is what its members are instances of, a model, a vendor or a
+    prompt; populations may share one. What a lineage reads of a fact is as often right as a member's own look, right or
+    wrong for all of it together. `settings` are the behaviour's own parameters.
     """
 
     behaviour: str
@@ -47,8 +50,10 @@ class Population:
     reads: bool = True
     disputes: float = 1.0
     supports: float = 0.0
+    alike: float = 0.0
     mutual: bool = False
     revises: bool = True
+    lineage: str = ""
     verification: str = "unverified"
     origin: str = "llm"
     kind: str = "obs"
@@ -70,6 +75,9 @@ class Population:
         for key, good, given, allowed in bounds:
             if not good:
                 raise ScenarioError("out of bounds", where=f"{where}.{key}", given=given, allowed=allowed)
+        if self.alike and not self.lineage:
+            hint = 'name it: lineage = "model-a"'
+            raise ScenarioError("only with a lineage", where=f"{where}.alike", given=self.alike, hint=hint)
 
     @property
     def kind_of(self) -> Behaviour:
