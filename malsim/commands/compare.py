@@ -29,6 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     memory_arguments(parser)
     parser.add_argument("--metric", default="accuracy,harm", metavar="M,M", help="on scenarios: figures (accuracy,harm)")
+    parser.add_argument("--seed", type=int, metavar="N", help="on scenarios: another seed than their own")
     parser.add_argument("--replications", type=int, default=100, metavar="N", help="on scenarios: of each (100)")
     parser.add_argument("--ask", default="0d", metavar="TIME", help="on claims: from a change of truth to the question (0d)")
     parser.add_argument("--without", action="append", default=[], metavar="WRITER", help="on claims: leave its claims out")
@@ -72,6 +73,8 @@ def _on_scenarios(laws: list[str], args: argparse.Namespace) -> LawTable:
 
     metrics = [name.strip() for name in args.metric.split(",")]
     scenarios = [with_memory(read(one, allow_code=args.allow_code), args) for one in args.what]
+    if args.seed is not None:
+        scenarios = [scenario.replace(seed=args.seed) for scenario in scenarios]
     for scenario in scenarios:
         check_size(scenario.replace(replications=args.replications))
     own = {scenario.adapter.name: scenario.adapter for scenario in scenarios if scenario.adapter}

@@ -83,6 +83,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
     "late_corrector": ("rules.evidence_from = any", "writers.late_corrector.accuracy = 0"),
     "mutual_dispute": ("rules.challenge_ceiling = 0", "turn claim.obs_b2b2.edges.0"),
     "noise_and_bad": ("without faults.0", "writers.probe.accuracy = 0.5"),
+    "one_model": ("rules.records_lineage = apart", "writers.instance.rate = 0"),
     "oneshot_alerts_once": ("netlist: width 100d → width 1d", "rules.challenge_ceiling = 0"),
     "overconfident_humble": ("rules.calibration = none", "rules.calibration = brier"),
     "overconfident_humble_brier": ("rules.calibration = none",),

@@ -11,6 +11,7 @@ from types import BuiltinFunctionType, CodeType
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from malsim.errors import MalsimError, UsageError
@@ -54,6 +55,7 @@ UNITS = {
     "lessons_written": "observations", "lessons_lost": "observations", "cells": "cells",
     "rise_time": "d", "settling_time": "d", "peak_time": "d", "overshoot": "%", "undershoot": "%",
 }  # fmt: skip
+OF_FACTS = re.compile(r"accuracy of (\S+)")
 OF_SERIES = re.compile(rf"({'|'.join((*SERIES, STEADY))}) of (.+)")
 
 
@@ -65,6 +67,7 @@ def measured(run: Run, wanted: Measure) -> Array:
     - the name of a figure: `brier`, `log_loss`, `ece`, `rmse_bins`, `auc`, `accuracy`, `false_acted` … (a calibration error
       is that of each replication's own claims, which for few claims lies above that of all replications pooled);
     - the text of a property, which gives its margin: `always (eff(obs_a1a1) >= 0.3)`;
+    - `accuracy of host`: the share of answers about one fact, or those of one name (host-1, host-2 …), that were the truth;
     - a metric of a series: `mean of right(pump)`, `overshoot of eff(obs_a1a1)`, or `steady of belief(pump)`, its mean after
       the warm-up (MSER-5);
     - a function from the run to an array of one number a replication (a plain number where there is one).
@@ -84,8 +87,9 @@ def measured(run: Run, wanted: Measure) -> Array:
         return values
     if wanted in METRICS:
         return _figure(run, wanted)
-    series = OF_SERIES.fullmatch(wanted.strip())
-    if series:
+    if about := OF_FACTS.fullmatch(wanted.strip()):
+        return _of_facts(run, about[1])
+    if series := OF_SERIES.fullmatch(wanted.strip()):
         return _of_series(run, *series.groups())
     return _property(wanted).margin(trace_of(run, metrics=by_replication(run))).each
 
@@ -96,7 +100,7 @@ def measured_by_running(scenario: Scenario, wanted: Sequence[Measure]) -> list[A
     Raises `UsageError` as `measured` does; what no run could give is refused before the scenario is run.
     """
     for one in wanted:
-        if isinstance(one, str) and one not in METRICS and not OF_SERIES.fullmatch(one.strip()):
+        if isinstance(one, str) and one not in METRICS and not _is_named(one):
             _property(one)
     figures = all(isinstance(one, str) and one in METRICS for one in wanted)
     run = bench.run(scenario.replace(record="bands") if figures else scenario)
@@ -107,7 +111,7 @@ def is_better_high(wanted: Measure) -> bool:
     """Whether more of a measure is better: of accuracy and the like and of margins; not of losses, series and functions."""
     if callable(wanted):
         return False
-    return wanted in HIGH or not (wanted in METRICS or OF_SERIES.fullmatch(wanted.strip()))
+    return wanted in HIGH or bool(OF_FACTS.fullmatch(wanted.strip())) or not (wanted in METRICS or _is_named(wanted))
 
 
 def name_of(wanted: Measure) -> str:
@@ -122,7 +126,7 @@ def label_of(metric: str) -> str:
     ('brier (1)', 'settling_time of eff(obs_a1a1) (d)', "mean of belief(pump) (the value's unit)")
     """
     series = OF_SERIES.fullmatch(metric)
-    if metric in METRICS or (series and series[1] in UNITS):
+    if metric in METRICS or OF_FACTS.fullmatch(metric) or (series and series[1] in UNITS):
         return f"{metric} ({UNITS.get(series[1] if series else metric, '1')})"
     if series or metric.isidentifier():
         return f"{metric} (the value's unit)"
@@ -200,6 +204,24 @@ def _figure(run: Run, name: str) -> Array:
         raise UsageError("no truth given", where="metric", given=name, allowed=", ".join(found), hint=hint)
     hint = "add a [reader]" if run.scenario.reader is None else "let someone write"
     raise UsageError("this run has no such figure", where="metric", given=name, allowed=", ".join(found), hint=hint)
+
+
+def _is_named(text: str) -> bool:
+    """Whether a text is a measure by its form: the accuracy of some facts, or a metric of a series."""
+    return bool(OF_FACTS.fullmatch(text.strip()) or OF_SERIES.fullmatch(text.strip()))
+
+
+def _of_facts(run: Run, name: str) -> Array:
+    """The share of answers about facts of a name that were right."""
+    names = [fact.name for fact in run.scenario.facts if re.fullmatch(re.escape(name) + r"(-\d+)?", fact.name)]
+    if not names:
+        allowed = " ".join(dict.fromkeys(re.sub(r"-\d+$", "", fact.name) for fact in run.scenario.facts))
+        raise UsageError("no such fact", where="metric", given=f"accuracy of {name}", allowed=allowed)
+    answers = run.signals.filter(pl.col("signal") == "right", pl.col("row").is_in(names))
+    each = answers.group_by("rep").agg(pl.col("value").mean())
+    found = np.full(run.scenario.replications, np.nan)
+    found[each["rep"].to_numpy() - run.scenario.first] = each["value"].to_numpy()
+    return found
 
 
 def _of_series(run: Run, metric: str, text: str) -> Array:

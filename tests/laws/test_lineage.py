@@ -1,0 +1,120 @@
+"""Writers of one lineage: what they read alike, how they are counted, and what `records` makes of them as one voice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malsim import api
+from malsim.cli import main
+from malsim.errors import LawError, ScenarioError, UsageError
+from malsim.lab.studies.measure import measured
+from malsim.laws import plant_of
+from malsim.memory.port import Claims, Vocabulary
+from malsim.sim import bench
+from malsim.sim.record.metrics import by_replication
+from malsim.sim.settings.population import Population
+
+if TYPE_CHECKING:
+    from malsim.sim.run import Run
+    from malsim.sim.settings.scenario import Scenario
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+KIN = ["", "m", "m", "", "n", "n"]
+AS_ONE = [0, 1, 1, 3, 4, 4]
+
+
+def believed(claims: Any, lineages: list[str], **given: str) -> dict[tuple[int, int], float]:
+    """What is believed of each object and value."""
+    words = Vocabulary(list("abcdef"), list("uvwxyz"), [["no", "yes", "so"]] * 6, lineages)
+    memory = plant_of("records", given)
+    state, _ = memory.admit(memory.init([0], words), claims)
+    view = memory.view(memory.tick(state, 10.0), 10.0)
+    assert view.belief is not None
+    rows = np.flatnonzero(view.active)
+    return {(int(view.object[row]), int(view.value[row])): float(view.belief[row]) for row in rows}
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.1]))
+@settings(max_examples=20, deadline=None)
+def test_a_lineage_heard_as_one_is_one_writer(seed: int, pins: float) -> None:
+    draw, size = np.random.default_rng(seed), 50
+    columns: Any = {name: draw.integers(0, high, size) for name, high in (("writer", 6), ("object", 6), ("value", 3))}
+    claims: Any = Claims(
+        rep=np.zeros(size, dtype=np.int64), t=np.sort(draw.uniform(0, 9, size)), sequence=np.arange(size), **columns,
+        stated=draw.choice([0.6, 0.9, np.nan], size), verified=draw.random(size) < pins,
+    )  # fmt: skip
+    merged = replace(claims, writer=np.array(AS_ONE)[claims.writer])
+    if not pins:  # a verified word that its own writer takes back is gone, a sibling's is not
+        one, same = believed(claims, KIN, lineage="one"), believed(merged, [])
+        assert {key: one[key] for key in same} == pytest.approx(same, abs=1e-9)
+    assert believed(claims, KIN) == believed(claims, []) == believed(claims, [], lineage="one")
+
+
+def test_what_is_no_form_of_hearing_is_refused() -> None:
+    places: Any = {name: np.zeros(1, dtype=np.int64) for name in ("rep", "t", "writer", "sequence", "object", "value")}
+    claims = Claims(**places, stated=np.ones(1))
+    with pytest.raises(LawError, match="unknown form"):
+        believed(claims, KIN, lineage="two")
+    with pytest.raises(ScenarioError, match="only with a lineage"):
+        Population(behaviour="honest", alike=0.5)
+
+
+def given_model(**changes: Any) -> Scenario:
+    scenario = api.read(SCENARIOS / "one_model.toml").replace(days=12.0, replications=4, record="all")
+    people, model = scenario.writers
+    return scenario.replace(writers=(people, replace(model, **changes)))
+
+
+def said(run: Run) -> pl.DataFrame:
+    cells = run.memory.cells.filter(pl.col("writer").str.starts_with("instance"))
+    return cells.group_by("rep", "object").agg(pl.col("value").n_unique())
+
+
+def test_who_reads_alike_errs_together_and_no_oftener() -> None:
+    assert said(bench.run(given_model(alike=1.0)))["value"].max() == 1
+    assert said(bench.run(given_model(alike=0.0)))["value"].mean() > 2  # type: ignore[operator]  # of three
+    right = []
+    for alike in (0.0, 1.0):
+        cells = bench.run(given_model(alike=alike, count=1).replace(replications=60)).cells
+        here = cells.filter(pl.col("cell").str.contains("instance") | (pl.col("t") == 12.0))
+        right.append(here["truth"].mean())
+    assert right[0] == pytest.approx(right[1], abs=0.05)
+
+
+def test_a_lineage_that_reads_apart_changes_nothing_but_its_own_column() -> None:
+    plain, named = (bench.run(given_model(alike=0.0, lineage=kin).replace(rules=given_model().rules.replace(
+        records_lineage="apart"))) for kin in ("", "model-a"))  # fmt: skip
+    assert named.cells.equals(plain.cells)
+    assert named.events.equals(plain.events)
+    assert named.writers.drop("lineage").equals(plain.writers)
+    kin = named.writers.select("writer", "lineage").unique().drop_nulls()
+    assert sorted(kin["writer"].to_list()) == [f"instance-{n}" for n in range(1, 9)]
+    assert set(kin["lineage"].to_list()) == {"model-a"}
+    one, other = by_replication(plain), by_replication(named)
+    assert set(other) - set(one) == {"echo_share_by_lineage", "voices_per_answer", "lineages_per_answer"}
+    assert (other["lineages_per_answer"] <= other["voices_per_answer"]).all()
+    assert (other["lineages_per_answer"] >= 1.0).all()
+
+
+def test_accuracy_is_asked_of_facts_of_one_name(capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = api.read(SCENARIOS / "laundering.toml").replace(days=10.0, replications=3)
+    run = bench.run(scenario)
+    names = ("alone", "summary", "echo", "corroborated")
+    answers = run.signals.filter(pl.col("signal") == "right").with_columns(pl.col("row").str.head(-2))
+    counts = [answers.filter(row=name).group_by("rep").len().sort("rep")["len"].to_numpy() for name in names]
+    parts = [measured(run, f"accuracy of {name}") * count for name, count in zip(names, counts, strict=True)]
+    assert sum(parts) / sum(counts) == pytest.approx(by_replication(run)["accuracy"])
+    with pytest.raises(UsageError, match="no such fact"):
+        measured(run, "accuracy of nothing")
+    told = ["compare", str(SCENARIOS / "one_model.toml"), "--laws", "records", "--metric", "accuracy of claim",
+            "--replications", "2", "--seed", "5"]  # fmt: skip
+    assert main(told) == 0
+    assert "accuracy of claim" in capsys.readouterr().out
