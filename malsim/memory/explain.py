@@ -31,7 +31,8 @@ class Explanation:
 
     `terms` (name, value) sum to `effective` exactly, from left to right. `contributions` has one row an edge that was
     weighed: source, relation, weight, worth of the source, mass, and share, its part of the support or challenge term in
-    proportion to its mass. `record` is the writer's: claims, contradicted and the factor they come to. `overturned_by` is
+    proportion to its mass. `record` is the writer's: claims (outcomes), contradicted, the factor they come to, and how many
+    are needed before it is other than 1. `overturned_by` is
     the further challenge mass that would take the cell below 0.5, None where none can, 0 where it is already there.
     `moved` says, of a recorded run, what moved the value last; `read_by` who reads it there (kind, name, address, place),
     None where nobody was asked.
@@ -85,6 +86,7 @@ class Explanation:
         record = self.record
         lines.append(
             f"  writer's record: {record['contradicted']:g} of {record['claims']:g} wrong, factor {record['factor']:.3f}"
+            + (f", which counts from {record['needed']:g} outcomes on" if record["claims"] < record["needed"] else "")
         )
         lines.append(f"  overturned by: {self._overturn()}")
         if self.read_by is not None:
@@ -107,7 +109,7 @@ class LawExplanation:
 
     `evidence` has one row a part: term, cell and writer that it is of (null for none) and log_odds. `terms` (term, value)
     sum to `effective` (to 1e-15): what no evidence is worth, then each part's share of the rest, in proportion to its log
-    odds. `chain` says how the sum of log odds becomes the number.
+    odds. `chain` says how the sum of log odds becomes the number, `records` on how many claims each writer's record rests.
     """
 
     handle: str
@@ -117,6 +119,7 @@ class LawExplanation:
     nothing: float
     evidence: pl.DataFrame
     chain: str
+    records: tuple[str, ...] = ()
     moved: str = ""
     read_by: pl.DataFrame | None = None
 
@@ -160,7 +163,7 @@ class LawExplanation:
         width = max(len(name) for name, _, _ in rows)
         lines = [f'{self.handle} "{self.title}" on day {self.t:g}']
         lines += [f"  {name:<{width}} {one:>9} {value:>9}" for name, one, value in rows]
-        return "\n".join([*lines, f"  {self.chain}", *([f"  {self.moved}"] if self.moved else [])])
+        return "\n".join([*lines, *(f"  {said}" for said in (self.chain, *self.records, self.moved) if said)])
 
     def _named(self, row: dict[str, object]) -> str:
         return str(row["term"]) if row["cell"] is None else f"{row['writer']} says {row['term']} ({row['cell']})"
@@ -247,6 +250,7 @@ def explained(
             "claims": float(str(writer["claims"])),
             "contradicted": float(str(writer["contradicted"])),
             "factor": value["calibration"],
+            "needed": float(rules.calibration_history),
         },
         overturned_by=_overturned_by(value, terms, rules),
     )

@@ -53,6 +53,22 @@ def test_terms_add_up_to_what_is_believed(seed: int, values: int, form: str, pin
         odds = np.clip(float(found.evidence["log_odds"].sum()), -27.6310211, 27.6310211)
         shown = (1 - EPS) / (1 + np.exp(-odds / (3.0 + 0.2 * (claims - 1)))) + EPS / k
         assert shown == pytest.approx(found.effective, abs=1e-7)  # 1 − P has few digits where P is near 1
+        heard = set(found.evidence["writer"].drop_nulls()) if claims and not chained(found, "verified") else set()
+        assert {one.split(":")[0] for one in found.records} == heard
+        for one in found.records:
+            mean, low, high = (float(part.strip("[],")) for part in one.split()[2:5])
+            assert 0.0 <= low <= mean <= high <= 1.0
+            assert int(one.split()[-2]) == ((alive_writer(state, alive) == one[0]) & (state["verified"][alive] == 0.0)).sum()
+
+
+def chained(found: Any, word: str) -> bool:
+    """Whether a term of an explanation begins so."""
+    return any(term.startswith(word) for term in found.evidence["term"])
+
+
+def alive_writer(state: Any, alive: Any) -> Any:
+    """The writers of living items, by name."""
+    return np.array(list("abcdef"))[state["writer"][alive]]
 
 
 def test_a_run_explains_any_tick_of_any_life() -> None:

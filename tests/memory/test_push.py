@@ -56,7 +56,8 @@ def test_a_line_holds_the_header_and_nothing_of_the_body() -> None:
     flags = "annexed(0) locked(0) pinned(0) review(0) bg(1)"
     assert push.lines == [f'obs_00a1 "say \\"no\\"\\\\\\n" conf(0.6!) eff(0.6) curr(1) sal(0.5) {flags} [out:0]']
     assert push.map is None
-    assert push.words == len(push.lines[0].split())
+    assert push.sections.unproven == ("ann 0 of 3",)
+    assert push.words == len(push.lines[0].split()) + 4
 
 
 def test_words_are_found_in_any_form_and_in_every_field() -> None:
@@ -153,6 +154,19 @@ def test_sections_say_what_disputes_the_lines_and_what_must_be_opened_within_the
         assert sections.low_trust == (
             "obs_00a5 superseded", "obs_00a1 eff(0.28) of conf(0.60)", "obs_00a4 past its date",
         )  # fmt: skip
+
+
+def test_a_push_says_on_how_many_outcomes_a_calibration_rests() -> None:
+    memory = pumps()
+    shown = set(memory.mini_index("", now=41.0).cells["handle"])
+    writers = memory.cells.filter(pl.col("handle").is_in(list(shown)))["writer"].unique()
+    counts = dict(memory.writers.select("writer", "claims").rows())
+    for needed in (0, 1, 3, 9):
+        push = memory.mini_index("", now=41.0, rules=Rules(calibration_history=needed))
+        few = {f"{name} {counts[name]} of {needed}" for name in writers if counts[name] < needed}
+        assert set(push.sections.unproven) == few
+        assert ("too few outcomes to calibrate" in str(push)) == bool(few)
+    assert memory.mini_index("", now=41.0, rules=Rules(calibration="none")).sections.unproven == ()
 
 
 def test_a_store_pushes_as_its_memory_does(tmp_path: Path) -> None:

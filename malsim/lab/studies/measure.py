@@ -48,7 +48,17 @@ Array: TypeAlias = NDArray[np.float64]
 Measure: TypeAlias = "str | Callable[[Run], Array | float]"
 
 CONFIDENCE = 0.95
-HIGH = ("accuracy", "answered", "auc", "auc_stated", "acted_share", "lessons_written", "grounded_share", "autonomy")
+HIGH = (
+    "accuracy",
+    "answered",
+    "auc",
+    "auc_stated",
+    "acted_share",
+    "lessons_written",
+    "grounded_share",
+    "calibrated_share",
+    "autonomy",
+)
 STEADY = "steady"
 UNITS = {
     "expanded_per_turn": "cells/turn", "words_per_turn": "words/turn", "lessons_learned": "observations",

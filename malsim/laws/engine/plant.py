@@ -198,6 +198,7 @@ class ItemPlant:
             nothing=found.nothing,
             evidence=view.evidence(found.parts, here),
             chain=found.chain,
+            records=tuple(map(str, found.records)),
         )
 
     def view(self, state: ItemState, now: float) -> ItemView:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Reasons", "Summand"]
+__all__ = ["Reasons", "Summand", "WriterRecord"]
 
 
 class Summand(NamedTuple):
@@ -18,10 +18,29 @@ class Summand(NamedTuple):
     value: float
 
 
+class WriterRecord(NamedTuple):
+    """How often a writer is right, as the law finds: with the ends of its 95 % interval, and from how many claims."""
+
+    writer: str
+    record: float
+    low: float
+    high: float
+    claims: int
+
+    def __str__(self) -> str:
+        """One line."""
+        counted = f"{self.claims} claim{'s' * (self.claims != 1)}"
+        return f"{self.writer}: record {self.record:.2f} [{self.low:.2f}, {self.high:.2f}] on {counted}"
+
+
 class Reasons(NamedTuple):
-    """The parts of a belief; `nothing` is the belief without any, `chain` says in words how the sum becomes the belief."""
+    """The parts of a belief; `nothing` is the belief without any, `chain` says in words how the sum becomes the belief.
+
+    `records` are of the writers whose claims are among the parts, for a law that keeps any.
+    """
 
     parts: Sequence[Summand]
     nothing: float
     belief: float
     chain: str
+    records: tuple[WriterRecord, ...] = ()

@@ -73,7 +73,14 @@ class BelievedGraph(Graph):
         items = _items(state, rows)
         found = reasons_of(items, *estimated(items, now, **heard), int(np.flatnonzero(rows == holders[0])[0]))
         parts = _parts(state, found.parts, rows)
-        return LawExplanation(**said, effective=found.belief, nothing=found.nothing, evidence=parts, chain=found.chain)
+        return LawExplanation(
+            **said,
+            effective=found.belief,
+            nothing=found.nothing,
+            evidence=parts,
+            chain=found.chain,
+            records=tuple(map(str, found.records)),
+        )
 
 
 def _told(state: GraphState) -> Ints:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from malsim.laws.engine.reasons import Reasons, Summand
-from malsim.laws.truth.evidence import SURE, Constants, worth
+from malsim.laws.engine.reasons import Reasons, Summand, WriterRecord
+from malsim.laws.truth.evidence import SURE, Constants, share, worth
 from malsim.laws.truth.explain import explain
 from malsim.laws.truth.gather import word_of
 
@@ -104,7 +104,28 @@ def reasons_of(items: Items, known: Evident, estimate: Estimate, row: int) -> Re
     voices = int(known.evidence.voices[about])
     held = f", held at {found.total:+.2f}" if abs(found.limit) > VISIBLE and not found.pinned else ""
     chain = f"log odds{held}: P {found.posterior:.3f} against {against}; divided by {found.divisor:.2f} for {voices} voices"
-    return Reasons(parts, found.nothing, found.effective, chain + ", then the floor")
+    heard = np.zeros(0, dtype=np.int64) if found.pinned else np.flatnonzero(known.claim)[found.claims]
+    records = _records(items, known.evidence, estimate, heard, found.claims)
+    return Reasons(parts, found.nothing, found.effective, chain + ", then the floor", records)
+
+
+def _records(items: Items, evidence: Evidence, estimate: Estimate, rows: Ints, claims: Ints) -> tuple[WriterRecord, ...]:
+    """The records of the writers of some claims: a_w is the mean of a beta distribution of KW claims and its own.
+
+    Beta(a_w n, (1 − a_w) n), n = KW + Σ_w e
+    """
+    from scipy.special import betaincinv
+
+    count = np.bincount(evidence.writer, minlength=len(evidence.writer_rep))
+    total = share(evidence.weight, evidence.writer, len(evidence.writer_rep)) + Constants().record
+    found: dict[int, WriterRecord] = {}
+    for row, claim in zip(rows.tolist(), claims.tolist(), strict=True):
+        who = int(evidence.writer[claim])
+        mean, size = float(estimate.record[who]), float(total[who])
+        low, high = (float(betaincinv(mean * size, (1.0 - mean) * size, end)) for end in (0.025, 0.975))
+        name = str(items.vocabulary.writers[items.writer[row]])
+        found.setdefault(who, WriterRecord(name, mean, low, high, int(count[who])))
+    return tuple(found.values())
 
 
 VISIBLE = 0.005

@@ -18,7 +18,7 @@ from malsim.memory.rules import Rules
 from malsim.memory.schema import FLAG_WORDS, NONE, SCORE_WORDS
 from malsim.memory.tables.connect import blank
 from malsim.memory.tables.read import last_day
-from malsim.memory.tables.search import candidates, disputes, stands
+from malsim.memory.tables.search import candidates, disputes, outcomes, stands
 from malsim.memory.tables.write import latest_day, write
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def mini_index(
     Shown are active cells, and superseded ones that an active cell still supports, depends on or derives from; without a
     query, whatever ranks first. `^` is told by `marks.marked`, the order by `ranking.fused` over the 30 best text matches
     (BM25), at `now` days (by default the latest day the memory knows of). What the lines leave of the budget goes to the
-    sections: what must be opened, the disputes, and what earns little trust.
+    sections: what must be opened, the disputes, what earns little trust, and whose record is too short to calibrate by.
     """
     shelf = memory.__dict__.get("_shelf")
     if shelf is None:
@@ -111,7 +111,8 @@ def push(
     within = int(np.searchsorted(np.cumsum([len(line.split()) for line in lines]), budget_words, side="right"))
     lines, rows = lines[:within], rows[:within]
     left = budget_words - sum(len(line.split()) for line in lines)
-    beside = sections(rows, disputes(connection, [row["row"] for row in rows]), now, rules, budget=left)
+    places = [row["row"] for row in rows]
+    beside = sections(rows, disputes(connection, places), outcomes(connection, places), now, rules, budget=left)
     kept = shown.head(within).select("row", "handle", "score", "marked")
     return Push(lines, kept, MAP if stands(connection, MAP, rep) else None, beside)
 

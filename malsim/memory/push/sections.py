@@ -18,21 +18,26 @@ REMINDERS = "open ^ before relying on it; write back what you learn; supersede o
 
 @dataclass(frozen=True)
 class Sections:
-    """The sections of a push: `conflicts` and `low_trust` have a line each, `expand` the handles that must be opened."""
+    """The sections of a push: `conflicts` and `low_trust` have a line each, `expand` the handles that must be opened.
+
+    `unproven` names the writers whose calibration rests on too few outcomes to be other than 1, with how many of how many.
+    """
 
     conflicts: tuple[str, ...] = ()
     low_trust: tuple[str, ...] = ()
     expand: tuple[str, ...] = ()
+    unproven: tuple[str, ...] = ()
 
     @property
     def words(self) -> int:
         """How many words they cost; their names are not counted."""
-        return sum(len(line.split()) for line in (*self.conflicts, *self.low_trust, *self.expand))
+        return sum(len(line.split()) for line in (*self.conflicts, *self.low_trust, *self.expand, *self.unproven))
 
     def __str__(self) -> str:
         """The sections that hold anything, and the reminders."""
         named = (("conflicts", self.conflicts), ("stale or low trust", self.low_trust))
         lines = [line for name, own in named if own for line in (f"{name}:", *(f"  {one}" for one in own))]
+        lines += [f"too few outcomes to calibrate: {'; '.join(self.unproven)}"] * bool(self.unproven)
         lines += [f"EXPAND REQUIRED: {' '.join(self.expand)}"] * bool(self.expand)
         return "\n".join([*lines, f"remember: {REMINDERS}"])
 
@@ -41,9 +46,17 @@ NO_SECTIONS = Sections()
 
 
 def sections(
-    shown: Sequence[Mapping[str, Any]], disputes: Iterable[Dispute], now: float, rules: Rules, *, budget: int
+    shown: Sequence[Mapping[str, Any]],
+    disputes: Iterable[Dispute],
+    outcomes: Iterable[tuple[str, int]],
+    now: float,
+    rules: Rules,
+    *,
+    budget: int,
 ) -> Sections:
-    """The sections of the cells shown, as far as a budget of words goes: what must be opened, disputes, low trust.
+    """The sections of the cells shown, as far as a budget of words goes.
+
+    What must be opened comes first, then disputes, low trust, and writers with too few outcomes.
 
     Parameters
     ----------
@@ -51,13 +64,17 @@ def sections(
         One a line: handle, stated, effective, currency, status, reverify, marked.
     disputes
         The contradicts and concerns edges of active cells into these: source, relation, weight, target, effective.
+    outcomes
+        The writers of these, with how many outcomes their calibration rests on.
     now
         Days.
     """
     expand, left = _within([str(cell["handle"]) for cell in shown if cell["marked"]], budget)
     conflicts, left = _within([_dispute(*one) for one in disputes], left)
-    low, _ = _within([line for cell in shown if (line := _doubt(cell, now, rules))], left)
-    return Sections(conflicts, low, expand)
+    low, left = _within([line for cell in shown if (line := _doubt(cell, now, rules))], left)
+    needed = 0 if rules.calibration == "none" else rules.calibration_history
+    few, _ = _within([f"{writer} {count} of {needed}" for writer, count in outcomes if count < needed], left)
+    return Sections(conflicts, low, expand, few)
 
 
 def _within(lines: list[str], budget: int) -> tuple[tuple[str, ...], int]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["candidates", "disputes", "stands"]
+__all__ = ["candidates", "disputes", "outcomes", "stands"]
 
 MOST_TERMS = 8
 _CITES = "('supports', 'depends_on', 'derived_from')"
@@ -50,6 +50,13 @@ def disputes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str,
         WHERE s.status = 'active' AND s.sensitivity <> 'secret' AND e.relation IN ('contradicts', 'concerns')
         ORDER BY wanted.key, e.rowid"""
     return connection.execute(query, (json.dumps(rows),)).fetchall()
+
+
+def outcomes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str, int]]:
+    """The writers of these cells, in their order, with the outcomes that their calibration rests on."""
+    query = """SELECT w.writer, w.claims FROM json_each(?) AS wanted JOIN cells AS c ON c."row" = wanted.value
+        JOIN writers AS w ON w."row" = c.author ORDER BY wanted.key"""
+    return list(dict(connection.execute(query, (json.dumps(rows),)).fetchall()).items())
 
 
 def stands(connection: sqlite3.Connection, handle: str, rep: int) -> bool:

@@ -57,6 +57,7 @@ METRICS = {
     "cells": "cells at the end",
     "challenge_density": "share of active cells with an incoming challenge, at the end",
     "grounded_share": "share of active cells whose writer has enough outcomes, at the end",
+    "calibrated_share": "share of their writers that have; the others' calibration is 1 for want of a record",
     "invalidation_latency": "days from a change of truth until the answer is right (Kaplan–Meier, censored)",
     "time_to_correction": "days from a wrong answer until a right one (Kaplan–Meier, censored)",
     "returned": "share of changes back to an earlier value after which the answer was right before the next",
@@ -89,7 +90,9 @@ def by_replication(run: RunData) -> dict[str, Array]:
         if run.scenario.facts:
             found |= _scored(ends)
         found |= {"cells": ends.cells.astype(np.float64)}
-        shares = {"challenge_density": ends.challenged, "grounded_share": ends.grounded}
+        shares = {
+            "challenge_density": ends.challenged, "grounded_share": ends.grounded, "calibrated_share": ends.calibrated,
+        }  # fmt: skip
         found |= {name: share for name, share in shares.items() if share is not None}
     if counters is not None:
         count = {name: counters[name].to_numpy().astype(np.float64) for name in counters.columns}

@@ -55,7 +55,8 @@ class FinalScores:
 
     `effective` and `claimed` are what the memory makes of a claim and what its writer stated; `true` whether it is true now.
     `challenged` and `grounded` are shares by replication: of active cells with an incoming challenge, and of those whose
-    writer has enough outcomes. What the memory does not have is None.
+    writer has enough outcomes; `calibrated` is the share of the writers of these cells that have. What the memory does not
+    have is None.
     """
 
     rep: Ints
@@ -65,6 +66,7 @@ class FinalScores:
     true: Bools
     challenged: Array | None
     grounded: Array | None
+    calibrated: Array | None
     cells: Ints
 
     @classmethod
@@ -89,5 +91,20 @@ class FinalScores:
             true=true[about],
             challenged=share(None if challenge is None else challenge > 0.0),
             grounded=share(view.column("grounded")),
+            calibrated=_calibrated(snapshot, size),
             cells=np.bincount(rep, minlength=size),
         )
+
+
+def _calibrated(snapshot: Snapshot, size: int) -> Array | None:
+    """Of the writers of active cells in each replication, the share that has enough outcomes; NaN where there are none."""
+    view, grounded = snapshot.view, snapshot.view.column("grounded")
+    if grounded is None:
+        return None
+    here = np.flatnonzero(snapshot.active & (view.writer != NONE))
+    most = int(view.writer.max(initial=0)) + 1
+    who, first = np.unique(snapshot.cell_index.rep[here].astype(np.int64) * most + view.writer[here], return_index=True)
+    counts = np.bincount(who // most, minlength=size).astype(np.float64)
+    enough = np.bincount(who // most, weights=grounded[here[first]], minlength=size)
+    found: Array = np.divide(enough, counts, out=np.full(size, np.nan), where=counts > 0)
+    return found

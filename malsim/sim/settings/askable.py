@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["absent", "askable", "refuse_unanswerable"]
 
-OF_GRAPH = ("challenge_density", "grounded_share", "currency_gap", "init_share", "acted_init")
+OF_GRAPH = ("challenge_density", "grounded_share", "calibrated_share", "currency_gap", "init_share", "acted_init")
 OF_BELIEF = (
     "belief", "for_truth", "against_truth", "answer_brier", "brier", "log_loss", "auc", "ece", "rmse_bins",
 )  # fmt: skip
