@@ -21,6 +21,7 @@ from malsim.progress import progress
 from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
 from malsim.sim.agent.netlist_runner import ALARMS
+from malsim.sim.clock import DAY
 from malsim.sim.record.bands import bands_of
 from malsim.sim.replay.fork import fork as forked_run
 from malsim.sim.run import Run as BareRun
@@ -108,7 +109,11 @@ class Figures:
 
     def turns(self) -> Sheet:
         """The reader's turns over time: harm, refusals, what was opened."""
-        return turns(self._bands, title=self._run.scenario.why)
+        scenario = self._run.scenario
+        every = int(scenario.reader.compact_every) if scenario.reader else 0
+        step = scenario.turn_every / DAY
+        emptied = [turn * step for turn in range(every + 1, int(scenario.days / step) + 1, every)] if every else []
+        return turns(self._bands, title=scenario.why, compactions=emptied)
 
     def staleness(self) -> Sheet:
         """Until when each active cell is current, in the first replication."""

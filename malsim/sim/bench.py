@@ -100,7 +100,7 @@ class Bench:
         )  # fmt: skip
         self.counters = self.session = self.reviewers = None
         if scenario.reader:
-            self.counters = TurnCounters(len(reps))
+            self.counters = TurnCounters(len(reps), compacts=scenario.reader.compact_every > 0)
             self.session = Session(scenario.reader, self.context, self.counters, who=self.populations.reader, form=0)
         if scenario.reviewers:
             acted = self.session.acted if self.session else None

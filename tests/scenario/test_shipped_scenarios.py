@@ -47,6 +47,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "writers.honest.accuracy = 0",
     ),
     "compaction": ("reader.recalls = 0", "reader.compact_every = 400"),
+    "compaction_primed": ("writers.local.rate = 5",),
     "concern_feedback": (
         "netlist:  [concernTarget: dec_a3ee] → ",
         "netlist: delta: 0.05 → delta: 0.001",
@@ -100,6 +101,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "claim.obs_b1b1.confidence = 1",
     ),
     "record_replay": ("netlist: cut played", "rules.challenge_ceiling = 0", "without inputs"),
+    "refuted_source": ("rules.challenge_ceiling = 0", "beliefs of records"),
     "reviewers": ("without reviewers", "without writers.1"),
     "saturated_vote": ("rules.challenge_ceiling = 0",),
     "self_grader": ("rules.calibration = none",),
@@ -147,6 +149,7 @@ CHANGES: dict[str, Callable[[Scenario], Scenario]] = {
     "a lossy line": lambda scenario: scenario.replace(faults=(ClaimFault(population="from_file", noise={"drop": 0.5}),)),
     "a lying line": lambda scenario: scenario.replace(faults=(ClaimFault(population="from_file", bad={"wrong": 1.0}),)),
     "lent": lambda scenario: scenario.replace(initial_memory=read(SHIPPED[0].with_name("start_primed.toml")).initial_memory),
+    "beliefs of records": lambda scenario: scenario.replace(rules=scenario.rules.replace(effective="records")),
     "a gap a week later": lambda scenario: scenario.replace(
         gaps=tuple((start + 7 * DAY, end + 7 * DAY) for start, end in scenario.gaps)
     ),

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+import malsim as ms
 from malsim.laws.engine import graph_plant
 from malsim.memory import Memory, admit, schema
 from malsim.memory.gate.admit import judged
@@ -218,6 +219,20 @@ def test_a_context_that_was_compacted_holds_nothing_to_go_by() -> None:
     assert run.events.filter(pl.col("kind") == "compacted")["t"].unique().to_list() == [6.0, 11.0]
     assert own.filter(pl.col("t").is_in([6.0, 11.0])).is_empty()
     assert lived(act_above=1.0).events.filter(pl.col("subject") == "its own context").is_empty()
+
+
+def test_what_was_shown_is_told_by_where_it_stems_from_where_the_context_is_compacted() -> None:
+    run = ms.run("scenarios/compaction_primed.toml", replications=3, days=20.0)
+    told = run.signals.pivot("signal", index=["t", "rep"], values="value")
+    assert (told["shown_init"] <= told["shown"]).all()
+    assert (told.filter(pl.col("t") == 1.0)["shown_init"] == told.filter(pl.col("t") == 1.0)["shown"]).all()
+    later = told.filter(pl.col("t") == 20.0)
+    assert later["shown_init"].sum() < later["shown"].sum()
+    counts = run.counters
+    assert counts is not None
+    assert counts["shown_init"].sum() == told["shown_init"].sum()
+    assert "beginning" in run.plot.turns().axes[2].get_title(loc="left")
+    assert "shown" not in lived(act_above=1.0).signals["signal"].unique().to_list()
 
 
 def test_skill_is_the_share_of_lessons_that_are_true() -> None:

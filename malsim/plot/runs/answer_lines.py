@@ -11,7 +11,7 @@ import polars as pl
 from malsim.plot.style import COLOURS, GREY, dress, sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
@@ -68,14 +68,20 @@ def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | Non
     return figure
 
 
-def turns(bands: pl.DataFrame, *, title: str = "") -> Sheet:
+def turns(bands: pl.DataFrame, *, title: str = "", compactions: Sequence[float] = ()) -> Sheet:
     """Draw the reader's turns: how many did harm, declined or were withheld, and how much was opened and blocked.
+
+    Where its context is emptied (`compactions`, days), a third panel shows what share of what it was shown came with the
+    memory.
 
     `bands` has the reader's signals, whose row is null; each line is the mean over replications, averaged over ten turns.
     """
     mine = bands.filter(pl.col("row").is_null())
-    figure = sheet(8.6, 5.4)
-    upper, lower = figure.subplots(2, 1, sharex=True)
+    shown = mine.filter(pl.col("signal") == "shown").join(
+        mine.filter(pl.col("signal") == "shown_init"), on="t", suffix="_init"
+    )
+    figure = sheet(8.6, 5.4 + 2.4 * bool(shown.height))
+    upper, lower, *third = figure.subplots(2 + bool(shown.height), 1, sharex=True)
     for signal, colour, dash, label in TURNS:
         _mean(upper, mine.filter(pl.col("signal") == signal), colour, dash, label)
     _mean(lower, mine.filter(pl.col("signal") == "expanded"), COLOURS[0], "-", "cells opened")
@@ -85,10 +91,23 @@ def turns(bands: pl.DataFrame, *, title: str = "") -> Sheet:
     lower.set_ylim(bottom=0.0)
     dress(upper, x="", y="share of turns (0 to 1)", title=f"what became of the reader's turns, mean of the last {SMOOTHED}")
     dress(lower, x="time (days)", y="how many a turn", title=f"what they cost, mean of the last {SMOOTHED}")
-    for axes in (upper, lower):
+    for axes in third:
+        _shown(axes, shown, compactions)
+    for axes in (upper, lower, *third):
         axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     _titled(figure, title)
     return figure
+
+
+def _shown(axes: Axes, shown: pl.DataFrame, compactions: Sequence[float]) -> None:
+    """The share of the cells pushed and opened that came with the memory, and when the context was emptied."""
+    for at in compactions:
+        axes.axvline(at, color=GREY, linewidth=0.8, linestyle=(0, (5, 1, 1, 1)), label="_the context is emptied")
+    share = shown.filter(pl.col("mean") > 0.0).with_columns(mean=pl.col("mean_init") / pl.col("mean"))
+    _mean(axes, share, COLOURS[2], "-", "of cells pushed and opened")
+    axes.set_ylim(-0.03, 1.05)
+    what = "what still stems from the memory's beginning; dashed: the context is emptied"
+    dress(axes, x="time (days)", y="share (0 to 1)", title=what)
 
 
 def _legend(panels: Iterable[Axes]) -> None:

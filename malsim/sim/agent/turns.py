@@ -206,11 +206,20 @@ class Session:
         }  # fmt: skip
         for name, count in counts.items():
             self.counters.add(name, count)
+        if self.counters.compacts:
+            self._count_shown(snapshot, turn)
         self.acted[turn.fact, self._places] += acts
         if self.reader.recalls:
             seen = np.flatnonzero(turn.observed != NONE)
             self._known[seen, turn.fact[seen]] = turn.observed[seen]
         self._log.acted(turn, counts)
+
+    def _count_shown(self, snapshot: Snapshot, turn: Turn) -> None:
+        """Count what was pushed and opened, and what of it came with the memory: what a compaction leaves to go by."""
+        listed = (turn.pushed.row != NONE) * (1 + turn.opened.astype(np.int64))
+        init = snapshot.cell_index.at("init", turn.pushed.row, none=False)
+        self.counters.add("shown", listed.sum(axis=1))
+        self.counters.add("shown_init", (listed * init).sum(axis=1))
 
     def _once_true(self, snapshot: Snapshot, turn: Turn, rep: Ints) -> Ints:
         """Those of some replications whose reader acted on what was true when it was claimed."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from malsim.sim.record.turn_counters import TurnCounters
     from malsim.sim.world import Fact
 
-__all__ = ["OF_FACTS", "TURN", "answers", "best_by_value", "cells_true", "numbers", "of_turn", "truth_of_cells"]
+__all__ = ["OF_FACTS", "SHOWN", "TURN", "answers", "best_by_value", "cells_true", "numbers", "of_turn", "truth_of_cells"]
 
 OF_FACTS = {
     "truth": "the fact's value",
@@ -31,6 +31,8 @@ TURN = (
     "acted", "acted_false", "acted_stale", "acted_init", "declined", "withheld", "blocks", "expanded", "words", "learned",
     "lost",
 )  # fmt: skip
+
+SHOWN = ("shown", "shown_init")  # of a reader whose context is compacted
 
 
 def cells_true(snapshot: Snapshot, truth: Ints) -> Bools:
@@ -107,5 +109,6 @@ def numbers(facts: Sequence[Fact], places: Array) -> Array:
 
 def of_turn(counters: TurnCounters | None, waiting: Ints | None) -> dict[str, Array]:
     """The reader's signals of a turn and the cases `waiting` for reviewers, one number a replication."""
-    found = {name: counters.turn[name] for name in TURN} if counters else {}
+    names = TURN + (SHOWN if counters and counters.compacts else ())
+    found = {name: counters.turn[name] for name in names} if counters else {}
     return found | ({} if waiting is None else {"waiting": waiting.astype(np.float64)})

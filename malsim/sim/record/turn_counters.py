@@ -18,6 +18,8 @@ COUNTS = {
     "acted_false": "actions on a claim that was never true while it stood",
     "acted_stale": "actions on a claim that was true when made and is no longer",
     "acted_init": "actions resting on bootstrap or global-store cells",
+    "shown": "cells pushed, and opened: an opened one counts twice; where the context is compacted",
+    "shown_init": "those of them that came with the memory, of its bootstrap or lent by a global store",
     "declined": "turns released without an action, for want of a claim trusted enough",
     "withheld": "turns given up: the stop hook never released them",
     "blocks": "times the stop hook refused to release a turn",
@@ -36,9 +38,10 @@ COUNTS = {
 
 
 class TurnCounters:
-    """Counts by replication; `turn` holds those of the current turn."""
+    """Counts by replication; `turn` holds those of the current turn. `compacts` says whether the context is ever emptied."""
 
-    def __init__(self, replications: int) -> None:
+    def __init__(self, replications: int, *, compacts: bool = False) -> None:
+        self.compacts = compacts
         self._past, self._now = np.zeros((2, len(COUNTS), replications))
         self.turn = dict(zip(COUNTS, self._now, strict=True))
 

@@ -15,7 +15,7 @@ from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.statements import Document, Load, Wire
 from malsim.netlist.wiring import linked
 from malsim.netlist.wiring.blocks import inlined
-from malsim.sim.record.observables import OF_FACTS, TURN
+from malsim.sim.record.observables import OF_FACTS, SHOWN, TURN
 
 if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Input", "NetlistConfig", "op_cell", "op_name", "with_reader_ops"]
 
 READER_OP = "reader-op-"
-RESERVED = frozenset((*OF_FACTS, *TURN, "waiting"))
+RESERVED = frozenset((*OF_FACTS, *TURN, *SHOWN, "waiting"))
 
 
 @dataclass(frozen=True, slots=True)
