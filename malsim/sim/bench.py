@@ -91,13 +91,12 @@ class Bench:
         self.recorder = Recorder(scenario)
         self.context = RunContext(world=world, reps=reps, seed=scenario.seed, log=self.recorder.log)
         self.truth = world.first.copy()
-        self.populations = Populations(scenario, self.context)
+        populations = self.populations = Populations(scenario, self.context)
         self.inbox = Inbox()
         self.cell_index = CellIndex(scenario.facts, scenario.replications, self.populations.templates.statements)
         self.intake = Intake(
-            scenario.facts, scenario.claims, self.populations.templates, self.populations.about, scenario.rules,
-            self.populations.lineages,
-        )  # fmt: skip
+            scenario.facts, scenario.claims, populations.templates, populations.about, scenario.rules, populations.lineages
+        )
         self.counters = self.session = self.reviewers = None
         if scenario.reader:
             self.counters = TurnCounters(len(reps), compacts=scenario.reader.compact_every > 0)
