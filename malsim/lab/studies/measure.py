@@ -56,7 +56,6 @@ HIGH = (
     "acted_share",
     "lessons_written",
     "grounded_share",
-    "calibrated_share",
     "autonomy",
 )
 STEADY = "steady"
