@@ -110,7 +110,7 @@ def _listed(push: Push, held: tuple[int, int], store: Store, now: float | None, 
     elif not cells:
         said = "no cell was there yet"
     elif query:
-        said = f"no cell that may be shown holds a word of {query!r}; without --query the foremost cells are listed"
+        said = f"no cell that may be shown holds a word of {query!r}; without --query the cells ranked first are listed"
     else:
         said = "no cell may be shown"
     days = f"on {_dated(now, store.start)}; last written on {_dated(store.day, store.start)}"

@@ -121,6 +121,6 @@ def _told(found: list[Sighting], waiting: list[Sighting], source: Path, webhook:
 def _unread(follower: Follower) -> None:
     """Say in the end what could not be asked, and what was left out."""
     for name, problem in follower.unread.items():
-        print(f"not asked: {name}: {problem}", file=sys.stderr)
+        print(f"skipped: {name}: {problem}", file=sys.stderr)
     if follower.left_out:
         print(follower.left_out, file=sys.stderr)

@@ -25,7 +25,7 @@ def law_page(frame: pl.DataFrame, picture: bytes, *, title: str, left_out: Itera
     """The page: the figure (a PNG), what was not asked, and every row of the table."""
     head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in COLUMNS)
     rows = "".join("<tr>" + "".join(_cell(row[name]) for name in COLUMNS) + "</tr>" for row in frame.to_dicts())
-    notes = "".join(f"<p>Not asked: {html.escape(line)}</p>" for line in left_out)
+    notes = "".join(f"<p>Skipped: {html.escape(line)}</p>" for line in left_out)
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
         f"<style>{STYLE}</style></head><body><h1>Laws side by side</h1><p>{html.escape(title)}. Intervals are 95 %; "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 import time
 from html import unescape
 from typing import TYPE_CHECKING, Any
@@ -211,3 +212,9 @@ def test_the_table_and_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["axioms", "--list"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(shipped_axioms())
     write_page(matrix([SUBJECTS["mal"]], [find_axiom("settling")]), [SUBJECTS["mal"]], tmp_path / "one.html")
+
+
+def test_a_test_of_a_memory_says_that_it_wants_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pytest", None)
+    with pytest.raises(UsageError, match=r"runs in pytest; pip install pytest"):
+        check("mal")

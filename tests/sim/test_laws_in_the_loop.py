@@ -61,7 +61,7 @@ def test_what_it_has_no_number_for_is_named_once_by_run_and_refused_by_test(
     assert left_out
     assert main(["run", str(POISONER), "--law", "graphiti", "-o", str(tmp_path), "--replications", "2"]) == 0
     said = capsys.readouterr().err
-    assert [line for line in said.splitlines() if line.startswith("not asked")] == left_out
+    assert [line for line in said.splitlines() if line.startswith("skipped")] == left_out
     assert "writer(poisoner-1)-calibration; graphiti keeps no record of writers" in said
     assert (tmp_path / "effective.png").is_file()
     assert main(["test", str(POISONER), "--law", "graphiti"]) == 2

@@ -9,6 +9,7 @@ from malsim.axioms.engine.axiom import BROKEN, ERROR, find_axiom, shipped_axioms
 from malsim.axioms.engine.matrix import Matrix, matrix, witness
 from malsim.axioms.engine.search import judge
 from malsim.axioms.engine.subjects import subject_of
+from malsim.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,10 +41,13 @@ def axioms(law: object, *, axiom: str | None = None, seed: int = 0, limit: float
 def check(law: object, *, expected_broken: Iterable[str] = (), seed: int = 0, limit: float = LIMIT) -> Callable[[str], None]:
     """A test of a memory, one case an axiom: `test_axioms = check(MyMemory, expected_broken={"truth-may-return"})`.
 
-    An axiom that breaks fails its case with the witness; one that is expected to break fails when it does not.
+    An axiom that breaks fails its case with the witness; one that is expected to break fails when it does not. Raises
+    `UsageError` where pytest is not installed.
     """
-    import pytest
-
+    try:
+        import pytest
+    except ImportError as error:
+        raise UsageError("such a test runs in pytest", where="check", hint="pip install pytest, or ask ms.axioms") from error
     known = {find_axiom(name).name for name in expected_broken}
 
     @pytest.mark.parametrize("axiom", list(shipped_axioms()))

@@ -1,4 +1,4 @@
-"""From a scenario to verdicts: it is run, and each of its checks passes, fails, or could not be made."""
+"""From a scenario to verdicts: it is run, and each of its checks passes, fails, or could not be judged."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def askable(scenario: Scenario) -> tuple[Scenario, list[str]]:
     """The scenario with the checks that its law can be asked, and a line for each that is left out."""
     why = {check.name: absent(scenario, check) for check in scenario.checks}
     kept = tuple(check for check in scenario.checks if not why[check.name])
-    said = [f"not asked: {name}: {reason}" for name, reason in why.items() if reason]
+    said = [f"skipped: {name}: {reason}" for name, reason in why.items() if reason]
     return (scenario.replace(checks=kept) if said else scenario), said
 
 

@@ -92,7 +92,7 @@ class LawTable:
             for (law,), own in part.group_by("law", maintain_order=True):
                 cells = {row["metric"]: _cell(row) for row in own.to_dicts()}
                 lines.append(f"    {law!s:<{wide}}" + "".join(f"{cells.get(name, '-'):>26}" for name in metrics))
-        return "\n".join([*lines, *(f"  not asked: {line}" for line in self.left_out)])
+        return "\n".join([*lines, *(f"  skipped: {line}" for line in self.left_out)])
 
 
 def _cell(row: Mapping[str, float | None]) -> str:

@@ -32,8 +32,8 @@ def mutation_results(base: Observation) -> pl.DataFrame:
     -------
     pl.DataFrame
         kind, what, line, verdict, by, shows. `killed` by the first check that passes on the netlist as it is and fails on
-        the mutant; `survived` if every check that passed still does; `crashed` where the run or a check could not be made,
-        which kills nothing. `shows` says whether the alarm was any different.
+        the mutant; `survived` if every check that passed still does; `crashed` where the run broke off or a check could not
+        be judged, which kills nothing. `shows` says whether the alarm was any different.
     """
     scenario = base.scenario
     passed = {one.check.name for one in judge(scenario).outcomes if one.status == "pass"}
