@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,6 +103,19 @@ def test_a_lineage_that_reads_apart_changes_nothing_but_its_own_column() -> None
     assert set(other) - set(one) == {"echo_share_by_lineage", "voices_per_answer", "lineages_per_answer"}
     assert (other["lineages_per_answer"] <= other["voices_per_answer"]).all()
     assert (other["lineages_per_answer"] >= 1.0).all()
+
+
+def test_a_file_of_claims_may_name_lineages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, truth = tmp_path / "claims.csv", tmp_path / "truth.csv"
+    said = [f"w{n},q{q},{'yes' if n < 4 else 'no'},{'m' if n < 4 else ''}" for q in range(8) for n in range(6)]
+    path.write_text("\n".join(["writer,object,value,lineage", *said]), encoding="utf-8")
+    truth.write_text("\n".join(["object,value", *(f"q{q},no" for q in range(8))]), encoding="utf-8")
+    right = {}
+    for heard in ("apart", "one"):
+        told = ["replay", str(path), "--truth", str(truth), "--law", "records", "--set", f"law.lineage={heard}", "--json"]
+        assert main(told) == 0
+        right[heard] = json.loads(capsys.readouterr().out)["accuracy"]
+    assert right == {"apart": 0.0, "one": 1.0}
 
 
 def test_accuracy_is_asked_of_facts_of_one_name(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,8 +21,9 @@ MOST_SHOWN = 10
 class ClaimFile:
     """Claims (line, time, writer, object, value, confidence, stated) in the order of the file, and the rows left out.
 
-    `time` is in days since the earliest claim, null throughout where the file has none; `stated` is the confidence, null
-    where the row has none; `bad` has line and problem; of so many claims (`clipped`) the stated confidence was 0 or 1.
+    `lineage` is there where any row has one. `time` is in days since the earliest claim, null throughout where the file has
+    none; `stated` is the confidence, null where the row has none; `bad` has line and problem; of so many claims (`clipped`)
+    the stated confidence was 0 or 1.
     """
 
     claims: pl.DataFrame
@@ -36,10 +37,11 @@ def read_claims(path: str | Path, *, on_bad_rows: str = "stop", default_confiden
 
     Columns: `writer`, `object`, `value`; optionally `time` (a date, a date and time, also with a UTC offset, an ISO week
     (2008-W25), a number of days; or, where every row has one, a year) and `stated_confidence` from 0 to 1, which becomes
-    `default_confidence` where empty and is clipped to [0.001, 0.999]. Other columns are ignored. Bad rows raise `DataError`,
+    `default_confidence` where empty and is clipped to [0.001, 0.999]; `lineage`, the model or vendor that a writer is an
+    instance of, which is kept where any row has one. Other columns are ignored. Bad rows raise `DataError`,
     or are left out and listed under `on_bad_rows="skip"`.
     """
-    frame = _texts(Path(path), ("writer", "object", "value"), ("time", "stated_confidence"))
+    frame = _texts(Path(path), ("writer", "object", "value"), ("time", "stated_confidence", "lineage"))
     confidence = pl.col("stated_confidence").str.strip_chars()
     number = confidence.cast(pl.Float64, strict=False)
     timed = frame["time"].null_count() < frame.height
@@ -63,7 +65,7 @@ def read_claims(path: str | Path, *, on_bad_rows: str = "stop", default_confiden
         "line",
         (pl.col("day") - epoch if timed else pl.lit(None, pl.Float64)).alias("time"),
         "writer", "object", "value",
-        number.alias("stated"),
+        number.alias("stated"), *(["lineage"] if good["lineage"].is_not_null().any() else []),
     )  # fmt: skip
     clipped = claims["stated"].is_in([0.0, 1.0]).sum()
     inside = pl.col("stated").clip(SURE, 1.0 - SURE)

@@ -58,10 +58,18 @@ class Stream:
         asked = questions.filter(pl.col("object").is_in(objects.implode()))
         about = _places(asked["object"], objects)
         true = asked.join(pairs, on=["object", "value"], how="left", maintain_order="left")["place"].fill_null(UNKNOWN)
+        kin: list[str] = []
+        if "lineage" in claims.columns:
+            kin = (
+                claims.group_by("writer", maintain_order=True)
+                .agg(pl.col("lineage").drop_nulls().last())["lineage"]
+                .to_list()
+            )
+            kin = [one or "" for one in kin]
         if alone:  # every memory knows one object, so they share its name
-            vocabulary = Vocabulary(writers.to_list(), ["object"], [list(range(max(map(len, values), default=0)))])
+            vocabulary = Vocabulary(writers.to_list(), ["object"], [list(range(max(map(len, values), default=0)))], kin)
         else:
-            vocabulary = Vocabulary(writers.to_list(), objects.to_list(), values)
+            vocabulary = Vocabulary(writers.to_list(), objects.to_list(), values, kin)
         nought = np.zeros_like
         return cls(
             vocabulary=vocabulary,
