@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -272,4 +273,5 @@ def test_what_a_global_memory_lends_stands_alone_and_is_said_once() -> None:
 
 
 def test_the_text_index_is_sqlites_own() -> None:
-    assert sqlite3.connect(":memory:").execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone() == (1,)
+    with closing(sqlite3.connect(":memory:")) as held:
+        assert held.execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone() == (1,)

@@ -31,7 +31,11 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
         if not write:
             return _read_only(path, wait)
         connection = sqlite3.connect(path, isolation_level=None, timeout=wait)
-        _make(connection)
+        try:
+            _make(connection)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
 
