@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import chain, islice
 from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["read", "recognises"]
 
 WRITER = "unknown:mcp"
+PART = 20_000  # records
 _NAMES = ("name", "entityName", "entity_name", "id")  # the dialects of the servers that write such files
 _TYPES = ("entityType", "entity_type")
 _RELATION_AS_JSON = '{{"from": {}, "relationType": {}, "to": {}}}'
@@ -37,15 +40,34 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # an MCP file needs no option
     """A claim an observation, and one a relation, in the order of the file; nothing there says that two contradict."""
+    counts: Counter[str] = Counter()
+    records = _records(source)
+    rest = (_claims(chain([first], islice(records, PART - 1)), counts) for first in records)
+    parts = [_claims(iter(()), counts), *rest]  # texts are kept twice only while their part is made
+    return Records(
+        form="an MCP memory file",
+        cells=pl.concat(cells for cells, _ in parts),
+        extras=pl.concat(extras for _, extras in parts),
+        counts={
+            "relations, each a claim about its source": counts["relations"],
+            "entities without an observation: no claim": counts["silent"],
+            "truncated: a last line cut short": source.cut,
+            "lines left out: not readable": source.bad,
+            "left out: no entity, relation or text": counts["odd"],
+        },
+    )
+
+
+def _claims(records: Iterator[dict[str, Any]], counts: Counter[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The claims of some records, and what is beside them; what is no claim is counted."""
     objects, titles, types = list[str](), list[str](), list[str | None]()
     relations = dict[int, tuple[str, str, str]]()
-    odd, silent = 0, 0
-    for record in _records(source):
+    for record in records:
         if record.get("type") == "entity" and (name := _first(record, _NAMES)) is not None:
             said = record.get("observations")
             texts = _texts(said) if isinstance(said, list) else []
-            silent += not texts
-            odd += len(said) - len(texts) if isinstance(said, list) else 0
+            counts["silent"] += not texts
+            counts["odd"] += len(said) - len(texts) if isinstance(said, list) else 0
             titles += texts
             objects += [name] * len(texts)
             types += [_first(record, _TYPES)] * len(texts)
@@ -55,30 +77,18 @@ def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # an MCP
             objects.append(ends[0])
             types.append(None)
         else:
-            odd += 1
+            counts["odd"] += 1
+    counts["relations"] += len(relations)
     keys = keys_of(objects, titles)
-    keys_of_relations = {row: key_of(*ends) for row, ends in relations.items()}
-    for row, key in keys_of_relations.items():
-        keys[row] = key
+    for row, ends in relations.items():
+        keys[row] = key_of(*ends)
     told = pl.Series([_RELATION_AS_JSON.format(*map(quoted, ends)) for ends in relations.values()], dtype=pl.String)
-    return Records.of(
-        "an MCP memory file",
-        {
-            "key": keys,
-            "object": objects,
-            "title": titles,
-            "topics": singles("topics", types),
-            "writer": [WRITER] * len(keys),
-        },
-        extras=pl.DataFrame({"cell": list(keys_of_relations.values()), "name": RELATION, "value": told}, EXTRAS),
-        counts={
-            "relations, each a claim about its source": len(relations),
-            "entities without an observation: no claim": silent,
-            "truncated: a last line cut short": source.cut,
-            "lines left out: not readable": source.bad,
-            "left out: no entity, relation or text": odd,
-        },
+    extras = pl.DataFrame({"cell": [keys[row] for row in relations], "name": RELATION, "value": told}, EXTRAS)
+    columns = {"key": keys, "object": objects, "title": titles}
+    cells = pl.DataFrame(columns, dict.fromkeys(columns, pl.String)).with_columns(
+        singles("topics", types), writer=pl.lit(WRITER)
     )
+    return cells, extras
 
 
 def _records(source: Source) -> Iterator[dict[str, Any]]:
