@@ -39,6 +39,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "writers.honest.accuracy = 0",
         "without writers.0",
     ),
+    "arbitration": ("rules.challenge_ceiling = 0", "rules.challenge_ceiling = 1"),
     "bursty": ("facts.burst.hazard = 0", "writers.honest.accuracy = 0"),
     "colluders": (
         "without writers.0",
@@ -101,6 +102,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "claim.obs_b1b1.confidence = 1",
     ),
     "record_replay": ("netlist: cut played", "rules.challenge_ceiling = 0", "without inputs"),
+    "reader_writes_ops": ("reader.wants = 0", "reader.ops = 1", "reader.watch_below = 0.9"),
     "refuted_source": ("rules.challenge_ceiling = 0", "beliefs of records"),
     "reviewers": ("without reviewers", "without writers.1"),
     "saturated_vote": ("rules.challenge_ceiling = 0",),
