@@ -218,3 +218,10 @@ def test_coverage_wants_each_input_alone() -> None:
         "either.in-0": True, "either.in-1": False, "either.out": True, "alarm.set": True, "alarm.reset": True,
         "alarm.out": True, "severity.bit-0": True,
     }  # fmt: skip
+
+
+def test_a_signal_that_the_scenario_feeds_is_not_one_that_nothing_writes() -> None:
+    document = parse("loadrt not names=known\nnet young known.in\nnet settled known.out\naddf known tick\n")
+    said = [str(one) for one in statics(document)]
+    fed = [str(one) for one in statics(document, inputs={"young"})]
+    assert [one for one in said if one not in fed] == [one for one in said if "nothing writes this signal" in one] != []
