@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,8 @@ TRIPWIRES = [
 
 def test_no_tripwire_is_shipped_without_its_dead_man_test() -> None:
     for path in sorted(SCENARIOS.glob("*.toml")):
-        wires = read(path).netlist if "[netlist]" in path.read_text(encoding="utf-8") else None
+        table = tomllib.loads(path.read_text(encoding="utf-8")).get("netlist", {})
+        wires = read(path).netlist if table.keys() - {"signals"} else None  # a standing signal is tripped in its own test
         ops = {one.sheet.name for one in wires.net.instances.values()} if wires else set()
         if ops & {*ALARMS, "watchdog"}:
             assert path.stem in TRIPWIRES, path.stem

@@ -14,6 +14,7 @@ from malsim.memory import Rules
 from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.sim.clock import DAY, milliseconds
 from malsim.sim.settings.claim_faults import BAD, NOISE
+from malsim.sim.settings.netlist_config import with_reader_ops
 from malsim.sim.settings.population import HABITS, MOST_MEMBERS
 from malsim.sim.settings.reader import PARAMS, POLICIES, Trust
 from malsim.sim.settings.reviewers import MOST as MOST_REVIEWERS
@@ -46,7 +47,8 @@ def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
     """
     if isinstance(subject, Rules):
         return {one.name: one for one in _rules(subject)}
-    ops = op_settings(subject.netlist) if subject.netlist else ()
+    own = with_reader_ops(subject.netlist, None)  # a reader's ops follow from the reader
+    ops = op_settings(own) if own else ()
     parts = (_rules(subject.rules), _law(subject), _run(subject), _world(subject), _people(subject), _faults(subject), ops)
     return {one.name: one for part in parts for one in part}
 
@@ -155,7 +157,8 @@ def _people(scenario: Scenario) -> Iterator[Setting]:
     for one in scenario.writers:
         name = f"writers.{one.name}"
         yield Setting(name=f"{name}.count", value=one.count, unit="writers", low=1, high=MOST_MEMBERS, whole=True)
-        yield from _declared(name, HABITS, {habit: getattr(one, habit) for habit in HABITS})
+        habits = {key: param for key, param in HABITS.items() if key != "alike" or one.lineage}
+        yield from _declared(name, habits, {habit: getattr(one, habit) for habit in habits})
         yield from _declared(name, one.kind_of.params, one.settings)
     if scenario.reader:
         reader = scenario.reader

@@ -11,6 +11,7 @@ from malsim.errors import UsageError
 from malsim.lab.space.rewire import breaks, rewired
 from malsim.lab.space.settings import Setting, changed, setting, settings_of
 from malsim.sim.settings.claim_faults import ClaimFault
+from malsim.sim.settings.netlist_config import with_reader_ops
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader
 from malsim.sim.settings.reviewers import Reviewers
@@ -53,7 +54,8 @@ def mutants(scenario: Scenario) -> Iterator[str]:
         yield from (f"{name}.confidence = {value}" for value in SURE if claim["confidence"] != value)
     if scenario.netlist and scenario.netlist.inputs:
         yield "without inputs"
-    yield from (f"{NETLIST} {name}" for name in breaks(scenario.netlist))
+    own = with_reader_ops(scenario.netlist, None)  # a reader's ops follow from the reader
+    yield from (f"{NETLIST} {name}" for name in breaks(own))
 
 
 def mutated(scenario: Scenario, name: str) -> Scenario:

@@ -142,8 +142,8 @@ def _items(state: GraphState, rows: Ints) -> Items:
     """Cells as the items of a law."""
     memory, words = state.memory, state.vocabulary
     authors, names = memory.column("author")[rows], memory.writers["writer"]
-    writers = names.unique(maintain_order=True)
-    place = names.replace_strict(writers, pl.Series(np.arange(len(writers)))).to_numpy()
+    writers = [*words.writers, *sorted({*names.to_list()} - {*words.writers})]  # one order, whoever spoke first elsewhere
+    place = names.replace_strict(writers, np.arange(len(writers))).to_numpy()
     columns = {
         "rep": state.rep.values[rows], "object": state.object.values[rows], "value": state.value.values[rows],
         "writer": place[authors], "time": memory.column("created")[rows], "stated": memory.column("claimed")[rows],
@@ -151,8 +151,8 @@ def _items(state: GraphState, rows: Ints) -> Items:
     }  # fmt: skip
     there = np.ones(len(rows), dtype=bool)
     kin = dict(zip(words.writers, words.lineages, strict=False))
-    lineages = [kin.get(name, "") for name in writers.to_list()] if kin else ()
-    vocabulary = Vocabulary(writers.to_list(), words.objects, words.values, lineages)
+    lineages = [kin.get(name, "") for name in writers] if kin else ()
+    vocabulary = Vocabulary(writers, words.objects, words.values, lineages)
     return Items(columns, np.arange(len(rows)), there, vocabulary=vocabulary)
 
 
