@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -62,26 +63,26 @@ def test_it_can_be_watched_as_any_memory(make: Callable[[], ArwRecords]) -> None
 def test_truth_returns_to_the_first_form_and_not_to_the_second() -> None:
     """A record that is put again is updated; an item that is taken in again keeps its age, and its life."""
     says = [(0.0, "ann", "open"), (1.0, "ann", "shut"), (3.0, "ann", "open")]
-    first, second = records(), overlay()
-    told(first, *says)
-    told(second, *says)
-    assert (leads(first, 3.1), leads(second, 3.1)) == ("open", "shut")
+    with closing(records()) as first, closing(overlay()) as second:
+        told(first, *says)
+        told(second, *says)
+        assert (leads(first, 3.1), leads(second, 3.1)) == ("open", "shut")
 
 
 def test_contradictions_move_no_score_of_the_first_form() -> None:
-    one, other = records(), records()
-    told(one, (0.0, "ann", "open"))
-    told(other, (0.0, "ann", "open"), *[(1.0 + at / 10, "bob", "shut") for at in range(9)])
-    asked = Query("door", "what is door?")
-    quiet, attacked = ({item["value"]: item["rank"] for item in memory.peek(asked, 2.0, 5)} for memory in (one, other))
-    assert quiet["open"] == attacked["open"]
-    assert len(other.store.contradictions()) == 1
+    with closing(records()) as one, closing(records()) as other:
+        told(one, (0.0, "ann", "open"))
+        told(other, (0.0, "ann", "open"), *[(1.0 + at / 10, "bob", "shut") for at in range(9)])
+        asked = Query("door", "what is door?")
+        quiet, attacked = ({item["value"]: item["rank"] for item in memory.peek(asked, 2.0, 5)} for memory in (one, other))
+        assert quiet["open"] == attacked["open"]
+        assert len(other.store.contradictions()) == 1
 
 
 def test_what_is_older_than_its_life_is_gone() -> None:
-    memory = ArwOverlay()
-    told(memory, (0.0, "ann", "open"))
-    memory.tick(89.0)
-    assert leads(memory, 89.0) == "open"
-    memory.tick(90.0)
-    assert memory.peek(Query("door", "what is door?"), 90.0, 5) == []
+    with closing(ArwOverlay()) as memory:
+        told(memory, (0.0, "ann", "open"))
+        memory.tick(89.0)
+        assert leads(memory, 89.0) == "open"
+        memory.tick(90.0)
+        assert memory.peek(Query("door", "what is door?"), 90.0, 5) == []
