@@ -17,7 +17,7 @@ from malsim.lab.studies.real import RealClaims, halves, read_real
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import read
 from malsim.sim.record.manifest import constants
-from malsim.sim.record.scoring import CLIPPED
+from malsim.sim.record.scoring import CLIPPED, squared_error
 from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class OfClaims:
         clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
         made = {
             "accuracy": 1.0 - right.astype(np.float64),
-            "brier": np.asarray((probability - right) ** 2, dtype=np.float64),
+            "brier": squared_error(probability, right.astype(np.float64)),
             "log_loss": -np.log(np.where(right, clipped, 1.0 - clipped)),
         }
         for one in measures:

@@ -142,7 +142,8 @@ def _items(state: GraphState, rows: Ints) -> Items:
     """Cells as the items of a law."""
     memory, words = state.memory, state.vocabulary
     authors, names = memory.column("author")[rows], memory.writers["writer"]
-    writers = [*words.writers, *sorted({*names.to_list()} - {*words.writers})]  # one order, whoever spoke first elsewhere
+    others = {*names.unique().to_list()} - {*words.writers}
+    writers = [*words.writers, *sorted(others)]  # one order, whoever spoke first elsewhere
     place = names.replace_strict(writers, np.arange(len(writers))).to_numpy()
     columns = {
         "rep": state.rep.values[rows], "object": state.object.values[rows], "value": state.value.values[rows],

@@ -96,7 +96,7 @@ def metrics(
     return {
         "accuracy": weight @ hit / total,
         "auc": _auc(probability, right, weight),
-        "brier": weight @ (probability - hit) ** 2 / total,
+        "brier": weight @ squared_error(probability, hit) / total,
         "log_loss": weight @ surprise / total,
         "ece": np.abs(gaps).sum(axis=1) / total,
     }

@@ -10,6 +10,7 @@ import polars as pl
 
 from malsim.errors import UsageError
 from malsim.lab.studies.real import RealClaims, halves, read_real
+from malsim.sim.record.scoring import squared_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -112,4 +113,4 @@ class _Errors(NamedTuple):
 def _units(answers: pl.DataFrame) -> dict[str, Array]:
     """Both scores of every answer."""
     right = answers["right"].to_numpy().astype(np.float64)
-    return {"accuracy": right, "brier": (answers["probability"].to_numpy() - right) ** 2}
+    return {"accuracy": right, "brier": squared_error(answers["probability"].to_numpy(), right)}
