@@ -45,7 +45,8 @@ def _start(evidence: Evidence) -> Array:
     weighted = share(evidence.weight, evidence.value, len(items))
     plain = np.bincount(evidence.value, minlength=len(items)).astype(np.float64)
     held = np.where(share(weighted, items, objects)[items] > 0.0, weighted, plain)
-    found: Array = held / share(held, items, objects)[items]
+    total = share(held, items, objects)[items]
+    found: Array = held / np.where(total > 0.0, total, 1.0)  # where all there is was verified, nobody else claims anything
     return found
 
 
