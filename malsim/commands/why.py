@@ -59,17 +59,19 @@ def _of_run(args: argparse.Namespace) -> Explanation | LawExplanation:
 
 
 def _of_claims(args: argparse.Namespace) -> tuple[Explanation | LawExplanation, list[str]]:
-    """Of a store under its own law, with who rewrote what, or of any claims under a law of items."""
+    """Of a store under its own law or one of items, with who rewrote what, or of other claims under a law of items."""
     from malsim.importers.building.claim_stream import is_memory, stream
     from malsim.lab.studies.laws.claim_terms import explain_claim
     from malsim.memory.tables.connect import is_store
     from malsim.sim.replay.claim_files import read_claims
 
     law, params = _law(args)
-    if law is None and is_store(Path(args.source)):
+    held = is_store(Path(args.source))
+    if law is None and held:
         return _of_graph(args)
-    claims = stream(args.source).claims if is_memory(args.source) else read_claims(args.source).claims
-    return explain_claim(claims, args.cell, law=law or "records", params=params, at=args.at), []
+    claims = stream(args.source, at=args.at).claims if is_memory(args.source) else read_claims(args.source).claims
+    found = explain_claim(claims, args.cell, law=law or "records", params=params, at=args.at)
+    return found, _rewritten(args) if held else []
 
 
 def _law(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
@@ -81,16 +83,24 @@ def _law(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
 def _of_graph(args: argparse.Namespace) -> tuple[Explanation, list[str]]:
     """Of a store: as recorded, or as one more tick has it."""
     from malsim.memory import Rules, tick
-    from malsim.memory.explain import explain, rewritten_lines
+    from malsim.memory.explain import explain
     from malsim.memory.store import Store
 
     rules = Rules().set(*(text for text in args.set if not text.startswith("law.")))
     with Store(args.source, write=False) as store:
         memory = store.memory if args.at is None else store.at(args.at)
         day = (store.day or 0.0) if args.at is None else args.at
-        updates = store.updates(args.cell, rep=args.rep or 0, day=args.at)
     memory = memory if args.at is None and not args.set else tick(memory, day, rules)
-    return explain(memory, args.cell, t=day, rep=args.rep or 0, rules=rules), rewritten_lines(updates)
+    return explain(memory, args.cell, t=day, rep=args.rep or 0, rules=rules), _rewritten(args)
+
+
+def _rewritten(args: argparse.Namespace) -> list[str]:
+    """Who rewrote a store's cell, up to the day asked about."""
+    from malsim.memory.explain import rewritten_lines
+    from malsim.memory.store import Store
+
+    with Store(args.source, write=False) as store:
+        return rewritten_lines(store.updates(args.cell, rep=args.rep or 0, day=args.at))
 
 
 def _number(text: str) -> float | str:

@@ -12,7 +12,7 @@ import polars as pl
 from malsim.errors import StoreError
 from malsim.finite import finite
 from malsim.memory.gate.admit import admit
-from malsim.memory.gate.edit import update
+from malsim.memory.gate.edit import check_author, update
 from malsim.memory.law import tick
 from malsim.memory.push.expand import expand
 from malsim.memory.push.mini_index import Push, push
@@ -156,15 +156,19 @@ class Store:
             self._write(old, opened.memory, t=opened.explanation.t, deed="expand")
         return opened
 
-    def save(self, memory: Memory, *, t: float | None = None, start: str | None = None) -> None:
+    def save(self, memory: Memory, *, t: float | None = None, start: str | None = None, writer: str | None = None) -> None:
         """Make the file hold this memory, as of day `t` (by default the latest day it knows of).
 
-        `start` is the date (ISO 8601) of day 0, where there is one. The memory must have grown from what the file holds;
+        `start` is the date (ISO 8601) of day 0, where there is one. `writer` is whoever rewrote what is rewritten, if it was
+        one; where several did, save after each, or use `update`. The memory must have grown from what the file holds;
         scores and flags become what they are in it. Raises `StoreError` where the file holds cells, edges or touches that
         this memory does not: another process wrote them, and they are not lost.
         """
+        if writer is not None:
+            check_author(writer)
+        t = latest_day(memory) if t is None else finite(t, where="t")
         with self._changing() as old:
-            self._write(old, memory, t=latest_day(memory) if t is None else finite(t, where="t"), deed="save")
+            self._write(old, memory, t=t, deed="save", writer=writer)
             if start is not None:
                 self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
 
@@ -219,7 +223,7 @@ def open_memory(path: str | Path, *, at: float | None = None) -> Memory:
         return store.memory if at is None else store.at(at)
 
 
-def save_memory(memory: Memory, path: str | Path, *, t: float | None = None) -> None:
+def save_memory(memory: Memory, path: str | Path, *, t: float | None = None, writer: str | None = None) -> None:
     """Make a store's file hold this memory, as of day `t`: one transaction; see `Store.save`."""
     with Store(path) as store:
-        store.save(memory, t=t)
+        store.save(memory, t=t, writer=writer)

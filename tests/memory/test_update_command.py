@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from malsim.cli import main
+from malsim.errors import UsageError
 from malsim.memory.gate.edit import update
 from malsim.memory.store import Store
 from malsim.screen.credentials import stand_in
@@ -59,6 +60,34 @@ def test_who_updated_is_kept_and_said(path: str, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out == "measured again\n"
     events = store_history(Path(path), Scenario()).events.filter(pl.col("kind") == "updated")
     assert events.select("subject", "detail", "cause").row(1) == ("dec_a3ee", "body", "cy")
+
+
+def test_a_law_of_items_says_too_who_rewrote_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "m.sqlite")
+    claim = {"writer": "ann", "kind": "obs", "object": "pump", "value": 1.0, "confidence": 0.8}
+    with Store(path) as store:
+        store.admit([{**claim, "handle": f"obs_000{n}", "title": f"claim {n}", "t": float(n)} for n in range(2)])
+    main(["update", path, "obs_0001", "--writer", "bob", "--verification", "external", "--now", "9"])
+    capsys.readouterr()
+    assert main(["why", path, "obs_0001", "--law", "records"]) == 0
+    said = capsys.readouterr().out
+    assert "verified" in said
+    assert said.endswith("  rewritten on day 9 by bob: verification\n")
+    assert main(["why", path, "obs_0001", "--law", "records", "--at", "5"]) == 0
+    said = capsys.readouterr().out
+    assert "rewritten" not in said
+    assert "verified" not in said
+
+
+def test_a_memory_that_is_saved_names_who_rewrote_it(path: str) -> None:
+    with Store(path) as store:
+        store.save(update(store.memory, "dec_a3ee", now=31.0, body="anew", writer="bob"), t=31.0, writer="bob")
+        update(store.memory, "dec_a3ee", now=32.0, summary="fast").save(path, t=32.0, writer="cy")
+        for writer in ("", " ", stand_in("GitHub token")):
+            with pytest.raises(UsageError) as refused:
+                store.save(update(store.memory, "dec_a3ee", now=33.0, body="else"), writer=writer)
+            assert stand_in("GitHub token") not in str(refused.value)
+        assert store.updates("dec_a3ee").rows() == [(31.0, "body", "bob"), (32.0, "summary", "cy")]
 
 
 @pytest.mark.parametrize(

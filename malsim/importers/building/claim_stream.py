@@ -45,15 +45,16 @@ def is_memory(path: str | Path) -> bool:
     return True
 
 
-def stream(path: str | Path, *, confidence: float | None = None) -> ClaimStream:
+def stream(path: str | Path, *, confidence: float | None = None, at: float | None = None) -> ClaimStream:
     """The claims of a store, or of any memory that can be imported; a claim's value is its value, or else its title.
 
     A cell without an object, or without a time where others have one, is left out and counted; where no cell has an object,
-    each is about itself and its later versions. Raises `DataError` where cells state no confidence and none is given.
+    each is about itself and its later versions. A store is read as it stood on day `at`, where one is
+    given. Raises `DataError` where cells state no confidence and none is given.
     """
     if is_store(place := Path(path)):
         with Store(place, write=False) as store:
-            memory = store.memory
+            memory = store.memory if at is None else store.at(at)
     else:
         memory = bring(place, options=Options(confidence=confidence)).memory
     stated = pl.col("stated") if confidence is None else pl.col("stated").fill_null(confidence)

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from malsim.memory.gate.numbering import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["Connection", "annex", "connect", "connect_rows", "expanded", "reinstate", "set_flag", "update", "verified"]
+__all__ = [
+    "Connection", "annex", "check_author", "connect", "connect_rows", "expanded", "reinstate", "set_flag", "update",
+    "verified",
+]  # fmt: skip
 
 _COLUMNS: dict[str, tuple[pl.DataType | type[pl.DataType], object]] = {
     "rep": (pl.Int32, 0),
@@ -171,11 +174,12 @@ def update(
             raise UsageError("cannot be rewritten", where=handle, given=name, allowed=", ".join(_MAY_CHANGE))
     for name, value in fields.items():
         _allowed(handle, name, value)
-    if writer is not None and not writer.strip():
-        raise UsageError("nobody is named who updates it", where=handle, given=writer, hint="give writer=")
+    if writer is not None:
+        check_author(writer, rules, where=handle)
     if "verification" in fields and writer is None:
         raise UsageError("nobody is named who verified it", where=handle, hint="give writer=")
-    _screen(memory, here, fields | ({"writer": writer} if writer else {}), rules)
+    public = memory.cells["sensitivity"].cast(pl.String)[int(np.flatnonzero(here)[0])] == "public"
+    _screen(fields | ({"writer": writer} if writer else {}), rules, public=public)
     stored = memory.cells.row(int(np.flatnonzero(here)[0]), named=True)
     changed = {name: value for name, value in fields.items() if stored[name] != value}
     cells = memory.cells.with_columns(
@@ -189,6 +193,13 @@ def update(
     if not changed or rules.reinforced_by == "nothing":
         return after
     return refreshed(after, np.flatnonzero(here), np.array([now]), rules)
+
+
+def check_author(writer: str, rules: Rules | None = None, *, where: str | None = None) -> None:
+    """Raise `UsageError` for the name of somebody who updates that is blank or holds a credential."""
+    if not writer.strip():
+        raise UsageError("nobody is named who updates it", where=where, given=writer, hint="give writer=")
+    _screen({"writer": writer}, rules or Rules())
 
 
 def _allowed(handle: str, name: str, value: object) -> None:
@@ -217,7 +228,7 @@ def verified(memory: Memory, rows: Ints, now: float, rules: Rules, *, verificati
     return after if rules.reinforced_by == "nothing" else refreshed(after, rows, np.full(len(rows), now), rules)
 
 
-def _screen(memory: Memory, here: Bools, fields: Mapping[str, object], rules: Rules) -> None:
+def _screen(fields: Mapping[str, object], rules: Rules, *, public: bool = False) -> None:
     """Refuse texts that hold a credential or, in a public cell, personal data, as the gate does."""
     if rules.screen != "reject":
         return
@@ -228,7 +239,6 @@ def _screen(memory: Memory, here: Bools, fields: Mapping[str, object], rules: Ru
         if isinstance(text, str)
     ]
     texts = pl.DataFrame(rows, schema={"path": pl.String, "text": pl.String})
-    public = memory.cells["sensitivity"].cast(pl.String)[int(np.flatnonzero(here)[0])] == "public"
     found = in_texts(texts, rules).rows(named=True)
     if public:
         found += in_texts(texts, rules, public=True).rows(named=True)
