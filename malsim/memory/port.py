@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from malsim.memory.explain import LawExplanation
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["AnswersReads", "Claims", "Edges", "HoldsGraph", "Plant", "ReadsDerived", "Verdicts", "View", "Vocabulary"]
+__all__ = [
+    "AnswersReads", "Claims", "Edges", "Explains", "HoldsGraph", "Plant", "ReadsDerived", "Verdicts", "View", "Vocabulary",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -218,6 +221,14 @@ class HoldsGraph(Protocol[State]):
 
     def with_graph(self, state: State, memory: Memory) -> State:
         """The same, with another graph."""
+
+
+@runtime_checkable
+class Explains(Plant[State], Protocol[State]):
+    """The capability of a plant that says itself what its beliefs are made of."""
+
+    def explain(self, state: State, alive: Ints, row: int, now: float) -> LawExplanation:
+        """Why a row is believed as it is by a tick at `now` days that sees the living rows."""
 
 
 @runtime_checkable

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.finite import finite
-from malsim.laws.engine.plant import ItemPlant
-from malsim.laws.truth.believed_graph import BelievedGraph
-from malsim.memory.port import HoldsGraph
+from malsim.memory.port import Explains, HoldsGraph
 from malsim.netlist.evaluate import evaluate
 from malsim.outputs import folder_of_files
 from malsim.sim.record.bands import BANDS
@@ -120,7 +118,7 @@ class Run:
         `rep` is a replication's number, the run's first if None.
         """
         rep, t = self.scenario.first if rep is None else rep, None if t is None else finite(t, where="t")
-        if isinstance(self.plant, (ItemPlant, BelievedGraph)):
+        if isinstance(self.plant, Explains):
             believed = self._of_item(self.plant, cell, t, rep)
             if not isinstance(self.plant, HoldsGraph):
                 return believed
@@ -139,11 +137,11 @@ class Run:
             return "\n  because ".join(map(str, because(self, cell, t=t, rep=rep)))
         if is_program(self, cell):
             return of_program(self, cell, t=t, rep=rep)
-        if isinstance(self.plant, (ItemPlant, BelievedGraph)):
+        if isinstance(self.plant, Explains):
             return self._of_item(self.plant, cell, t, rep).why
         return cell_cause.explain(self, cell, t=t, rep=rep).why
 
-    def _of_item(self, plant: ItemPlant | BelievedGraph, cell: str, t: float | None, rep: int) -> LawExplanation:
+    def _of_item(self, plant: Explains[Any], cell: str, t: float | None, rep: int) -> LawExplanation:
         return explain_item(plant, self.state, self.cells, cell, t=t, rep=rep, first=self.scenario.first)
 
     def evaluate(self, address: str, t: float | None = None) -> pl.DataFrame:

@@ -236,3 +236,63 @@ def test_a_graph_of_another_s_class_is_run_as_ours_is(site: Path) -> None:
     assert ours.cells.equals(theirs.cells)
     cell = ours.cells["cell"][0]
     assert str(theirs.explain(cell)) == str(ours.explain(cell))
+
+
+ITEMS = """Our records, as a memory of their own.
+
+    belief = as records
+
+Source: none.
+"""
+OURS = """
+from malsim.laws import plant_of
+
+believes = True
+
+
+def plant():
+    made = plant_of("{law}")
+    {instead}
+    return made
+"""
+
+
+def items(site: Path, law: str = "records", instead: str = "pass") -> None:
+    install(site, "their_items", f'"""{ITEMS}"""\n{OURS.format(law=law, instead=instead)}', "theirs")
+    registry_reset()
+
+
+def test_our_law_in_another_s_memory_explains_itself(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    items(site)
+    scenario = api.read(SCENARIOS / "half_colluders.toml").replace(replications=1, days=2.0)
+    ours, theirs = api.run(scenario.replace(law="records")), api.run(scenario.replace(law="theirs"))
+    cell = ours.cells["cell"][0]
+    assert str(theirs.explain(cell)) == str(ours.explain(cell))
+    assert theirs.why(cell) == ours.why(cell)
+    (site / "claims.csv").write_text("writer,object,value\nann,a,1\nbob,a,2\n", encoding="utf-8")
+    said = []
+    for law in ("records", "theirs"):
+        assert main(["why", str(site / "claims.csv"), "a=1", "--law", law]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize(
+    ("law", "instead", "said"),
+    [
+        ("majority", "pass", "does not say what its numbers are made of"),
+        ("records", "made.explain = lambda *given: 'because'", "must return a LawExplanation"),
+        ("records", "made.explain = lambda *given: [][0]", "explain raised IndexError"),
+        ("records", "made.explain = None", "explain raised TypeError"),
+    ],
+)
+def test_what_another_s_memory_explains_is_looked_at(
+    law: str, instead: str, said: str, site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items(site, law, instead)
+    (site / "claims.csv").write_text("writer,object,value\nann,a,1\nbob,a,2\n", encoding="utf-8")
+    assert main(["why", str(site / "claims.csv"), "a=1", "--law", "theirs"]) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert "their_items.py" in told
+    assert "this is a bug" not in told

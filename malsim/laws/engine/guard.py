@@ -12,7 +12,8 @@ import numpy as np
 
 from malsim.errors import LawError
 from malsim.laws.engine.items import Change
-from malsim.memory.port import AnswersReads, HoldsGraph, Verdicts, View
+from malsim.memory.explain import LawExplanation
+from malsim.memory.port import AnswersReads, Explains, HoldsGraph, ReadsDerived, Verdicts, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +30,11 @@ __all__ = ["Guard", "WatchedPlant"]
 
 METHODS = tuple(name for name, held in vars(View).items() if callable(held) and not name.startswith("_"))
 COLUMNS = ("rep", "name", "writer", "object", "value", "stated", "time", "rank", "active")
-CAPABILITIES = {HoldsGraph: ("graph", "with_graph"), AnswersReads: ("answer", "failures", "close")}
+CAPABILITIES = {
+    HoldsGraph: ("graph", "with_graph"),
+    ReadsDerived: ("with_derived",),
+    AnswersReads: ("answer", "failures", "close"),
+}
 CHANGED = ("alive", "value", "time")  # what a law may change beside its own state
 
 
@@ -134,6 +139,8 @@ class WatchedPlant:
             if isinstance(self._plant, capability):
                 for name in names:
                     setattr(self, name, partial(self._ask, name))
+        if isinstance(self._plant, Explains):
+            self.explain = self._explained
 
     def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> Any:
         """An empty memory, one for each of these replications."""
@@ -170,6 +177,12 @@ class WatchedPlant:
         held = self._call("view", lambda: {each.name: getattr(found, each.name) for each in fields(View)})
         self._check(held)
         return found if type(found) is View else self._watched_view(found, held)
+
+    def _explained(self, state: Any, alive: Ints, row: int, now: float) -> LawExplanation:
+        found = self._ask("explain", state, alive, row, now)
+        if not isinstance(found, LawExplanation):
+            self._refuse("explain", "must return a LawExplanation", found)
+        return found
 
     def _check(self, held: dict[str, Any]) -> None:
         """Refuse columns of unequal lengths, and beliefs that are none."""

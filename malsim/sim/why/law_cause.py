@@ -11,10 +11,8 @@ import polars as pl
 from malsim.errors import AddressError
 
 if TYPE_CHECKING:
-    from malsim.laws.engine.plant import ItemPlant
-    from malsim.laws.truth.believed_graph import BelievedGraph
     from malsim.memory.explain import LawExplanation
-    from malsim.memory.port import View
+    from malsim.memory.port import Explains, View
 
 __all__ = ["explain_item"]
 
@@ -22,7 +20,7 @@ STILL = 1e-9  # how far the tick made again may be from the tick recorded
 
 
 def explain_item(
-    plant: ItemPlant | BelievedGraph, state: Any, cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, first: int
+    plant: Explains[Any], state: Any, cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, first: int
 ) -> LawExplanation:
     """Explain a cell at the last recorded tick not after `t` days (the last of all, if None).
 
@@ -44,7 +42,8 @@ def explain_item(
     here = cells.filter((pl.col("t") == now) & (pl.col("rep") == rep) & (pl.col("status") == "active"))
     alive = np.isin(names.astype(str), here["cell"].to_numpy().astype(str))
     found = plant.explain(state, rows[alive], int(rows[names == cell][0]), now)
-    if abs(found.effective - past["effective"][-1]) > STILL:
+    recorded = past["effective"][-1]  # none of a memory that states no belief
+    if recorded is not None and abs(found.effective - recorded) > STILL:
         raise AddressError("other cells were not recorded", given=cell, hint='set record = "all" in [run]')
     return replace(found, moved=_last_move(past))
 

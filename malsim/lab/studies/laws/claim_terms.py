@@ -11,7 +11,7 @@ import polars as pl
 from malsim.errors import AddressError, UsageError
 from malsim.lab.studies.laws.stream import Stream, arrived
 from malsim.laws import plant_of
-from malsim.laws.engine.plant import ItemPlant
+from malsim.memory.port import Explains, HoldsGraph
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -36,21 +36,24 @@ def explain_claim(
     named by then, `UsageError` for a law that says nothing of its numbers.
     """
     plant = plant_of(law, params)
-    if not isinstance(plant, ItemPlant):
+    if isinstance(plant, HoldsGraph):
         raise UsageError("not a law of items", given=law, hint="leave out --law: a graph of claims explains itself")
+    if not isinstance(plant, Explains):
+        raise UsageError("the law does not say what its numbers are made of", given=law)
     heard = arrived(claims)
     now = float(heard["t"].max() or 0.0) if at is None else at  # type: ignore[arg-type]  # days
     heard = heard.filter(pl.col("t") <= now)
     stream = Stream.of(heard, _NO_QUESTIONS, alone=False)
     state, verdicts = plant.admit(plant.init([0], stream.vocabulary), stream.claims)
     state = plant.tick(state, now)
+    view = plant.view(state, now)
     asked = heard.select(_names(heard)).to_series()
     found = np.flatnonzero((asked == cell).to_numpy() & (verdicts.row != NONE))
     if not len(found):
         near = ", ".join(asked.head(3).to_list())
         raise AddressError("no such claim by then", given=f"{cell} on day {now:g}", allowed=f"such as {near}")
-    said = plant.explain(state, np.flatnonzero(state["alive"]), int(verdicts.row[found[-1]]), now)
-    handles = dict(zip(state.names.gather(_made(verdicts.row)).to_list(), _handles(heard, verdicts.row), strict=True))
+    said = plant.explain(state, np.flatnonzero(view.active), int(verdicts.row[found[-1]]), now)
+    handles = dict(zip(view.name.gather(_made(verdicts.row)).to_list(), _handles(heard, verdicts.row), strict=True))
     named = said.evidence.with_columns(pl.col("cell").replace(handles))
     return replace(said, handle=cell, evidence=named)
 
