@@ -24,6 +24,7 @@ from malsim.sim.agent.netlist_runner import ALARMS
 from malsim.sim.clock import DAY
 from malsim.sim.record.bands import bands_of
 from malsim.sim.replay.fork import fork as forked_run
+from malsim.sim.replay.turn_push import TurnPush, push_on
 from malsim.sim.run import Run as BareRun
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.why.scope_channels import wired
@@ -53,6 +54,15 @@ class Run(BareRun):
         """The older name of `replication`, for a release."""
         warnings.warn("run.life is run.replication now", DeprecationWarning, stacklevel=2)
         return self.replication(number)
+
+    def push(self, day: float, rep: int | None = None) -> TurnPush:
+        """What the reader was pushed in the last turn not after a day, as text: `print(run.push(30))`.
+
+        The run is made again up to there, in that replication alone.
+        """
+        if self.scenario.forked is not None:
+            raise UsageError("of a fork no push is kept", where="push", hint="ask the run that it was forked from")
+        return push_on(self.scenario, day, rep)
 
     def at(self, day: float) -> Checkpoint:
         """A day to go on from under other settings: `run.at(day=30).fork(rules={"challenge_ceiling": 0.4})`."""

@@ -1,4 +1,10 @@
-"""Look inside a store: the mini-index a reader would be pushed, or one cell with every term explained."""
+"""Look inside a store or a run: the push a reader gets, or one cell with every term explained.
+
+malsim look memory.sqlite --query pump             the mini-index about something
+malsim look memory.sqlite --signals all            with a line for each standing signal that fires
+malsim look memory.sqlite dec_a3ee                 one cell, opened
+malsim look scenarios/poisoner.toml --at 30        the push that the reader of a run got that day
+"""
 
 from __future__ import annotations
 
@@ -17,7 +23,9 @@ __all__ = ["arguments", "main"]
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("store", metavar="STORE", help="a store's file, such as memory.sqlite; it is only read")
+    parser.add_argument(
+        "store", metavar="STORE", help="a store's file, such as memory.sqlite, which is only read, or a scenario"
+    )
     parser.add_argument(
         "cell",
         nargs="?",
@@ -25,6 +33,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a handle or its beginning, a key or HANDLE@vN: this cell, opened; with #FIELD.PATH only that field",
     )
     parser.add_argument("--query", default="", metavar="TEXT", help="what the mini-index is to be about")
+    parser.add_argument(
+        "--signals", metavar="A,B", help="raise a line for each of these surfaced signals that fires, or all"
+    )
     at = "as it stood on this day, or will stand if nobody writes; a number, or a date where the store has one for day 0"
     parser.add_argument("--at", metavar="DAY", help=at)
     parser.add_argument("--limit", type=int, default=10, metavar="N", help="most lines; default 10")
@@ -41,12 +52,15 @@ def main(args: argparse.Namespace) -> int:
     from malsim.memory import Rules
     from malsim.memory.store import Store
 
+    if args.store.endswith(".toml"):
+        return _of_run(args)
     rules = Rules.read(args.rules or "default").set(*args.set)
     with Store(args.store, write=False) as store:
         at = None if args.at is None else _day(args.at, store.start)
         asked = {"rep": args.rep, "rules": rules, "now": store.day if at is None else at}
-        push = {"budget_words": args.budget, "limit": args.limit, **asked}
         as_recorded = at is None and not (args.rules or args.set)
+        raised = _raised(args.signals, store, at, rules) if args.signals and not args.cell else []
+        push = {"budget_words": args.budget, "limit": args.limit, "surfaced": raised, **asked}
         if args.cell:
             opened = (store.memory if as_recorded else _seen(store, at, rules)).expand(args.cell, **asked)
             print("\n".join([str(opened), *_rewritten(store, opened, at, args.rep)]))
@@ -58,6 +72,33 @@ def main(args: argparse.Namespace) -> int:
             held = (memory.cells.height, memory.edges.height)
             print(_listed(memory.mini_index(args.query, **push), held, store, asked["now"], args.query))
     return 0
+
+
+def _of_run(args: argparse.Namespace) -> int:
+    """The push of a run's turn, or a cell as it stood then."""
+    from malsim import api
+    from malsim.errors import UsageError
+    from malsim.sim.replay.turn_push import push_on
+
+    for name in ("query", "signals", "rules"):
+        if getattr(args, name):
+            hint = "a run's reader has a task, and its scenario says which signals and rules there are"
+            raise UsageError("this is for stores", where=f"--{name}", given=getattr(args, name), hint=hint)
+    scenario = api.read(args.store)
+    scenario = scenario.replace(rules=scenario.rules.set(*args.set))
+    start = None if scenario.start is None else scenario.start.isoformat()
+    day, rep = scenario.days if args.at is None else _day(args.at, start), args.rep or scenario.first
+    found = push_on(scenario, day, rep)
+    print(found.memory.expand(args.cell, rep=rep, now=found.day, rules=scenario.rules) if args.cell else found)
+    return 0
+
+
+def _raised(given: str, store: Store, at: float | None, rules: Rules) -> list[str]:
+    """A line for each surfaced signal that fires."""
+    from malsim.netlist.shipped import lines_of_readings, readings, surfaced_names
+
+    names, now = surfaced_names(given), (store.day or 0.0) if at is None else at
+    return lines_of_readings(readings(store.memory if at is None else _seen(store, at, rules), names, now=now, rules=rules))
 
 
 def _rewritten(store: Store, opened: Expanded, day: float | None, rep: int) -> list[str]:

@@ -212,15 +212,14 @@ class Bench:
     def _read(self, session: Session, number: int, now: float) -> tuple[Any, ClaimBatch]:
         """The reader's turn: its question is a use, before its work where the answer is what it is shown, else after."""
         state, plant, reps = self.state, self.plant, np.arange(len(self.context.reps))
-        budget = self.netlist_runner.budget if self.netlist_runner else None
         if isinstance(plant, AnswersReads):
             state = plant.answer(state, reps, session.asks(number), int(session.reader.limit), now)
             view = plant.view(state, now)
             self.cell_index.grow(view)
             self.context.log.seen(view)
-            _, _, own = session.run_turn(Snapshot(view, self.cell_index), number, now, budget)
+            _, _, own = session.run_turn(Snapshot(view, self.cell_index), number, now, self.netlist_runner)
             return state, own
-        fact, opened, own = session.run_turn(self._seen(now), number, now, budget)
+        fact, opened, own = session.run_turn(self._seen(now), number, now, self.netlist_runner)
         state = plant.read(state, reps, fact, opened, now)
         if len(session.updated) and isinstance(plant, HoldsGraph):
             memory = verified(plant.graph(state), session.updated, now, self.scenario.rules)

@@ -190,7 +190,7 @@ FLAGS = ("annexed", "reinstated", "locked", "unlocked", "pinned", "unpinned", "f
 FORMS = {
     "admitted": CLAIM, "rejected": CLAIM, "deduplicated": CLAIM, "attenuated": CLAIM, "superseded": HANDLE,
     "bootstrapped": "the graph was empty", "oriented": "a session begins", "caught_up": r"a gap of [1-9]\d* turns",
-    "pushed": "task: (?P<fact>.+)", "expanded": rf"{TURN}( was (?P<kind>blocked))?",
+    "pushed": "task: (?P<fact>.+)", "surfaced": SIGNAL, "expanded": rf"{TURN}( was (?P<kind>blocked))?",
     "blocked": rf"{HANDLE}|{CLAIM}|(?P<fact>.+)", "withheld": rf"{TURN} was (?P<kind>blocked)", "acted": TURN,
     "declined": TURN, "nudged": TURN, "wired": TURN, "written_back": TURN, "updated": TURN,
     "compacted": r"compact_every \d+",

@@ -72,6 +72,8 @@ addf held tick
 addf one tick
 addf alarm tick
 addf watch tick [delta: 0.01]
+addf time-to-stale tick
+addf provenance-diversity tick
 """
 OF_NETS = [kind for kind, cause in KINDS.items() if cause.endswith((SIGNAL, LATCH, PROGRAM)) or kind == "escalated"]
 AT_ONCE = ("tripped", "cleared", "webhook")

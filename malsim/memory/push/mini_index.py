@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,17 +19,18 @@ from malsim.memory.rules import Rules
 from malsim.memory.schema import FLAG_WORDS, NONE, SCORE_WORDS
 from malsim.memory.tables.connect import blank
 from malsim.memory.tables.read import last_day
-from malsim.memory.tables.search import candidates, disputes, outcomes, stands
+from malsim.memory.tables.search import candidates, described, disputes, outcomes, stands
 from malsim.memory.tables.write import latest_day, write
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["BUDGET_WORDS", "LIMIT", "Push", "mini_index", "push"]
+__all__ = ["BUDGET_WORDS", "LIMIT", "Push", "mini_index", "push", "push_of"]
 
 BUDGET_WORDS = 900
 LIMIT = 10
@@ -57,7 +59,8 @@ class Push:
     def __str__(self) -> str:
         """The lines as they are pushed, their sections, and where it says how to read them."""
         refers = [f"(how to read this: {self.map})"] if self.map else []
-        return "\n".join([*self.lines, str(self.sections), *refers]) if self.lines else ""
+        told = self.lines or self.sections.signals
+        return "\n".join([*self.lines, str(self.sections), *refers]) if told else ""
 
 
 def mini_index(
@@ -69,19 +72,21 @@ def mini_index(
     now: float | None = None,
     rep: int = 0,
     rules: Rules | None = None,
+    surfaced: Sequence[str] = (),
 ) -> Push:
     """Mini-index lines `[^]handle "title" conf(0.7!) eff(0.61) curr(0.9) sal(0.5) …` of the cells that bear on a query.
 
     Shown are active cells, and superseded ones that an active cell still supports, depends on or derives from; without a
     query, whatever ranks first. `^` is told by `marks.marked`, the order by `ranking.fused` over the 30 best text matches
     (BM25), at `now` days (by default the latest day the memory knows of). What the lines leave of the budget goes to the
-    sections: what must be opened, the disputes, what earns little trust, and whose record is too short to calibrate by.
+    sections: `surfaced`, the lines that standing signals raise (`malsim.netlist.shipped`), what must be opened, the
+    disputes, what earns little trust, and whose record is too short to calibrate by.
     """
     shelf = memory.__dict__.get("_shelf")
     if shelf is None:
         shelf = memory.__dict__["_shelf"] = _shelved(memory)
         weakref.finalize(memory, shelf.close)
-    return push(shelf, query, budget_words=budget_words, limit=limit, now=now, rep=rep, rules=rules)
+    return push(shelf, query, budget_words=budget_words, limit=limit, now=now, rep=rep, rules=rules, surfaced=surfaced)
 
 
 def push(
@@ -93,6 +98,7 @@ def push(
     now: float | None = None,
     rep: int = 0,
     rules: Rules | None = None,
+    surfaced: Sequence[str] = (),
 ) -> Push:
     """A mini-index of an open store, as `mini_index`; reads the index and the rows of its best matches, nothing else."""
     rules, now = rules or Rules(), None if now is None else finite(now, where="now")
@@ -105,16 +111,38 @@ def push(
     best = foremost(score[None], touched[None], limit=limit)[0]
     best = best[best != NONE]
     shown = found[best].with_columns(pl.Series("score", score[best]))
+    shown = _lined(shown, now, rules)
+    words = np.array([len(line.split()) for line in shown["line"].to_list()], dtype=np.int64)
+    within = int(np.searchsorted(np.cumsum(words), budget_words, side="right"))
+    left = budget_words - int(words[:within].sum())
+    return _with_sections(connection, shown.head(within), now, rep, rules, left=left, surfaced=surfaced)
+
+
+def push_of(
+    memory: Memory, rows: Sequence[int], *, now: float, rep: int, rules: Rules, left: int, surfaced: Sequence[str] = ()
+) -> Push:
+    """The push that shows these rows of a memory's cells, in their order, with `left` words for the sections; no scores."""
+    with closing(_shelved(memory)) as shelf:
+        shown = described(shelf, list(rows), rep).with_columns(score=pl.lit(None, pl.Float64))
+        return _with_sections(shelf, _lined(shown, now, rules), now, rep, rules, left=left, surfaced=surfaced)
+
+
+def _lined(shown: pl.DataFrame, now: float, rules: Rules) -> pl.DataFrame:
+    """The cells with their marks and the lines that say them."""
     shown = shown.with_columns(pl.Series("marked", _marks(shown, now, rules)))
-    rows = shown.to_dicts()
-    lines = [_line(row) for row in rows]
-    within = int(np.searchsorted(np.cumsum([len(line.split()) for line in lines]), budget_words, side="right"))
-    lines, rows = lines[:within], rows[:within]
-    left = budget_words - sum(len(line.split()) for line in lines)
-    places = [row["row"] for row in rows]
-    beside = sections(rows, disputes(connection, places), outcomes(connection, places), now, rules, budget=left)
-    kept = shown.head(within).select("row", "handle", "score", "marked")
-    return Push(lines, kept, MAP if stands(connection, MAP, rep) else None, beside)
+    return shown.with_columns(pl.Series("line", [_line(row) for row in shown.to_dicts()], dtype=pl.String))
+
+
+def _with_sections(
+    connection: sqlite3.Connection, shown: pl.DataFrame, now: float, rep: int, rules: Rules, *, left: int,
+    surfaced: Sequence[str],
+) -> Push:  # fmt: skip
+    """The lines of the cells shown, and their sections in what is left of the budget."""
+    rows, places = shown.to_dicts(), shown["row"].to_list()
+    held = disputes(connection, places), outcomes(connection, places)
+    beside = sections(rows, *held, now, rules, budget=left, surfaced=surfaced)
+    refers = MAP if stands(connection, MAP, rep) else None
+    return Push(shown["line"].to_list(), shown.select("row", "handle", "score", "marked"), refers, beside)
 
 
 def _shelved(memory: Memory) -> sqlite3.Connection:

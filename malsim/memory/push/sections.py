@@ -1,4 +1,4 @@
-"""What follows the lines of a push: what disputes them, what earns little trust, what must be opened, three reminders."""
+"""What follows the lines of a push: signals, disputes, what earns little trust, what must be opened, three reminders."""
 
 from __future__ import annotations
 
@@ -20,22 +20,25 @@ REMINDERS = "open ^ before relying on it; write back what you learn; supersede o
 class Sections:
     """The sections of a push: `conflicts` and `low_trust` have a line each, `expand` the handles that must be opened.
 
-    `unproven` names the writers whose calibration rests on too few outcomes to be other than 1, with how many of how many.
+    `unproven` names the writers whose calibration rests on too few outcomes to be other than 1, with how many of how many;
+    `signals` are the lines that standing signals raise.
     """
 
     conflicts: tuple[str, ...] = ()
     low_trust: tuple[str, ...] = ()
     expand: tuple[str, ...] = ()
     unproven: tuple[str, ...] = ()
+    signals: tuple[str, ...] = ()
 
     @property
     def words(self) -> int:
         """How many words they cost; their names are not counted."""
-        return sum(len(line.split()) for line in (*self.conflicts, *self.low_trust, *self.expand, *self.unproven))
+        own = (*self.signals, *self.conflicts, *self.low_trust, *self.expand, *self.unproven)
+        return sum(len(line.split()) for line in own)
 
     def __str__(self) -> str:
         """The sections that hold anything, and the reminders."""
-        named = (("conflicts", self.conflicts), ("stale or low trust", self.low_trust))
+        named = (("signals", self.signals), ("conflicts", self.conflicts), ("stale or low trust", self.low_trust))
         lines = [line for name, own in named if own for line in (f"{name}:", *(f"  {one}" for one in own))]
         lines += [f"too few outcomes to calibrate: {'; '.join(self.unproven)}"] * bool(self.unproven)
         lines += [f"EXPAND REQUIRED: {' '.join(self.expand)}"] * bool(self.expand)
@@ -53,10 +56,11 @@ def sections(
     rules: Rules,
     *,
     budget: int,
+    surfaced: Sequence[str] = (),
 ) -> Sections:
     """The sections of the cells shown, as far as a budget of words goes.
 
-    What must be opened comes first, then disputes, low trust, and writers with too few outcomes.
+    What signals raise comes first, then what must be opened, disputes, low trust, and writers with too few outcomes.
 
     Parameters
     ----------
@@ -68,16 +72,19 @@ def sections(
         The writers of these, with how many outcomes their calibration rests on.
     now
         Days.
+    surfaced
+        The lines that standing signals raise.
     """
-    expand, left = _within([str(cell["handle"]) for cell in shown if cell["marked"]], budget)
+    signals, left = _within(surfaced, budget)
+    expand, left = _within([str(cell["handle"]) for cell in shown if cell["marked"]], left)
     conflicts, left = _within([_dispute(*one) for one in disputes], left)
     low, left = _within([line for cell in shown if (line := _doubt(cell, now, rules))], left)
     needed = 0 if rules.calibration == "none" else rules.calibration_history
     few, _ = _within([f"{writer} {count} of {needed}" for writer, count in outcomes if count < needed], left)
-    return Sections(conflicts, low, expand, few)
+    return Sections(conflicts, low, expand, few, signals)
 
 
-def _within(lines: list[str], budget: int) -> tuple[tuple[str, ...], int]:
+def _within(lines: Sequence[str], budget: int) -> tuple[tuple[str, ...], int]:
     """As many of the lines as a budget of words holds, and what is left of it."""
     kept = []
     for line in lines:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["candidates", "disputes", "outcomes", "stands"]
+__all__ = ["candidates", "described", "disputes", "outcomes", "stands"]
 
 MOST_TERMS = 8
 _CITES = "('supports', 'depends_on', 'derived_from')"
@@ -36,7 +36,7 @@ def candidates(connection: sqlite3.Connection, query: str, rep: int, pool: int) 
     matches: dict[int, float] = {}
     for rows in _matches(connection, query, rep, pool):
         matches |= rows
-        found = pl.concat([found, _described(connection, list(rows), rep)])
+        found = pl.concat([found, described(connection, list(rows), rep)])
         if found.height >= pool:
             break
     return found, np.array([matches[row] for row in found["row"]], dtype=np.float64)
@@ -93,7 +93,7 @@ def _expression(query: str) -> str:
     )
 
 
-def _described(connection: sqlite3.Connection, rows: list[int], rep: int) -> pl.DataFrame:
+def described(connection: sqlite3.Connection, rows: list[int], rep: int) -> pl.DataFrame:
     """What a push must know of cells, in this order, without those that it may not show."""
     own = ", ".join(f'c."{name}"' for name in list(_CANDIDATE)[:-4])
     edge = (

@@ -7,20 +7,29 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from malsim.errors import UsageError
 from malsim.netlist.language.faults import nearest
+from malsim.netlist.language.statements import Blank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["AXES", "StandingSignal", "added", "catalogue", "signal_named"]
+    from malsim.netlist.language.statements import Statement
+    from ops.pin import Array
+
+__all__ = ["AXES", "StandingSignal", "added", "catalogue", "of_block", "signal_named"]
 
 AXES = ("evidence", "structure", "currency", "salience", "task", "writer", "meta")
 
 
 @dataclass(frozen=True)
 class StandingSignal:
-    """One standing signal: `value` is the signal of its net that is watched, `fires` the one that says it fires."""
+    """One standing signal: `value` is the signal of its net that is watched, `fires` the one that says it fires.
+
+    `lowest` says that of the rows on which it fires the one that reads least is the worst, and not the one farthest from 0.
+    """
 
     name: str
     axis: str
@@ -30,11 +39,37 @@ class StandingSignal:
     value: str
     fires: str
     text: str
+    lowest: bool = False
 
     @property
     def surfaced(self) -> bool:
         """Whether it is told in the next push; a silent one acts between turns."""
         return self.shown == "surfaced"
+
+    @property
+    def asks(self) -> str:
+        """What it asks to be done, without the derived value that says so to rules.
+
+        >>> signal_named("time-to-stale").asks
+        'queue for a refresh before decay bites'
+        """
+        asks, _, derives = self.acts.rpartition(": ")
+        return asks if "-derived-" in derives else self.acts
+
+    def badness(self, read: Array) -> Array:
+        """How bad each reading is, of rows on which it fires; what is unknown is not."""
+        size: Array = -read if self.lowest else np.abs(read)
+        return np.where(np.isnan(size), -np.inf, size)
+
+    @property
+    def value_signal(self) -> str:
+        """The signal of a net that is watched, where it runs as a block."""
+        return f"{self.name}.{self.value}"
+
+    @property
+    def fires_signal(self) -> str:
+        """The signal of a net that says it fires."""
+        return f"{self.name}.{self.fires}"
 
 
 @cache
@@ -46,15 +81,25 @@ def catalogue() -> Mapping[str, StandingSignal]:
     """
     files = (resources.files("malsim.netlist") / "shipped").iterdir()
     texts = {file.name: file.read_text(encoding="utf-8") for file in files if file.name.endswith(".malnet")}
-    found = [_read(name.removesuffix(".malnet"), text) for name, text in texts.items()]
+    found = [_read(name.removesuffix(".malnet"), text.splitlines(), text) for name, text in texts.items()]
     return {one.name: one for one in sorted(found, key=lambda one: (AXES.index(one.axis), one.name))}
 
 
-def _read(name: str, text: str) -> StandingSignal:
+def of_block(name: str, statements: Iterable[Statement]) -> StandingSignal | None:
+    """A signal of one's own, from the comments at the head of its file; none where they do not say all that it takes."""
+    lines = [one.comment for one in statements if isinstance(one, Blank)]
+    try:
+        return _read(name, lines)
+    except (KeyError, ValueError):
+        return None
+
+
+def _read(name: str, lines: Iterable[str], text: str = "") -> StandingSignal:
     """A signal's header: `# KEY: WORDS`, the first key its name."""
-    said = dict(line[2:].split(": ", 1) for line in text.splitlines() if line.startswith("# ") and ": " in line)
-    value, fires = said["reads"].split()
-    return StandingSignal(name, said["axis"], said["shown"], said[name], said["acts"], value, fires, text)
+    said = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
+    value, fires, *worst = said["reads"].split()
+    asked = said.get(name, ""), said["acts"]
+    return StandingSignal(name, said["axis"], said["shown"], *asked, value, fires, text, worst == ["lowest"])
 
 
 def signal_named(name: str) -> StandingSignal:

@@ -63,11 +63,11 @@ def readings(
 
 
 def _reading(signal: StandingSignal, values: Mapping[str, Any], engine: Engine, rows: Rows) -> SignalReading:
-    value = np.asarray(values[f"{signal.name}.{signal.value}"], dtype=np.float64)
-    fires = np.asarray(values[f"{signal.name}.{signal.fires}"], dtype=bool)
-    domain = engine.net.signals[f"{signal.name}.{signal.fires}"].domain
+    value = np.asarray(values[signal.value_signal], dtype=np.float64)
+    fires = np.asarray(values[signal.fires_signal], dtype=bool)
+    domain = engine.net.signals[signal.fires_signal].domain
     labels = rows.labels(domain)
     where = np.flatnonzero(fires)
-    best = where[np.argsort(-np.nan_to_num(np.abs(value[where])), kind="stable")][:MOST]
+    best = where[np.argsort(-signal.badness(value[where]), kind="stable")][:MOST]
     highest = tuple((labels[int(row)] or "the run", float(value[row])) for row in best)
     return SignalReading(signal, domain, len(value), len(where), highest)

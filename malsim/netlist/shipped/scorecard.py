@@ -128,7 +128,7 @@ def _fired(streams: Sequence[Events], names: list[str], days: int) -> Iterator[t
         rows = Rows(memory, len(streams), state.topics)
         fired = {}
         for name in names:
-            written = f"{name}.{signal_named(name).fires}"
+            written = signal_named(name).fires_signal
             domain = engine.net.signals[written].domain
             on = np.flatnonzero(np.asarray(state.signals[written], dtype=bool))
             labels, reps = rows.labels(domain), rows.rep_of(domain)

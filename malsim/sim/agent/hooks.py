@@ -17,8 +17,9 @@ from malsim.sim.engine.claim_batch import ClaimBatch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from malsim.sim.agent.netlist_runner import NetlistRunner
     from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.sim.engine.claim_context import Bools, Ints
     from malsim.sim.record.event_log import EventLog
     from malsim.sim.record.turn_counters import TurnCounters
     from malsim.sim.settings.reader import Reader
@@ -56,18 +57,21 @@ def _founded(memory: Memory, scenario: Scenario, now: float) -> Memory:
 
 def push(
     snapshot: Snapshot, reader: Reader, fact: Ints, number: int, now: float, counters: TurnCounters, log: EventLog,
-    budget: Array | None = None,
+    netlist: NetlistRunner | None = None,
 ) -> Turn:  # fmt: skip
     """Before work: compile each reader's mini-index about its fact, within the budget, and mark what must be opened.
 
-    `budget` is the words each may be shown; where there is none, or NaN, the reader's own stands.
+    The netlist may say how many words each may be shown; where it does not, or says NaN, the reader's own number stands.
+    What the lines leave of them goes to those that surfaced signals raise.
     """
+    budget, surfaced = (netlist.budget, netlist.surfaced) if netlist else (None, None)
     words = reader.budget_words if budget is None else np.where(np.isnan(budget), reader.budget_words, budget)
     pushed = snapshot.push(np.arange(len(fact)), fact, now, limit=int(reader.limit), budget=words, rank_by=reader.rank_by)
-    turn = Turn(number, now, fact, pushed, pushed.about)
+    told = surfaced.within(words - pushed.words) if surfaced else None
+    turn = Turn(number, now, fact, pushed, pushed.about, surfaced=told)
     counters.begin()
-    counters.add("words", pushed.words)
-    counters.add("demand", pushed.demand)
+    counters.add("words", pushed.words + (told.cost if told else 0))
+    counters.add("demand", pushed.demand + (surfaced.cost if surfaced else 0))
     log.pushed(turn)
     return turn
 

@@ -13,7 +13,9 @@ from malsim.memory.graph.replicate import replicated
 from malsim.memory.push.ten_cells import ten_cells
 from malsim.netlist import load
 from malsim.netlist.engine import Engine
+from malsim.netlist.engine.rows import Rows
 from malsim.netlist.language.statements import Body, Cell, Edges, Prop
+from malsim.netlist.shipped import surfaced_of, surfaced_on
 from malsim.sim.clock import days
 from malsim.sim.settings.netlist_config import NetlistConfig, op_cell
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory, Rules
     from malsim.netlist.engine import Scan
+    from malsim.netlist.shipped import SurfacedLines
     from malsim.sim.agent.oversight.written_ops import WrittenOps
     from malsim.sim.agent.reviewer_pool import ReviewerPool
     from malsim.sim.agent.run_context import RunContext
@@ -46,6 +49,8 @@ class NetlistRunner:
         )  # fmt: skip
         self.outputs: dict[str, Array] = {}
         self.derived: Mapping[str, Array] = {}
+        self.surfaced: SurfacedLines | None = None  # what the next push tells of signals
+        self._surfaces = surfaced_of(wires.document, wires.net)
         self._fed = sorted(wires.inputs, key=lambda given: given.at)
         self._names = [name for name in wires.net.signals if name not in self.engine.series]
 
@@ -101,6 +106,9 @@ class NetlistRunner:
         made = self.engine.scan(self._state, memory, self._inputs(at, counters, reviewers), now=days(at))
         self._state, self._labels, self.outputs = made.state, memory, dict(made.outputs)
         self.derived = made.derived
+        if self._surfaces:
+            rows = Rows(memory, len(self.reps), made.state.topics, first=self.scenario.first)
+            self.surfaced = surfaced_on(self._surfaces, made.state.signals, self.wires.net, rows)
         self._note(made, at)
         if self.ops:
             self.ops.read(made.state.signals)

@@ -10,6 +10,7 @@ import numpy as np
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
+    from malsim.netlist.shipped import SurfacedLines
     from malsim.sim.agent.snapshot import Pushed
     from malsim.sim.engine.claim_context import Bools, Ints
 
@@ -35,7 +36,8 @@ class Turn:
     `opened` marks the lines it opened; `first` and `acted` are the cells it trusted first and acted on in the end, `value`
     what it took to be true (NONE: it declined); `observed` is what it saw itself and `learned` the value of its lesson, NONE
     for none; `written` whether it wrote that back. `worked` says that the work was done to its end. Only the hooks at the
-    turn's end set `blocked`, whether it was refused at least once, and `released`. `check` has the patterns of actions.
+    turn's end set `blocked`, whether it was refused at least once, and `released`. `check` has the patterns of actions,
+    `surfaced` what standing signals tell beside the lines.
     """
 
     number: int
@@ -44,6 +46,7 @@ class Turn:
     pushed: Pushed
     about: Bools
     check: ReleaseCheck | None = None
+    surfaced: SurfacedLines | None = None
     opened: Bools = field(init=False)
     first: Ints = field(init=False)
     acted: Ints = field(init=False)

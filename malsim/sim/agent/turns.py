@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from malsim.sim.agent.netlist_runner import NetlistRunner
     from malsim.sim.agent.run_context import RunContext
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.agent.turn import Turn
@@ -56,6 +57,7 @@ class Session:
         self._reads = np.zeros(0, dtype=np.int32)  # how often each cell was opened
         self._open: tuple[Snapshot, Turn] | None = None  # the turn whose lessons are at the gate
         self.updated = np.zeros(0, dtype=np.int64)  # rows of cells that the last turn verifies
+        self.on_push: Callable[[Snapshot, Turn], None] = lambda *_: None  # told of each push
 
     def asks(self, number: int) -> Ints:
         """The facts that a turn's questions are about: drawn at an address, so that asking twice is asking once."""
@@ -64,16 +66,17 @@ class Session:
         return found
 
     def run_turn(
-        self, snapshot: Snapshot, number: int, now: float, budget: Array | None = None
+        self, snapshot: Snapshot, number: int, now: float, netlist: NetlistRunner | None = None
     ) -> tuple[Ints, Ints, ClaimBatch]:
         """One turn up to its write-back: the facts asked about, the rows opened, and the claims that go to the gate.
 
-        `budget` is the words each reader may be pushed, where something sets it.
+        The netlist may set the words that each reader is pushed, and raise lines of its own.
         """
         self._begin(number, now)
         drawn, *self._drawn = self._seats.uniform(("fact", *SENSES), turn=number)
         fact = self._upto.searchsorted(drawn, side="right")
-        turn = hooks.push(snapshot, self.reader, fact, number, now, self.counters, self._log, budget)
+        turn = hooks.push(snapshot, self.reader, fact, number, now, self.counters, self._log, netlist)
+        self.on_push(snapshot, turn)
 
         def again(blocked: Bools, attempt: int) -> None:
             policy.again(blocked, attempt)  # looked up when it is asked for: beginning to think may break off too
@@ -187,9 +190,10 @@ class Session:
         return self._own[self._places, turn.fact]
 
     def watched(self, turn: Turn) -> tuple[Bools, Bools]:
-        """Which lines its ops watch, and for which of these one fires."""
+        """Which lines its ops watch, and for which of these, or of those that a surfaced signal names, one fires."""
         none = np.zeros(turn.about.shape, dtype=bool)
-        return self.ops.lines(turn.pushed.row) if self.ops else (none, none)
+        watched, fires = self.ops.lines(turn.pushed.row) if self.ops else (none, none)
+        return watched, fires | turn.surfaced.name(turn.pushed.row) if turn.surfaced else fires
 
     def _count(self, snapshot: Snapshot, turn: Turn) -> None:
         """Count the turn; what was not released did not happen."""

@@ -20,6 +20,7 @@ KINDS = {
     "oriented": "a session begins",
     "caught_up": "a gap of N turns",
     "pushed": "task: FACT",
+    "surfaced": SIGNAL,
     "expanded": "turn N, or turn N was blocked",
     "nudged": TURN,
     "wired": TURN,

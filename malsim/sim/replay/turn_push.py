@@ -1,0 +1,92 @@
+"""The push that a run's reader was given on a day, as text: the run is made again up to that turn, in one replication."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, cast
+
+from malsim.errors import UsageError
+from malsim.finite import finite
+from malsim.memory.push import Push, push_of
+from malsim.memory.schema import NONE
+from malsim.sim.bench import Bench
+from malsim.sim.clock import days
+from malsim.sim.settings.law_parameters import GRAPHS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from malsim.memory import Memory
+    from malsim.sim.agent.snapshot import Snapshot
+    from malsim.sim.agent.turn import Turn
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["TurnPush", "push_on"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnPush(Push):
+    """The push of one turn: the `day` and number of the `turn`, the `task` it was about, and the `memory` that was shown."""
+
+    day: float
+    turn: int
+    task: str
+    memory: Memory
+
+    def __str__(self) -> str:
+        """What it was about, and the push."""
+        return f"day {self.day:g}, turn {self.turn}, about {self.task}\n{super().__str__() or 'nothing to show'}"
+
+
+def push_on(scenario: Scenario, day: float, rep: int | None = None) -> TurnPush:
+    """The push of the last turn not after a day.
+
+    Parameters
+    ----------
+    scenario
+        One with a reader, under a law that keeps a graph of claims.
+    day
+        From the first turn to the run's end.
+    rep
+        The replication's number; the first by default.
+
+    Raises
+    ------
+    UsageError
+        Where no reader is pushed anything, before the first turn, and under a law that keeps no cells.
+    """
+    first = scenario.first if rep is None else rep
+    finite(day, where="day", low=days(scenario.turn_every), high=scenario.days)
+    if scenario.reader is None:
+        raise UsageError("no reader is pushed anything", where=scenario.name, hint="add a [reader]")
+    if scenario.law not in GRAPHS or scenario.adapter:
+        raise UsageError("this law keeps no cells to show", given=scenario.law, allowed=", ".join(GRAPHS))
+    alone = scenario.replace(first=first, replications=1, record="bands")
+    bench = Bench(alone, watch=lambda ticks: _until(ticks, day))
+    seen = deque[tuple["Snapshot", "Turn"]](maxlen=1)
+    if bench.session:
+        bench.session.on_push = lambda *pushed: seen.append(pushed)
+    bench.calendar.run()
+    if not seen:
+        raise UsageError("no turn was made by then", where="day", given=day, hint="ask for a later day")
+    return _told(scenario, *seen[-1])
+
+
+def _until(ticks: Sequence[int], day: float) -> Iterator[int]:
+    return (at for at in ticks if days(at) <= day)
+
+
+def _told(scenario: Scenario, snapshot: Snapshot, turn: Turn) -> TurnPush:
+    """A turn's push in words; the run counts those of the lines, and what they leave of the budget is the sections'."""
+    memory = cast("Memory", snapshot.view.graph)
+    rows = turn.pushed.row[0]
+    reader = scenario.reader
+    made = push_of(
+        memory, rows[rows != NONE].tolist(), now=turn.now, rep=int(memory.cells["rep"][0]), rules=scenario.rules,
+        left=int(reader.budget_words if reader else 0) - int(turn.pushed.words[0]),
+        surfaced=turn.surfaced.of(0) if turn.surfaced else (),
+    )  # fmt: skip
+    own = {part.name: getattr(made, part.name) for part in fields(made)}
+    task = scenario.facts[int(turn.fact[0])].name
+    return TurnPush(**own, day=turn.now, turn=turn.number, task=task, memory=memory)

@@ -1,0 +1,179 @@
+"""What surfaced signals put into the next push: a line each, no more than there is room for, and silent ones none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim import api
+from malsim.cli import main
+from malsim.errors import UsageError
+from malsim.memory.push.sections import sections
+from malsim.memory.rules import Rules
+from malsim.netlist.shipped import SurfacedLines, catalogue, signal_named, surfaced_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from malsim.api import Run
+
+SCENARIO = """why = "A volatile fact, and nobody tells its changes."
+seed = 3
+[run]
+days = 60
+turn_every = "1d"
+replications = 2
+[[facts]]
+name = "host"
+class = "ephemeral"
+count = 3
+[[writers]]
+behaviour = "honest"
+rate = 0.05
+[reader]
+behaviour = "obedient"
+"""
+SIGNALS = """[netlist]
+signals = ["time-to-stale", "triage-rank"]
+"""
+
+
+def made(folder: Path, more: str = SIGNALS) -> Run:
+    path = folder / "thin.toml"
+    path.write_text(SCENARIO + more, encoding="utf-8")
+    return api.run(path)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return made(tmp_path_factory.mktemp("thin"))
+
+
+@given(
+    words=st.lists(st.lists(st.integers(1, 9), max_size=5), min_size=1, max_size=4),
+    budget=st.lists(st.integers(0, 40), min_size=4, max_size=4),
+)
+def test_lines_stay_within_the_budget_and_those_left_out_are_counted(words: list[list[int]], budget: list[int]) -> None:
+    """A whole number of lines, the most urgent first."""
+    rep = np.repeat(np.arange(len(words)), [len(own) for own in words])
+    flat = [count for own in words for count in own]
+    text = pl.Series([" ".join(["word"] * count) for count in flat], dtype=pl.String)
+    size = np.array(flat, dtype=np.int64)
+    lines = SurfacedLines(rep, np.full(len(flat), -1), text, text, text, size, np.zeros(len(words), dtype=np.int64))
+    kept = lines.within(np.array(budget[: len(words)]))
+    assert (kept.cost <= budget[: len(words)]).all()
+    for place, own in enumerate(words):
+        held = int((kept.rep == place).sum())
+        assert held + kept.more[place] == len(own)
+        assert held == len(own) or sum(own[: held + 1]) > budget[place]
+        assert len(kept.of(place)) == held + bool(kept.more[place])
+
+
+def test_a_surfaced_signal_is_told_in_the_push_and_a_silent_one_never(run: Run) -> None:
+    """`triage-rank` brings three signals along that the scenario did not ask for: they tell nothing either."""
+    told = run.events.filter(pl.col("kind") == "surfaced")
+    assert told["cause"].str.starts_with("time-to-stale.fires(").all()
+    assert told["detail"].str.contains("queue for a refresh before decay bites").all()
+    assert told.group_by("t", "rep").len()["len"].max() == 1
+    event = told.row(-1, named=True)
+    assert event["subject"] in event["detail"]
+    assert run.why(event["cause"], t=event["t"], rep=event["rep"])
+
+
+def test_its_words_are_counted_and_nothing_else_of_a_run_without_it_is(run: Run, tmp_path: Path) -> None:
+    """The first push comes before the first scan, so it tells nothing."""
+    words = run.signals.filter(pl.col("signal") == "words")
+    plain = made(tmp_path, "").signals.filter(pl.col("signal") == "words")
+    more = words.join(plain, on=["t", "rep"]).with_columns(more=pl.col("value") - pl.col("value_right"))
+    told = run.events.filter(pl.col("kind") == "surfaced").select("t", "rep", pl.col("detail").str.split(" ").list.len())
+    first = more.join(told, on=["t", "rep"]).filter(pl.col("t") == pl.col("t").min())
+    assert (first["more"] == first["detail"]).all()
+    assert "surfaced" not in set(made(tmp_path, "").events["kind"])
+
+
+def test_a_reader_opens_what_a_line_names(run: Run) -> None:
+    """As it opens what an op of its own tells it to."""
+    told = run.events.filter(pl.col("kind") == "surfaced").select("t", "rep", "subject")
+    opened = run.events.filter(pl.col("kind") == "expanded").select("t", "rep", "subject")
+    assert told.join(opened, on=["t", "rep", "subject"], how="semi").height
+
+
+def test_a_replication_alone_is_told_the_same(run: Run) -> None:
+    alone = run.replication(1).events
+    both = run.events.filter(pl.col("rep") == 1)
+    kinds = pl.col("kind").is_in(["surfaced", "expanded", "pushed"])
+    assert alone.filter(kinds).equals(both.filter(kinds))
+
+
+def test_a_push_of_a_run_is_told_as_a_store_tells_it(run: Run) -> None:
+    """As many lines and marks as the event of that turn says, and the line that was raised."""
+    for day, rep in ((9, 0), (30, 1), (60, 0)):
+        push = run.push(day, rep)
+        event = run.events.filter((pl.col("t") == day) & (pl.col("rep") == rep))
+        said = event.filter(pl.col("kind") == "pushed").row(0, named=True)
+        assert said["cause"] == f"task: {push.task}"
+        marks = sum(line.startswith("^") for line in push.lines)
+        assert said["detail"].startswith(f"{len(push.lines)} lines, ")
+        assert said["detail"].endswith(f", {marks} marked ^")
+        assert push.sections.signals == tuple(event.filter(pl.col("kind") == "surfaced")["detail"])
+        assert str(push).startswith(f"day {day}, turn {day}, about {push.task}")
+
+
+def test_a_push_is_asked_of_a_run_that_has_one(run: Run, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="from 1 to 60"):
+        run.push(0)
+    nobody = SCENARIO[: SCENARIO.index("[reader]")]
+    path = tmp_path / "nobody.toml"
+    path.write_text(nobody, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"add a \[reader\]"):
+        api.run(path).push(3)
+    with pytest.raises(UsageError, match="keeps no cells"):
+        api.run(run.scenario, law="majority", netlist=None).push(3)
+
+
+def test_a_file_of_ones_own_is_surfaced_if_it_says_so(tmp_path: Path) -> None:
+    text = (
+        signal_named("time-to-stale")
+        .text.replace("time-to-stale", "going-stale")
+        .replace("derived-refresh", "derived-again")
+    )
+    (tmp_path / "going-stale.malnet").write_text(text, encoding="utf-8")
+    (tmp_path / "own.malnet").write_text("addf going-stale tick\n", encoding="utf-8")
+    told = made(tmp_path, '[netlist]\nfile = "own.malnet"\n').events.filter(pl.col("kind") == "surfaced")
+    assert told["detail"].str.starts_with("going-stale obs_").all()
+    assert told.height
+    (tmp_path / "going-stale.malnet").write_text(text.replace("shown: surfaced", "shown: silent"), encoding="utf-8")
+    assert "surfaced" not in set(made(tmp_path, '[netlist]\nfile = "own.malnet"\n').events["kind"])
+
+
+def test_the_section_comes_first_and_takes_its_words_from_the_budget() -> None:
+    none = sections([], [], [], 0.0, Rules(), budget=5, surfaced=["one two three", "four five six"])
+    assert none.signals == ("one two three",)
+    assert none.words == 3
+    assert str(none).splitlines()[:2] == ["signals:", "  one two three"]
+
+
+def test_only_surfaced_signals_can_be_asked_for() -> None:
+    assert set(surfaced_names("all")) == {one.name for one in catalogue().values() if one.surfaced}
+    with pytest.raises(UsageError, match="silent"):
+        surfaced_names("triage-rank")
+
+
+def test_a_store_and_a_scenario_are_looked_at_from_the_command_line(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "memory.sqlite"
+    run.replication(0).memory.save(store)
+    assert main(["look", str(store), "--at", "60", "--signals", "time-to-stale"]) == 0
+    assert "signals:\n  time-to-stale obs_" in capsys.readouterr().out
+    assert main(["look", str(run.scenario.path), "--at", "30"]) == 0
+    assert capsys.readouterr().out == f"{run.push(30)}\n"
+    cell = run.push(30).cells["handle"][0]
+    assert main(["look", str(run.scenario.path), cell, "--at", "30"]) == 0
+    assert f"{cell} " in capsys.readouterr().out
+    assert main(["look", str(run.scenario.path), "--query", "host"]) == 2
