@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -12,6 +13,7 @@ from malsim import api
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
 from malsim.netlist import parse
+from malsim.netlist.engine import Engine
 from malsim.netlist.shipped import added, catalogue, readings, signal_named
 from malsim.netlist.shipped.cases import CASES, ONSET
 from malsim.netlist.shipped.scorecard import first_firings, of_case, scorecard
@@ -56,6 +58,20 @@ def test_the_table_says_delay_misses_and_false_alarms() -> None:
     assert table["silent"].all()
     assert table["delay"].to_list() == [0.0, 0.0]
     assert table["misses"].to_list() == [0.0, 0.0]
+
+
+def test_what_is_kept_from_scan_to_scan_changes_no_answer() -> None:
+    """An engine that has seen the memory before says of each change what one that never has says."""
+    net = link(parse(added(catalogue())))
+    *_, (day, memory) = played([merged(ordinary(1, ONSET), CASES["specialisation"].fault)], ONSET + 1)
+    rows = np.arange(0, memory.height, 3)
+    known, changes = Engine(net), {"stated": 0.31, "verification": "tested", "read": 9.5, "status": "annexed", "pinned": True}
+    state = known.scan(known.start(memory), memory, now=float(day)).state
+    for name, value in changes.items():
+        memory = memory.changed(rows, {name: value})
+        again, fresh = (engine.scan(state, memory, now=day + 1.0).state for engine in (known, Engine(net)))
+        for signal, values in fresh.signals.items():
+            np.testing.assert_array_equal(again.signals[signal], values, err_msg=f"{signal} after {name}")
 
 
 def test_what_a_store_reads_does_not_change_it() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from malsim.memory import schema
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.netlist.engine.rows import Rows
 
-__all__ = ["field_of"]
+__all__ = ["field_of", "follows"]
 
 SOURCES, HITS, OTHERS = 15, 12, 2
 _WORDS = {**schema.WORDS, "status": schema.STATUS}
@@ -30,8 +31,20 @@ def field_of(fields: tuple[str, ...], rows: Rows) -> Array:
         return said
     if first not in _FIELDS:
         return rows.neighbours.field(first)
-    made: Array = rows.once(first, lambda: _FIELDS[first](rows))
+    made: Array = rows.once(first, lambda: _FIELDS[first][0](rows))
     return made
+
+
+def follows(fields: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The columns that a field of every cell follows from, beside edges, statuses and entities; None where time moves it.
+
+    >>> follows(("age",)), follows(("status", "annexed")), follows(("degree",))
+    (None, ('status',), ())
+    """
+    first, *rest = fields
+    if rest:
+        return () if first == "work" else (first,)
+    return _FIELDS[first][1] if first in _FIELDS else ()
 
 
 def _since(rows: Rows, column: str) -> Array:
@@ -80,31 +93,48 @@ def _recent_hit(rows: Rows) -> Array:
     return made
 
 
-def _against(rows: Rows) -> tuple[Array, Array]:
-    """(signed, miswired): each cell's weighted edges into cells that enough others speak on, and those they contradict."""
-    source, target, weight, enough, signed = rows.neighbours.kept("signed edges", lambda: _signed(rows))
-    said = weight * np.nan_to_num(rows.memory.column("effective"))[source]
-    others = np.bincount(target, said, minlength=len(signed))[target] - said
-    return signed, np.bincount(source, enough & (others * weight < 0), minlength=len(signed)).astype(np.float64)
+def _miswired(rows: Rows) -> Array:
+    """Each cell's weighted edges whose sign is against what enough others say together of the cell that they lead to."""
+    edges = rows.neighbours.kept("signed edges", lambda: _signed_edges(rows))
+    effective = np.nan_to_num(rows.memory.column("effective"))
+    others = (edges.into @ effective).take(edges.target) - edges.weight * effective.take(edges.source)
+    return np.bincount(edges.source, edges.enough & (others * edges.weight < 0), minlength=len(effective)).astype(np.float64)
 
 
-def _signed(rows: Rows) -> tuple[Ints, Ints, Array, Bools, Array]:
-    """The weighted edges between active cells: source, target, weight, and whether enough others speak there; by source."""
+class _SignedEdges(NamedTuple):
+    """The weighted edges between active cells, `enough` where others speak of the target; `into` has them by target."""
+
+    source: Ints
+    target: Ints
+    weight: Array
+    enough: Bools
+    into: sparse.csr_array
+
+
+def _signed_edges(rows: Rows) -> _SignedEdges:
     source, target, _, weight = rows.neighbours.edges()
     active = rows.memory.is_active
     keep = (weight != 0) & active[source] & active[target]
     source, target, weight = source[keep], target[keep], weight[keep]
-    enough = np.bincount(target, minlength=len(active))[target] > OTHERS
-    return source, target, weight, enough, np.bincount(source, enough, minlength=len(active)).astype(np.float64)
+    many = np.bincount(target, minlength=len(active))
+    order, starts = np.argsort(target, kind="stable"), np.concatenate([[0], np.cumsum(many)])
+    into = sparse.csr_array((weight[order], source[order], starts), shape=(len(active), len(active)))
+    return _SignedEdges(source, target, weight, many[target] > OTHERS, into)
 
 
-_FIELDS: dict[str, Callable[[Rows], Array]] = {
-    "age": lambda rows: _since(rows, "created"),
-    "idle": lambda rows: _since(rows, "touched"),
-    "tau": _tau,
-    "chain_currency": _chain_currency,
-    "recent_source": _recent_source,
-    "recent_hit": _recent_hit,
-    "signed": lambda rows: rows.once("against", lambda: _against(rows))[0],
-    "miswired": lambda rows: rows.once("against", lambda: _against(rows))[1],
+def _signed(rows: Rows) -> Array:
+    edges = rows.neighbours.kept("signed edges", lambda: _signed_edges(rows))
+    return np.bincount(edges.source, edges.enough, minlength=rows.memory.height).astype(np.float64)
+
+
+# Of each, how it is worked out, and the columns that it follows from where none of them moves with time.
+_FIELDS: dict[str, tuple[Callable[[Rows], Array], tuple[str, ...] | None]] = {
+    "age": (lambda rows: _since(rows, "created"), None),
+    "idle": (lambda rows: _since(rows, "touched"), None),
+    "tau": (_tau, ("stability",)),
+    "chain_currency": (_chain_currency, None),
+    "recent_source": (_recent_source, ("created",)),
+    "recent_hit": (_recent_hit, ("read",)),
+    "signed": (_signed, ()),
+    "miswired": (_miswired, None),
 }

@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
+import polars as pl
 
-from malsim.netlist.engine.cell_fields import field_of
+from malsim.memory import schema
+from malsim.netlist.engine.cell_fields import field_of, follows
 from malsim.netlist.engine.reduce import reduced
 from malsim.netlist.engine.rows import belongs
 from malsim.netlist.engine.sources import reader_of
-from malsim.netlist.language.address import Call, Constant, Path, Pin, Reduced, Row
+from malsim.netlist.language.address import Call, Constant, Path, Pin, Reduced, Row, column_of
 from malsim.netlist.wiring.net import derived_name, leaves
 from malsim.netlist.wiring.points import is_worked_out
 
@@ -50,11 +52,12 @@ class Board:
 
 Formula: TypeAlias = "Callable[[Board], Any]"
 _WORDS = {("writer",), ("origin",), ("kind",), ("object",)}
+_MOVING = {"worth", "effective", "calibration", "support_mass", "challenge_mass", "currency", "salience"}  # by a tick
 
 
 def _div(one: Any, two: Any) -> Any:
-    made: Array = np.zeros(np.broadcast_shapes(np.shape(one), np.shape(two)))
-    return np.divide(one, two, out=made, where=np.not_equal(two, 0))
+    by_none = np.equal(two, 0)
+    return np.where(by_none, 0.0, np.divide(one, two)) if np.any(by_none) else np.divide(one, two)
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -82,24 +85,68 @@ def formulas(signals: Mapping[str, Signal], names: Iterable[str], place: Place) 
     return {name: formula(one.writer.address, one.domain, place) for name, one in wanted.items() if one.writer}
 
 
-def formula(where: Address | Constant, domain: str, place: Place) -> Formula:
+def formula(where: Address | Constant, domain: str, place: Place, *, keep: bool = True) -> Formula:
     """How an address is worked out on every row of a domain: as floats, or as one where all rows have the same.
 
-    What follows from the memory alone is worked out once a scan, however many signals read it.
+    What follows from the memory alone is worked out once a scan, however many signals read it; what follows from its edges
+    and from columns that a tick leaves alone is kept, with `keep`, until one of these moves.
     """
     if isinstance(where, Constant):
         one = float(where.value)
         return lambda _: one
-    if isinstance(where, Call):
-        function, parts = _FUNCTIONS[where.function], [formula(each, domain, place) for each in where.arguments]
-        return lambda board: function(*[part(board) for part in parts])
-    made = (
-        _reduced(where, domain, place) if isinstance(where, Reduced) else _spread(_own(where, place), where, domain, place)
-    )
-    if any(isinstance(leaf, Pin) or derived_name(leaf) for leaf in leaves(where)):
-        return made
+    columns = columns_read(where, domain, place) if keep else None
     name = (str(where), domain)
+    if isinstance(where, Call):
+        parts = [formula(each, domain, place, keep=keep and columns is None) for each in where.arguments]
+        function = _FUNCTIONS[where.function]
+        made: Formula = lambda board: function(*[part(board) for part in parts])  # noqa: E731
+    elif isinstance(where, Reduced):
+        made = _reduced(where, domain, place)
+    else:
+        made = _spread(_own(where, place), where, domain, place)
+    if columns is not None:
+        return lambda board: board.rows.kept(name, lambda: made(board), columns)
+    if isinstance(where, Call) or any(isinstance(leaf, Pin) or derived_name(leaf) for leaf in leaves(where)):
+        return made
     return lambda board: board.rows.once(name, lambda: made(board))
+
+
+def columns_read(where: Address | Constant, domain: str, place: Place) -> frozenset[str] | None:
+    """The columns of cells that an address follows from, beside edges and what cells say; None where a tick moves it."""
+    if isinstance(where, Constant):
+        return frozenset()
+    if isinstance(where, Call):
+        parts = [columns_read(one, domain, place) for one in where.arguments]
+        known = [part for part in parts if part is not None]
+        return frozenset[str]().union(*known) if len(known) == len(parts) else None
+    if isinstance(where, Reduced):
+        return _columns_reduced(where, domain, place)
+    if not isinstance(where, Row) or where.name or where.domain != "cell":
+        return None
+    owner = place.owners.get(derived_name(where))
+    if owner is None:
+        return _columns_of(where.fields)
+    known_by = owner.writer.address if owner.writer and owner.domain == "cell" else None
+    return columns_read(known_by, "cell", place) if known_by and is_expression(known_by) else None
+
+
+def _columns_reduced(where: Reduced, domain: str, place: Place) -> frozenset[str] | None:
+    inner = where.inner
+    around = isinstance(inner, Row) and bool(inner.hops)
+    if not around and (domain not in {"cell", "writer", "run"} or _domain(inner, place) != "cell"):
+        return None
+    if where.reducer == "count":
+        return frozenset()
+    return _columns_of(inner.fields) if isinstance(inner, Row) and around else columns_read(inner, "cell", place)
+
+
+def _columns_of(fields: tuple[str, ...]) -> frozenset[str] | None:
+    """The columns behind a field of cells; texts stay as they are."""
+    column = "" if is_worked_out(fields) else column_of(fields, list(schema.CELLS), "-".join(fields))
+    found = (column,) if column else follows(fields)
+    if found is None or _MOVING & {*found}:
+        return None
+    return frozenset(name for name in found if schema.CELLS[name] != pl.String)
 
 
 def _domain(where: Address | Constant, place: Place) -> str:
@@ -140,10 +187,7 @@ def _reduced(where: Reduced, domain: str, place: Place) -> Formula:
         read = reader_of(where, place.finder)
         return _spread(lambda board: np.asarray(read(board.rows)), "run", domain, place)
     if isinstance(inner, Row) and inner.hops:
-        around = _around(where, inner, place)
-        if where.reducer == "count" or (where.reducer == "distinct" and inner.fields in {("writer",), ("root",)}):
-            return _spread(lambda board: board.rows.neighbours.kept(where, lambda: around(board)), "cell", domain, place)
-        return _spread(around, "cell", domain, place)
+        return _spread(_around(where, inner, place), "cell", domain, place)
     of = _domain(inner, place)
     target = domain if domain != of and belongs(of, domain) else "run"
     seen = _seen(where.reducer, inner, place) if isinstance(inner, Row) else formula(inner, of, place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import is_not
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.netlist.language.address import Hop
 
-__all__ = ["Neighbours"]
+__all__ = ["Neighbours", "numbers_of"]
 
 FAR = 6  # versions and origins are followed no further
 
@@ -27,26 +28,31 @@ class Neighbours:
 
     def __init__(self, memory: Memory | None = None) -> None:
         self.memory = memory or Memory.empty()
-        self._pairs: dict[object, Any] = {}
-        self._fields: dict[str, Any] = {}
-        self._said: tuple[object, dict[str, Any]] = None, {}
+        self._kept: dict[object, tuple[tuple[object, ...], Any]] = {}
 
     def of(self, memory: Memory) -> Neighbours:
         """Those of a memory: these, where it has the same edges between cells of the same status."""
         held = self.memory
         if held.table("edges") is memory.table("edges") and held.height == memory.height:
-            same = held.is_active is memory.is_active or np.array_equal(held.is_active, memory.is_active)
-            if same and np.array_equal(held.column("successor"), memory.column("successor")):
+            ours, theirs = ((one.is_active, one.column("successor")) for one in (held, memory))
+            if all(one is two or np.array_equal(one, two) for one, two in zip(ours, theirs, strict=True)):
                 return self
         return Neighbours(memory)
 
+    def kept(self, name: object, made: Callable[[], Any], *on: object) -> Any:
+        """What follows from edges, statuses and these objects alone, worked out once as long as they are the same."""
+        held = self._kept.get(name)
+        if held is None or any(map(is_not, held[0], on)):
+            held = self._kept[name] = on, made()
+        return held[1]
+
     def pairs(self, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
         """(rows, others): every cell and each one that the hops lead to, once, itself left out after several."""
-        if hops not in self._pairs:
-            ends = self._reached(hops).tocoo()
-            self._pairs[hops] = ends.row.astype(np.int64), ends.col.astype(np.int64)
-        found: tuple[Ints, Ints] = self._pairs[hops]
-        return found
+        return self.kept(("pairs", hops), lambda: self._ends(hops))  # type: ignore[no-any-return]
+
+    def _ends(self, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
+        ends = self._reached(hops).tocoo()
+        return ends.row.astype(np.int64), ends.col.astype(np.int64)
 
     def sums(self, hops: tuple[Hop, ...], values: Array) -> Array:
         """The sum of a field over what the hops lead to from each cell, added up in the order of cells."""
@@ -66,34 +72,7 @@ class Neighbours:
 
     def field(self, name: str) -> Array:
         """A field of every cell: degree, leaf, clustering, lost, orphaned, depth or root."""
-        if name not in self._fields:
-            self._fields[name] = _FIELDS[name](self)
-        made: Array = self._fields[name]
-        return made
-
-    def kept(self, name: object, made: Callable[[], Any]) -> Any:
-        """What follows from edges, statuses and writers alone, worked out once."""
-        if name not in self._pairs:
-            self._pairs[name] = made()
-        return self._pairs[name]
-
-    def said(self, memory: Memory, name: str, made: Callable[[], Any]) -> Any:
-        """What follows from what cells say, worked out once as long as their rows stay."""
-        rows = memory.table("cells").rows
-        if self._said[0] is not rows:
-            self._said = rows, {}
-        if name not in self._said[1]:
-            self._said[1][name] = made()
-        return self._said[1][name]
-
-    def say(self, name: str, made: object) -> None:
-        """Keep something else by a name that `said` was asked for."""
-        self._said[1][name] = made
-
-    def work(self, memory: Memory, name: str) -> Array:
-        """What cells say of their work as `name=number` among their entities."""
-        made: Array = self.said(memory, f"work {name}", lambda: numbers_of(memory.cells["entities"], name))
-        return made
+        return self.kept(name, lambda: _FIELDS[name](self))  # type: ignore[no-any-return]
 
     def edges(self) -> tuple[Ints, Ints, Ints, Array]:
         """The ends of every edge, its relation by place, and its weight."""
@@ -108,12 +87,13 @@ class Neighbours:
     @property
     def joined(self) -> sparse.csr_array:
         """Which active cells an edge of any relation joins, either way; no cell is joined to itself."""
-        if "joined" not in self._pairs:
-            source, target, _, _ = self.edges()
-            keep = self.active[source] & self.active[target] & (source != target)
-            one = self._matrix(source[keep], target[keep])
-            self._pairs["joined"] = ((one + one.T) > 0).astype(np.float64).tocsr()
-        made: sparse.csr_array = self._pairs["joined"]
+        return self.kept("joined", self._joined)  # type: ignore[no-any-return]
+
+    def _joined(self) -> sparse.csr_array:
+        source, target, _, _ = self.edges()
+        keep = self.active[source] & self.active[target] & (source != target)
+        one = self._matrix(source[keep], target[keep])
+        made: sparse.csr_array = ((one + one.T) > 0).astype(np.float64).tocsr()
         return made
 
     def _crossing(self, hop: Hop) -> sparse.csr_array:

@@ -29,22 +29,25 @@ def reduced(reducer: str, values: Array, groups: NDArray[np.int64], count: int) 
     >>> reduced("mean", np.array([1.0, 3.0, 5.0]), np.array([0, 0, 2]), 3).tolist()
     [2.0, nan, 5.0]
     """
-    many = np.bincount(groups, minlength=count)
     if reducer == "count":
-        return many
-    numbers = values.astype(np.float64)
+        return np.bincount(groups, minlength=count)
+    numbers = values.astype(np.float64, copy=False)
     if reducer == "median":
         return _median(numbers, groups, count)
     if reducer in {"max", "min"}:
         best = np.full(count, -np.inf if reducer == "max" else np.inf)
         (np.maximum if reducer == "max" else np.minimum).at(best, groups, numbers)
-        best[many == 0] = np.nan
+        best[np.bincount(groups, minlength=count) == 0] = np.nan
         return best
-    total: Array = np.bincount(groups, weights=numbers != 0 if reducer == "share" else numbers, minlength=count)
+    added = numbers != 0 if reducer == "share" else numbers
+    if count == 1 and len(added):  # one after the other too, and sooner
+        total: Array = np.cumsum(added, dtype=np.float64)[-1:] + 0.0
+    else:
+        total = np.bincount(groups, weights=added, minlength=count)
     if reducer == "sum":
         return total
     with np.errstate(invalid="ignore"):
-        return total / many
+        return total / np.bincount(groups, minlength=count)
 
 
 def _median(numbers: Array, groups: NDArray[np.int64], count: int) -> Array:

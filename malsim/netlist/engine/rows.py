@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import Rules
-from malsim.netlist.engine.neighbours import Neighbours
+from malsim.netlist.engine.neighbours import Neighbours, numbers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -75,9 +75,13 @@ class Rows:
             self._once[name] = made()
         return self._once[name]
 
+    def kept(self, name: object, made: Callable[[], Any], columns: Iterable[str] = ()) -> Any:
+        """What follows from edges, statuses, what cells say and these columns of theirs, worked out once while all stay."""
+        return self.neighbours.kept(name, made, self.memory.table("cells").rows, *map(self.memory.column, columns))
+
     def work(self, name: str) -> Array:
         """What cells say of their work as `name=number`."""
-        return self.neighbours.work(self.memory, name)
+        return self.kept(("work", name), lambda: numbers_of(self.memory.cells["entities"], name))  # type: ignore[no-any-return]
 
     def count(self, domain: str) -> int:
         """How many rows a domain has."""
@@ -91,7 +95,7 @@ class Rows:
 
     def rep_of(self, domain: str) -> Ints:
         """The place of each row's replication among the run's."""
-        return self.once(("rep", domain), lambda: self._rep_of(domain))  # type: ignore[no-any-return]
+        return self.neighbours.kept(("rep", domain), lambda: self._rep_of(domain), self._origin(domain))  # type: ignore[no-any-return]
 
     def _rep_of(self, domain: str) -> Ints:
         if domain == "run":
@@ -121,7 +125,7 @@ class Rows:
     @cached_property
     def _topic_of(self) -> pl.DataFrame:
         """One row a cell and topic of it: cell, rep, topic."""
-        return self.neighbours.said(self.memory, "topics", self._topics_said)  # type: ignore[no-any-return]
+        return self.kept("topics", self._topics_said)  # type: ignore[no-any-return]
 
     def _topics_said(self) -> pl.DataFrame:
         cells = self.memory.cells.select(
@@ -132,32 +136,27 @@ class Rows:
     @cached_property
     def topics(self) -> pl.DataFrame:
         """Every (rep, topic) that has come up."""
-        known, topics = self.neighbours.said(self.memory, "known topics", lambda: (None, NO_TOPICS))
-        if known is not self.known:
-            now = self._topic_of.select("rep", "topic").unique(maintain_order=True)
-            new = now.join(self.known, on=["rep", "topic"], how="anti", maintain_order="left")
-            topics = pl.concat([self.known, new]) if new.height else self.known
-            self.neighbours.say("known topics", (self.known, topics))
-        return topics  # type: ignore[no-any-return]
+        return self.neighbours.kept("known topics", self._topics_known, self._topic_of, self.known)  # type: ignore[no-any-return]
 
-    def _of_topics(self) -> tuple[Ints, Ints]:
-        """(cells, topics): every cell and the place of each topic of it."""
-        topics, made = self.neighbours.said(self.memory, "cells of topics", lambda: (None, None))
-        if topics is not self.topics:
-            known = self.topics.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("group"))
-            pairs = self._topic_of.join(known, on=["rep", "topic"], how="left", maintain_order="left")
-            made = pairs["cell"].to_numpy(), pairs["group"].to_numpy()
-            self.neighbours.say("cells of topics", (self.topics, made))
-        return made  # type: ignore[no-any-return]
+    def _topics_known(self) -> pl.DataFrame:
+        now = self._topic_of.select("rep", "topic").unique(maintain_order=True)
+        new = now.join(self.known, on=["rep", "topic"], how="anti", maintain_order="left")
+        return pl.concat([self.known, new]) if new.height else self.known
+
+    def _placed(self, frame: pl.DataFrame) -> Ints:
+        """The place of the (rep, topic) of each row among the topics."""
+        known = self.topics.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("group"))
+        return frame.join(known, on=["rep", "topic"], how="left", maintain_order="left")["group"].to_numpy()
 
     @cached_property
     def _pairs(self) -> pl.DataFrame:
         """One row a writer and a topic that active cells of the writer have: rep, author, topic, and their cells."""
-        return self.neighbours.said(self.memory, "pairs", self._pairs_said)  # type: ignore[no-any-return]
+        return self.kept("pairs", self._pairs_said)  # type: ignore[no-any-return]
 
     def _pairs_said(self) -> pl.DataFrame:
-        own = self._topic_of.with_columns(author=pl.Series(self.memory.column("author"))[self._topic_of["cell"].to_numpy()])
-        own = own.filter(pl.Series(np.isin(own["cell"].to_numpy(), self.live)))
+        cells = self._topic_of["cell"].to_numpy()
+        own = self._topic_of.with_columns(author=pl.Series(self.memory.column("author"))[cells])
+        own = own.filter(pl.Series(self.memory.is_active[cells]))
         return own.group_by("rep", "author", "topic", maintain_order=True).agg("cell")
 
     def sums(self, domain: str, name: str) -> Array:
@@ -166,40 +165,42 @@ class Rows:
         if name == "demand":
             values = self.work("demand")[members]
         elif name == "cells":
-            values = np.ones(len(members))
+            values = np.ones(len(groups))
         else:
             values = np.nan_to_num(self.memory.column("effective" if name == "work" else "salience")[members])
         return np.bincount(groups, values, minlength=self.count(domain)).astype(np.float64)
 
     def _parts(self) -> tuple[Ints, Ints]:
         """(cells, the writer's part of a topic that each lies in)."""
-        pairs, made = self.neighbours.said(self.memory, "cells of parts", lambda: (None, None))
-        if pairs is not self._pairs:
-            held = self._pairs.with_columns(group=pl.int_range(pl.len())).select("group", "cell").explode("cell")
-            made = held["cell"].to_numpy(), held["group"].to_numpy()
-            self.neighbours.say("cells of parts", (self._pairs, made))
-        return made  # type: ignore[no-any-return]
+        return self.neighbours.kept("cells of parts", self._parts_said, self._pairs)  # type: ignore[no-any-return]
 
-    def groups(self, source: str, target: str) -> tuple[Ints, Ints]:
-        """As `_groups`, worked out once a scan."""
-        return self.once((source, target), lambda: self._groups(source, target))  # type: ignore[no-any-return]
+    def _parts_said(self) -> tuple[Ints, Ints]:
+        held = self._pairs.with_columns(group=pl.int_range(pl.len())).select("group", "cell").explode("cell")
+        return held["cell"].to_numpy(), held["group"].to_numpy()
 
-    def _groups(self, source: str, target: str) -> tuple[Ints, Ints]:
+    def groups(self, source: str, target: str) -> tuple[Ints | slice, Ints]:
         """(members, groups): rows of one domain and the row of another that each belongs to; of cells, the active ones."""
+        made = lambda: self._groups(source, target)  # noqa: E731
+        return self.neighbours.kept((source, target), made, self._origin(source), self._origin(target))  # type: ignore[no-any-return]
+
+    def _groups(self, source: str, target: str) -> tuple[Ints | slice, Ints]:
         if source == "cell" and target == "topic":
-            cells, topics = self._of_topics()
+            cells = self._topic_of["cell"].to_numpy()
             lives = self.memory.is_active[cells]
-            return cells[lives], topics[lives]
+            return cells[lives], self._placed(self._topic_of)[lives]
         if source == "writer_topic" and target != "run":
-            held = self._pairs
-            if target == "writer":
-                return np.arange(held.height), held["author"].to_numpy().astype(np.int64)
-            known = self.topics.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("group"))
-            pairs = held.join(known, on=["rep", "topic"], how="left", maintain_order="left")
-            return np.arange(held.height), pairs["group"].to_numpy()
-        members = self.live if source == "cell" else np.arange(self.count(source))
+            own = self._pairs["author"].to_numpy().astype(np.int64) if target == "writer" else self._placed(self._pairs)
+            return slice(None), own
+        every = source != "cell" or len(self.live) == self.memory.height
+        members = slice(None) if every else self.live
         belongs = self.memory.column("author").astype(np.int64) if target == "writer" else self.rep_of(source)
         return members, belongs[members]
+
+    def _origin(self, domain: str) -> object:
+        """What the rows of a domain come from: the same object as long as they are the same rows."""
+        if domain in {"cell", "writer"}:
+            return self.memory.table(f"{domain}s").rows
+        return self.topics if domain == "topic" else self._pairs if domain == "writer_topic" else None
 
 
 def belongs(many: str, one: str) -> bool:
