@@ -45,13 +45,15 @@ def function(
     running = timer > 0
     edge = (in_ & ~before & rising) | (before & ~in_ & falling)
     starts = edge & (retriggerable | ~running) & ~reset
-    counted = np.where(running, np.maximum(timer - tick, 0.0), timer)
-    left = np.where(starts, width, np.where(reset, 0.0, counted))
+    left = np.where(running, np.maximum(timer - tick, 0.0), timer) if np.count_nonzero(running) else timer
+    ends = np.count_nonzero(reset)
+    if ends or np.count_nonzero(starts):
+        left = np.where(starts, width, np.where(reset, 0.0, left))
     out = left > 0
     return {
         "out": out,
         "out_not": ~out,
-        "time_left": np.where(reset, time_left, left),
+        "time_left": np.where(reset, time_left, left) if ends else left,
         "timer": left,
         "before": in_ & ~reset,
     }

@@ -33,13 +33,15 @@ tick = Tick("d")
 
 def function(in_: Array, reset: Array, kept: Array, held: Array, *, dead: Array, tick: float) -> dict[str, Array]:
     values = np.concatenate([kept[1:], in_[np.newaxis]])
-    n = np.where(reset, 1, np.minimum(held + 1, len(values)))
+    n = np.minimum(held + 1, len(values))
+    if np.count_nonzero(reset):
+        n[reset] = 1
     alike = bool((n == n[:1]).all())  # in all rows, but for resets
     rate, acceleration = _alike(values, int(n[0]), tick) if alike and n.size else _apart(values, n, tick)
     return {
         "slope": rate,
         "acceleration": acceleration,
-        "direction": (rate > dead) * 1 - (rate < -dead),
+        "direction": ((rate > dead).view(np.int8) - (rate < -dead).view(np.int8)).astype(np.int64),
         "valid": n > 1,
         "kept": values,
         "held": n,

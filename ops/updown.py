@@ -42,12 +42,14 @@ def function(
     max_: Array,
 ) -> dict[str, Array]:
     moved = count + (countup & ~up_before & primed) - (countdown & ~down_before & primed)
-    now = np.where(reset, 0, moved)
-    above, below = now > max_, now < min_
-    wrapped = np.where(above, min_, np.where(below, max_, now))
-    clamped = np.where(above, max_, np.where(below, min_, now))
+    now = np.where(reset, 0, moved) if np.count_nonzero(reset) else moved
+    if np.count_nonzero(wrap) or np.count_nonzero(clamp):
+        above, below = now > max_, now < min_
+        wrapped = np.where(above, min_, np.where(below, max_, now))
+        clamped = np.where(above, max_, np.where(below, min_, now))
+        now = np.where(wrap, wrapped, np.where(clamp, clamped, now))
     return {
-        "count": np.where(wrap, wrapped, np.where(clamp, clamped, now)),
+        "count": now,
         "up_before": countup,
         "down_before": countdown,
         "primed": primed | True,
