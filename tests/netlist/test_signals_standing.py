@@ -65,7 +65,8 @@ def test_what_is_kept_from_scan_to_scan_changes_no_answer() -> None:
     net = link(parse(added(catalogue())))
     *_, (day, memory) = played([merged(ordinary(1, ONSET), CASES["specialisation"].fault)], ONSET + 1)
     rows = np.arange(0, memory.height, 3)
-    known, changes = Engine(net), {"stated": 0.31, "verification": "tested", "read": 9.5, "status": "annexed", "pinned": True}
+    changes = {"stated": 0.31, "verification": "tested", "read": 9.5, "status": "annexed", "pinned": True}
+    known = Engine(net)
     state = known.scan(known.start(memory), memory, now=float(day)).state
     for name, value in changes.items():
         memory = memory.changed(rows, {name: value})
