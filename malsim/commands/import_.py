@@ -41,16 +41,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Read, write, report."""
-    from malsim.importers.building.bring import bring
-    from malsim.importers.building.save import write
+    from malsim.importers.building.in_parts import bring_into
     from malsim.memory.tables.connect import is_store
 
     if is_store(Path(args.source)):
         return _prime(args)
-    came = bring(args.source, form=args.form, options=_options(args))
-    write(came, args.output)
-    day = f"day 0 is {came.start}" if came.start else "nothing is dated"
-    print(f"{args.output}: {came.memory!r}, {day}\n{came}")
+    print(f"{args.output}: {bring_into(args.source, args.output, form=args.form, options=_options(args))}")
     return 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain, islice
 from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from malsim.importers.reading.columns import singles
 from malsim.importers.reading.records import EXTRAS, RELATION, Records, key_of, keys_of, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from malsim.importers.reading.records import Options
     from malsim.importers.reading.source import Source
@@ -21,7 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["read", "recognises"]
 
 WRITER = "unknown:mcp"
-PART = 20_000  # records
+_RELATED = "relations, each a claim about its source"
+_SILENT = "entities without an observation: no claim"
+_ODD = "left out: no entity, relation or text"
+_COUNTED = (_RELATED, _SILENT, "truncated: a last line cut short", "lines left out: not readable", _ODD)
 _NAMES = ("name", "entityName", "entity_name", "id")  # the dialects of the servers that write such files
 _TYPES = ("entityType", "entity_type")
 _RELATION_AS_JSON = '{{"from": {}, "relationType": {}, "to": {}}}'
@@ -38,27 +40,30 @@ def recognises(source: Source) -> bool:
     return isinstance(source.object.get("entities"), list) and isinstance(source.object.get("relations"), list)
 
 
-def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # an MCP file needs no option
+def read(source: Source, options: Options) -> Iterator[Records]:  # noqa: ARG001  # an MCP file needs no option
     """A claim an observation, and one a relation, in the order of the file; nothing there says that two contradict."""
+    for records in _batches(source):
+        yield from _parts(records, source.part)
+    yield _part({"truncated: a last line cut short": source.cut, "lines left out: not readable": source.bad})
+
+
+def _parts(records: Sequence[dict[str, Any]], most: int) -> Iterator[Records]:
+    """The claims of some records, `most` at a time."""
     counts: Counter[str] = Counter()
-    records = _records(source)
-    rest = (_claims(chain([first], islice(records, PART - 1)), counts) for first in records)
-    parts = [_claims(iter(()), counts), *rest]  # texts are kept twice only while their part is made
+    cells, extras = _claims(records, counts)
+    first, *rest = cells.iter_slices(most) if cells.height else [cells]
+    yield _part(counts, first, extras)
+    yield from (_part({}, part, extras.clear()) for part in rest)
+
+
+def _part(counts: Mapping[str, int], *frames: pl.DataFrame) -> Records:
+    cells, extras = frames or _claims([], Counter())
     return Records(
-        form="an MCP memory file",
-        cells=pl.concat(cells for cells, _ in parts),
-        extras=pl.concat(extras for _, extras in parts),
-        counts={
-            "relations, each a claim about its source": counts["relations"],
-            "entities without an observation: no claim": counts["silent"],
-            "truncated: a last line cut short": source.cut,
-            "lines left out: not readable": source.bad,
-            "left out: no entity, relation or text": counts["odd"],
-        },
+        form="an MCP memory file", cells=cells, extras=extras, counts={name: counts.get(name, 0) for name in _COUNTED}
     )
 
 
-def _claims(records: Iterator[dict[str, Any]], counts: Counter[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _claims(records: Sequence[dict[str, Any]], counts: Counter[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The claims of some records, and what is beside them; what is no claim is counted."""
     objects, titles, types = list[str](), list[str](), list[str | None]()
     relations = dict[int, tuple[str, str, str]]()
@@ -66,8 +71,8 @@ def _claims(records: Iterator[dict[str, Any]], counts: Counter[str]) -> tuple[pl
         if record.get("type") == "entity" and (name := _first(record, _NAMES)) is not None:
             said = record.get("observations")
             texts = _texts(said) if isinstance(said, list) else []
-            counts["silent"] += not texts
-            counts["odd"] += len(said) - len(texts) if isinstance(said, list) else 0
+            counts[_SILENT] += not texts
+            counts[_ODD] += len(said) - len(texts) if isinstance(said, list) else 0
             titles += texts
             objects += [name] * len(texts)
             types += [_first(record, _TYPES)] * len(texts)
@@ -77,8 +82,8 @@ def _claims(records: Iterator[dict[str, Any]], counts: Counter[str]) -> tuple[pl
             objects.append(ends[0])
             types.append(None)
         else:
-            counts["odd"] += 1
-    counts["relations"] += len(relations)
+            counts[_ODD] += 1
+    counts[_RELATED] += len(relations)
     keys = keys_of(objects, titles)
     for row, ends in relations.items():
         keys[row] = key_of(*ends)
@@ -91,12 +96,12 @@ def _claims(records: Iterator[dict[str, Any]], counts: Counter[str]) -> tuple[pl
     return cells, extras
 
 
-def _records(source: Source) -> Iterator[dict[str, Any]]:
+def _batches(source: Source) -> Iterator[Sequence[dict[str, Any]]]:
     if source.first.get("type") in ("entity", "relation"):
-        yield from source.records()
+        yield from source.batches()
         return
     for kind, name in (("entity", "entities"), ("relation", "relations")):
-        yield from ({**record, "type": kind} for record in source.object[name] if isinstance(record, dict))
+        yield [{**record, "type": kind} for record in source.object[name] if isinstance(record, dict)]
 
 
 def _texts(said: list[Any]) -> list[str]:

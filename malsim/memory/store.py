@@ -18,11 +18,12 @@ from malsim.memory.push.expand import expand
 from malsim.memory.push.mini_index import Push, push
 from malsim.memory.tables import read, replaced
 from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
+from malsim.memory.tables.fill import fill
 from malsim.memory.tables.write import extends, latest_day, log_verdicts, write
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from types import TracebackType
 
     from malsim.memory.gate.claims import Claims
@@ -171,6 +172,11 @@ class Store:
             self._write(old, memory, t=t, deed="save", writer=writer)
             if start is not None:
                 self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
+
+    def fill(self, rows: Iterable[tuple[str, pl.DataFrame]], *, start: str | None = None) -> None:
+        """Let an empty store hold what comes some rows at a time, as `tables.fill`: a file that nobody knows of yet."""
+        with refusing(self.path):
+            fill(self.connection, rows, start=start)
 
     @contextmanager
     def _changing(self) -> Iterator[Memory]:

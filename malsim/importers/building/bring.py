@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from malsim.errors import StoreError, UsageError
 from malsim.importers.building.assemble import built
-from malsim.importers.reading.records import Options
-from malsim.importers.reading.source import opened
+from malsim.importers.reading.records import Options, Records
+from malsim.importers.reading.source import PART, opened
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from malsim.importers.building.assemble import Imported
-    from malsim.importers.reading.records import Records
     from malsim.importers.reading.source import Source
     from malsim.memory.rules import Rules
 
-__all__ = ["Importer", "bring", "formats"]
+__all__ = ["Importer", "bring", "formats", "reading"]
 
 
 _PALETTE = "malsim.importers"
@@ -31,8 +33,8 @@ class Importer(Protocol):
     def recognises(self, source: Source) -> bool:
         """Whether the source is of this format, by what is in it."""
 
-    def read(self, source: Source, options: Options) -> Records:
-        """What it holds."""
+    def read(self, source: Source, options: Options) -> Records | Iterator[Records]:
+        """What it holds: whole, or where the format lets it be, a part after the other."""
 
 
 def formats() -> dict[str, Importer]:
@@ -55,13 +57,21 @@ def bring(
     unknown format.
     """
     options = options or Options()
+    with reading(path, form=form, options=options) as parts:
+        return built(Records.joined(parts), options=options, rules=rules)
+
+
+@contextmanager
+def reading(path: str | Path, *, form: str | None, options: Options, part: int = PART) -> Iterator[Iterator[Records]]:
+    """The parts of another memory, about `part` records each, while the block lasts; raises as `bring`."""
     known = formats()
     if form is not None and form not in known:
         raise UsageError("unknown format", where="--as", given=form, allowed=", ".join(known))
-    with opened(path) as source:
+    with opened(path, part=part) as source:
         tried = known if form is None else {form: known[form]}
         found = next((importer for importer in tried.values() if importer.recognises(source)), None)
         if found is None:
             problem = "no memory that is known here" if form is None else f"not what {form} writes"
             raise StoreError(problem, where=str(path), allowed=", ".join(known))
-        return built(found.read(source, options), options=options, rules=rules)
+        held = found.read(source, options)
+        yield iter([held]) if isinstance(held, Records) else held

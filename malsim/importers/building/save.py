@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,13 +14,15 @@ import polars as pl
 from malsim.errors import StoreError
 from malsim.importers.reading.records import EXTRAS
 from malsim.memory.store import Store
-from malsim.memory.tables.connect import connect, refusing
+from malsim.memory.tables.connect import connect, refusing, transaction
 from malsim.memory.tables.rows import insert, select
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from malsim.importers.building.assemble import Imported
 
-__all__ = ["extras", "write"]
+__all__ = ["extras", "keep_extras", "new_store", "write"]
 
 _TABLE = "CREATE TABLE IF NOT EXISTS extras (cell TEXT, name TEXT, value TEXT)"
 
@@ -28,24 +32,33 @@ def write(came: Imported, path: Path) -> None:
 
     A new file appears when all of it is written. Raises `StoreError` where another memory stands there already.
     """
-    if path.exists():
-        _fill(came, path)
-        return
+    with Store(path) if path.exists() else new_store(path) as store:
+        store.save(came.memory, start=came.start)
+        keep_extras(store, [came.extras])
+
+
+@contextmanager
+def new_store(path: Path) -> Iterator[Store]:
+    """An empty store in a folder of its own beside the path, which it takes when the block is left."""
     if not path.parent.is_dir():
         raise StoreError("no such folder", where=str(path.parent))
     with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
-        _fill(came, Path(folder) / path.name)
-        os.replace(Path(folder) / path.name, path)  # noqa: PTH105  # one step, whatever stood there
+        place = Path(folder) / path.name
+        with Store(place) as store:
+            yield store
+        os.replace(place, path)  # noqa: PTH105  # one step, whatever stood there
 
 
-def _fill(came: Imported, path: Path) -> None:
-    with Store(path) as store:
-        store.save(came.memory, start=came.start)
-        if came.extras.height:
-            with refusing(path), store.connection as file:
-                file.execute(_TABLE)
-                file.execute("DELETE FROM extras")
-                insert(file, "extras", came.extras)
+def keep_extras(store: Store, frames: Iterable[pl.DataFrame]) -> None:
+    """Let a store hold these values beside its memory, and no others; where there are none, as it is."""
+    given = (frame for frame in frames if frame.height)
+    if (first := next(given, None)) is None:
+        return
+    with refusing(store.path), transaction(store.connection):
+        store.connection.execute(_TABLE)
+        store.connection.execute("DELETE FROM extras")
+        for frame in chain([first], given):
+            insert(store.connection, "extras", frame)
 
 
 def extras(path: Path) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from malsim.memory.graph.frames import worded
 if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
-__all__ = ["withheld"]
+__all__ = ["safe_extras", "withheld"]
 
 WITHHELD = "(withheld: {})"
 _TEXTS = ("title", "body", "summary", "writer", "object", "handle", "key")
@@ -41,3 +41,12 @@ def withheld(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
     rows = rows.with_columns(secret.otherwise(name).alias(name) for name in ("title", "body", "summary"))
     rows = rows.with_columns(pl.when(~numbered.is_in(marked.implode())).then("object").alias("object"))
     return rows, pl.concat([found["claim"], marked]).n_unique()
+
+
+def safe_extras(extras: pl.DataFrame, rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
+    """Extras without those that hold a credential or belong to a secret cell, and how many were left out."""
+    secret = rows.filter(pl.col("sensitivity") == "secret")["key"]
+    texts = extras.select(pl.int_range(pl.len()).cast(pl.String).alias("path"), pl.col("value").alias("text"))
+    found = screen.in_texts(texts, rules)["path"]
+    bad = texts["path"].is_in(found.implode()) | extras["cell"].is_in(secret.implode())
+    return extras.filter(~bad), int(bad.sum())

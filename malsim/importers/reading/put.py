@@ -17,7 +17,7 @@ from malsim.memory.graph.texts import content_of, folded
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["EDGES", "ROW", "Placed", "put"]
+__all__ = ["EDGES", "ROW", "Placed", "authors_of", "cells_of", "put", "wired"]
 
 _SPACES = r"\s\s|[^\S ]"  # white space that folding a title changes
 EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -57,9 +57,9 @@ def put(memory: Memory, rows: pl.DataFrame, edges: pl.DataFrame) -> Placed:
     place = _places(memory, rows["key"])
     fresh = place < 0
     place[fresh] = memory.cells.height + np.arange(int(fresh.sum()))
-    author, writers = _authors(memory, rows["writer"])
+    author, writers = authors_of(memory.writers, rows["writer"])
     old = memory.cells.with_row_index("row").filter(~pl.col("row").is_in(place))
-    new = _cells(rows, author).with_columns(pl.Series("row", place, dtype=pl.UInt32))
+    new = cells_of(rows, author).with_columns(pl.Series("row", place, dtype=pl.UInt32))
     cells = (pl.concat([old.select(new.columns), new]).sort("row") if memory.cells.height else new).drop("row")
     kept = memory.edges.filter(~pl.col("source").is_in(place))
     after = Memory(cells, kept, writers)
@@ -74,19 +74,20 @@ def _places(memory: Memory, keys: pl.Series) -> NDArray[np.int64]:
     return found["row"].fill_null(-1).to_numpy().copy()
 
 
-def _authors(memory: Memory, names: pl.Series) -> tuple[pl.Series, pl.DataFrame]:
-    """Rows of the writers, and the writers frame with those who were not in it."""
+def authors_of(writers: pl.DataFrame, names: pl.Series) -> tuple[pl.Series, pl.DataFrame]:
+    """The row of each name among the writers, and the writers with those who were not in it."""
     fresh = names.unique(maintain_order=True)
-    fresh = fresh.filter(~fresh.is_in(memory.writers["writer"].implode()))
+    fresh = fresh.filter(~fresh.is_in(writers["writer"].implode()))
     new = pl.DataFrame({"rep": 0, "writer": fresh, "claims": 0, "contradicted": 0, "calibration": 1.0}, strict=False)
-    writers = pl.concat([memory.writers, new.cast(schema.WRITERS)])  # type: ignore[arg-type]  # a dict of polars types
+    writers = pl.concat([writers, new.cast(schema.WRITERS)])  # type: ignore[arg-type]  # a dict of polars types
     rows = pl.DataFrame({"writer": names}).join(
         writers.with_row_index("author"), on="writer", how="left", maintain_order="left"
     )
     return rows["author"], writers
 
 
-def _cells(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
+def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
+    """Cells from rows and the rows of their writers; nothing bears on them yet."""
     spaced = rows["title"].str.contains(_SPACES).any()
     title = folded(pl.col("title")) if spaced else pl.col("title").str.strip_chars().str.to_lowercase()  # in half the time
     whole = rows.with_columns(
@@ -107,9 +108,15 @@ def _by_row(memory: Memory, edges: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataF
     edges = edges.unique(["source", "relation", "target"], keep="last", maintain_order=True)
     ends = _places(memory, pl.concat([edges["source"], edges["target"]]))
     source, target = ends[: edges.height], ends[edges.height :]
+    return wired(memory.cells, edges, source, target)
+
+
+def wired(
+    cells: pl.DataFrame, edges: pl.DataFrame, source: NDArray[np.int64], target: NDArray[np.int64]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Edges between these rows of cells, −1 where there is none, as a memory has them; and those that it cannot have."""
     good = pl.Series((source >= 0) & (target >= 0)) & edges["relation"].is_in(schema.RELATIONS) & edges["weight"].is_finite()
     source, target = source[good.to_numpy()], target[good.to_numpy()]
-    cells = memory.cells
     found = edges.filter(good).with_columns(
         pl.Series("source", source),
         pl.Series("target", target),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,23 @@ class Records:
             edges=pl.DataFrame(schema=EDGES) if edges is None else edges,
             extras=extras if isinstance(extras, pl.DataFrame) else pl.DataFrame(list(extras), schema=EXTRAS, orient="row"),
             counts=dict(counts or {}),
+        )
+
+    @classmethod
+    def joined(cls, parts: Iterable[Records]) -> Records:
+        """The parts of one source as one; lines of the report add up."""
+        held = list(parts)
+        if len(held) == 1:
+            return held[0]
+        counts = Counter[str]()
+        for part in held:
+            counts.update(part.counts)
+        return cls(
+            form=held[0].form,
+            cells=pl.concat([part.cells for part in held], how="diagonal"),
+            edges=pl.concat(part.edges for part in held),
+            extras=pl.concat(part.extras for part in held),
+            counts=dict(counts),
         )
 
 

@@ -17,12 +17,14 @@ from malsim.memory.tables.connect import refusing
 from malsim.sqlite_file import MAGIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["Source", "opened"]
 
 MOST_BYTES = 1 << 30  # of a JSON document, which is read whole
 LONGEST_LINE = 64 << 20
+PART = 16_384  # records, or fewer where they are long
+PART_BYTES = 4 << 20
 _ARCHIVES = {
     b"PK\x03\x04": "a zip archive",
     b"\x1f\x8b": "a gzip archive",
@@ -41,8 +43,8 @@ _LOGS = ("-wal", "-journal")
 
 
 @contextmanager
-def opened(path: str | Path) -> Iterator[Source]:
-    """A source to read from; what was copied of it is gone when the block is left.
+def opened(path: str | Path, *, part: int = PART) -> Iterator[Source]:
+    """A source to read from, `part` records at a time; what was copied of it is gone when the block is left.
 
     Raises `StoreError` for what cannot be read: archives, pickles, other encodings, damaged databases.
     """
@@ -50,7 +52,7 @@ def opened(path: str | Path) -> Iterator[Source]:
     if not where.exists():
         raise StoreError("no such file", where=str(where))
     with ExitStack() as stack:
-        source = Source(where, stack)
+        source = Source(where, stack, part)
         if where.is_file():
             source.check()
         yield source
@@ -59,9 +61,9 @@ def opened(path: str | Path) -> Iterator[Source]:
 class Source:
     """A file or folder, and what it holds as far as anybody asked."""
 
-    def __init__(self, path: Path, stack: ExitStack) -> None:
-        self.path, self._stack = path, stack
-        self.cut = self.bad = 0  # lines cut short at the file's end, and others that are no record
+    def __init__(self, path: Path, stack: ExitStack, part: int = PART) -> None:
+        self.path, self._stack, self.part = path, stack, part
+        self.at = self.cut = self.bad = 0  # lines cut short at the file's end, and others that are no record
 
     @cached_property
     def head(self) -> bytes:
@@ -177,12 +179,24 @@ class Source:
         """The document where it is a JSON list, else an empty one."""
         return self.document if isinstance(self.document, list) else []
 
+    def batches(self) -> Iterator[Sequence[dict[str, Any]]]:
+        """As `records`, some at a time: `part` of them at most, and of so many bytes that they can be held."""
+        batch, ends = [], PART_BYTES
+        for record in self.records():
+            batch.append(record)
+            if len(batch) >= self.part or self.at >= ends:
+                yield batch
+                batch, ends = [], self.at + PART_BYTES
+        yield batch
+
     def records(self) -> Iterator[dict[str, Any]]:
-        """The lines as JSON objects, one at a time; `cut` and `bad` count those that are none."""
+        """The lines as JSON objects, one at a time; `cut` and `bad` count those that are none, `at` the bytes so far."""
+        self.cut = self.bad = self.at = 0
         with self.path.open("rb") as file:
             for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
                 if len(line) > LONGEST_LINE:
                     raise StoreError("a line too long", where=f"{self.path}:{number}", allowed=f"{LONGEST_LINE} bytes")
+                self.at += len(line)
                 try:
                     value = _value(line.removeprefix(_MARK).decode("utf-8", "surrogatepass").strip(_BLANK))
                 except UnicodeDecodeError as error:

@@ -77,9 +77,11 @@ def _merged(height: int, new: Ints, old: Ints) -> Ints:
 
 def _pairs(memory: Memory, rows: pl.DataFrame) -> tuple[Ints, Ints]:
     """(new, old) rows, those on record in lineages first."""
-    place = memory.cells.select("key", pl.int_range(pl.len(), dtype=pl.Int64).alias("row"))
-    told = rows.select("key", pl.col("lineage").alias("old")).filter(pl.col("old").list.len() > 0).explode("old")
-    told = told.join(place, on="key").join(place.select(old="key", old_row="row"), on="old").select(new="row", old="old_row")
     edges = memory.edges.filter(pl.col("relation") == "supersedes").select(new="source", old="target")
+    told = rows.select("key", pl.col("lineage").alias("old")).filter(pl.col("old").list.len() > 0).explode("old")
+    if told.is_empty():
+        return edges["new"].to_numpy(), edges["old"].to_numpy()
+    place = memory.cells.select("key", pl.int_range(pl.len(), dtype=pl.Int64).alias("row"))
+    told = told.join(place, on="key").join(place.select(old="key", old_row="row"), on="old").select(new="row", old="old_row")
     both = pl.concat([told, edges])
     return both["new"].to_numpy(), both["old"].to_numpy()

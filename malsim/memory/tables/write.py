@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["extends", "latest_day", "log_verdicts", "write"]
+__all__ = ["add", "days_in", "extends", "latest_day", "log_verdicts", "log_write", "write"]
 
 CLAIMED = ("rep", "key", "handle", "kind", "writer", "author", "object", "title", "value", "claimed", "created")
 
@@ -44,23 +44,40 @@ def write(
     """
     deeds = connection.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()[0] + 1
     changed = _rewrite_cells(connection, old.cells, new.cells.head(old.cells.height), deeds)
-    first = old.cells.height
-    insert(connection, "cells", new.cells.slice(first).select(list(CELLS)).with_row_index("row", offset=first))
-    _index_words(connection, f'"row" >= {first}')
-    first = old.edges.height
-    insert(connection, "edges", new.edges.slice(first).with_row_index("row", offset=first))
+    add(connection, "cells", new.cells.slice(old.cells.height), old.cells.height)
+    add(connection, "edges", new.edges.slice(old.edges.height), old.edges.height)
     _rewrite_writers(connection, old.writers, new.writers, deeds)
+    height = new.cells.height, new.edges.height
+    log_write(connection, (deeds, t, deed, *height, new.scanned, changed, writer))
+
+
+def add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: int) -> None:
+    """Add rows to `cells`, `edges` or `writers`, which has `first`; cells can then be found by their words."""
+    names = list(CELLS) if table == "cells" else rows.columns
+    insert(connection, table, rows.select(names).with_row_index("row", offset=first))
+    if table == "cells":
+        _index_words(connection, f'"row" >= {first}')
+
+
+def log_write(connection: sqlite3.Connection, row: tuple[int, float, str, int, int, int, int, str | None]) -> None:
+    """Keep that a write was done: a row of `ticks`, whose day is that of the last write where that came later."""
     for statement in INDEXES:
         connection.execute(statement)
-    row = (deeds, max(t, last_day(connection) or t), deed, new.cells.height, new.edges.height, new.scanned, changed, writer)
-    connection.execute(f"INSERT INTO ticks VALUES ({', '.join('?' * len(row))})", row)
+    number, t, *rest = row
+    told = (number, max(t, last_day(connection) or t), *rest)
+    connection.execute(f"INSERT INTO ticks VALUES ({', '.join('?' * len(told))})", told)
 
 
 def latest_day(memory: Memory) -> float:
     """The latest day on which anything in a memory was written, touched or read."""
-    cells, edges = memory.cells, memory.edges
-    days = [cells["created"].max(), cells["touched"].max(), cells["read"].max(), edges["t"].max()]
-    return max((day for day in days if isinstance(day, float)), default=0.0)
+    days = [*days_in(memory.cells), *days_in(memory.edges)]
+    return max(days, default=0.0)
+
+
+def days_in(rows: pl.DataFrame) -> list[float]:
+    """The latest day in each column of days that rows of cells or edges have."""
+    latest = [rows[name].max() for name in ("created", "touched", "read", "t") if name in rows.columns]
+    return [day for day in latest if isinstance(day, float)]
 
 
 def log_verdicts(connection: sqlite3.Connection, verdicts: pl.DataFrame) -> None:

@@ -1,0 +1,102 @@
+"""Rows of cells with every column of `put.ROW`, and the handles of those that bear none."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.importers.reading.put import ROW
+from malsim.memory import schema
+from malsim.memory.scores import source_quality
+
+if TYPE_CHECKING:
+    from malsim.importers.reading.records import Options
+
+__all__ = ["ASSUMED", "completed", "dated_from", "digests_of", "free_handle", "with_handles", "with_short_handles"]
+
+ASSUMED = "assumed confidence"  # the topic of a cell whose confidence the user made up
+SHORT = 8  # hex digits of a handle that nothing else bears
+_LENGTHS = (SHORT, 12, 32)
+_DAYS = ("created", "touched", "read", "expires", "reverify")
+_DEFAULTS: dict[str, object] = {
+    "rep": 0, "kind": "obs", "title": "", "body": "", "calibration": 1.0, "c0": 1.0, "salience_seed": 0.5, "salience": 0.5,
+    "stability": "stable", **dict.fromkeys(schema.FLAGS, False), "allow_background_use": True, "status": "active",
+    "topics": [], "entities": [], "source_refs": [], "verification": "unverified", "origin": "connector",
+    "sensitivity": "private", "lineage": [],
+}  # fmt: skip
+
+
+def completed(cells: pl.DataFrame, options: Options) -> pl.DataFrame:
+    """Every column of `put.ROW`: what is left out takes a default where a memory needs one, and is absent elsewhere."""
+    given = cells.columns
+    rows = cells.select(
+        (pl.col(name) if name in given else pl.lit(_DEFAULTS.get(name), kind)).cast(kind).alias(name)
+        for name, kind in ROW.items()
+    )
+    rows = rows.with_columns(
+        pl.col(name).fill_null(pl.lit(value, ROW[name])) for name, value in _DEFAULTS.items() if name in given
+    )
+    if options.confidence is not None:
+        assumed = pl.col("stated").is_null()
+        topics = pl.when(assumed).then(pl.concat_list("topics", pl.lit(ASSUMED))).otherwise("topics")
+        rows = rows.with_columns(topics.alias("topics"), pl.col("stated").fill_null(options.confidence))
+    rows = rows.with_columns(
+        pl.col("effective").fill_null(pl.col("stated")),
+        pl.col("touched").fill_null(pl.col("created")),
+    )
+    quality = pl.Series("quality", source_quality(rows["stated"].to_numpy()))
+    stated = pl.col("stated").is_not_null()
+    return rows.with_columns(
+        pl.col("uncertainty").fill_null((1.0 - pl.col("stated")) * 0.7),
+        pl.col("concern").fill_null((1.0 - pl.col("stated")) * 0.3),
+        pl.coalesce("source_quality", pl.when(stated).then(quality)).alias("source_quality"),
+        pl.coalesce("currency", pl.when(pl.col("touched").is_not_null()).then("c0")).alias("currency"),
+    )
+
+
+def dated_from(rows: pl.DataFrame, start: float | None) -> pl.DataFrame:
+    """Rows with their days counted from day `start`."""
+    return rows.with_columns(pl.col(name) - (start or 0.0) for name in _DAYS)
+
+
+def digests_of(keys: pl.Series) -> list[bytes]:
+    """The hash of each key, of which handles are made."""
+    hashed = hashlib.blake2b
+    return [hashed(key, digest_size=16).digest() for key in keys.cast(pl.Binary).to_list()]
+
+
+def with_handles(rows: pl.DataFrame, digests: list[bytes]) -> pl.DataFrame:
+    """Rows whose missing handles are made of a hash of the key, so that they stay when the source grows.
+
+    They are longer where two would meet.
+    """
+    short = with_short_handles(rows, digests)
+    meet = (rows["handle"].is_null() & short["handle"].is_duplicated()).arg_true().to_list()
+    if not meet:
+        return short
+    handles, kinds, taken = short["handle"].to_list(), rows["kind"].to_list(), set(rows["handle"].drop_nulls())
+    for row in meet:
+        handles[row] = free_handle(kinds[row], digests[row], taken)
+    return rows.with_columns(pl.Series("handle", handles, pl.String))
+
+
+def with_short_handles(rows: pl.DataFrame, digests: list[bytes]) -> pl.DataFrame:
+    """Rows whose missing handles are as short as can be; two of them may meet."""
+    digits = pl.Series(digests, dtype=pl.Binary).bin.encode("hex").str.head(SHORT)
+    return rows.with_columns(pl.coalesce("handle", pl.concat_str("kind", pl.lit("_"), digits)).alias("handle"))
+
+
+def free_handle(kind: str, digest: bytes, taken: set[str]) -> str:
+    """The shortest handle that is not taken yet; it is from now on.
+
+    >>> taken = set()
+    >>> [free_handle("obs", bytes(16), taken) for _ in range(2)]
+    ['obs_00000000', 'obs_000000000000']
+    """
+    digits = digest.hex()
+    names = (f"{kind}_{digits[:length]}" for length in _LENGTHS)
+    handle = next((name for name in names if name not in taken), f"{kind}_{digits}")
+    taken.add(handle)
+    return handle

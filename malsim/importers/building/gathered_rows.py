@@ -1,0 +1,95 @@
+"""The rows of a source, kept in files as they come, with what must be known of all of them before one can be stored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.importers.building.assemble import day_0, measured
+from malsim.importers.building.completed_rows import completed, dated_from, digests_of, with_short_handles
+from malsim.importers.building.key_index import KeyIndex
+from malsim.importers.building.spool import Spool
+from malsim.importers.building.withhold import safe_extras, withheld
+from malsim.importers.reading.put import authors_of, wired
+from malsim.importers.reading.successors import with_lines
+from malsim.memory import schema
+from malsim.memory.graph.claim_graph import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from malsim.importers.reading.records import Options, Records
+    from malsim.memory.rules import Rules
+
+__all__ = ["GatheredRows"]
+
+_OF_GRAPH = ("writer", "status", "effective", "created", "calibration")  # what edges and writers' records are made of
+_NO_LINEAGE = pl.DataFrame(schema={"key": pl.String, "lineage": pl.List(pl.String)})
+
+
+class GatheredRows:
+    """Rows and values beside them in files of a folder, and their keys in a scratch database there.
+
+    `oldest` is the earliest day among them, `counts` are lines of the report, `left` counts what no format can bring.
+    """
+
+    def __init__(self, folder: Path, options: Options, rules: Rules) -> None:
+        self._options, self._rules = options, rules
+        self._rows, self.extras = Spool(folder, "rows"), Spool(folder, "extras")
+        self._keys = KeyIndex(folder / "keys.sqlite")
+        self.form = ""
+        self.oldest: object = None
+        self.counts, self.left = Counter[str](), Counter[str]()
+
+    def close(self) -> None:
+        """Let go of the scratch database."""
+        self._keys.close()
+
+    def take(self, part: Records) -> None:
+        """Complete, screen and keep a part."""
+        rows, secret = withheld(completed(part.cells, self._options), self._rules)
+        extras, untold = safe_extras(part.extras, rows, self._rules)
+        digests = digests_of(rows["key"])
+        self._keys.add(digests, rows["kind"], part.edges)
+        self._rows.add(with_short_handles(rows, digests))
+        self.extras.add(extras)
+        self.form = part.form
+        self.oldest = pl.Series([self.oldest, rows["created"].min()], dtype=pl.Float64).min()
+        self.counts.update(part.counts)
+        self.left.update(secret=secret, untold=untold)
+
+    def settle(self) -> None:
+        """Leave out rows whose key a later one bears, and lengthen handles that meet, once every part was taken."""
+        self.left["double"] = self._keys.settle()
+
+    @property
+    def start(self) -> tuple[float | None, str | None]:
+        """Day 0, as of `day_0`."""
+        return day_0(self.oldest)
+
+    def graph(self) -> Memory:
+        """The edges among the rows that stand, over cells of only the columns that come of them; no edge, no cells."""
+        if not self._keys.edges:
+            return Memory.empty()
+        ends = self._keys.ends()
+        rows = pl.concat(self.standing(_OF_GRAPH)).with_columns(pl.col("created") - (self.start[0] or 0.0))
+        author, writers = authors_of(Memory.empty().writers, rows["writer"])
+        edges, loose = wired(rows, ends, ends["source"].to_numpy(), ends["target"].to_numpy())
+        self.left["loose"] = loose.height
+        status = pl.col("status").cast(schema.CELLS["status"])
+        cells = rows.select(author, status, *_OF_GRAPH[2:], pl.lit(None, pl.Int64).alias("successor"))
+        return measured(with_lines(Memory(cells, edges, writers, edges.height), _NO_LINEAGE))
+
+    def dated(self) -> Iterator[pl.DataFrame]:
+        """The rows that stand, some at a time, with days counted from day 0."""
+        return (dated_from(rows, self.start[0]) for rows in self.standing())
+
+    def standing(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """The rows that stand, or some columns of them, some at a time."""
+        first = 0
+        for rows in self._rows.frames(columns):
+            yield self._keys.standing(rows, first)
+            first += rows.height

@@ -1,0 +1,114 @@
+"""A store of what another memory holds, made a part after the other: what `bring` and `write` make, in little memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.importers.building.assemble import built, rest_of_report
+from malsim.importers.building.bring import reading
+from malsim.importers.building.gathered_rows import GatheredRows
+from malsim.importers.building.report_lines import counted, report_of, said
+from malsim.importers.building.save import keep_extras, new_store, write
+from malsim.importers.reading.put import authors_of, cells_of
+from malsim.importers.reading.records import Options, Records
+from malsim.importers.reading.source import PART
+from malsim.memory.rules import Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from malsim.memory.store import Store
+
+__all__ = ["StoredImport", "bring_into"]
+
+_FROM_GRAPH = ("successor", "version", "support_mass", "challenge_mass")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredImport:
+    """How much a store holds now, the date of its day 0 where anything is dated, and what came (item, count)."""
+
+    cells: int
+    edges: int
+    writers: int
+    start: str | None
+    report: pl.DataFrame
+
+    def __str__(self) -> str:
+        """How much, from when, and the report, a line an item."""
+        day = f"day 0 is {self.start}" if self.start else "nothing is dated"
+        return f"{self.cells} cells, {self.edges} edges, {self.writers} writers, {day}\n{said(self.report)}"
+
+
+def bring_into(
+    path: str | Path,
+    store: Path,
+    *,
+    form: str | None = None,
+    options: Options | None = None,
+    rules: Rules | None = None,
+    part: int = PART,
+) -> StoredImport:
+    """Bring another memory's file or folder into a store, `part` records at a time; what it holds is what `bring` gives.
+
+    A new store appears when all of it is written. One that stands must hold a part of what comes; then, and of a source that
+    names its own handles (Recall), all is held at once. Raises as `bring` and `write`.
+    """
+    options, rules = options or Options(), rules or Rules()
+    with reading(path, form=form, options=options, part=part) as parts:
+        first = next(parts)
+        if not store.exists() and "handle" not in first.cells.columns:
+            with new_store(store) as file:
+                return _in_parts(parts, first, file, options, rules)
+        came = built(Records.joined(chain([first], parts)), options=options, rules=rules)
+    write(came, store)
+    sizes = came.memory.height, came.memory.edges.height, came.memory.writers.height
+    return StoredImport(**dict(zip(("cells", "edges", "writers"), sizes, strict=True)), start=came.start, report=came.report)
+
+
+def _in_parts(parts: Iterator[Records], first: Records, store: Store, options: Options, rules: Rules) -> StoredImport:
+    folder = store.path.parent
+    with closing(GatheredRows(folder, options, rules)) as kept:
+        kept.take(first)
+        del first
+        for part in parts:
+            kept.take(part)
+        kept.settle()
+        rows, (_, start) = _Rows(kept, options), kept.start
+        store.fill(rows, start=start)
+        keep_extras(store, kept.extras.frames())
+    edges, writers, rest = rows.graph.edges, rows.writers["writer"], rest_of_report(kept.left) | kept.counts
+    report = report_of(kept.form, rows.cells, edges, writers, options, rest)
+    return StoredImport(cells=rows.height, edges=edges.height, writers=len(writers), start=start, report=report)
+
+
+class _Rows:
+    """The rows of a store as `Store.fill` wants them; what is told of them is known once they have passed."""
+
+    def __init__(self, kept: GatheredRows, options: Options) -> None:
+        self._kept, self._options = kept, options
+        self.graph, self.cells, self.height = kept.graph(), Counter[str](), 0
+        self.writers = self.graph.writers
+
+    def __iter__(self) -> Iterator[tuple[str, pl.DataFrame]]:
+        for rows in self._kept.dated():
+            author, self.writers = authors_of(self.writers, rows["writer"])
+            cells = cells_of(rows, author)
+            if self.graph.height:
+                cells = cells.with_columns(self.graph.cells.select(_FROM_GRAPH).slice(self.height, rows.height))
+            else:
+                more = pl.Series(np.bincount(author.to_numpy(), minlength=self.writers.height))
+                self.writers = self.writers.with_columns(pl.col("claims") + more)
+            self.cells.update(counted(cells, self._options))
+            self.height += rows.height
+            yield "cells", cells
+        yield "edges", self.graph.edges
+        yield "writers", self.writers
