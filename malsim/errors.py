@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 __all__ = [
     "AdapterError",
     "AddressError",
@@ -12,6 +17,7 @@ __all__ = [
     "ScenarioError",
     "StoreError",
     "UsageError",
+    "nearest",
 ]
 
 
@@ -62,7 +68,7 @@ class MalsimError(Exception):
         return plain("; ".join(parts))
 
 
-LONGEST_SHOWN = 120
+LONGEST_SHOWN, MOST_COMPARED = 120, 300
 
 
 class RulesError(MalsimError, ValueError):
@@ -95,3 +101,16 @@ class StoreError(MalsimError):
 
 class UsageError(MalsimError, ValueError):
     """A call or a command line that does not fit."""
+
+
+def nearest(word: str, names: Iterable[str], otherwise: str = "") -> str:
+    """A hint at the names most like a word, else `otherwise`; looks at the first 300, so that many faults stay cheap.
+
+    >>> nearest("weka", ["weak", "stale"])
+    'did you mean weak?'
+    """
+    from difflib import get_close_matches
+    from itertools import islice
+
+    near = get_close_matches(word[:80], islice(names, MOST_COMPARED), n=2)
+    return f"did you mean {' or '.join(near)}?" if near else otherwise

@@ -6,10 +6,9 @@ import json
 import shutil
 import tomllib
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
-from malsim.errors import UsageError
+from malsim.errors import UsageError, nearest
 
 __all__ = ["Example", "copy", "examples", "where_shipped"]
 
@@ -83,8 +82,8 @@ def _named(name: str, known: list[Example]) -> Example:
     for example in sorted(known, key=lambda one: one.path.suffix != ".toml"):  # a scenario before its netlist
         if name in (example.path.name, example.path.stem) or f"/{example.name}".endswith(f"/{name}"):
             return example
-    near = get_close_matches(name, [example.path.stem for example in known], n=3)
-    raise UsageError("no such example", given=name, hint=f"try {', '.join(near)}" if near else "`malsim examples` lists all")
+    hint = nearest(name, [example.path.stem for example in known], "`malsim examples` lists all")
+    raise UsageError("no such example", given=name, hint=hint)
 
 
 def _with_companions(wanted: list[Example], known: list[Example]) -> list[Example]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from malsim.errors import ScenarioError
+from malsim.errors import ScenarioError, nearest
 from malsim.finite import in_days
 
 if TYPE_CHECKING:
@@ -44,8 +43,7 @@ def checked(given: Mapping[str, object], params: Mapping[str, Param], *, where: 
     """
     for name in given:
         if name not in params:
-            near = get_close_matches(name, list(params), n=2)
-            hint = f"try {' or '.join(near)}" if near else f"one of {', '.join(params)}" if params else "it takes none"
+            hint = nearest(name, params, f"one of {', '.join(params)}" if params else "it takes none")
             raise ScenarioError("unknown parameter", where=where, given=name, hint=hint)
     return {name: _value(given.get(name, param.default), param, f"{where}.{name}") for name, param in params.items()}
 

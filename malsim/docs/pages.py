@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from malsim.docs.generate import GENERATED
-from malsim.errors import UsageError
+from malsim.errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,8 +70,7 @@ def page(topic: str) -> Page:
         if topic in (found.topic, found.name):
             return found
     names = [found.name for found in known]
-    near = get_close_matches(topic, names, n=3) or names
-    raise UsageError("no such page", given=topic, hint=f"try {', '.join(near)}; `malsim docs` lists all")
+    raise UsageError("no such page", given=topic, hint=nearest(topic, names, "`malsim docs` lists all"))
 
 
 def _files(folder: Traversable) -> Iterator[Traversable]:

@@ -6,14 +6,13 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.errors import RulesError
+from malsim.errors import RulesError, nearest
 from malsim.finite import DURATION, typed_days
 from malsim.memory import schema
 from malsim.toml_text import toml_table
@@ -235,8 +234,8 @@ class Rules:
         known = {rule.name: rule for rule in fields(self)}
         for name in changes:
             if name not in known:
-                near = get_close_matches(name, known, n=2) or ["a name listed by `malsim schema`"]
-                raise RulesError("unknown rule", where=where, given=name, hint=f"try {' or '.join(near)}")
+                hint = nearest(name, known, "`malsim schema` lists them")
+                raise RulesError("unknown rule", where=where, given=name, hint=hint)
         return replace(self, **changes)  # type: ignore[arg-type]  # each value is checked against its field below
 
     def set(self, *assignments: str) -> Rules:

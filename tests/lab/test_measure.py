@@ -113,7 +113,7 @@ def test_a_margin_a_series_and_a_function_measure_too(world: ms.Scenario, run: R
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        ("acuracy", "try accuracy"),
+        ("acuracy", "did you mean accuracy"),
         ("", "neither a figure nor a property"),
         ("mean of", "neither a figure nor a property"),
         ("mean of wards", "wards"),

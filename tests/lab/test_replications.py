@@ -102,7 +102,7 @@ def test_numbering_goes_on_from_the_scenarios_first(small: ms.Scenario) -> None:
         ({"first": 1}, "two replications or more"),
         ({"first": 30, "most": 20}, "two replications or more"),
         ({"metric": []}, "no metric named"),
-        ({"metric": "briar"}, "try brier"),
+        ({"metric": "briar"}, "did you mean brier"),
         ({"metric": "cells >= 0 and nothing"}, "nothing"),
     ],
 )

@@ -229,7 +229,7 @@ def test_all_rules_are_moved_where_no_space_is_given(empty: ms.Scenario) -> None
     ("space", "changes", "said"),
     [
         ({}, {}, "an empty space"),
-        ({"rules.suport_ceiling": (0, 1)}, {}, "try rules.support_ceiling"),
+        ({"rules.suport_ceiling": (0, 1)}, {}, "did you mean rules.support_ceiling"),
         ({"rules.damping": (0.5, 1.5)}, {}, "beyond the documented bounds"),
         ({"rules.damping": (0.5, 1.0)}, {"points": 12}, "a power of two"),
         ({"rules.damping": (0.5, 1.0)}, {"metric": "brier"}, "no truth given"),

@@ -128,9 +128,9 @@ def test_several_change_together(rich: ms.Scenario) -> None:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"rules.suport_ceiling": 0.1}, "try rules.support_ceiling"),
+        ({"rules.suport_ceiling": 0.1}, "did you mean rules.support_ceiling"),
         ({"accuracy": 0.1}, "writers.crew.accuracy"),
-        ({"writers.crow.accuracy": 0.1}, "try writers.crew.accuracy"),
+        ({"writers.crow.accuracy": 0.1}, "did you mean writers.crew.accuracy"),
         ({"rules.support_ceiling": 1.5}, "allowed: 0 to 1"),
         ({"rules.support_ceiling": True}, "not a value"),
         ({"rules.support_ceiling": math.nan}, "not a value"),
@@ -156,7 +156,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
     ("table", "said"),
     [
         ({}, "an empty space"),
-        ({"rules.suport_ceiling": (0, 1)}, "try rules.support_ceiling"),
+        ({"rules.suport_ceiling": (0, 1)}, "did you mean rules.support_ceiling"),
         ({"rules.support_ceiling": (0.5, 0.5)}, "an empty range"),
         ({"rules.support_ceiling": (0.9, 0.1)}, "an empty range"),
         ({"rules.tau_volatile": (1.0, math.inf)}, "an empty range"),

@@ -314,7 +314,7 @@ def test_a_grid_is_not_held_in_memory(small: ms.Scenario) -> None:
         ({"rules.damping": []}, "a design without a point"),
         ({"rules.damping": 0.5}, "not a list of values"),
         ({"rules.damping": "0.5"}, "not a list of values"),
-        ({"rules.dampening": [0.5]}, "try rules.damping"),
+        ({"rules.dampening": [0.5]}, "did you mean rules.damping"),
         ({"rules.damping": [0.5, 1.5]}, "allowed: above 0 to 1"),
         ({"rules.damping": [0.5, None]}, "not a value"),
         ([{"rules.damping": 0.5}, {"rules.mass_from": "stated"}], "do not set the same"),

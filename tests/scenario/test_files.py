@@ -41,8 +41,8 @@ def test_a_file_says_what_runs() -> None:
     [
         ("", "'why' is missing"),
         ('why = ""', r"s\.toml:1: why"),
-        ('why = "x"\n[rnu]\n', r"s\.toml:2: unknown key 'rnu'; try run"),
-        ('why = "x"\n[run]\ntrun_every = "1d"\n', r"s\.toml:3: unknown key 'trun_every'; try turn_every"),
+        ('why = "x"\n[rnu]\n', r"s\.toml:2: unknown key 'rnu'; did you mean run"),
+        ('why = "x"\n[run]\ntrun_every = "1d"\n', r"s\.toml:3: unknown key 'trun_every'; did you mean turn_every"),
         ('why = "x"\n[run]\ndays = -1\n', r"s\.toml:3: run\.days: .*given: -1; allowed: above 0"),
         ('why = "x"\n[run]\nturn_every = "soon"\n', r"run\.turn_every: .*10min"),
         ('why = "x"\n[run]\ndays = 1\nturn_every = "2d"\n', "at most the run's 1d"),

@@ -5,11 +5,10 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
 
-from malsim.errors import LawError, UsageError
+from malsim.errors import LawError, UsageError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,6 +87,6 @@ def find_axiom(name: str) -> Axiom:
     """The axiom of a name; raises `UsageError` with the nearest names."""
     axioms = shipped_axioms()
     if name not in axioms:
-        near = ", ".join(get_close_matches(name, axioms, n=3) or axioms)
-        raise UsageError("unknown axiom", where="axioms", given=name, hint=f"try {near}")
+        hint = nearest(name, axioms, f"one of {', '.join(axioms)}")
+        raise UsageError("unknown axiom", where="axioms", given=name, hint=hint)
     return axioms[name]

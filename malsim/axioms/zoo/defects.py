@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import UsageError
+from malsim.errors import UsageError, nearest
 from malsim.examples import examples
 
 if TYPE_CHECKING:
@@ -69,6 +68,6 @@ def find_defect(name: str) -> Defect:
     """The defect of a name; raises `UsageError` with the nearest names."""
     known = {defect.name: defect for defect in DEFECTS}
     if name not in known:
-        near = ", ".join(get_close_matches(name, known, n=3) or known)
-        raise UsageError("unknown defect", where="axioms --zoo", given=name, hint=f"try {near}")
+        hint = nearest(name, known, f"one of {', '.join(known)}")
+        raise UsageError("unknown defect", where="axioms --zoo", given=name, hint=hint)
     return known[name]

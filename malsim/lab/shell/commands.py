@@ -9,11 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from malsim.errors import UsageError
+from malsim.errors import UsageError, nearest
 from malsim.lab.shell import edits, files, listing
 from malsim.lab.shell.looking import captured
 from malsim.netlist import parse
-from malsim.netlist.language.faults import nearest
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.values import bit, number
 

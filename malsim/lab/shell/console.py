@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import MalsimError, UsageError
+from malsim.errors import MalsimError, UsageError, nearest
 from malsim.lab.shell.commands import Commands
 from malsim.lab.shell.complete import candidates
 from malsim.lab.shell.hal_script import open_script
 from malsim.lab.shell.halcmd import HalCommands
 from malsim.netlist.hal.tokens import substituted
-from malsim.netlist.language.faults import NetlistError, nearest
+from malsim.netlist.language.faults import NetlistError
 from malsim.netlist.language.handles import reads_as_handle
 from malsim.netlist.language.sentences.lines import comment_at, read_lines
 
@@ -117,7 +117,7 @@ class Console(HalCommands):
         """A sentence of the netlist language, or an unknown word."""
         word = line.split(maxsplit=1)[0]
         if line.split()[1:2] != ["="] and not reads_as_handle(word.lstrip("^").partition("@")[0]):
-            hint = ELSEWHERE.get(word) or nearest(word, self.names()) or "help lists them"
+            hint = ELSEWHERE.get(word) or nearest(word, self.names(), "help lists them")
             raise UsageError("unknown command", given=word, hint=hint)
         self.session = self.session.told(self.read(line))
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from malsim.errors import UsageError
+from malsim.errors import UsageError, nearest
 from malsim.lab.shell.session import linked
 from malsim.netlist.hal.removal import without_functions, without_instances, without_pins
 from malsim.netlist.language.facts import instances as names_of
-from malsim.netlist.language.faults import nearest
 from malsim.netlist.language.statements import Load, Schedule, Set
 from malsim.netlist.language.values import exact
 from ops.pin import In
@@ -38,7 +37,7 @@ def unlinkp(session: Session, *pins: str) -> Session:
     on = linked(session.net)
     for pin in pins:
         if pin not in on:
-            raise UsageError("this pin is on no signal", given=pin, hint=nearest(pin, on) or None)
+            raise UsageError("this pin is on no signal", given=pin, hint=nearest(pin, on))
     kept = without_pins(session.statements, pins)
     return session.wired([*kept, *(setting for pin in pins for setting in _kept_value(session, pin))])
 
@@ -47,7 +46,7 @@ def delsig(session: Session, signal: str) -> Session:
     """Take every pin off a signal, or off all of them; with the last pin the signal goes."""
     signals = session.net.signals
     if signal != "all" and signal not in signals:
-        raise UsageError("no such signal", given=signal, hint=nearest(signal, signals) or None)
+        raise UsageError("no such signal", given=signal, hint=nearest(signal, signals))
     gone = signals if signal == "all" else [signal]
     return unlinkp(session, *(str(link.address) for name in gone for link in signals[name].links))
 
@@ -57,7 +56,7 @@ def unload(session: Session, name: str) -> Session:
     known = session.net.instances
     gone = {one for one, instance in known.items() if name in {"all", one, instance.sheet.name}}
     if not gone and name != "all":
-        raise UsageError("nothing of this name is loaded", given=name, hint=nearest(name, known) or None)
+        raise UsageError("nothing of this name is loaded", given=name, hint=nearest(name, known))
     said = [replace(one, names=names_of(one), count=None) if isinstance(one, Load) else one for one in session.statements]
     return session.wired(without_instances(said, gone))
 

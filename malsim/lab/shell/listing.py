@@ -5,12 +5,11 @@ from __future__ import annotations
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from malsim.errors import AddressError, UsageError
+from malsim.errors import AddressError, UsageError, nearest
 from malsim.lab.shell.session import linked
 from malsim.memory.graph.handles import beginning_so
 from malsim.netlist.evaluate import Frames, evaluate
 from malsim.netlist.language.address import spelled
-from malsim.netlist.language.faults import nearest
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from ops.pin import In, Param
 
@@ -39,7 +38,7 @@ def names(session: Session, kind: str, pattern: str = "") -> list[str]:
     """The names of a kind that a pattern (`weak*`, or a beginning) fits, in order."""
     net = session.net
     if kind not in KINDS:
-        raise UsageError("no such kind", given=kind, allowed=" ".join(KINDS), hint=nearest(kind, KINDS) or None)
+        raise UsageError("no such kind", given=kind, allowed=" ".join(KINDS), hint=nearest(kind, KINDS))
     known = {
         "comp": list(net.instances), "funct": list(net.instances), "sig": sorted(net.signals),
         "thread": [thread.name for thread in net.threads], "cell": _cells(session) if kind == "cell" else [],
@@ -82,7 +81,7 @@ def typed(session: Session, name: str) -> str:
         return session.net.signals[name].type
     kinds = {pin.name: pin.type for pin in _pins(session)}
     if name not in kinds:
-        raise AddressError("no such pin, parameter or signal", given=name, hint=nearest(name, kinds) or None)
+        raise AddressError("no such pin, parameter or signal", given=name, hint=nearest(name, kinds))
     return kinds[name]
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from malsim.errors import UsageError
+from malsim.errors import UsageError, nearest
 from malsim.lab.space.op_settings import op_settings, with_op_settings
 from malsim.lab.space.setting import Setting
 from malsim.laws import find_law
@@ -57,8 +56,9 @@ def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") ->
     """The setting of a name. Raises `UsageError` with the nearest names for one that is not there."""
     known = settings_of(subject)
     if name not in known:
-        near = [full for full in known if full.endswith(f".{name}")][:MOST_LISTED] or get_close_matches(name, known, n=2)
-        hint = f"try {' or '.join(near)}" if near else "rules.NAME, writers.NAME.PARAMETER and so on"
+        ending = [full for full in known if full.endswith(f".{name}")][:MOST_LISTED]
+        near = nearest(name, known, "rules.NAME, writers.NAME.PARAMETER and so on")
+        hint = f"did you mean {' or '.join(ending)}?" if ending else near
         raise UsageError("no such setting", where=where, given=name, hint=hint)
     return known[name]
 

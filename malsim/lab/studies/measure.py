@@ -6,7 +6,6 @@ import functools
 import hashlib
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from types import BuiltinFunctionType, CodeType
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from malsim.errors import MalsimError, UsageError
+from malsim.errors import MalsimError, UsageError, nearest
 from malsim.lab.studies.warmup import steady_mean
 from malsim.scenario.judge.checks import value_of
 from malsim.scenario.judge.series_metrics import METRICS as SERIES
@@ -243,8 +242,7 @@ def _of_series(run: Run, metric: str, text: str) -> Array:
 
 
 def _property(text: str) -> Property:
-    near = get_close_matches(text, METRICS, n=2) or list(METRICS)[:5]
-    hint = f"try {' or '.join(near)}, a property, or `mean of` a value"
+    hint = nearest(text, METRICS, f"one of {', '.join(METRICS)}, a property, or `mean of` a value")
     if text.strip().isidentifier():  # as a property it would be a bit at the first tick, which nobody means
         raise UsageError("no such figure", where="metric", given=text, hint=hint)
     try:

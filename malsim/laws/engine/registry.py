@@ -8,13 +8,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.calls import Calls
-from malsim.errors import LawError
+from malsim.errors import LawError, nearest
 from malsim.laws.engine.definition import Law, load_law
 from malsim.laws.engine.guard import WatchedPlant
 from malsim.laws.engine.plant import ItemPlant
@@ -94,8 +93,7 @@ def find_law(name: str, *, where: str = "law") -> Law:
     if found := _named(name, laws):
         return found
     known = [*laws, *(alias for law in laws.values() for alias in law.aliases)]
-    near = get_close_matches(name, known, n=3) or list(laws)
-    raise LawError("unknown law", where=where, given=name, hint=f"try {', '.join(near)}; `malsim laws` lists them all")
+    raise LawError("unknown law", where=where, given=name, hint=nearest(name, known, "`malsim laws` lists them"))
 
 
 def _named(name: str, laws: Mapping[str, Law]) -> Law | None:

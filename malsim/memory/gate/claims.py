@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from malsim.errors import DataError
+from malsim.errors import DataError, nearest
 from malsim.memory import schema
 from malsim.memory.graph.frames import LazyRows, with_columns
 from malsim.screen import holds_secret
@@ -47,8 +46,8 @@ def as_claims(claims: Claims) -> pl.DataFrame:
     frame = claims if isinstance(claims, pl.DataFrame) else from_mappings(claims)
     for name in frame.columns:
         if name not in schema.CLAIMS:
-            near = get_close_matches(name, list(schema.CLAIMS), n=2)
-            raise DataError("unknown column of claims", given=_shown(name), hint=f"try {' or '.join(near or schema.CLAIMS)}")
+            hint = nearest(name, schema.CLAIMS, f"one of {', '.join(schema.CLAIMS)}")
+            raise DataError("unknown column of claims", given=_shown(name), hint=hint)
     if frame.schema == schema.CLAIMS and not any(frame[name].null_count() for name in _FILLED):
         typed = frame
     else:
@@ -156,8 +155,8 @@ def _row(given: Mapping[str, Any], *, null_is_absent: bool) -> dict[str, Any]:
     for path, value in flat.items():
         name = str(path).removeprefix("flags.")
         if name not in schema.CLAIMS or name == "issues":
-            near = " or ".join(get_close_matches(name, list(schema.CLAIMS), n=2) or ["malsim schema"])
-            issues.append({"path": _shown(name), "message": f"unknown field; try {near}"})
+            near = nearest(name, schema.CLAIMS, "`malsim schema` lists them")
+            issues.append({"path": _shown(name), "message": f"unknown field; {near}"})
         else:
             row[name] = _value(path, value, schema.CLAIMS[name], issues)
     return {"body": ""} | row | {"issues": issues}

@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from malsim.errors import nearest
 from malsim.netlist.hal.parts import placed
-from malsim.netlist.language.faults import nearest
 from malsim.netlist.language.lexicon import LIMITS
 from malsim.netlist.language.statements import End, Load, Set, Thread, Wire
 from malsim.netlist.language.values import number
@@ -36,7 +36,7 @@ def loadrt(text: Text, arguments: list[str]) -> None:
         return
     component = words().get(name)
     if component is None:
-        hint = nearest(name, words()) or "malsim op lists the palette"
+        hint = nearest(name, words(), "malsim op lists the palette")
         text.fault(name, "no op stands for this component", hint=hint)
         return
     allowed = ["count", "names", *component.arguments]

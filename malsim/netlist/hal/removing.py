@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from malsim.errors import nearest
 from malsim.netlist.hal import removal
-from malsim.netlist.language.faults import Fault, NetlistError, nearest
+from malsim.netlist.language.faults import Fault, NetlistError
 from malsim.netlist.language.statements import Blank
 
 if TYPE_CHECKING:

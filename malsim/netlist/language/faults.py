@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from malsim.errors import MalsimError
 from malsim.screen import holds_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from malsim.netlist.language.statements import Statement
 
-__all__ = ["Fault", "NetlistError", "at_line", "nearest"]
+__all__ = ["Fault", "NetlistError", "at_line"]
 
 MOST_SHOWN = 50
-MOST_COMPARED = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,13 +77,3 @@ class NetlistError(MalsimError, ValueError):
 def at_line(statement: Statement) -> str:
     """Where a statement stands, to end a message with; nothing for one that was typed."""
     return f" at line {statement.line}" if statement.line else ""
-
-
-def nearest(word: str, names: Iterable[str]) -> str:
-    """A hint at the names most like a word, or nothing; looks at the first few hundred, so that many faults stay cheap.
-
-    >>> nearest("weka", ["weak", "stale"])
-    'did you mean weak?'
-    """
-    near = get_close_matches(word[:80], islice(names, MOST_COMPARED), n=2)
-    return f"did you mean {' or '.join(near)}?" if near else ""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.errors import UsageError
-from malsim.netlist.language.faults import nearest
+from malsim.errors import UsageError, nearest
 from malsim.netlist.language.statements import Blank
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ def signal_named(name: str) -> StandingSignal:
     known = catalogue()
     if name not in known:
         raise UsageError(
-            "no such standing signal", given=name, allowed=" ".join(known), hint=nearest(name, known) or "malsim signals"
+            "no such standing signal", given=name, allowed=" ".join(known), hint=nearest(name, known, "malsim signals")
         )
     return known[name]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
+from malsim.errors import nearest
 from malsim.netlist.language.address import Call, Pin, Reduced
-from malsim.netlist.language.faults import Fault, nearest
+from malsim.netlist.language.faults import Fault
 from malsim.netlist.wiring.net import derived_name, leaves
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def derived_faults(net: Net) -> Iterator[Fault]:
         for link, name in _read(signal):
             if name not in owners:
                 value = name.replace("-", "-derived-", 1)
-                hint = nearest(name, owners) or f"write it: net NAME op.out > {value}, or see malsim signals"
+                hint = nearest(name, owners, f"write it: net NAME op.out > {value}, or see malsim signals")
                 allowed = " ".join(sorted(owners))
                 yield Fault.at(link.statement, link.word, f"no signal owns {name}", allowed=allowed, hint=hint)
     try:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from malsim.errors import nearest
 from malsim.netlist.language.facts import instances as names_of
-from malsim.netlist.language.faults import Fault, at_line, nearest
+from malsim.netlist.language.faults import Fault, at_line
 from malsim.netlist.language.lexicon import COMPILED, PROGRAMS
 from malsim.netlist.language.statements import Load, Schedule
 from malsim.netlist.wiring.net import Instance

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from malsim.errors import AddressError
+from malsim.errors import AddressError, nearest
 from malsim.memory import schema
 from malsim.netlist.language.address import Call, Constant, Path, Pin, Reduced, Row, address, column_of
-from malsim.netlist.language.faults import nearest
 from malsim.netlist.language.handles import handle
 from malsim.netlist.language.lexicon import ACTUATORS, FIELDS, FLAGS, GRIDS, LOOP_READS, LOOP_WRITES, SUMS, WORK
 from malsim.netlist.wiring.net import derived_name

@@ -6,9 +6,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from malsim.errors import AddressError
+from malsim.errors import AddressError, nearest
 from malsim.netlist.language.address import Name, Path, Pin, address
-from malsim.netlist.language.faults import Fault, nearest
+from malsim.netlist.language.faults import Fault
 from malsim.netlist.language.handles import handle
 from malsim.netlist.language.lexicon import FLAGS
 from malsim.netlist.language.statements import Set
@@ -87,7 +87,7 @@ def _set(
 def _pin(statement: Set, where: Pin, instances: Mapping[str, Instance | None], made: Settings) -> None:
     if where.instance not in instances:
         raise AddressError(
-            "no such instance", hint=nearest(where.instance, instances) or f"load it: loadrt OP names={where.instance}"
+            "no such instance", hint=nearest(where.instance, instances, f"load it: loadrt OP names={where.instance}")
         )
     instance = instances[where.instance]
     if instance is None:

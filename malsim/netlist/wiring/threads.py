@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from malsim.errors import nearest
 from malsim.netlist.language.facts import place
-from malsim.netlist.language.faults import Fault, at_line, nearest
+from malsim.netlist.language.faults import Fault, at_line
 from malsim.netlist.language.lexicon import COMPILED, PROGRAMS
 from malsim.netlist.language.statements import Schedule
 from malsim.netlist.language.statements import Thread as Declared
@@ -65,6 +66,6 @@ def programs(statements: Iterable[Statement], faults: list[Fault]) -> tuple[Sche
     found = [statement for statement in statements if isinstance(statement, Schedule) and is_program(statement)]
     for one in found:
         if one.op not in PROGRAMS:
-            hint = nearest(one.op, PROGRAMS) or "an op is added without brackets"
+            hint = nearest(one.op, PROGRAMS, "an op is added without brackets")
             faults.append(Fault.at(one, one.op, "no such standing program", allowed=" ".join(PROGRAMS), hint=hint))
     return tuple(one for one in found if one.op in PROGRAMS)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.errors import ScenarioError
+from malsim.errors import ScenarioError, nearest
 from malsim.scenario.baseline.tube import KEYS, Tube, tube_of
 from malsim.scenario.baseline.tube_events import event_differences
 from malsim.scenario.baseline.tube_series import series_differences
@@ -88,9 +87,8 @@ def compare(
         differences = event_differences if name == "events" else series_differences
         found += [{"frame": name} | row for row in differences(then, now, KEYS[name], partial(tube_of, tubes, name))]
     for unused in sorted(set(tubes) - names):
-        near = get_close_matches(unused, names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else None
-        raise ScenarioError("this tube names nothing compared", given=unused, allowed=", ".join(sorted(names)), hint=hint)
+        hint, allowed = nearest(unused, names), ", ".join(sorted(names))
+        raise ScenarioError("this tube names nothing compared", given=unused, allowed=allowed, hint=hint)
     return Comparison(pl.DataFrame(found, schema=DIFFERENCES).sort("t", "frame", "series", "column", maintain_order=True))
 
 

@@ -6,7 +6,6 @@ import json
 import math
 import tomllib
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import reduce
 from itertools import islice
 from operator import getitem
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.engine.adapter import Adapter, Phrases
-from malsim.errors import RulesError, ScenarioError
+from malsim.errors import RulesError, ScenarioError, nearest
 from malsim.examples import where_shipped
 from malsim.finite import in_days
 from malsim.laws import shipped_laws
@@ -53,9 +52,8 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
     """
     path = Path(path)
     if not path.is_file():
-        stems = {found.stem: found.name for found in path.parent.glob("*.toml")} if path.parent.is_dir() else {}
-        near = [stems[stem] for stem in get_close_matches(path.stem, stems, n=2)]
-        hint = where_shipped(path.name) or (f"try {' or '.join(near)}" if near else "check the path")
+        beside = [found.name for found in path.parent.glob("*.toml")] if path.parent.is_dir() else []
+        hint = where_shipped(path.name) or nearest(f"{path.stem}.toml", beside, "check the path")
         raise ScenarioError("no such scenario file", given=str(path), hint=hint)
     if path.stat().st_size > LARGEST:
         raise ScenarioError(
@@ -254,7 +252,7 @@ def _said(
     if kind.name == "additionalProperties":
         known = list(node["properties"])
         for key in (key for key in given if key not in known):
-            hint = _nearest(key, known, f"one of {', '.join(known)}")
+            hint = nearest(key, known, f"one of {', '.join(known)}")
             yield ScenarioError(f"unknown key '{_shown(key)}'", where=f"{where}:{line_of(lines, (*path, key))}", hint=hint)
     elif kind.name == "required":
         yield ScenarioError(f"'{kind.value}' is missing", where=at, hint=f"add {kind.value} = …")
@@ -291,8 +289,3 @@ def _shown(value: object) -> object:
 
 def _dotted(path: tuple[str | int, ...]) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
-
-
-def _nearest(given: str, known: list[str], otherwise: str) -> str:
-    near = get_close_matches(given, known, n=2)
-    return f"try {' or '.join(near)}" if near else otherwise

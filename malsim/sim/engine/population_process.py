@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.errors import ScenarioError
+from malsim.errors import ScenarioError, nearest
 from malsim.sim.clock import milliseconds
 from malsim.sim.draws import Draws, Shared, name_number
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
@@ -115,8 +114,7 @@ def _facts_of(population: Population, world: World) -> Ints:
     names = [fact.name for fact in world.facts]
     for name in population.facts:
         if name not in names:
-            near = get_close_matches(name, names, n=2)
-            hint = f"try {' or '.join(near)}" if near else "add it under [[facts]]"
+            hint = nearest(name, names, "add it under [[facts]]")
             raise ScenarioError("no such fact", where=f"writers[{population.name}].facts", given=name, hint=hint)
     return np.array([names.index(name) for name in population.facts or names], dtype=np.int64)
 
