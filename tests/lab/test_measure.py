@@ -16,7 +16,8 @@ from sklearn import metrics as sklearn_metrics
 
 import malsim as ms
 from malsim.errors import MalsimError, UsageError
-from malsim.lab.studies.measure import Estimate, code_of, estimate, interval, is_better_high, measured, measured_by_running
+from malsim.intervals import student
+from malsim.lab.studies.measure import Estimate, code_of, estimate, is_better_high, measured, measured_by_running
 from malsim.lab.studies.warmup import mser5, steady_mean
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim import bench
@@ -155,7 +156,7 @@ def test_which_way_is_better() -> None:
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30))
 def test_an_interval_is_students(values: list[float]) -> None:
     each = np.array(values)
-    mean, low, high = interval(np.append(each, np.nan))
+    mean, low, high = student(np.append(each, np.nan))
     reach = stats.t.ppf(0.975, len(each) - 1) * stats.sem(each)
     assert np.allclose([mean, low, high], [each.mean(), each.mean() - reach, each.mean() + reach], rtol=1e-9, atol=1e-9)
 

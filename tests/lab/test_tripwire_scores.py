@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from malsim.errors import DataError
+from malsim.lab.tripwire.runs.block_intervals import blocks, median_length, rate, run_length, share
 from malsim.lab.tripwire.runs.detectors import cusum, ewma
 from malsim.lab.tripwire.runs.episode_scores import MEANINGS, onsets, scores, waits
-from malsim.lab.tripwire.runs.intervals import blocks, median_length, rate, run_length, share
 from malsim.lab.tripwire.runs.recorded_inputs import opened, replay
 from malsim.netlist import parse
 from malsim.netlist.wiring import link

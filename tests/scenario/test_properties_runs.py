@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 from malsim.errors import ScenarioError
+from malsim.intervals import wilson
 from malsim.scenario.properties import Property, Trace, check
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.parse import parse
-from malsim.scenario.properties.verdict import wilson
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ def test_a_share_of_replications_with_its_interval() -> None:
     assert not check(text, RUN).passed
     verdict = check(text, RUN, share=0.5)
     assert (verdict.passed, verdict.held, verdict.share) == (True, 0.5, 0.5)
-    assert verdict.interval == wilson(1, 2)
+    assert verdict.interval == wilson(0.5, 2)
     assert verdict.margin.replications[~verdict.margin.holds].tolist() == [0]
     for wrong in (0.0, 1.1, float("nan")):
         with pytest.raises(ScenarioError, match="above 0 and at most 1"):

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.intervals import ends
 from malsim.lab.decay.likelihood import Likelihood
-from malsim.lab.decay.scores import HORIZONS, Predicted, predicted, with_ends
+from malsim.lab.decay.scores import HORIZONS, Predicted, predicted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +59,7 @@ def _ends(found: tuple[Array, Array] | None, least: Array | None) -> tuple[float
     if found is None or least is None:
         return (np.nan,) * (3 * len(_ENDED))
     losses, errors = found
-    return (*with_ends(losses), *with_ends(errors), *with_ends(losses - least))
+    return tuple(each for samples in (losses, errors, losses - least) for each in (float(samples[0]), *ends(samples[1:])))
 
 
 def _aic(law: Law, log: Log, floor: float | None) -> float:

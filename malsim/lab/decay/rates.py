@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from scipy.stats import chi2
 
+from malsim.intervals import poisson
 from malsim.lab.decay.chain import Chain
 from malsim.lab.decay.likelihood import CHI_SQUARE
 
@@ -74,8 +74,8 @@ def _reports(log: pl.DataFrame) -> Estimate:
     count, days = float(each["claims"].sum()), float(each["watched"].sum())
     if not days > 0.0:
         return UNKNOWN
-    low = float(chi2.ppf(0.025, 2.0 * count)) / 2.0 if count else 0.0
-    return count / days, low / days, float(chi2.ppf(0.975, 2.0 * count + 2.0)) / 2.0 / days
+    low, high = poisson(count)
+    return count / days, low / days, high / days
 
 
 def _estimate(chain: Chain, place: int) -> Estimate:

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import UsageError
+from malsim.intervals import kaplan_meier
 from malsim.lab.decay.laws import LAWS
-from malsim.lab.decay.scores import kaplan_meier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

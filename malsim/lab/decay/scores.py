@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import CensoredData, ecdf
 
+from malsim.intervals import resamples
 from malsim.sim.record.scoring import BINS, CLIPPED
 
 if TYPE_CHECKING:
@@ -17,24 +17,11 @@ if TYPE_CHECKING:
     from malsim.lab.decay.log import Log
     from malsim.memory.graph.arrays import Array, Bools
 
-__all__ = ["HORIZONS", "Predicted", "kaplan_meier", "predicted"]
+__all__ = ["HORIZONS", "Predicted", "predicted"]
 
 HORIZONS = 9
 RESAMPLES = 500
 SCARCE = 0.05
-ENDS = (0.025, 0.975)
-
-
-def kaplan_meier(duration: Array, ended: Bools) -> tuple[Array, Array, Array, Array]:
-    """The share still standing as observed, with its 95 % interval (log-log, Greenwood): times, share, low, high.
-
-    Where all or none are left there is no interval: NaN.
-    """
-    found = ecdf(CensoredData(uncensored=duration[ended], right=duration[~ended])).sf
-    with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # as the docstring says
-        ends: Any = found.confidence_interval(method="log-log")
-    return found.quantiles, found.probabilities, ends.low.probabilities, ends.high.probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,17 +42,11 @@ class Predicted:
 
     def scores(self, seed: int) -> tuple[Array, Array]:
         """Log loss and RMSE over bins, of these lifetimes and of each bootstrap resample (the same for every law)."""
-        draws, count = np.random.Generator(np.random.Philox(key=seed)), len(self.weight)
-        chosen = np.concatenate([np.ones((1, count)), draws.multinomial(count, np.full(count, 1 / count), size=RESAMPLES)])
+        count = len(self.weight)
+        chosen = np.concatenate([np.ones((1, count)), resamples(count, RESAMPLES, seed=seed)])
         total = np.maximum(chosen @ self.weight, CLIPPED)
         squares = (chosen @ self.gap) ** 2 / np.maximum(chosen @ self.held, CLIPPED)
         return chosen @ self.surprise / total, np.sqrt(squares.sum(axis=1) / total)
-
-
-def with_ends(samples: Array) -> tuple[float, float, float]:
-    """A figure and its 95 % interval out of its resamples."""
-    low, high = np.quantile(samples[1:], ENDS)
-    return float(samples[0]), float(low), float(high)
 
 
 def predicted(said: Array, log: Log, horizons: Array) -> Predicted:

@@ -10,9 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from malsim.errors import UsageError
+from malsim.intervals import student
 from malsim.lab.space.settings import settings_of
 from malsim.lab.space.space import Dimension, Space
-from malsim.lab.studies.measure import interval
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -72,7 +72,7 @@ def swings(made: Sequence[Move], base: Array, moved: Sequence[Array]) -> pl.Data
     rows = []
     for move, each in zip(made, moved, strict=True):
         change = each - base
-        mean, low, high = interval(change)
+        mean, low, high = student(change)
         said = f"{move.to:.6g}" if isinstance(move.to, float) else str(move.to)
         rows.append(
             (move.setting, said, float(np.nanmean(each)), mean, low, high, bool(np.array_equal(each, base, equal_nan=True)))

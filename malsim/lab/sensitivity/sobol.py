@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from malsim.errors import UsageError
+from malsim.intervals import ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,7 +67,7 @@ def sobol(evaluate: Callable[[Array], Array], names: Sequence[str], *, points: i
     draws = np.random.Generator(np.random.Philox(seed))
     rows = draws.integers(points, size=(RESAMPLES, points))
     spread = np.stack([_indices(f_a[row], f_b[row], f_ab[:, row]) for row in rows])
-    low, high = np.nanquantile(spread, [0.025, 0.975], axis=0)
+    low, high = ends(spread, axis=0)
     columns = {"setting": list(names)}
     for number, name in enumerate(("first", "total")):
         columns |= {name: found[number], f"{name}_low": low[number], f"{name}_high": high[number]}

@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from malsim.errors import MalsimError, UsageError, nearest
+from malsim.intervals import student
 from malsim.lab.studies.warmup import steady_mean
 from malsim.scenario.judge.checks import value_of
 from malsim.scenario.judge.series_metrics import METRICS as SERIES
@@ -35,7 +36,6 @@ __all__ = [
     "Estimate",
     "Measure",
     "estimate",
-    "interval",
     "is_better_high",
     "label_of",
     "measured",
@@ -46,7 +46,6 @@ __all__ = [
 Array: TypeAlias = NDArray[np.float64]
 Measure: TypeAlias = "str | Callable[[Run], Array | float]"
 
-CONFIDENCE = 0.95
 HIGH = (
     "accuracy",
     "answered",
@@ -161,7 +160,7 @@ class Estimate:
         return f"{self.metric} {self.value:.4g} [{self.low:.4g}, {self.high:.4g}] over {self.replications} replications"
 
 
-def estimate(each: Array, metric: str, *, confidence: float = CONFIDENCE) -> Estimate:
+def estimate(each: Array, metric: str) -> Estimate:
     """The mean of one number a replication, with Student's t interval.
 
     Raises
@@ -180,27 +179,8 @@ def estimate(each: Array, metric: str, *, confidence: float = CONFIDENCE) -> Est
     if (held == held[0]).all():
         hint = "nothing it depends on is left to chance here, and one replication tells all"
         raise UsageError("the metric is the same in every replication", where=metric, given=float(held[0]), hint=hint)
-    mean, low, high = interval(held, confidence=confidence)
+    mean, low, high = student(held)
     return Estimate(metric=metric, value=mean, low=low, high=high, replications=len(held))
-
-
-def interval(values: Array, *, confidence: float = CONFIDENCE) -> tuple[float, float, float]:
-    """Mean and Student's t interval of independent values, NaN left out; with fewer than two the ends are NaN.
-
-    mean ± t(n − 1) · s / √n.
-
-    >>> [round(end, 3) for end in interval(np.array([1.0, 2.0, 3.0]))]
-    [2.0, -0.484, 4.484]
-    """
-    from scipy.special import stdtrit
-
-    held = values[~np.isnan(values)]
-    count = len(held)
-    mean = float(held.mean()) if count else np.nan
-    if count < 2:  # noqa: PLR2004  # one value has no spread
-        return mean, np.nan, np.nan
-    half = float(stdtrit(count - 1, (1.0 + confidence) / 2.0) * held.std(ddof=1) / np.sqrt(count))
-    return mean, mean - half, mean + half
 
 
 def _figure(run: Run, name: str) -> Array:

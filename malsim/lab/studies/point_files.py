@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import MalsimError, UsageError
+from malsim.intervals import student
 from malsim.lab.space.settings import changed
-from malsim.lab.studies.measure import interval, measured_by_running, name_of
+from malsim.lab.studies.measure import measured_by_running, name_of
 from malsim.outputs import writing
 from malsim.sim.record.manifest import constants
 
@@ -50,7 +51,7 @@ class SweepPoint:
             named = ", ".join(f"{name}={value}" for name, value in self.settings.items())
             raise UsageError(str(error), where=f"the point {named}") from error
         rows = [
-            (name_of(metric), *interval(each), int((~np.isnan(each)).sum()))
+            (name_of(metric), *student(each), int((~np.isnan(each)).sum()))
             for metric, each in zip(self.metrics, found, strict=True)
         ]
         frame = pl.DataFrame(rows, orient="row", schema=COLUMNS).with_columns(pl.col("value", "low", "high").fill_nan(None))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from scipy.stats import binomtest
 
 from malsim.errors import UsageError
+from malsim.intervals import wilson
 from malsim.lab.studies.laws.claims import file_of
 from malsim.memory import Memory, Rules, schema, settle
 from malsim.memory.graph.index import scattered
@@ -73,8 +73,9 @@ class RealClaims:
     def accuracy(self, rules: Rules, *, afterwards: Callable[[Memory, Rules], Memory] | None = None) -> dict[str, float]:
         """The share of questions answered rightly under rules, with its 95 % interval (Wilson)."""
         right = self.judged(rules, afterwards=afterwards)["right"]
-        low, high = binomtest(int(right.sum()), len(right)).proportion_ci(method="wilson")
-        return {"accuracy": float(right.sum()) / len(right), "low": float(low), "high": float(high)}
+        share = float(right.sum()) / len(right)
+        low, high = wilson(share, len(right))
+        return {"accuracy": share, "low": float(low), "high": float(high)}
 
     def voted(self, objects: pl.Series | None = None) -> pl.DataFrame:
         """What the majority answers: the value most claims gave, the earliest of equals, with its share as probability."""

@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import UsageError
+from malsim.intervals import CONFIDENCE, student
 from malsim.lab.space.given import scenario_of
-from malsim.lab.studies.measure import CONFIDENCE, Estimate, estimate, interval, label_of, measured_by_running, name_of
+from malsim.lab.studies.measure import Estimate, estimate, label_of, measured_by_running, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -271,13 +272,13 @@ def ends_of(values: Array) -> tuple[float, float, float]:
     [2.0, -1.004, 5.004]
     """
     held = values[~np.isnan(values)]
-    mean, low, high = interval(held, confidence=STOPPED_EARLY if len(held) < PATIENCE else CONFIDENCE)
+    mean, low, high = student(held, confidence=STOPPED_EARLY if len(held) < PATIENCE else CONFIDENCE)
     if _share(held):
         return mean, *_exact(int(held.sum()), len(held))
     size = skewness(held)
     if abs(size) <= SKEWED:
         return mean, low, high
-    mean, low, high = interval(held, confidence=STOPPED)
+    mean, low, high = student(held, confidence=STOPPED)
     count, gamma = len(held), INFLATED * size
     reach = (high - low) / 2.0 / float(held.std(ddof=1))
     moved = [3.0 / gamma * (np.cbrt(1.0 + gamma * (end - gamma / (6.0 * count))) - 1.0) for end in (reach, -reach)]

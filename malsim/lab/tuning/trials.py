@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.intervals import ends
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
@@ -70,8 +72,7 @@ def bootstrapped(tries: Sequence[Sequence[Sequence[Array]]], *, worst: bool, see
 
 def triple(value: float, spread: NDArray[np.float64]) -> Triple:
     """A value with the 2.5 % to 97.5 % range of its resamples."""
-    low, high = np.quantile(spread, [0.025, 0.975])
-    return value, float(low), float(high)
+    return value, *ends(spread)
 
 
 def _worst(table: Array, chosen: NDArray[np.int64]) -> Array:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.intervals import wilson
 from malsim.plot.style import COLOURS, GREY, dress, sheet
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["reliability"]
 
 BINS = 15
-Z = 1.959963984540054
 
 
 def reliability(answers: pl.DataFrame, *, title: str = "") -> Sheet:
@@ -31,7 +31,7 @@ def reliability(answers: pl.DataFrame, *, title: str = "") -> Sheet:
     held = count > 0
     mean = np.bincount(place, weights=probability, minlength=BINS)[held] / count[held]
     share = np.bincount(place, weights=right, minlength=BINS)[held] / count[held]
-    low, high = _wilson(share, count[held])
+    low, high = wilson(share, count[held])
     figure = sheet(5.6, 5.6)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[4, 1])
     upper.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--", label="as often as it says")
@@ -51,13 +51,3 @@ def reliability(answers: pl.DataFrame, *, title: str = "") -> Sheet:
     dress(lower, x="effective of the answer, read as a probability (0 to 1)", y="answers")
     lower.set_xlim(0, 1)
     return figure
-
-
-def _wilson(
-    share: np.ndarray[tuple[int], np.dtype[np.float64]], count: np.ndarray[tuple[int], np.dtype[np.int64]]
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], np.ndarray[tuple[int], np.dtype[np.float64]]]:
-    """The Wilson interval of a share, which stays within 0 and 1."""
-    scale = 1.0 + Z**2 / count
-    middle = (share + Z**2 / (2 * count)) / scale
-    half = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2)) / scale
-    return np.minimum(middle - half, share), np.maximum(middle + half, share)

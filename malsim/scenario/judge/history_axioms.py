@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import ScenarioError
-from malsim.scenario.properties.verdict import Margin, Verdict, wilson
+from malsim.intervals import wilson
+from malsim.scenario.properties.verdict import Margin, Verdict
 from malsim.scenario.properties.witness import Witness
 
 if TYPE_CHECKING:
@@ -155,6 +156,6 @@ def check_axiom(name: str, history: Recorded) -> Verdict:
     count = int(holds.sum())
     return Verdict(
         passed=bool(holds.all()), property=f"axiom {name}: {sentence}", share=1.0, held=count / len(holds),
-        interval=wilson(count, len(holds)),
+        interval=wilson(count / len(holds), len(holds)),
         margin=Margin(replications=each["rep"].to_numpy().astype(np.int64), each=margins + 0.0, holds=holds, witness=seen),
     )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.errors import ScenarioError
+from malsim.intervals import student
 from malsim.scenario.judge.checks import value_of
 from malsim.scenario.judge.series_metrics import measure
 from malsim.scenario.properties.margins import Margins
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.scenario.properties import Trace
 
 __all__ = ["Estimate", "estimate"]
-
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,13 +44,10 @@ class Estimate:
     @property
     def interval(self) -> tuple[float, float] | None:
         """The mean's 95 % interval."""
-        from scipy.stats import t
-
-        count = len(self.each)
-        if count == 1 or not np.isfinite(self.each).all():
+        if len(self.each) == 1 or not np.isfinite(self.each).all():
             return None
-        reach = t.ppf((1 + CONFIDENCE) / 2, count - 1) * self.each.std(ddof=1) / np.sqrt(count)
-        return self.mean - float(reach), self.mean + float(reach)
+        _, low, high = student(self.each)
+        return low, high
 
     @property
     def ends(self) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.errors import ScenarioError
+from malsim.intervals import wilson
 from malsim.scenario.properties.formula import reach
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from malsim.scenario.properties.formula import Formula
     from malsim.sim.record.run_data import RunFrames
 
-__all__ = ["Margin", "Property", "Verdict", "check", "wilson"]
+__all__ = ["Margin", "Property", "Verdict", "check"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -186,20 +187,6 @@ def check(said: str | Formula, run: RunFrames | Trace, *, share: float = 1.0) ->
         property=wanted.text,
         share=share,
         held=count / total,
-        interval=wilson(count, total),
+        interval=wilson(count / total, total),
         margin=margin,
     )
-
-
-def wilson(count: int, total: int, *, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a share, between 0 and 1.
-
-    Source: Wilson, Probable inference, 1927.
-
-    >>> [round(end, 4) for end in wilson(95, 100)]
-    [0.8882, 0.9785]
-    """
-    from scipy.stats import binomtest
-
-    interval = binomtest(count, total).proportion_ci(confidence, method="wilson")
-    return float(interval.low), float(interval.high)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.intervals import ends, student
 from malsim.sim.draws import Draws
 from malsim.sim.record.scoring import BINS, CLIPPED
 
@@ -142,24 +143,12 @@ def metrics(run: RunData) -> pl.DataFrame:
     each = by_replication(run)
     for name, meaning in METRICS.items():
         if name in each:
-            rows.append((name, *_interval(each[name]), meaning))
+            rows.append((name, *student(each[name]), int((~np.isnan(each[name])).sum()), meaning))
         elif name in pooled:
             rows.append((name, *pooled[name], meaning))
     kinds = {"metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "replications": pl.Int64}
     frame = pl.DataFrame(rows, schema=kinds | {"meaning": pl.String}, orient="row")
     return frame.with_columns(pl.col("value", "low", "high").fill_nan(None))
-
-
-def _interval(values: Array) -> tuple[float, float, float, int]:
-    from scipy.special import stdtrit
-
-    held = values[~np.isnan(values)]
-    count = len(held)
-    mean = float(held.mean()) if count else np.nan
-    if count < 2:  # noqa: PLR2004  # one replication has no spread
-        return mean, np.nan, np.nan, count
-    half = float(stdtrit(count - 1, 0.975) * held.std(ddof=1) / np.sqrt(count))
-    return mean, mean - half, mean + half, count
 
 
 def _share(part: Array, whole: Array) -> Array:
@@ -222,8 +211,7 @@ def _pooled(final_scores: FinalScores, seed: int) -> dict[str, tuple[float, floa
         gaps, counts = _bins(final_scores.rep, probability, final_scores.true, size)
         value = float(form(gaps.sum(axis=0)[None], counts.sum(axis=0)[None])[0])
         spread = form(weight @ gaps, weight @ counts)
-        low, high = np.quantile(spread, [0.025, 0.975]) if size > 1 else (np.nan, np.nan)
-        found[name] = (value, float(low), float(high), size)
+        found[name] = (value, *(ends(spread) if size > 1 else (np.nan, np.nan)), size)
     return found
 
 

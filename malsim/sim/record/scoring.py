@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.intervals import ends
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -42,8 +44,8 @@ def score(probability: NDArray[np.float64] | None, right: NDArray[np.bool_], *, 
     if probability is None:
         known = score(right.astype(np.float64), right, seed=seed)
         rest = dict.fromkeys(METRICS[1:], float("nan"))
-        ends = dict.fromkeys(METRICS[1:], (float("nan"), float("nan")))
-        return Score(count, known.value | rest, known.interval | ends)
+        unknown = dict.fromkeys(METRICS[1:], (float("nan"), float("nan")))
+        return Score(count, known.value | rest, known.interval | unknown)
     one = metrics(probability, right, np.ones((1, count)))
     draws = np.random.Generator(np.random.Philox(key=seed))
     parts = [
@@ -51,14 +53,10 @@ def score(probability: NDArray[np.float64] | None, right: NDArray[np.bool_], *, 
         for _ in range(RESAMPLES // _CHUNK)
     ]
     spread = {name: np.concatenate([part[name] for part in parts]) for name in METRICS}
-    low_high = {
-        name: np.nanquantile(values, [0.025, 0.975]) if np.isfinite(values).any() else (np.nan, np.nan)
-        for name, values in spread.items()
-    }
     return Score(
         count,
         {name: float(one[name][0]) for name in METRICS},
-        {name: (float(low), float(high)) for name, (low, high) in low_high.items()},
+        {name: ends(values) for name, values in spread.items()},
     )
 
 

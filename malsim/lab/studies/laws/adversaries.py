@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.intervals import student
 from malsim.sim import bench
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.scenario import Scenario
@@ -53,9 +54,8 @@ def adversary_table(*, laws: Sequence[str] = LAWS, replications: int = 5, seed: 
     for world, writers in WORLDS.items():
         for law in laws:
             found = told_right(writers, law, replications=replications, seed=seed)
-            half = 1.96 * float(found.std(ddof=1)) / len(found) ** 0.5 if len(found) > 1 else float("nan")
-            mean = float(found.mean())
-            rows.append({"world": world, "law": law, "accuracy": mean, "low": mean - half, "high": mean + half})
+            mean, low, high = student(found)
+            rows.append({"world": world, "law": law, "accuracy": mean, "low": low, "high": high})
     return pl.DataFrame(rows)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import UsageError
+from malsim.intervals import ends, resamples
 from malsim.lab.studies.laws.claims import read_folder
 from malsim.lab.studies.laws.replayed import replay_law
 from malsim.lab.studies.laws.stream import Stream, arrived
@@ -114,16 +115,14 @@ def _means(answers: Answers, metric: str, seed: int) -> dict[str, Array]:
     """The mean score of each law: of all questions first, then of each draw of them."""
     losses = np.stack([answers.losses(law, metric) for law in answers.right])
     count = losses.shape[1]
-    draws = np.random.Generator(np.random.Philox(key=seed))
-    weight = draws.multinomial(count, np.full(count, 1.0 / count), size=RESAMPLES) / count
+    weight = resamples(count, RESAMPLES, seed=seed) / count
     means = np.concatenate([losses.mean(axis=1, keepdims=True), losses @ weight.T], axis=1)
     return dict(zip(answers.right, means, strict=True))
 
 
 def _interval(draws: Array, name: str) -> dict[str, float]:
-    low, high = np.quantile(draws[1:], [0.025, 0.975])
     names = (name or "value", f"{name}_low".lstrip("_"), f"{name}_high".lstrip("_"))
-    return dict(zip(names, (float(draws[0]), float(low), float(high)), strict=True))
+    return dict(zip(names, (float(draws[0]), *ends(draws[1:])), strict=True))
 
 
 def reliability_table(sets: Sequence[Answers]) -> pl.DataFrame:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.intervals import ends, resamples
 from malsim.outputs import folder_of_files
 from malsim.sim.record.scoring import squared_error
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["LawTable", "law_rows"]
 
 RESAMPLES = 1_000
-TRUTH_MAY_RETURN = "truth may return: share of returned truths believed"
-ECHO_MUST_NOT_WIN = "an echo must not win: share right among gossip"
 SCHEMA = {
     "data": pl.String, "law": pl.String, "metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
     "n": pl.Int64, "difference": pl.Float64, "difference_low": pl.Float64, "difference_high": pl.Float64,
@@ -119,13 +118,13 @@ def law_rows(answers: Mapping[str, pl.DataFrame], questions: pl.DataFrame, *, da
         for metric, (values, of) in measures.items():
             draws = resamples.means(values, of)
             row = {"data": data, "law": law, "metric": metric, "value": float(values[of].mean()), "n": int(of.sum())}
-            row |= dict(zip(("low", "high"), _interval(draws), strict=True))
+            row |= dict(zip(("low", "high"), ends(draws), strict=True))
             base = first.setdefault(metric, (values, draws))
             if base[0] is not values:
                 row["difference"] = float(values[of].mean() - base[0][of].mean())
-                row |= dict(zip(("difference_low", "difference_high"), _interval(draws - base[1]), strict=True))
+                row |= dict(zip(("difference_low", "difference_high"), ends(draws - base[1]), strict=True))
             rows.append(row)
-    return pl.DataFrame(rows, schema=SCHEMA)
+    return pl.DataFrame(rows, schema=SCHEMA).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
 class Resamples:
@@ -134,8 +133,7 @@ class Resamples:
     def __init__(self, objects: pl.Series, seed: int) -> None:
         self._object = objects.rank("dense").to_numpy().astype(np.int64) - 1
         count = int(self._object.max(initial=-1)) + 1
-        draws = np.random.Generator(np.random.Philox(key=seed))
-        self._weight = draws.multinomial(count, np.full(count, 1.0 / max(count, 1)), size=RESAMPLES)
+        self._weight = resamples(count, RESAMPLES, seed=seed)
 
     def means(self, values: Array, of: Array) -> Array:
         """The mean of the marked values in each draw; NaN where a draw holds none."""
@@ -146,10 +144,3 @@ class Resamples:
         sums, counts = self._weight @ total, self._weight @ count
         means: Array = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
         return means
-
-
-def _interval(draws: Array) -> tuple[float | None, float | None]:
-    if not np.isfinite(draws).any():
-        return None, None
-    low, high = np.nanquantile(draws, [0.025, 0.975])
-    return float(low), float(high)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import DataError
-from malsim.lab.tripwire.runs.intervals import Interval, blocks, median_length, rate, run_length, share
+from malsim.lab.tripwire.runs.block_intervals import Interval, blocks, median_length, rate, run_length, share
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

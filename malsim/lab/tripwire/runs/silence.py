@@ -10,7 +10,7 @@ import polars as pl
 
 import ops
 from malsim.lab.tripwire.boolean.statics import acknowledging
-from malsim.lab.tripwire.runs.intervals import Interval, blocks, share
+from malsim.lab.tripwire.runs.block_intervals import Interval, blocks, share
 from malsim.lab.tripwire.runs.recorded_inputs import opened
 
 if TYPE_CHECKING:

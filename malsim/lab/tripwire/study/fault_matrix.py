@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import MalsimError
-from malsim.lab.studies.measure import interval
+from malsim.intervals import student
+from malsim.lab.tripwire.runs.block_intervals import share
 from malsim.lab.tripwire.runs.episode_scores import onsets, spans
-from malsim.lab.tripwire.runs.intervals import share
 from malsim.lab.tripwire.runs.observation import observe
 from malsim.lab.tripwire.study.faulty import FAULTS, faulty
 
@@ -91,7 +91,7 @@ def _paired(differences: Ints) -> tuple[float | None, float | None, float | None
     """The mean of differences with Student's interval; of one, the one alone."""
     if not len(differences):
         return None, None, None
-    mean, low, high = interval(differences.astype(np.float64))
+    mean, low, high = student(differences.astype(np.float64))
     return mean, _known(low), _known(high)
 
 

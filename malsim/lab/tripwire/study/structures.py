@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.lab.tripwire.runs.intervals import run_length
+from malsim.lab.tripwire.runs.block_intervals import run_length
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from malsim.lab.tripwire.runs.intervals import Interval
+    from malsim.lab.tripwire.runs.block_intervals import Interval
 
     Floats = NDArray[np.float64]
 

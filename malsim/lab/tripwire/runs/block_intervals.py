@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from malsim.intervals import kaplan_meier, poisson, wilson
+
 if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.machine import Bools
 
@@ -16,7 +18,6 @@ __all__ = ["Interval", "blocks", "median_length", "rate", "run_length", "share"]
 Floats = NDArray[np.float64]
 LEAST_BLOCKS = 20
 WITHIN_A_TICK = 12**-0.5  # the spread of what is only known to a tick
-Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,8 @@ def share(part: Floats, whole: Floats) -> Interval:
     spread = _spread(part, whole, ratio)
     alike = float((whole > 0).sum()) if len(part) > 1 else float(total)
     trials = min(float(total), ratio * (1 - ratio) / spread) if spread > 0 else min(float(total), alike)
-    centre = (ratio + Z**2 / (2 * trials)) / (1 + Z**2 / trials)
-    half = Z / (1 + Z**2 / trials) * np.sqrt(ratio * (1 - ratio) / trials + Z**2 / (4 * trials**2))
-    low, high = max(0.0, float(centre - half)), min(1.0, float(centre + half))
-    return Interval(ratio, low if part.sum() else 0.0, high, int(total), f"Wilson, {trials:.0f} trials")
+    low, high = wilson(ratio, trials)
+    return Interval(ratio, float(low), float(high), int(total), f"Wilson, {trials:.0f} trials")
 
 
 def rate(count: Floats, exposure: Floats, *, per: float = 1.0) -> Interval:
@@ -79,16 +78,10 @@ def rate(count: Floats, exposure: Floats, *, per: float = 1.0) -> Interval:
         return NONE
     value = total / ticks
     wider = max(1.0, _spread(count, exposure, value) * ticks**2 / total) if total else 1.0
-    low, high = _poisson(total / wider)
+    low, high = poisson(total / wider)
     scale = wider * per / ticks
     how = "Poisson" if wider == 1.0 else f"Poisson, spread × {wider:.2g}"
     return Interval(value * per, low * scale, high * scale, int(total), how)
-
-
-def _poisson(count: float) -> tuple[float, float]:
-    from scipy.special import chdtri
-
-    return (float(chdtri(2 * count, 0.975)) / 2 if count else 0.0), float(chdtri(2 * count + 2, 0.025)) / 2
 
 
 def run_length(length: Floats, ended: Bools) -> Interval:
@@ -110,7 +103,7 @@ def run_length(length: Floats, ended: Bools) -> Interval:
         half = float(stdtrit(runs - 1, 0.975) * max(length.std(ddof=1), WITHIN_A_TICK) / np.sqrt(runs))
         return Interval(mean, max(1.0, mean - half), mean + half, events, "mean")
     watched = float(length.sum())
-    low, high = _poisson(events)
+    low, high = poisson(events)
     upper = watched / low if low else np.inf
     how = f"geometric, {runs - events} of {runs} cut off"
     return Interval(watched / events if events else np.nan, watched / high, upper, events, how)
@@ -126,14 +119,8 @@ def median_length(length: Floats, ended: Bools) -> Interval:
     """
     if not len(length):
         return NONE
-    times = np.unique(length[ended])
-    at_risk = (length[None, :] >= times[:, None]).sum(axis=1)
-    events = (length[None, ended] == times[:, None]).sum(axis=1)
-    survive = np.cumprod(1 - events / at_risk)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = np.cumsum(events / (at_risk * (at_risk - events)))
-        width = Z * np.sqrt(spread) / np.abs(np.log(survive))
-        low, high = survive ** np.exp(width), survive ** np.exp(-width)
+    curve = np.stack(kaplan_meier(length, ended))
+    times, survive, low, high = curve[:, np.isin(curve[0], length[ended])]
     low, high = np.nan_to_num(low), np.where(survive > 0, np.nan_to_num(high), 1 - 0.025 ** (1 / len(length)))
     if 0.025 ** (1 / len(length)) <= 0.5:  # noqa: PLR2004  # too few for the curve's beginning to be above a half
         times, survive, low, high = (
