@@ -61,40 +61,30 @@ def mixed(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
     passes the soft modes (λ near 1) on which steps cell by cell are slow; one column only, and for ceilings at which few
     modes ring. Source: Walker and Ni (2011).
     """
-    known: list[tuple[Array, Array]] = []
-    alike = np.zeros((0, 0))
+    ways: list[Array] = []
+    changes: list[Array] = []
     before = moved = worth
     for made in range(most):
         fresh = loop.step(worth)
         move = fresh - worth
         if made == most - 1 or max(move.max(), -move.min()) <= near:
             return fresh
-        ahead = SHARE * move
-        ahead += worth
+        ahead = worth + SHARE * move
         if made:
-            known = [*known, (ahead - before, move - moved)][-DEPTH:]
-            alike = _joined(alike, [change for _, change in known])
-        worth = ahead.copy()
-        for part, (way, _) in zip(_parts(move, [change for _, change in known], alike), known, strict=True):
+            ways, changes = [*ways, ahead - before][-DEPTH:], [*changes, move - moved][-DEPTH:]
+        before, moved, worth = ahead, move, ahead.copy()
+        for part, way in zip(_parts(move, changes), ways, strict=True):
             worth -= part * way
         np.clip(worth, 0.0, 1.0, out=worth)
-        before, moved = ahead, move
     return worth
 
 
-def _joined(alike: Array, changes: list[Array]) -> Array:
-    """The products of the latest changes with each other, of which all but the last one's are known."""
-    kept = len(changes) - 1
-    joined = np.zeros((len(changes), len(changes)))
-    joined[:kept, :kept] = alike[len(alike) - kept :, len(alike) - kept :]
-    joined[kept] = joined[:, kept] = [np.einsum("i,i->", changes[kept], each) for each in changes]
-    return joined
-
-
-def _parts(move: Array, changes: list[Array], alike: Array) -> list[float]:
-    """How much of each change makes up a move best, by least squares; `alike` are the changes' products with each other."""
-    along_move = np.array([np.einsum("i,i->", one, move) for one in changes])
-    found: list[float] = np.linalg.lstsq(alike, along_move, rcond=ALIKE)[0].tolist() if changes else []
+def _parts(move: Array, changes: list[Array]) -> list[float]:
+    """How much of each change makes up a move best, by least squares."""
+    if not changes:
+        return []
+    alike = [[np.einsum("i,i->", one, other) for other in changes] for one in changes]
+    found: list[float] = np.linalg.lstsq(alike, [np.einsum("i,i->", one, move) for one in changes], rcond=ALIKE)[0].tolist()
     return found
 
 

@@ -16,52 +16,11 @@ if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
     from malsim.memory.rules import Formula
 
-__all__ = ["LARGE", "Array", "Joined", "TickLoop", "along"]
+__all__ = ["LARGE", "Array", "TickLoop", "along"]
 
 Array = NDArray[np.float64]
 NUDGE = 1e-6
 LARGE = 10_000
-
-
-@dataclass(frozen=True)
-class Joined:
-    """Two rows a cell, of what supports it and of what challenges it: one product gives both masses.
-
-    A cell's entries follow each other, so that its row of the Jacobian is these, scaled; no two matrices are added.
-
-    >>> one, two = (sparse.csr_array(np.array(each)) for each in ([[0.0, 2.0], [0.0, 0.0]], [[0.0, 3.0], [1.0, 0.0]]))
-    >>> Joined.of(one, two, np.array([1, 0]), np.float32).rows.toarray().tolist()
-    [[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [3.0, 0.0]]
-    """
-
-    rows: sparse.csr_array
-
-    @classmethod
-    def of(
-        cls, support: sparse.csr_array, challenge: sparse.csr_array, order: NDArray[np.int64], kind: type[np.floating[Any]]
-    ) -> Joined:
-        """From two matrices of one shape (cells, cells); the cells in another order, in numbers of another precision."""
-        data = np.concatenate([support.data, challenge.data], dtype=kind, casting="same_kind")
-        indices = np.concatenate([support.indices, challenge.indices])
-        starts = np.concatenate([support.indptr, challenge.indptr[1:] + support.indptr[-1]])
-        below = sparse.csr_array((data, indices, starts), shape=(2 * len(order), len(order)))
-        rows = below[np.stack([order, order + len(order)], axis=1).ravel()]
-        place = np.empty(len(order), dtype=np.int32)
-        place[order] = np.arange(len(order), dtype=np.int32)
-        return cls(sparse.csr_array((rows.data, place.take(rows.indices), rows.indptr), shape=rows.shape))
-
-    def masses(self, worth: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Support and challenge mass of every cell."""
-        summed: NDArray[Any] = self.rows @ worth
-        return summed[::2], summed[1::2]
-
-    def jacobian(self, up: NDArray[Any], down: NDArray[Any]) -> sparse.csr_array:
-        """diag(up) · S + diag(down) · C, in which a source that does both to one cell has two entries."""
-        slopes = np.repeat(np.stack([up, down], axis=1).ravel(), np.diff(self.rows.indptr))
-        entries = slopes * self.rows.data, self.rows.indices.copy(), self.rows.indptr[::2].copy()
-        made = sparse.csr_array(entries, shape=(len(up), len(up)))
-        made.eliminate_zeros()
-        return made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +31,7 @@ class TickLoop:
 
     `support` (S) and `challenge` (C) are sparse, targets by sources, weights ≥ 0; `start` is where cells begin, at
     stated · factor. Writers' factors are held at what one tick of the memory gives them. Ceilings may pass the bound that
-    rules set them, and may be arrays: worth of shape (cells, n) is n loops at once, with n ceilings. `joined` is both
-    matrices as one, where that pays.
+    rules set them, and may be arrays: worth of shape (cells, n) is n loops at once, with n ceilings.
     """
 
     stated: Array
@@ -87,7 +45,6 @@ class TickLoop:
     damping: float
     from_stated: bool
     formula: Formula | None
-    joined: Joined | None = None
 
     @classmethod
     def of(cls, memory: Memory, rules: Rules) -> TickLoop:
@@ -113,25 +70,22 @@ class TickLoop:
         )
 
     def arranged(self, order: NDArray[np.int64], kind: type[np.floating[Any]]) -> TickLoop:
-        """The same loop with its cells in another order, in numbers of another precision, and its matrices joined."""
-        joined = Joined.of(self.support, self.challenge, order, kind)
+        """The same loop with its cells in another order, in numbers of another precision."""
+        support, challenge = (each.astype(kind)[order][:, order] for each in (self.support, self.challenge))
         return replace(
             self,
             stated=self.stated[order].astype(kind),
             factor=self.factor[order].astype(kind),
             active=self.active[order],
             start=self.start[order].astype(kind),
-            support=joined.rows[::2],
-            challenge=joined.rows[1::2],
-            joined=joined,
+            support=sparse.csr_array(support),
+            challenge=sparse.csr_array(challenge),
         )
 
     def masses(self, worth: Array) -> tuple[Array, Array]:
         """Support and challenge mass, from effective or stated as the rules say."""
         if self.from_stated:
             worth = np.broadcast_to(along(self.stated, worth), worth.shape)
-        if self.joined is not None:
-            return self.joined.masses(worth)
         return self.support @ worth, self.challenge @ worth
 
     def worth(self, support: Array, challenge: Array) -> Array:
@@ -171,8 +125,6 @@ class TickLoop:
     def jacobian(self, worth: Array) -> sparse.csr_array:
         """∂f/∂e at a point, sparse: diag(∂f/∂support) · S + diag(∂f/∂challenge) · C."""
         _, up, down = self.slopes(worth)
-        if self.joined is not None:
-            return self.joined.jacobian(up, down)
         made = sparse.csr_array(_scaled(self.support, up) + _scaled(self.challenge, down))
         made.eliminate_zeros()
         return made

@@ -166,7 +166,6 @@ def _upright(vectors: NDArray[np.complex128]) -> Array:
 Single = NDArray[np.float32]
 POWERS, STRIDE, SPAN = 48, 6, 12
 TINY, KEPT = 1e-6, 0.7
-MANY = 65_535
 
 
 def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWERS) -> tuple[float, NDArray[np.complex64]]:
@@ -181,7 +180,7 @@ def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWE
     >>> round(growth(sparse.csr_array(np.array([[0.0, -0.5], [-0.5, 0.0]])))[0], 6)
     0.5
     """
-    order, matrix = _by_count(matrix)
+    matrix = sparse.csr_array(matrix.astype(np.float32, copy=False))
 
     def grown(vector: Single) -> Single:
         fresh: Single = matrix @ vector
@@ -198,19 +197,7 @@ def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWE
         vector /= sizes[stride]
     value, mode = _ritz(grown, vector)
     rate = float(np.exp(np.log(sizes[len(sizes) // 2 :]).mean() / STRIDE))
-    own = np.empty(len(order), dtype=np.complex64)
-    own[order] = mode if abs(value) >= rate else vector
-    return max(abs(value), rate), own
-
-
-def _by_count(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], sparse.csr_array]:
-    """Rows and columns by how many entries a row has, as in `Path`, and in single precision."""
-    order = np.argsort(np.minimum(np.diff(matrix.indptr), MANY).astype(np.uint16), kind="stable")
-    place = np.empty(len(order), dtype=np.int32)
-    place[order] = np.arange(len(order))
-    rows = matrix[order]
-    entries = rows.data.astype(np.float32, copy=False), place.take(rows.indices), rows.indptr
-    return order, sparse.csr_array(entries, shape=matrix.shape)
+    return max(abs(value), rate), mode if abs(value) >= rate else vector.astype(np.complex64)
 
 
 def scatter(size: int) -> Array:
