@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import html
 from typing import TYPE_CHECKING
+
+from malsim.report.page_parts import image, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,17 +25,16 @@ def law_page(frame: pl.DataFrame, picture: bytes, *, title: str, left_out: Itera
     """The page: the figure (a PNG), what was not asked, and every row of the table."""
     head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in COLUMNS)
     rows = "".join("<tr>" + "".join(_cell(row[name]) for name in COLUMNS) + "</tr>" for row in frame.to_dicts())
-    notes = "".join(f"<p>Skipped: {html.escape(line)}</p>" for line in left_out)
+    notes = "".join(f"<p>Skipped: {text(line)}</p>" for line in left_out)
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        f"<style>{STYLE}</style></head><body><h1>Laws side by side</h1><p>{html.escape(title)}. Intervals are 95 %; "
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{text(title)}</title>'
+        f"<style>{STYLE}</style></head><body><h1>Laws side by side</h1><p>{text(title)}. Intervals are 95 %; "
         "differences are from the first law, paired.</p>"
-        f'<img alt="a panel a metric, a row a law" src="data:image/png;base64,{base64.b64encode(picture).decode()}">'
-        f"{notes}<table><tr>{head}</tr>{rows}</table></body></html>\n"
+        f"{image(picture, alt='a panel a metric, a row a law')}{notes}<table><tr>{head}</tr>{rows}</table></body></html>\n"
     )
 
 
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return f'<td class="number">{value:.4f}</td>'
-    return f"<td>{'' if value is None else html.escape(str(value))}</td>"
+    return f"<td>{'' if value is None else text(str(value))}</td>"

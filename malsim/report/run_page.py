@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from importlib import resources
@@ -14,6 +13,7 @@ import polars as pl
 
 from malsim.errors import MalsimError
 from malsim.plain_text import shown
+from malsim.report.page_parts import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,15 +52,15 @@ def run_page(run: Run) -> str:
         "reasons": _reasons(run, rep, times, shapes, notes),
         "events": events.head(MOST_EVENTS).rows(),
     }
-    text = resources.files("malsim.report").joinpath("run.html").read_text(encoding="utf-8")
+    template = resources.files("malsim.report").joinpath("run.html").read_text(encoding="utf-8")
     script = resources.files("malsim.report").joinpath("run.js").read_text(encoding="utf-8")
     facts = f"{run.scenario.days:g} days, seed {run.scenario.seed}, " + (
         f"replication {rep}" if run.cells.height or run.signals.height else f"{run.scenario.replications} replications"
     )
-    return Template(text).substitute(
-        name=_text(run.scenario.name),
-        why=_text(run.scenario.why),
-        facts=_text("; ".join([facts, *notes])),
+    return Template(template).substitute(
+        name=text(run.scenario.name),
+        why=text(run.scenario.why),
+        facts=text("; ".join([facts, *notes])),
         data=json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
         script=script,
     )
@@ -173,7 +173,3 @@ def _moves(values: list[float | None]) -> list[int]:
             places.append(place)
             last = value
     return places
-
-
-def _text(text: str) -> str:
-    return html.escape(shown(text))

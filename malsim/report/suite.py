@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 from importlib import resources
 from string import Template
 from typing import TYPE_CHECKING
 
-from malsim.plain_text import shown
 from malsim.plot.runs.checked import checked
+from malsim.report.page_parts import image, png, text
 from malsim.scenario.judge.suite_summary import details
 from malsim.scenario.picture import picture
 
@@ -40,7 +38,7 @@ def report(suite: Suite) -> str:
     counts = " ".join(f'<span class="{status}">{suite.count(status)} {word}</span>' for status, word in WORDS.items())
     page = Template(resources.files("malsim.report").joinpath("suite.html").read_text(encoding="utf-8"))
     links = "".join(
-        f"<li>{_mark(judged.status)} <a href='#{_anchor(judged)}'>{_text(judged.scenario.name)}</a></li>" for judged in order
+        f"<li>{_mark(judged.status)} <a href='#{_anchor(judged)}'>{text(judged.scenario.name)}</a></li>" for judged in order
     )
     return page.substitute(counts=counts, links=links, unread="\n".join(unread), sections="\n".join(sections))
 
@@ -59,17 +57,14 @@ def _section(judged: Judged, suite: Suite, rows: list[tuple[Judged, Outcome]], f
     if judged.error:
         failures.append(_failure("error", scenario.name, [judged.error]))
     drawn = figures.get(scenario.path or scenario.name)
-    image = ""
-    if drawn:
-        data = base64.b64encode(drawn).decode()
-        image = f'<img alt="the values checked over time" src="data:image/png;base64,{data}">'
+    figure = image(drawn, alt="the values checked over time") if drawn else ""
     last = scenario.first + scenario.replications - 1
     facts = f"seed {scenario.seed}, {scenario.days:g} days, replications {scenario.first} to {last}"
     head = "<tr><th></th><th>check</th><th>asked</th><th>margin</th><th>said</th></tr>"
     return (
-        f'<section id="{_anchor(judged)}"><h2>{_mark(judged.status)} {_text(scenario.name)}</h2><p>{_text(scenario.why)}</p>'
-        f'<p class="facts">{_text(scenario.path)} · {_text(facts)}</p>'
-        f"<div class='wide'><table>{head}{table}</table></div>{''.join(failures)}{image}</section>"
+        f'<section id="{_anchor(judged)}"><h2>{_mark(judged.status)} {text(scenario.name)}</h2><p>{text(scenario.why)}</p>'
+        f'<p class="facts">{text(scenario.path)} · {text(facts)}</p>'
+        f"<div class='wide'><table>{head}{table}</table></div>{''.join(failures)}{figure}</section>"
     )
 
 
@@ -78,26 +73,22 @@ def _row(outcome: Outcome) -> str:
     said = outcome.said.partition("\n")[0]
     cells = (
         _mark(outcome.status),
-        _text(outcome.check.name),
-        f"<code>{_text(outcome.check.property)}</code>",
+        text(outcome.check.name),
+        f"<code>{text(outcome.check.property)}</code>",
         margin,
-        _text(said),
+        text(said),
     )
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
 def _failure(status: str, name: str, lines: list[str]) -> str:
-    return f'<div class="told {status}"><b>{_text(name)}</b><pre>{_text(chr(10).join(lines))}</pre></div>'
+    return f'<div class="told {status}"><b>{text(name)}</b><pre>{text(chr(10).join(lines))}</pre></div>'
 
 
 def _figure(judged: Judged) -> bytes | None:
     seen = picture(judged)
     drawn = seen and checked(seen.lines, seen.regions, seen.tubes, seen.events, seen.witnesses)
-    if not drawn:
-        return None
-    held = io.BytesIO()
-    drawn.savefig(held, format="png", dpi=RESOLUTION)
-    return held.getvalue()
+    return png(drawn, dpi=RESOLUTION) if drawn else None
 
 
 def _anchor(judged: Judged) -> str:
@@ -108,7 +99,3 @@ def _anchor(judged: Judged) -> str:
 
 def _mark(status: Status) -> str:
     return f'<span class="{status}">{WORDS[status]}</span>'
-
-
-def _text(text: str) -> str:
-    return html.escape(shown(text))

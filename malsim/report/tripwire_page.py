@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import html
-import io
 from importlib import resources
 from string import Template
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.plain_text import shown
+from malsim.report.page_parts import image, png, text
 from malsim.report.tripwire_text import between, figure
 
 if TYPE_CHECKING:
@@ -26,14 +23,13 @@ RESOLUTION = 110
 
 def page(drawn: Sheet, sections: Iterable[str], *, verdict: str, **heads: str) -> str:
     """The page: name, why and facts of `heads`, the verdict on its silence, the figure, then every table."""
-    held = io.BytesIO()
-    drawn.savefig(held, format="png", dpi=RESOLUTION)
     verdict, _, watched = verdict.partition("\n")
-    text = resources.files("malsim.report").joinpath("tripwire.html").read_text(encoding="utf-8")
-    return Template(text).substitute(
-        {name: _text(words) for name, words in heads.items()}, verdict=_text(verdict),
-        watched=_text(watched), mood="good" if verdict.startswith("alive") else "bad",
-        figure=base64.b64encode(held.getvalue()).decode(), sections="\n".join(sections),
+    drawing = image(png(drawn, dpi=RESOLUTION), alt="timeline, truth table, operating points, mutants and faults")
+    template = resources.files("malsim.report").joinpath("tripwire.html").read_text(encoding="utf-8")
+    return Template(template).substitute(
+        {name: text(words) for name, words in heads.items()}, verdict=text(verdict),
+        watched=text(watched), mood="good" if verdict.startswith("alive") else "bad",
+        figure=drawing, sections="\n".join(sections),
     )  # fmt: skip
 
 
@@ -65,7 +61,7 @@ def truth_table(card: str, untold: str) -> str:
     """The truth table as text, or why there is none."""
     if not card:
         return section("Truth table", [], [], none=untold or "it has no Boolean part")
-    return f"<section><h2>Truth table</h2><p class='facts'>* decides</p><pre>{_text(card)}</pre></section>"
+    return f"<section><h2>Truth table</h2><p class='facts'>* decides</p><pre>{text(card)}</pre></section>"
 
 
 def coverage(found: pl.DataFrame, covered: float | None) -> str:
@@ -116,16 +112,12 @@ def section(
     """A heading with a table; `none` where it has no rows, `marks` the classes of cells by their text."""
     rows = list(rows)
     if not rows:
-        return f"<section><h2>{_text(title)}</h2><p>{_text(none or 'nothing')}</p></section>"
-    head = "".join(f"<th>{_text(name)}</th>" for name in heads)
+        return f"<section><h2>{text(title)}</h2><p>{text(none or 'nothing')}</p></section>"
+    head = "".join(f"<th>{text(name)}</th>" for name in heads)
     body = "".join("<tr>" + "".join(_cell(cell, marks or {}) for cell in row) + "</tr>" for row in rows)
-    return f"<section><h2>{_text(title)}</h2><div class='wide'><table><tr>{head}</tr>{body}</table></div></section>"
+    return f"<section><h2>{text(title)}</h2><div class='wide'><table><tr>{head}</tr>{body}</table></div></section>"
 
 
 def _cell(cell: object, marks: dict[str, str]) -> str:
     mark = marks.get(str(cell))
-    return f"<td class='{mark}'>{_text(str(cell))}</td>" if mark else f"<td>{_text(str(cell))}</td>"
-
-
-def _text(text: str) -> str:
-    return html.escape(shown(text))
+    return f"<td class='{mark}'>{text(str(cell))}</td>" if mark else f"<td>{text(str(cell))}</td>"

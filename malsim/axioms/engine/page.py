@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom
@@ -10,6 +9,7 @@ from malsim.axioms.engine.events import told
 from malsim.axioms.engine.show import replayed
 from malsim.axioms.engine.witness_svg import picture
 from malsim.outputs import save_text
+from malsim.report.page_parts import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,11 +55,10 @@ def write_page(found: Matrix, subjects: Sequence[Subject], path: str | Path) -> 
 
 def _table(found: Matrix) -> str:
     heads = "".join(
-        f"<th class='axiom' title='{escape(find_axiom(axiom).sentence, quote=True)}'><span>{axiom}</span></th>"
-        for axiom in found.axioms
+        f"<th class='axiom' title='{text(find_axiom(axiom).sentence)}'><span>{axiom}</span></th>" for axiom in found.axioms
     )
     rows = "".join(
-        f"<tr><th class='law'>{escape(law)}</th>{''.join(_cell(found.at(law, axiom)) for axiom in found.axioms)}</tr>"
+        f"<tr><th class='law'>{text(law)}</th>{''.join(_cell(found.at(law, axiom)) for axiom in found.axioms)}</tr>"
         for law in found.laws
     )
     return f"<div class='wide'><table><tr><th class='law'></th>{heads}</tr>{rows}</table></div>"
@@ -69,19 +68,19 @@ def _cell(one: AxiomVerdict) -> str:
     kind, mark = MARKS[one.verdict]
     shown = f"<a href='#{_anchor(one)}'>{mark}</a>" if one.verdict == BROKEN else mark
     said = f"{one.law}, {one.axiom}: {one.verdict}. {one.said}"
-    return f"<td class='{kind}' title='{escape(said, quote=True)}'>{shown}</td>"
+    return f"<td class='{kind}' title='{text(said)}'>{shown}</td>"
 
 
 def _section(one: AxiomVerdict, subject: Subject) -> str:
     return (
-        f"<section id='{_anchor(one)}'><h2>{escape(one.law)}: {one.axiom}</h2>"
-        f"<p>{escape(find_axiom(one.axiom).sentence)}</p>"
-        f"<p><b>{escape(one.said)}.</b></p><div class='wide'>{picture(subject, one.witness)}</div>"
-        f"<pre>{escape(told(one.witness))}</pre>"
-        f"<details><summary>show it again</summary><pre>{escape(replayed(one))}</pre></details>"
+        f"<section id='{_anchor(one)}'><h2>{text(one.law)}: {one.axiom}</h2>"
+        f"<p>{text(find_axiom(one.axiom).sentence)}</p>"
+        f"<p><b>{text(one.said)}.</b></p><div class='wide'>{picture(subject, one.witness)}</div>"
+        f"<pre>{text(told(one.witness))}</pre>"
+        f"<details><summary>show it again</summary><pre>{text(replayed(one))}</pre></details>"
         "<p><a href='#top'>back to the table</a></p></section>"
     )
 
 
 def _anchor(one: AxiomVerdict) -> str:
-    return escape(f"{one.law}--{one.axiom}".replace(":", "-").replace(".", "-"), quote=True)
+    return text(f"{one.law}--{one.axiom}".replace(":", "-").replace(".", "-"))

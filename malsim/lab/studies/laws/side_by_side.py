@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from malsim.intervals import ends, resamples
+from malsim.memory.graph.arrays import ratio
 from malsim.outputs import folder_of_files
 from malsim.sim.record.scoring import squared_error
 
@@ -69,15 +69,15 @@ class LawTable:
     def write(self, folder: Path) -> list[Path]:
         """Write laws.parquet, laws.json, laws.png and laws.html; returns the paths."""
         from malsim.report.law_page import law_page
+        from malsim.report.page_parts import png
 
         paths = [folder / f"laws.{ending}" for ending in ("parquet", "json", "png", "html")]
-        drawn = io.BytesIO()
-        self.figure().savefig(drawn, format="png", dpi=130)
-        page = law_page(self.frame, drawn.getvalue(), title=self.title, left_out=self.left_out)
+        drawn = png(self.figure(), dpi=130)
+        page = law_page(self.frame, drawn, title=self.title, left_out=self.left_out)
         with folder_of_files(folder) as place:
             self.frame.write_parquet(place / paths[0].name)
             (place / paths[1].name).write_text(self.json() + "\n", encoding="utf-8")
-            (place / paths[2].name).write_bytes(drawn.getvalue())
+            (place / paths[2].name).write_bytes(drawn)
             (place / paths[3].name).write_text(page, encoding="utf-8")
         return paths
 
@@ -141,6 +141,4 @@ class Resamples:
         total, count = (
             np.bincount(self._object[of], part[of], minlength=objects) for part in (values, np.ones(len(values)))
         )
-        sums, counts = self._weight @ total, self._weight @ count
-        means: Array = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
-        return means
+        return ratio(self._weight @ total, self._weight @ count)

@@ -1,0 +1,36 @@
+"""What every page is made of: text that is safe to show, figures as PNG inside the page."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from typing import TYPE_CHECKING
+
+from malsim.plain_text import shown
+
+if TYPE_CHECKING:
+    from malsim.plot.style import Sheet
+
+__all__ = ["image", "png", "text"]
+
+
+def text(words: str) -> str:
+    """Words of others as HTML: credentials withheld, marks escaped.
+
+    >>> text("a < b")
+    'a &lt; b'
+    """
+    return html.escape(shown(words))
+
+
+def png(figure: Sheet, *, dpi: int) -> bytes:
+    """The figure as PNG."""
+    held = io.BytesIO()
+    figure.savefig(held, format="png", dpi=dpi)
+    return held.getvalue()
+
+
+def image(drawn: bytes, *, alt: str) -> str:
+    """The tag of a PNG that stands inside the page."""
+    return f'<img alt="{text(alt)}" src="data:image/png;base64,{base64.b64encode(drawn).decode()}">'
