@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["PlainStream", "one_line", "shown"]
+__all__ = ["PlainStream", "listed", "one_line", "shown"]
 
 # Control characters but tab and newline; marks that turn the direction of text; what no encoding writes.
 _QUOTED = re.compile(
@@ -34,6 +34,16 @@ def one_line(text: str) -> str:
     'a\\nb'
     """
     return shown(text).replace("\n", "\\n")
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """The first few names, and how many more there are: three are read at a glance.
+
+    >>> listed(["a", "b", "c", "d"]), listed(["a"])
+    ('a, b, c and 1 more', 'a')
+    """
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 class PlainStream:

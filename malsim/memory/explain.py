@@ -13,6 +13,7 @@ import polars as pl
 
 from malsim.memory import law
 from malsim.memory.rules import Rules
+from malsim.plain_text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,8 +63,7 @@ class Explanation:
             if values[term] != 0.0:
                 here = self.contributions.filter(pl.col("share") != 0.0).filter(pl.col("term") == term)
                 named = here.sort(pl.col("mass"), descending=True)["source"].unique(maintain_order=True).to_list()
-                more = f" and {len(named) - 3} more" if len(named) > 3 else ""  # noqa: PLR2004  # three names are read at a glance
-                parts.append(f"{sign} {abs(values[term]):.2f} for {word} {', '.join(named[:3])}{more}")
+                parts.append(f"{sign} {abs(values[term]):.2f} for {word} {listed(named)}")
         held = "held at what it was worth when it was last active"
         for term, said in (("clamp", "kept within 0 and 1"), ("since", "and what came since the last tick"), ("held", held)):
             if values.get(term, 0.0) != 0.0:
@@ -147,10 +147,9 @@ class LawExplanation:
         if self.evidence.is_empty():
             return f"{self.handle} is believed no more on day {self.t:g}: {self.chain}{self._moved()}."
         parts = self.evidence.filter(pl.col("log_odds").abs() > 0.0).sort(pl.col("log_odds").abs(), descending=True)
-        named = [f"{row['log_odds']:+.2f} {self._named(row)}" for row in parts.head(3).rows(named=True)]
-        more = [f"{parts.height - 3} more"] if parts.height > 3 else []  # noqa: PLR2004  # three are read at a glance
-        heard = f", of log odds {', '.join([*named, *more])}" if named else ""
-        return f"{self.handle} is believed to {self.effective:.2f} on day {self.t:g}{heard}{self._moved()}."
+        named = [f"{row['log_odds']:+.2f} {self._named(row)}" for row in parts.rows(named=True)]
+        of = f", of log odds {listed(named)}" if named else ""
+        return f"{self.handle} is believed to {self.effective:.2f} on day {self.t:g}{of}{self._moved()}."
 
     def __str__(self) -> str:
         """A table a person reads."""

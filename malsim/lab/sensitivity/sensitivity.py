@@ -19,6 +19,7 @@ from malsim.lab.space.space import Space
 from malsim.lab.studies.measure import measured_by_running, name_of
 from malsim.lab.studies.pool import executor_of, must_travel, results
 from malsim.limits import within
+from malsim.plain_text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -74,8 +75,7 @@ class Sensitivity:
             widest = self.tornado.filter(~pl.col("flat")).unique("setting", keep="first", maintain_order=True)
             lines += [f"  {row['setting']} swings it by {row['swing']:.4g}" for row in widest.to_dicts()[:MOST_NAMED]]
         if self.flat:
-            more = f" and {len(self.flat) - MOST_NAMED} more" if len(self.flat) > MOST_NAMED else ""
-            lines.append(f"  flat: {', '.join(self.flat[:MOST_NAMED])}{more}")
+            lines.append(f"  flat: {listed(self.flat, MOST_NAMED)}")
         for row in self.pairs.to_dicts()[:MOST_NAMED]:
             lines.append(f"  confounded: {row['one']} and {row['other']} ({row['together']} direction)")
         return "\n".join(lines)

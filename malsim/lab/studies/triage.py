@@ -11,6 +11,7 @@ import polars as pl
 
 from malsim.errors import UsageError
 from malsim.lab.studies.measure import estimate
+from malsim.memory.graph.arrays import ratio
 from malsim.outputs import folder_of_files
 from malsim.sim import bench
 from malsim.sim.settings.reviewers import TRIAGE
@@ -137,13 +138,13 @@ def compare_policies(
 def _measured(run: Run, without: Run) -> dict[str, Array]:
     """Each metric of each replication; NaN where nothing was reviewed."""
     reviews = np.zeros(run.scenario.replications) if run.reviews is None else run.reviews.astype(np.float64)
-    found = {AVOIDED: _per(_wrong(without) - _wrong(run), reviews)}
+    found = {AVOIDED: ratio(_wrong(without) - _wrong(run), reviews)}
     if run.counters is not None and without.counters is not None:
         turns, acted = (run.counters[name].to_numpy().astype(np.float64) for name in ("turns", "acted"))
         harm = _harm(run)
-        found[HARM] = 100.0 * _per(_harm(without) - harm, reviews)
-        found[LOAD] = 100.0 * _per(reviews, acted)
-        found[AUTONOMY] = _per(acted - harm, turns)
+        found[HARM] = 100.0 * ratio(_harm(without) - harm, reviews)
+        found[LOAD] = 100.0 * ratio(reviews, acted)
+        found[AUTONOMY] = ratio(acted - harm, turns)
     return found
 
 
@@ -156,11 +157,6 @@ def _wrong(run: Run) -> Array:
 def _harm(run: Run) -> Array:
     total = 0.0 if run.counters is None else (run.counters["acted_false"] + run.counters["acted_stale"]).to_numpy()
     return np.asarray(total, dtype=np.float64)
-
-
-def _per(part: Array, whole: Array) -> Array:
-    share: Array = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
-    return share
 
 
 def _interval(values: Array, names: Sequence[str]) -> dict[str, float]:

@@ -7,13 +7,23 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Bools", "Ints", "rounded"]
+__all__ = ["Array", "Bools", "Ints", "ratio", "rounded"]
 
 Array: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 Ints: TypeAlias = NDArray[np.int64]
 
 NEAR = 1e-6  # how near to a half the product by a power of ten may mislead
+
+
+def ratio(part: Array | Ints, whole: Array | Ints) -> Array:
+    """Part / whole, NaN where the whole is 0.
+
+    >>> ratio(np.array([1.0, 1.0]), np.array([2.0, 0.0])).tolist()
+    [0.5, nan]
+    """
+    found: Array = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+    return found
 
 
 def rounded(values: Array, digits: int) -> Array:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.memory.graph.arrays import ratio
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -113,17 +114,17 @@ class ChangeScores:
         found = {
             "invalidation_latency": restricted_mean(self.late, size),
             "time_to_correction": restricted_mean(self.wrong, size),
-            "returned": _share(count["returned"], count["returns"]),
+            "returned": ratio(count["returned"], count["returns"]),
         }
         if "voices" in self._heard:
-            found["echo_share"] = _share(count["echoed_voices"], count["answered"])
+            found["echo_share"] = ratio(count["echoed_voices"], count["answered"])
         if "lineages" in self._heard:
-            found["echo_share_by_lineage"] = _share(count["echoed_lineages"], count["answered"])
-            found |= {f"{name}_per_answer": _share(count[f"{name}_heard"], count["answered"]) for name in self._heard}
-        found |= {f"stale_share_{age}": _share(count[f"stale_{age}"], count[f"aged_{age}"]) for age in AGES}
+            found["echo_share_by_lineage"] = ratio(count["echoed_lineages"], count["answered"])
+            found |= {f"{name}_per_answer": ratio(count[f"{name}_heard"], count["answered"]) for name in self._heard}
+        found |= {f"stale_share_{age}": ratio(count[f"stale_{age}"], count[f"aged_{age}"]) for age in AGES}
         if self.believes:
-            found |= {name: _share(count[name], count["asked"]) for name in ("contested", "undecided")}
-            found["decision_score"] = _share(count["decided_right"] - count["decided_wrong"], count["asked"])
+            found |= {name: ratio(count[name], count["asked"]) for name in ("contested", "undecided")}
+            found["decision_score"] = ratio(count["decided_right"] - count["decided_wrong"], count["asked"])
         return found
 
 
@@ -180,8 +181,3 @@ def _at(table: Array | Bools, value: Ints) -> Array:
     """The entry of each fact and replication at a value; at NONE that of the last, which nobody reads."""
     found: Array = np.take_along_axis(table, value[None], axis=0)[0]
     return found
-
-
-def _share(part: Array, whole: Array) -> Array:
-    share: Array = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
-    return share

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.intervals import ends, student
+from malsim.memory.graph.arrays import ratio
 from malsim.sim.draws import Draws
 from malsim.sim.record.scoring import BINS, CLIPPED
 
@@ -82,9 +83,9 @@ def by_replication(run: RunData) -> dict[str, Array]:
     found: dict[str, Array] = {}
     sums, ends, counters = run.running_scores, run.final_scores, run.counters
     if sums is not None and sums.asked.any():
-        found["accuracy"], found["answered"] = _share(sums.right, sums.answered), _share(sums.answered, sums.asked)
+        found["accuracy"], found["answered"] = ratio(sums.right, sums.answered), ratio(sums.answered, sums.asked)
         if sums.believes:
-            found["answer_brier"] = _share(sums.squares, sums.answered)
+            found["answer_brier"] = ratio(sums.squares, sums.answered)
     if run.changes is not None:
         found |= run.changes.figures()
     if ends is not None:
@@ -98,15 +99,15 @@ def by_replication(run: RunData) -> dict[str, Array]:
     if counters is not None:
         count = {name: counters[name].to_numpy().astype(np.float64) for name in counters.columns}
         turns, acted = count["turns"], count["acted"]
-        found["false_acted"], found["stale_acted"] = _share(count["acted_false"], acted), _share(count["acted_stale"], acted)
+        found["false_acted"], found["stale_acted"] = ratio(count["acted_false"], acted), ratio(count["acted_stale"], acted)
         found["harm"] = found["false_acted"] + found["stale_acted"]
         found |= {f"{name}_share": count[name] / turns for name in ("acted", "declined", "withheld", "blocked")}
         found |= {f"{name}_per_turn": count[name] / turns for name in ("expanded", "words")}
         found |= {f"lessons_{name}": count[name] for name in ("learned", "written", "lost")}
-        found["init_share"] = _share(count["acted_init"], acted)
+        found["init_share"] = ratio(count["acted_init"], acted)
         if run.scenario.reader and run.scenario.reader.checks_output:
             wrong = count["unsound_wrong"] + count["acted_false"] + count["acted_stale"]
-            found |= {"unsound_share": count["unsound"] / turns, "caught_share": _share(count["unsound_wrong"], wrong)}
+            found |= {"unsound_share": count["unsound"] / turns, "caught_share": ratio(count["unsound_wrong"], wrong)}
         if run.scenario.reader and run.scenario.reader.audit_every:
             found |= {f"{name}_per_turn": count[name] / turns for name in ("audited", "audited_wrong")}
         found["autonomy"] = (acted - count["acted_false"] - count["acted_stale"]) / turns
@@ -151,11 +152,6 @@ def metrics(run: RunData) -> pl.DataFrame:
     return frame.with_columns(pl.col("value", "low", "high").fill_nan(None))
 
 
-def _share(part: Array, whole: Array) -> Array:
-    share: Array = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
-    return share
-
-
 def _scored(final_scores: FinalScores) -> dict[str, Array]:
     """Brier, log loss and AUC of every replication's active claims, beside the stated confidence and a constant."""
     rep, true, size = final_scores.rep, final_scores.true, len(final_scores.cells)
@@ -175,7 +171,7 @@ def _scored(final_scores: FinalScores) -> dict[str, Array]:
 
 
 def _mean(rep: Ints, values: Array, size: int) -> Array:
-    return _share(
+    return ratio(
         np.bincount(rep, weights=values, minlength=size).astype(np.float64),
         np.bincount(rep, minlength=size).astype(np.float64),
     )
@@ -195,7 +191,7 @@ def _auc(rep: Ints, probability: Array, true: Bools, size: int) -> Array:
     positive = np.bincount(sorted_rep[good], minlength=size).astype(np.float64)
     negative = np.bincount(sorted_rep[~good], minlength=size).astype(np.float64)
     ranks = np.bincount(sorted_rep[good], weights=rank[good], minlength=size).astype(np.float64)
-    return _share(ranks - positive * (positive + 1.0) / 2.0, positive * negative)
+    return ratio(ranks - positive * (positive + 1.0) / 2.0, positive * negative)
 
 
 def _pooled(final_scores: FinalScores, seed: int) -> dict[str, tuple[float, float, float, int]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.memory.graph.arrays import ratio
 from malsim.memory.schema import NONE
 from malsim.sim.record import observables
 from malsim.sim.record.scoring import squared_error
@@ -106,5 +107,4 @@ def _calibrated(snapshot: Snapshot, size: int) -> Array | None:
     who, first = np.unique(snapshot.cell_index.rep[here].astype(np.int64) * most + view.writer[here], return_index=True)
     counts = np.bincount(who // most, minlength=size).astype(np.float64)
     enough = np.bincount(who // most, weights=grounded[here[first]], minlength=size)
-    found: Array = np.divide(enough, counts, out=np.full(size, np.nan), where=counts > 0)
-    return found
+    return ratio(enough, counts)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.intervals import ends
+from malsim.memory.graph.arrays import ratio
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,5 +109,4 @@ def _auc(probability: NDArray[np.float64], right: NDArray[np.bool_], weight: NDA
     below = np.cumsum(bad, axis=1) - bad
     pairs = good.sum(axis=1) * bad.sum(axis=1)
     won = (good * (below + 0.5 * bad)).sum(axis=1)
-    area: NDArray[np.float64] = np.divide(won, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
-    return area
+    return ratio(won, pairs)

@@ -31,7 +31,6 @@ Watch: TypeAlias = Callable[[Sequence[Stop]], Iterable[Stop]]
 
 BATCHES = 100
 SHOWN = 6
-BASELINES = ("majority", "stated")
 _CONTRADICTIONS = ("mutual", "forward")
 
 

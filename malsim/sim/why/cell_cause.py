@@ -9,6 +9,7 @@ import polars as pl
 
 from malsim.errors import AddressError
 from malsim.memory.explain import explained
+from malsim.plain_text import listed
 
 if TYPE_CHECKING:
     from malsim.memory.explain import Explanation
@@ -69,15 +70,14 @@ def _moved(run: RunData, past: pl.DataFrame, row: int, rep: int) -> str:
     new = edges.filter(pl.col("t") >= last["before"])
     said = f"it last moved on day {last['t']:g}, from {last['was']:.2f} to {last['effective']:.2f}, "
     if new.height:
-        return said + f"on new edges from {_listed(new['source'])}"
+        return said + f"on new edges from {_sources(new)}"
     previous = past.filter(pl.col("t") == last["before"]).row(0, named=True)
     if abs(previous["calibration"] - last["calibration"]) > STILL:
         return said + f"as its writer's factor went from {previous['calibration']:.2f} to {last['calibration']:.2f}"
     worth = edges.join(_edges(run, row, last["before"], rep), on=["source", "relation"], suffix="_was")
     moved = worth.filter((pl.col("worth") - pl.col("worth_was")).abs() > STILL)
-    return said + (f"as {_listed(moved['source'])} had moved before it" if moved.height else "as its own state changed")
+    return said + (f"as {_sources(moved)} had moved before it" if moved.height else "as its own state changed")
 
 
-def _listed(handles: pl.Series) -> str:
-    names = handles.unique(maintain_order=True).to_list()
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004  # three are read at a glance
+def _sources(edges: pl.DataFrame) -> str:
+    return listed(edges["source"].unique(maintain_order=True).to_list())

@@ -12,6 +12,7 @@ from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.programs import programs
 from malsim.netlist.programs.members import members
 from malsim.netlist.why import why
+from malsim.plain_text import listed
 from malsim.sim.clock import days
 from malsim.sim.settings.netlist_config import NetlistConfig, op_cell, op_name
 from malsim.sim.why import cell_cause
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["because", "is_program", "is_signal", "of_program"]
 
-MOST_NAMED = 3
 ENTERED = ("admitted", "superseded", "deduplicated")
 
 
@@ -84,10 +84,7 @@ def of_program(run: RunData, operation: str, *, t: float | None = None, rep: int
     if moved.is_empty():
         return f"{operation} has no member yet"
     most = str(moved["cell"][int((moved["effective"] - moved["effective_was"]).abs().fill_null(0.0).arg_max() or 0)])
-    named = ", ".join(handles.head(MOST_NAMED)) + (
-        f" and {len(handles) - MOST_NAMED} more" if len(handles) > MOST_NAMED else ""
-    )
-    return f"{operation} looks at {named}\n  because {cell_cause.explain(run, most, t=t, rep=rep).why}"
+    return f"{operation} looks at {listed(handles.to_list())}\n  because {cell_cause.explain(run, most, t=t, rep=rep).why}"
 
 
 def _moved(run: RunData, word: str, since: float, rep: int) -> str:
@@ -136,12 +133,8 @@ def _entered(run: RunData, since: float, rep: int, subjects: list[str] | None = 
     )
     if subjects is not None:
         claims = claims.filter(pl.col("subject").is_in(subjects))
-    said = [
-        f"{row['subject']} was {row['kind']} on day {row['t']:g} ({row['cause']})"
-        for row in claims.head(MOST_NAMED).to_dicts()
-    ]
-    more = claims.height - len(said)
-    return ", ".join(said) + (f" and {more} more" if more > 0 else "")
+    said = [f"{row['subject']} was {row['kind']} on day {row['t']:g} ({row['cause']})" for row in claims.to_dicts()]
+    return listed(said)
 
 
 def _aged(where: Address) -> str:
