@@ -76,8 +76,9 @@ def _of_claims(args: argparse.Namespace) -> tuple[Explanation | LawExplanation, 
 
 def _law(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
     """A law of items and its parameters; none where the graph's own is asked."""
-    given = [text.removeprefix("law.").partition("=") for text in args.set if text.startswith("law.")]
-    return args.law, {name: _number(value) for name, _, value in given}
+    from malsim.scenario.law_options import law_settings
+
+    return args.law, law_settings([text for text in args.set if text.startswith("law.")])
 
 
 def _of_graph(args: argparse.Namespace) -> tuple[Explanation, list[str]]:
@@ -101,10 +102,3 @@ def _rewritten(args: argparse.Namespace) -> list[str]:
 
     with Store(args.source, write=False) as store:
         return rewritten_lines(store.updates(args.cell, rep=args.rep or 0, day=args.at))
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.events import Event
     from malsim.axioms.engine.subject import Shown, Subject
 
-__all__ = ["TOLERANCE", "always", "before_peek", "believes", "differs", "is_stream", "last", "linked", "number", "without"]
+__all__ = ["TOLERANCE", "always", "believes", "differs", "is_stream", "last", "linked", "number", "without"]
 
 TOLERANCE = 1e-9
 
@@ -43,11 +43,6 @@ def last(subject: Subject, events: Sequence[Event], *, together: bool = False) -
 def without(events: Sequence[Event], *dropped: Event) -> list[Event]:
     """The events but for some (the very ones, not their equals)."""
     return [event for event in events if not any(event is one for one in dropped)]
-
-
-def before_peek(events: Sequence[Event]) -> Sequence[Event]:
-    """All but the last event, which is the peek."""
-    return events[:-1]
 
 
 def number(score: float) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, AxiomVerdict, shipped_axioms
+from malsim.axioms.engine.axiom import BROKEN, ERROR, AxiomVerdict, shipped_axioms
 from malsim.axioms.engine.events import told
 from malsim.axioms.engine.search import judge
 
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.axiom import Axiom
     from malsim.axioms.engine.subject import Subject
 
-__all__ = ["SIGNS", "Matrix", "matrix"]
-
-SIGNS = {HOLDS: "·", BROKEN: "X", N_A: " ", ERROR: "!"}
+__all__ = ["Matrix", "matrix"]
 
 
 @dataclass(frozen=True, repr=False)

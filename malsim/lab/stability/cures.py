@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from malsim.plot.style import Sheet
     from malsim.sim.run import Run
 
-__all__ = ["CURES", "Cure", "Cures", "cures"]
+__all__ = ["Cure", "Cures", "cures"]
 
-CURES = ("present", "lower ceiling", "damping", "masses from stated", "asynchronous")
 PUSHES = ("supports", "contradicts")
 BELOW = 0.9
 TICKS = 200

@@ -43,7 +43,7 @@ def explain_claim(
     heard = arrived(claims)
     now = float(heard["t"].max() or 0.0) if at is None else at  # type: ignore[arg-type]  # days
     heard = heard.filter(pl.col("t") <= now)
-    stream = Stream.of(heard, _NO_QUESTIONS, alone=False)
+    stream = Stream.of(heard)
     state, verdicts = plant.admit(plant.init([0], stream.vocabulary), stream.claims)
     state = plant.tick(state, now)
     view = plant.view(state, now)
@@ -56,9 +56,6 @@ def explain_claim(
     handles = dict(zip(view.name.gather(_made(verdicts.row)).to_list(), _handles(heard, verdicts.row), strict=True))
     named = said.evidence.with_columns(pl.col("cell").replace(handles))
     return replace(said, handle=cell, evidence=named)
-
-
-_NO_QUESTIONS = pl.DataFrame(schema={"object": pl.String, "asked": pl.Float64, "value": pl.String})
 
 
 def _names(claims: pl.DataFrame) -> pl.Expr:

@@ -33,7 +33,6 @@ RESAMPLES = 2000
 METRICS = ("accuracy", "brier", "log_loss")
 ENDS = (0.0, 0.6, 0.7, 0.8, 0.9, 1.0)
 LEAST = 1e-6  # how near to 0 and 1 a probability goes in a log loss
-_NO_QUESTIONS = pl.DataFrame(schema={"object": pl.String, "asked": pl.Float64, "value": pl.String})
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def _answered(claims: pl.DataFrame, truth: pl.DataFrame, law: str, tuned: Rules 
     rules = {"mal": Rules(), "tuned": tuned or Rules()}.get(law)
     if rules is not None:
         return replay(claims, truth, rules=rules, seed=seed).answers
-    shared = law != "dawid_skene" or is_shared(Stream.of(arrived(claims), _NO_QUESTIONS, alone=False).vocabulary)
+    shared = law != "dawid_skene" or is_shared(Stream.of(arrived(claims)).vocabulary)
     return replay_law(claims, truth, law=law if shared else "majority", seed=seed).answers
 
 

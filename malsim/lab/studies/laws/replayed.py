@@ -74,7 +74,7 @@ def replay_law(
 
 def dawid_skene(claims: pl.DataFrame, truth: pl.DataFrame, *, seed: int = 0) -> dict[str, Score]:
     """The score of Dawid and Skene's law; of the vote by writer where objects have values of their own, beyond that law."""
-    closed = is_shared(Stream.of(arrived(claims), _asked(claims, None), alone=False).vocabulary)
+    closed = is_shared(Stream.of(arrived(claims)).vocabulary)
     memory = plant_of("dawid_skene" if closed else "majority")
     answers = _answered(memory, claims, _asked(claims, truth), pools=closed)
     return {"dawid_skene": _score(answers.with_columns(right=pl.col("said") == pl.col("value")), seed)}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Stream", "arrived", "ask"]
 
+QUESTIONS = {"object": pl.String, "asked": pl.Float64, "value": pl.String}
 UNKNOWN = -2  # the place of a true value that nobody ever claimed
 
 
@@ -46,8 +47,9 @@ class Stream:
     words: Sequence[Sequence[str]]
 
     @classmethod
-    def of(cls, claims: pl.DataFrame, questions: pl.DataFrame, *, alone: bool) -> Stream:
-        """From claims (t, writer, object, value, confidence, in order) and questions (object, asked, value)."""
+    def of(cls, claims: pl.DataFrame, questions: pl.DataFrame | None = None, *, alone: bool = False) -> Stream:
+        """From claims (t, writer, object, value, confidence, in order) and questions (object, asked, value), if any."""
+        questions = pl.DataFrame(schema=QUESTIONS) if questions is None else questions
         writers = claims["writer"].unique(maintain_order=True)
         pairs = claims.select("object", "value").unique(maintain_order=True)
         pairs = pairs.with_columns(place=pl.int_range(pl.len()).over("object"))
