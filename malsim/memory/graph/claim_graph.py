@@ -81,12 +81,12 @@ class Memory:
     @cached_property
     def active(self) -> NDArray[np.int64]:
         """The rows of the active cells."""
-        return np.flatnonzero(self.column("status") == 0)
+        return np.flatnonzero(self.is_active)
 
     @cached_property
     def gone(self) -> NDArray[np.int64]:
         """The rows of the cells that are not active, which keep their scores."""
-        return np.flatnonzero(self.column("status"))
+        return np.flatnonzero(~self.is_active)
 
     @cached_property
     def accused(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -52,6 +52,12 @@ class Snapshot:
         return self.view.rank if self.view.belief is None else self.view.belief
 
     @cached_property
+    def speaking(self) -> Ints:
+        """The rows of the active cells that state a value."""
+        rows: Ints = np.flatnonzero(self.active & (self.cell_index.value != NONE))
+        return rows
+
+    @cached_property
     def listed(self) -> Bools:
         """Which cells a push may show: the active ones, and superseded ones that an active cell still cites."""
         if self.active.all():

@@ -135,7 +135,7 @@ class ClaimTemplates:
             "author": self._authors[drafts.rep, drafts.who],
             "confidence": drafts.stated,
             "stated": drafts.stated,
-            **({} if new else {"content": to_array(texts()["content"])}),
+            **({} if new else {"content": to_array(contents(frame_of(texts())))}),
         }
         told = LazyRows(len(drafts), partial(self._told, drafts, fact, statement, texts), numbers, _UNNAMED)
         made = Validated(told, self._linked(drafts, memory), checks.NO_ISSUES, NO_NOTES, new)
@@ -189,16 +189,15 @@ class ClaimTemplates:
         return rise and self._alone and self._sound
 
     def _texts(self, drafts: ClaimBatch, statement: Ints) -> dict[str, pl.Series]:
-        """What makes a claim another than those that stand, and the hash of it."""
+        """What makes a claim another than those that stand."""
         names = self._names[drafts.who].tolist()
         body = [f"{name} #{turn}" for name, turn in zip(names, drafts.turn.tolist(), strict=True)]
-        texts = {
+        return {
             "rep": pl.Series((drafts.rep + self.first).astype(np.int32)),
             "kind": self._forms["kind"][places(drafts.form)],
             "folded": self._statements["folded"][places(statement)],
             "body": pl.Series(body, dtype=pl.String),
         }
-        return texts | {"content": contents(frame_of(texts))}
 
     def _told(self, drafts: ClaimBatch, fact: Ints, statement: Ints, texts: Texts) -> pl.DataFrame:
         """The claims in full."""
@@ -207,6 +206,7 @@ class ClaimTemplates:
             **{column.name: column.new_from_index(0, len(drafts)) for column in self._constant},
             **{column.name: column[places(rows)] for table, rows in tables for column in table},
             **texts(),
+            "content": contents(frame_of(texts())),
             "claim": np.arange(len(drafts), dtype=np.uint32),
             "t": drafts.t / DAY,
             "writer": self.writers[places(drafts.who)],

@@ -91,6 +91,8 @@ class Intake:
 
     def _edges(self, drafts: ClaimBatch, scripted: pl.DataFrame, place: Ints) -> Edges:
         """The edges of drafts; those of scripted claims, which name their targets, are counted as edges to nowhere."""
+        if scripted.is_empty():
+            return Edges(claim=drafts.claim, relation=drafts.relation, target=drafts.target, mutual=drafts.mutual)
         own = np.flatnonzero(place != NONE)
         now = np.full(len(drafts), NONE)
         now[place[own]] = own

@@ -139,8 +139,8 @@ class _Heard:
     def add(self, value: Ints, fact: Ints, rep: Ints, writer: Ints) -> None:
         """Take claims."""
         self._claimed[value, fact, rep, self._group[writer]] = True
-        here = np.unique(np.stack([value, fact, rep], axis=1), axis=0).T
-        self.count[tuple(here)] = self._claimed[tuple(here)].sum(axis=1)
+        here = np.unique(np.ravel_multi_index((value, fact, rep), self.count.shape))
+        self.count.reshape(-1)[here] = self._claimed.reshape(-1, self._claimed.shape[-1])[here].sum(axis=1)
 
 
 COUNTS = (

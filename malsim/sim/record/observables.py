@@ -51,7 +51,7 @@ def truth_of_cells(snapshot: Snapshot, truth: Ints) -> pl.Series:
 def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:
     """The most that an active claim of each value is worth, shape (values, facts, replications); −∞ where none speaks."""
     cell_index = snapshot.cell_index
-    speaks = np.flatnonzero(snapshot.active & (cell_index.value != NONE))
+    speaks = snapshot.speaking
     best = np.full(cell_index.most_values * truth.size, -np.inf)
     np.maximum.at(best, cell_index.says.take(speaks), snapshot.worth.take(speaks))
     return best.reshape(-1, *truth.shape)
@@ -65,8 +65,6 @@ def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> 
     lets a tie be one, is right by 1/k. `by_value` is as of `best_by_value`.
     """
     cell_index, size = snapshot.cell_index, truth.size
-    speaks = np.flatnonzero(snapshot.active & (cell_index.value != NONE))
-    says, worth = cell_index.says.take(speaks), snapshot.worth.take(speaks)
     best = by_value.ravel().copy()
     of_truth = truth.ravel() * size + np.arange(size)
     good = best.take(of_truth).reshape(truth.shape)
@@ -78,10 +76,11 @@ def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> 
     answer = np.full(truth.shape, NONE)
     asked = ~silent & (full | (snapshot.view.leads & (good == bad)))  # where the answer is to be told, or decides
     if asked.any():
-        sought = np.flatnonzero(np.tile(asked.ravel(), cell_index.most_values).take(says))
-        place = says[sought] % size
-        leads = np.flatnonzero(worth[sought] == most.ravel()[place])[::-1]  # the earliest is written last
-        place, value = place[leads], cell_index.value[speaks[sought[leads]]]
+        place = cell_index.says.take(snapshot.speaking) % size
+        sought = np.flatnonzero(asked.ravel().take(place))
+        rows, place = snapshot.speaking[sought], place[sought]
+        leads = np.flatnonzero(snapshot.worth[rows] == most.ravel()[place])[::-1]  # the earliest is written last
+        place, value = place[leads], cell_index.value[rows[leads]]
         answer.reshape(-1)[place] = value
         if snapshot.view.leads:
             right.reshape(-1)[place] = value == truth.ravel()[place]
