@@ -282,6 +282,6 @@ def updated(memory: Memory, made: Step, record: WriterRecords, now: float, rules
         fixed = np.flatnonzero(memory.column("pinned"))
         scores["salience"][fixed] = memory.column("salience")[fixed]
         scores["currency"][fixed] = memory.column("currency" if rules.pinned_currency == "held" else "c0")[fixed]
-    if memory.gone.size:
-        scores = {name: np.where(memory.is_active, fresh, memory.column(name)) for name, fresh in scores.items()}
+    for name, fresh in scores.items():
+        fresh[memory.gone] = memory.column(name)[memory.gone]
     return memory.scored({"worth": made.worth, "effective": made.effective} | scores, record._asdict())

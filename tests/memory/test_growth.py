@@ -105,7 +105,7 @@ def test_columns_that_come_from_one_another_never_change(moves: list[tuple[int, 
 @given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
 def test_what_grew_along_is_what_a_fresh_look_finds_bit_for_bit(steps: list[object], looked: set[int]) -> None:
     memory = _lived(steps, looked)
-    fresh, grown = wire(Table.of(memory.edges), memory.cells.height), memory.wiring
+    fresh, grown = wire(Table.of(memory.edges), memory.column("author")), memory.wiring
     for name in ("support", "challenge"):
         expected, found = getattr(fresh, name), getattr(grown, name)
         assert expected.shape == found.shape

@@ -121,7 +121,7 @@ class _Histories:
         pairs = [(source, target, weight) for target, held in enumerate(incoming) for source, weight in held]
         wires = pl.DataFrame(pairs, schema={"source": pl.Int64, "target": pl.Int64, "weight": pl.Float64}, orient="row")
         supporting = wires.with_columns(relation=pl.lit("supports", schema.EDGES["relation"]))
-        support, challenge = wire(Table.of(supporting), count).masses(states.T)
+        support, challenge = wire(Table.of(supporting), np.zeros(count, dtype=np.int64)).masses(states.T)
         after = states.copy()
         after[:, moved] = self.effective(moved, support.T[:, moved], challenge.T[:, moved])
         return after

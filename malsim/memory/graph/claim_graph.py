@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Memory"]
 
 _STANDING = ("wiring", "_wiring", "index")
-_KEPT = (*_STANDING, "active", "is_active", "gone", "accused")
+_KEPT = (*_STANDING, "active", "is_active", "gone")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,19 +81,12 @@ class Memory:
     @cached_property
     def active(self) -> NDArray[np.int64]:
         """The rows of the active cells."""
-        return np.flatnonzero(self.is_active)
+        return np.flatnonzero(self.column("status") == 0)
 
     @cached_property
     def gone(self) -> NDArray[np.int64]:
         """The rows of the cells that are not active, which keep their scores."""
-        return np.flatnonzero(~self.is_active)
-
-    @cached_property
-    def accused(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows (accuser, accused) of the `contradicts` edges between two writers' cells."""
-        accuser, accused = self.wiring.accusers.values, self.wiring.accuseds.values
-        others = self.column("author")[accuser] != self.column("author")[accused]
-        return accuser[others], accused[others]
+        return np.flatnonzero(self.column("status") != 0)
 
     @cached_property
     def is_active(self) -> NDArray[np.bool_]:
@@ -115,8 +108,8 @@ class Memory:
         """The edges as sparse matrices; those of the memory this one grew from, with what is new."""
         before: tuple[Wiring, int] | None = self.__dict__.pop("_wiring", None)
         if before is None:
-            return wire(self.__dict__["edges"], self.__dict__["cells"].rows.height)
-        return before[0].grown(self.table("edges"), before[1], self.height)
+            return wire(self.__dict__["edges"], self.column("author"))
+        return before[0].grown(self.table("edges"), before[1], self.column("author"))
 
     @cached_property
     def index(self) -> Index:

@@ -26,13 +26,18 @@ _CONTRADICTS = schema.RELATIONS.index("contradicts")
 
 @dataclass(frozen=True)
 class Wiring:
-    """The edges of some weight among `cells` rows, and the `contradicts` edges; grown when edges are added."""
+    """The edges of some weight among `cells` rows, and the `contradicts` edges; grown when edges are added.
+
+    Those of one writer against another stand once more, as `challengers` and `challenged`.
+    """
 
     source: Column
     target: Column
     weight: Column
     accusers: Column
     accuseds: Column
+    challengers: Column
+    challenged: Column
     cells: int
 
     @cached_property
@@ -76,18 +81,21 @@ class Wiring:
         source = self.source.values[order].astype(np.int32)
         return sparse.csr_array((weight[order], source, starts), shape=(self.cells, self.cells))
 
-    def grown(self, edges: Table, known: int, cells: int) -> Wiring:
-        """The wiring of `cells` rows with the edges that follow the `known`: sums as `wire` makes of all, bit for bit."""
+    def grown(self, edges: Table, known: int, author: NDArray[np.int64]) -> Wiring:
+        """The wiring of cells by these authors with the edges that follow the `known`: sums as of `wire`, bit for bit."""
         weighs = np.flatnonzero(edges.column("weight")[known:]) + known
         source, target, weight = (edges.column(name).take(weighs) for name in ("source", "target", "weight"))
         accuser, accused = accusations(edges, known)
+        others = author[accuser] != author[accused]
         return Wiring(
             self.source.grown(source),
             self.target.grown(target),
             self.weight.grown(weight),
             self.accusers.grown(accuser),
             self.accuseds.grown(accused),
-            cells,
+            self.challengers.grown(accuser[others]),
+            self.challenged.grown(accused[others]),
+            len(author),
         )
 
 
@@ -97,19 +105,22 @@ def accusations(edges: Table, known: int) -> tuple[NDArray[np.int64], NDArray[np
     return edges.column("source").take(said), edges.column("target").take(said)
 
 
-def wire(edges: Table, cells: int) -> Wiring:
-    """The wiring of edges over `cells` rows; edges into one row keep their order."""
+def wire(edges: Table, author: NDArray[np.int64]) -> Wiring:
+    """The wiring of edges over cells by these authors; edges into one row keep their order."""
     source, target, weight = edges.column("source"), edges.column("target"), edges.column("weight")
-    contradicts = edges.column("relation") == _CONTRADICTS
+    accuser, accused = accusations(edges, 0)
+    others = author[accuser] != author[accused]
     order = np.argsort(target, kind="stable")  # sums read and write memory in its order
     order = order[weight[order] != 0.0]
     return Wiring(
         Column(source[order]),
         Column(target[order]),
         Column(weight[order]),
-        Column(source[contradicts]),
-        Column(target[contradicts]),
-        cells,
+        Column(accuser),
+        Column(accused),
+        Column(accuser[others]),
+        Column(accused[others]),
+        len(author),
     )
 
 

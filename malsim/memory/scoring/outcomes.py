@@ -38,7 +38,7 @@ EVIDENCE: dict[str, Callable[[Memory, Ints, Ints], Bools]] = {
 def accusations(memory: Memory, evidence_from: str) -> tuple[Ints, Ints]:
     """Rows (accuser, accused) of the `contradicts` edges that may count against a writer's record."""
     if evidence_from == "other_writer":
-        return memory.accused
+        return memory.wiring.challengers.values, memory.wiring.challenged.values
     accuser, accused = memory.wiring.accusers.values, memory.wiring.accuseds.values
     counts = EVIDENCE[evidence_from](memory, accuser, accused)
     return accuser[counts], accused[counts]

@@ -63,8 +63,8 @@ class ClaimTemplates:
 
     A claim's body names its writer and the writer's own count, so that none is taken for a restatement of another: while the
     counts rise, and no cell of others has such a body, the duplicate check is skipped. The gate checks and screens
-    every distinct word once, when the run begins, a body as its writer's with the longest count; of every claim it checks
-    the numbers, the body and the edges. A batch in which anything is wrong, or may be, passes the checks in full.
+    every distinct word and edge once, when the run begins, a body as its writer's with the longest count; of every claim it
+    checks the numbers and the body. A batch in which anything is wrong, or may be, passes the checks in full.
     Replications are numbered from `first` to `last`.
     """
 
@@ -155,15 +155,7 @@ class ClaimTemplates:
                 "body": body,
             }
         )
-        edges = frame_of(
-            {
-                "place": np.zeros(len(drafts.claim)),
-                "relation": _RELATIONS[places(drafts.relation)],
-                "weight": self._weights[drafts.relation],
-                "mutual": drafts.mutual,
-            }
-        )
-        return checks.all_pass(own, edges, self.rules)
+        return checks.all_pass(own)
 
     def _placed(self, drafts: ClaimBatch) -> tuple[Ints, Ints]:
         """The place of each draft among the facts, past the last for a grade, and among the statements."""
@@ -256,6 +248,7 @@ def _samples(
     facts: Sequence[Fact], writers: Sequence[str], forms: Sequence[ClaimForm], last: int
 ) -> list[list[dict[str, Any]]]:
     """A sample claim for every distinct word: of facts, of none, of statements, of the grade, of forms, writers, edges."""
+    edges = [{"relation": name, "target": "obs_0000", "mutual": both} for both in (False, True) for name in schema.RELATIONS]
     return [
         [{"object": f.name, "stability": f.stability, "topics": [f.topic], "entities": [f.name]} for f in facts],
         [{"topics": [], "entities": []}],
@@ -263,7 +256,7 @@ def _samples(
         [{"title": GRADE}],
         [{"kind": form.kind, "verification": form.verification, "origin": form.origin} for form in forms],
         [{"writer": name, "body": f"{name} #{LONGEST}"} for name in writers],
-        [{"rep": last, "edges": [{"relation": name, "target": "obs_0000"} for name in schema.RELATIONS]}],
+        [{"rep": last, "edges": edges}],
     ]
 
 
