@@ -1,4 +1,4 @@
-"""A net of twenty ops against bare frame expressions and against itself on many rows; ten times the lines of a text."""
+"""A net of twenty ops against bare frame expressions and against itself on many rows; the standing signals; long texts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from malsim.lab.benchmarks.memory_rows import graph, ticked
 from malsim.lab.benchmarks.ratios import compare
-from malsim.memory import Memory
+from malsim.memory import Memory, tick
 from malsim.netlist import lint, load, parse
 from malsim.netlist.engine import Engine
+from malsim.netlist.shipped import added, catalogue
 from malsim.netlist.wiring import link
 
 if TYPE_CHECKING:
@@ -60,10 +62,11 @@ ORDER = (
 )  # fmt: skip
 ROWS, FRAMES = 10_000, 8
 LINES = 10_000
+CELLS, DAYS = 10_000, 24  # more days than any signal's window is long
 
 
 def rows() -> Iterator[Ratio]:
-    """One tick on one run and on many, and the cost of lines."""
+    """One tick on one run and on many, the standing signals, and the cost of lines."""
     text = TWENTY + "".join(f"addf {name} tick\n" for name in ORDER)
     one, many = _ticker(text, 1), _ticker(text, ROWS)
     frame = pl.DataFrame({"x": [1.0]})
@@ -74,6 +77,7 @@ def rows() -> Iterator[Ratio]:
 
     yield compare("a tick of 20 ops, 1 run / 8 bare with_columns of one row", one, bare, limit=1.5, repeats=201)
     yield compare("a tick of 20 ops, 10,000 runs / 1 run", many, one, limit=30.0, repeats=21)
+    yield _standing()
     few, lots = _text(LINES), _text(10 * LINES)
     yield compare(
         "parse, load, lint 100,000 lines / 10,000 lines", partial(_read, lots), partial(_read, few), limit=16.0, repeats=3
@@ -92,6 +96,18 @@ def _ticker(text: str, replications: int) -> Callable[[], None]:
         held[0] = engine.scan(held[0], memory, {"clock.days": signals[held[1] % 64]}).state
 
     return tick
+
+
+def _standing() -> Ratio:
+    """A scan of every standing signal over cells that they have watched for weeks, beside a bare tick of these."""
+    memory, engine = graph(CELLS, 5 * CELLS), Engine(link(parse(added(catalogue()))))
+    state = engine.start(memory)
+    for day in range(1, DAYS + 1):
+        memory = tick(memory, float(day))
+        state = engine.scan(state, memory, now=float(day)).state
+    after = tick(memory, DAYS + 1.0)
+    name = f"all {len(catalogue())} standing signals over {CELLS:,} cells / a bare tick of them"
+    return compare(name, lambda: engine.scan(state, after, now=DAYS + 1.0), partial(ticked, memory), limit=20.0, repeats=51)
 
 
 def _text(lines: int) -> str:
