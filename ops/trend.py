@@ -36,8 +36,10 @@ def function(in_: Array, reset: Array, kept: Array, held: Array, *, dead: Array,
     n = np.minimum(held + 1, len(values))
     if np.count_nonzero(reset):
         n[reset] = 1
-    alike = bool((n == n[:1]).all())  # in all rows, but for resets
-    rate, acceleration = _alike(values, int(n[0]), tick) if alike and n.size else _apart(values, n, tick)
+    most = int(n.max(initial=1))
+    rate, acceleration = _alike(values, most, tick)
+    if np.count_nonzero(fewer := n < most):  # after a reset, and of rows that came later
+        rate[fewer], acceleration[fewer] = _apart(values[:, fewer], n[fewer], tick)
     return {
         "slope": rate,
         "acceleration": acceleration,
@@ -49,7 +51,7 @@ def function(in_: Array, reset: Array, kept: Array, held: Array, *, dead: Array,
 
 
 def _alike(values: Array, n: int, tick: float) -> tuple[Array, Array]:
-    """Slope and acceleration where all rows hold n values."""
+    """Slope and acceleration of rows that hold n values."""
     early = n // 2
     rate = _total(values, n, 0) / (tick * _spread(n))
     if early < LEAST:
@@ -64,7 +66,7 @@ def _spread(n: int) -> float:
 
 
 def _apart(values: Array, n: Array, tick: float) -> tuple[Array, Array]:
-    """Slope and acceleration of rows that hold n values each."""
+    """Slope and acceleration of rows of which each holds its own number of values."""
     early = n // 2
     rate, late_rate, early_rate = _slopes(
         values, np.array([n, n - early, early]), np.array([0 * early, 0 * early, n - early]), tick

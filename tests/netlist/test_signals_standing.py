@@ -12,8 +12,9 @@ import pytest
 from malsim import api
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
+from malsim.memory import Memory
 from malsim.netlist import parse
-from malsim.netlist.engine import Engine
+from malsim.netlist.engine import Engine, State
 from malsim.netlist.shipped import added, catalogue, readings, signal_named
 from malsim.netlist.shipped.cases import CASES, ONSET
 from malsim.netlist.shipped.scorecard import first_firings, of_case, scorecard
@@ -61,18 +62,23 @@ def test_the_table_says_delay_misses_and_false_alarms() -> None:
 
 
 def test_what_is_kept_from_scan_to_scan_changes_no_answer() -> None:
-    """An engine that has seen the memory before says of each change what one that never has says."""
-    net = link(parse(added(catalogue())))
-    *_, (day, memory) = played([merged(ordinary(1, ONSET), CASES["specialisation"].fault)], ONSET + 1)
-    rows = np.arange(0, memory.height, 3)
-    changes = {"stated": 0.31, "verification": "tested", "read": 9.5, "status": "annexed", "pinned": True}
+    """An engine that has seen the memory before says of each change, new cells too, what one that never has says."""
+    net, streams = link(parse(added(catalogue()))), [merged(ordinary(1, ONSET), CASES["local-cluster-density"].fault)]
     known = Engine(net)
-    state = known.scan(known.start(memory), memory, now=float(day)).state
-    for name, value in changes.items():
-        memory = memory.changed(rows, {name: value})
-        again, fresh = (engine.scan(state, memory, now=day + 1.0).state for engine in (known, Engine(net)))
+    state = known.start(Memory.empty())
+
+    def same(memory: Memory, day: float) -> State:
+        again, fresh = (engine.scan(state, memory, now=day).state for engine in (known, Engine(net)))
         for signal, values in fresh.signals.items():
-            np.testing.assert_array_equal(again.signals[signal], values, err_msg=f"{signal} after {name}")
+            np.testing.assert_array_equal(again.signals[signal], values, err_msg=f"{signal} on day {day}")
+        return again
+
+    for day, memory in played(streams, ONSET + 1):
+        state = same(memory, float(day))
+    rows, changes = np.arange(0, memory.height, 3), {"stated": 0.31, "verification": "tested", "read": 9.5, "pinned": True}
+    for name, value in {**changes, "status": "annexed"}.items():
+        memory = memory.changed(rows, {name: value})
+        same(memory, ONSET + 1.0)
 
 
 def test_what_a_store_reads_does_not_change_it() -> None:

@@ -245,13 +245,16 @@ class Engine:
             return state
         states, values = dict(state.ops), dict(state.signals)
         for name, step in self.steps.items():
-            fresh = step.started(heights[step.domain])
-            states[name] = grown(states[name], fresh) if name in states else fresh
+            count = heights[step.domain]
+            if name not in states:
+                states[name] = step.started(count)
+            elif more := count - state.heights[step.domain]:
+                states[name] = grown(step, states[name], more)
         for name, signal in self.net.signals.items():
             if name not in self.readers and name not in self.loop_reads:  # expressions hold what they were before the first
-                first: Array = np.full(heights[signal.domain], self._first(signal), DTYPES[signal.type])
-                held = values.get(name, first[:0])
-                values[name] = np.concatenate([held, first[len(held) :]])
+                held: Array = values.get(name, np.empty(0, DTYPES[signal.type]))
+                if more := heights[signal.domain] - len(held):
+                    values[name] = np.append(held, np.full(more, self._first(signal), DTYPES[signal.type]))
         return replace(
             state, ops=states, signals=values, heights=heights, topics=rows.topics if "topic" in heights else NO_TOPICS
         )

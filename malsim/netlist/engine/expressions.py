@@ -240,7 +240,8 @@ def _to_one(reducer: str, seen: Array, groups: Any, count: int) -> Array:
     known = ~np.isnan(seen)
     codes = seen[known].astype(np.int64)
     most = int(codes.max(initial=0)) + 1
-    return np.bincount(np.unique(groups[known] * most + codes) // most, minlength=count).astype(np.float64)
+    pairs = np.sort(groups[known] * most + codes)
+    return np.bincount(pairs[np.diff(pairs, prepend=pairs[:1] - 1) != 0] // most, minlength=count).astype(np.float64)
 
 
 def _spread(made: Formula, at: Address | Constant | str, domain: str, place: Place) -> Formula:

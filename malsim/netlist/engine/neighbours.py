@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.netlist.language.address import Hop
 
-__all__ = ["Neighbours", "numbers_of"]
+__all__ = ["Neighbours", "numbers_of", "numbers_said"]
 
 FAR = 6  # versions and origins are followed no further
 
@@ -29,6 +29,7 @@ class Neighbours:
     def __init__(self, memory: Memory | None = None) -> None:
         self.memory = memory or Memory.empty()
         self._kept: dict[object, tuple[tuple[object, ...], Any]] = {}
+        self._before: tuple[sparse.csr_array, Array] | None = None
 
     def of(self, memory: Memory) -> Neighbours:
         """Those of a memory: these, where it has the same edges between cells of the same status."""
@@ -37,7 +38,9 @@ class Neighbours:
             ours, theirs = ((one.is_active, one.column("successor")) for one in (held, memory))
             if all(one is two or np.array_equal(one, two) for one, two in zip(ours, theirs, strict=True)):
                 return self
-        return Neighbours(memory)
+        made = Neighbours(memory)
+        made._before = (self.joined, self.closed) if "closed" in self._kept else self._before
+        return made
 
     def kept(self, name: object, made: Callable[[], Any], *on: object) -> Any:
         """What follows from edges, statuses and these objects alone, worked out once as long as they are the same."""
@@ -96,6 +99,25 @@ class Neighbours:
         made: sparse.csr_array = ((one + one.T) > 0).astype(np.float64).tocsr()
         return made
 
+    @property
+    def closed(self) -> Array:
+        """How many pairs of its neighbours are joined to each other, counted both ways."""
+        return self.kept("closed", self._closed)  # type: ignore[no-any-return]
+
+    def _closed(self) -> Array:
+        """Of a graph that has changed since it was counted, counted again only at what moved and at its neighbours."""
+        joined = self.joined
+        made, near = np.zeros(joined.shape[0]), np.arange(joined.shape[0])
+        if self._before and len(self._before[1]) <= len(made):
+            before, counted = self._before
+            rows, columns = (ends.astype(np.int64) for ends in before.nonzero())
+            moved = np.unique((joined - self._matrix(rows, columns)).nonzero()[0])
+            near = np.unique(np.concatenate([moved, joined[moved].indices]))
+            made[: len(counted)] = counted
+        own = joined[near]
+        made[near] = (own @ joined).multiply(own).sum(axis=1)
+        return made
+
     def _crossing(self, hop: Hop) -> sparse.csr_array:
         source, target, relation, _ = self.edges()
         near, far = (target, source) if hop.incoming else (source, target)
@@ -109,18 +131,24 @@ class Neighbours:
         return sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(size, size)).tocsr()
 
 
-def numbers_of(entities: pl.Series, name: str) -> Array:
-    """What cells say of themselves as `name=number`, the last of several, else the default of `lexicon.toml`.
+def numbers_said(entities: pl.Series) -> pl.DataFrame:
+    """What cells say of themselves as `name=number`: row, name, value.
 
-    >>> numbers_of(pl.Series([["impact=.8", "pump"], []]), "impact").tolist()
-    [0.8, 0.5]
+    >>> numbers_said(pl.Series([["impact=.8", "pump"], ["cost=much"]])).rows()
+    [(0, 'impact', 0.8)]
     """
-    made: Array = np.full(len(entities), WORK[name])
-    told = pl.DataFrame({"word": entities}).with_row_index("row").explode("word").drop_nulls()
-    told = told.filter(pl.col("word").str.starts_with(f"{name}="))
-    values = told["word"].str.slice(len(name) + 1).cast(pl.Float64, strict=False)
-    known = values.is_finite().fill_null(value=False)
-    made[told["row"].filter(known).to_numpy()] = values.filter(known).to_numpy()
+    told = pl.DataFrame({"word": entities}).with_row_index("row").explode("word")
+    told = told.filter(pl.col("word").str.contains("=", literal=True)).with_columns(pl.col("word").str.splitn("=", 2))
+    name, value = (pl.col("word").struct[place] for place in (0, 1))
+    said = told.select("row", name.alias("name"), value.cast(pl.Float64, strict=False).alias("value"))
+    return said.filter(pl.col("value").is_finite())
+
+
+def numbers_of(said: pl.DataFrame, name: str, count: int) -> Array:
+    """One of these numbers of so many cells: the last of several, else the default of `lexicon.toml`."""
+    made: Array = np.full(count, WORK[name])
+    own = said.filter(pl.col("name") == name)
+    made[own["row"].to_numpy()] = own["value"].to_numpy()
     return made
 
 
@@ -130,9 +158,8 @@ def _degree(graph: Neighbours) -> Array:
 
 
 def _clustering(graph: Neighbours) -> Array:
-    joined, degree = graph.joined, _degree(graph)
-    closed = (joined @ joined).multiply(joined).sum(axis=1)
-    made: Array = closed / np.maximum(degree * (degree - 1), 1)
+    degree = graph.field("degree")
+    made: Array = graph.closed / np.maximum(degree * (degree - 1), 1)
     return made
 
 
@@ -177,6 +204,6 @@ def _root(graph: Neighbours) -> Array:
 
 
 _FIELDS: dict[str, Callable[[Neighbours], Array]] = {
-    "degree": _degree, "leaf": lambda graph: (_degree(graph) == 1).astype(np.float64), "clustering": _clustering,
+    "degree": _degree, "leaf": lambda graph: (graph.field("degree") == 1).astype(np.float64), "clustering": _clustering,
     "lost": _lost, "orphaned": _orphaned, "depth": _depth, "root": _root,
 }  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import Rules
-from malsim.netlist.engine.neighbours import Neighbours, numbers_of
+from malsim.netlist.engine.neighbours import Neighbours, numbers_of, numbers_said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -81,7 +81,8 @@ class Rows:
 
     def work(self, name: str) -> Array:
         """What cells say of their work as `name=number`."""
-        return self.kept(("work", name), lambda: numbers_of(self.memory.cells["entities"], name))  # type: ignore[no-any-return]
+        said = self.kept("numbers", lambda: numbers_said(self.memory.cells["entities"]))
+        return self.kept(("work", name), lambda: numbers_of(said, name, self.memory.height))  # type: ignore[no-any-return]
 
     def count(self, domain: str) -> int:
         """How many rows a domain has."""

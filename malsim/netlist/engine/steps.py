@@ -13,7 +13,7 @@ import ops
 from malsim.netlist.language.address import Pin, Reduced
 from malsim.netlist.language.faults import Fault, NetlistError
 from ops import OpError
-from ops.pin import In
+from ops.pin import In, Param
 from ops.pin.units import convert
 
 if TYPE_CHECKING:
@@ -151,11 +151,8 @@ def _is_series(signal: Signal) -> bool:
     return isinstance(where, Reduced) and where.reducer == "series"
 
 
-def grown(state: OpState, fresh: OpState) -> OpState:
-    """A state with rows added at the end that are as before their first call."""
-    made = {}
-    for key, new in fresh.items():
-        old = state[key]
-        more = new.shape[-1] - old.shape[-1]
-        made[key] = np.concatenate([old, new[..., new.shape[-1] - more :]], axis=-1) if more > 0 else old
-    return made
+def grown(step: Step, state: OpState, rows: int) -> OpState:
+    """A state with so many rows more at the end, which are as before their first call."""
+    fresh = step.started(rows)
+    params = {key for key, pin in step.instance.sheet.declared.items() if isinstance(pin, Param)}
+    return {key: old if key in params else np.concatenate([old, fresh[key]], axis=-1) for key, old in state.items()}
