@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from malsim.memory.gate.verdicts import GateResult
-    from malsim.sim.engine.claim_context import Ints
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["Bench", "Watch", "run"]
@@ -77,12 +77,9 @@ class Bench:
     """The one thing that changes while a run is made."""
 
     def __init__(
-        self,
-        scenario: Scenario,
-        timing: Timing | None = None,
-        watch: Watch = iter,
+        self, scenario: Scenario, timing: Timing | None = None, watch: Watch = iter,
         later: tuple[int, Scenario] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._later = later
         self.scenario, self._timing, self._watch = scenario, timing or Timing.regular(scenario), watch
         self.calendar = simpy.Environment(initial_time=0)
@@ -122,8 +119,7 @@ class Bench:
         return Run(
             scenario=self.scenario, cells=recorder.cells(), signals=recorder.signals(), events=recorder.events(),
             writers=recorder.writers(), bands=recorder.bands.frame(), plant=self.plant, state=self.state,
-            vocabulary=self.intake.vocabulary,
-            unseen=len(self.inbox), dropped=recorder.dropped,
+            vocabulary=self.intake.vocabulary, unseen=len(self.inbox), dropped=recorder.dropped,
             counters=self.counters.frame(self.scenario.first) if self.counters else None,
             reviews=self.reviewers.written if self.reviewers else None,
             running_scores=recorder.running_scores, changes=recorder.changes,
@@ -136,9 +132,8 @@ class Bench:
         if isinstance(plant, HoldsGraph):
             memory = plant.graph(state)
             memory = self.netlist_runner.put(memory) if self.netlist_runner else memory
-            state = plant.with_graph(
-                state, hooks.orient(memory, self.scenario, 0.0, self.context.log) if session else memory
-            )
+            memory = hooks.orient(memory, self.scenario, 0.0, self.context.log) if session else memory
+            state = plant.with_graph(state, memory)
         else:
             if self.netlist_runner:
                 self.netlist_runner.put(Memory.empty())
@@ -186,11 +181,9 @@ class Bench:
         self.scenario = self.recorder.scenario = scenario
         self.plant = plant_of(scenario)
         self._settle(replace(self.state, rules=rules), float(self.calendar.now) / DAY)
-        templates = self.populations.templates.under(rules)
-        self.populations.templates = templates
-        self.intake = Intake(
-            scenario.facts, scenario.claims, templates, self.populations.about, rules, self.populations.lineages
-        )
+        populations = self.populations
+        templates = populations.templates = populations.templates.under(rules)
+        self.intake = Intake(scenario.facts, scenario.claims, templates, populations.about, rules, populations.lineages)
         if self.netlist_runner:
             self.netlist_runner.under(rules)
 
@@ -222,8 +215,7 @@ class Bench:
         fact, opened, own = session.run_turn(self._seen(now), number, now, self.netlist_runner)
         state = plant.read(state, reps, fact, opened, now)
         if len(session.updated) and isinstance(plant, HoldsGraph):
-            memory = verified(plant.graph(state), session.updated, now, self.scenario.rules)
-            state = plant.with_graph(state, memory)
+            state = plant.with_graph(state, verified(plant.graph(state), session.updated, now, self.scenario.rules))
         return state, own
 
     def _catch_up(self, at: int, gap: str) -> None:
@@ -241,6 +233,7 @@ class Bench:
         if len(drafts) or waiting.height:
             state = self._admitted(state, drafts, waiting, now)
         if self.session:
+            state = self._written(self.session, state, at)
             self.session.close()
         state = self.plant.tick(state, now)
         if self.netlist_runner:
@@ -268,15 +261,23 @@ class Bench:
         if not isinstance(plant, HoldsGraph):
             netlist_runner.scan(Memory.empty(), at, self.counters, self.reviewers, lambda _: None)
             return state
-
-        def on_verdicts(said: GateResult) -> None:
-            rep: Ints = said.rep - self.scenario.first
-            after = plant.with_graph(state, said.memory)
-            self.recorder.admitted(verdicts_of(said), rep, plant.view(after, days(at)))
-
-        memory = netlist_runner.scan(plant.graph(state), at, self.counters, self.reviewers, on_verdicts)
+        told = partial(self._judged, plant, state, at)
+        memory = netlist_runner.scan(plant.graph(state), at, self.counters, self.reviewers, told)
         after = plant.with_graph(state, memory)
         return plant.with_derived(after, netlist_runner.derived) if isinstance(plant, ReadsDerived) else after
+
+    def _written(self, session: Session, state: Any, at: int) -> Any:
+        """Take the ops that the reader wrote through the gate, as the programs they are."""
+        plant = self.plant
+        if not session.ops or not isinstance(plant, HoldsGraph):
+            return state
+        told = partial(self._judged, plant, state, at)
+        return plant.with_graph(state, session.ops.admit(plant.graph(state), days(at), self.scenario.rules, told))
+
+    def _judged(self, plant: Any, state: Any, at: int, said: GateResult) -> None:
+        """Record what the gate said of programs, and of what they propose."""
+        view = plant.view(plant.with_graph(state, said.memory), days(at))
+        self.recorder.admitted(verdicts_of(said), said.rep - self.scenario.first, view)
 
     def _settle(self, state: Any, now: float) -> None:
         """Make a memory the one that everybody sees until the next scan."""

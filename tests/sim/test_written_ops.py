@@ -9,8 +9,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from malsim.netlist.programs import fault_of
 from malsim.sim import bench
-from malsim.sim.settings.netlist_config import NetlistConfig, op_cell
+from malsim.sim.agent.oversight.written_ops import MOVES
+from malsim.sim.settings.netlist_config import READER_OPS, NetlistConfig, op_cell
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader
 from malsim.sim.settings.scenario import Scenario
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 def scenario(**reader: Any) -> Scenario:
     """Two facts and writers who mostly agree about them, one of whom is too sure of itself."""
-    settings = {"behaviour": "writes_ops", "watch_below": 0.7, "wants": 5, "observes": 0.1, **reader}
+    settings = {"behaviour": "writes_ops", "ops": 12, "watch_below": 0.7, "wants": 5, "observes": 0.1, **reader}
     honest = Population(behaviour="honest", count=2, rate=0.1, settings={"accuracy": 0.97}, verification="checked")
     sure = Population(behaviour="overconfident", rate=0.2, settings={"accuracy": 0.8}, verification="checked")
     return Scenario(
@@ -47,8 +49,8 @@ def test_a_cell_that_recurs_is_watched_and_opened_only_when_it_is_marked_or_its_
     wired = of(run, "wired")
     assert wired.height > 6
     ops = wired.with_columns(op=pl.col("detail").str.extract(r"^(reader-op-\d+):"))
-    fired = run.signals.filter(pl.col("signal").str.ends_with("-low") & (pl.col("value") == 1))
-    fired = fired.select("rep", op=pl.col("signal").str.strip_suffix("-low"), t=pl.col("t") + 1)
+    fires = pl.col("signal").str.extract(r"^(reader-op-\d+)-(?:low|moved|falls)$")
+    fired = run.signals.filter(pl.col("value") == 1).select("rep", op=fires, t=pl.col("t") + 1)
     last = ops.unique(["rep", "op"], keep="last")  # an op that was wired anew is asked of its last cell only
     opened = of(run, "expanded").filter(pl.col("detail") == "wanted").join(last, on=["rep", "subject"], suffix="_wired")
     opened = opened.filter(pl.col("t") > pl.col("t_wired"))
@@ -69,6 +71,57 @@ def test_a_replication_alone_is_as_among_others(run: Run) -> None:
         assert_frame_equal(getattr(alone, name), getattr(run, name).filter(pl.col("rep") == 2))
 
 
+def test_an_op_is_a_claim_of_the_reader_that_the_gate_has_let_in(run: Run) -> None:
+    """As many programs as ops wired, each by the reader, of the day it was wired, and with a verdict like any claim."""
+    programs = run.memory.cells.filter((pl.col("kind") == "prg") & (pl.col("writer") == "reader"))
+    wired = of(run, "wired").with_columns(said=pl.col("detail").str.extract(r": (\w+) ") + " " + pl.col("subject"))
+    assert sorted(programs.select("rep", "created", "title").rows()) == sorted(wired.select("rep", "t", "said").rows())
+    assert programs["body"].str.starts_with("addf ").all()
+    assert [fault_of(body) for body in programs["body"].unique()] == [""] * programs["body"].n_unique()
+    admitted = of(run, "admitted").join(programs, left_on=["rep", "subject"], right_on=["rep", "handle"], how="semi")
+    assert admitted.height == programs.height
+    assert set(programs["handle"]) <= set(run.cells["cell"])
+    assert "scheduled" not in set(run.events["kind"])  # the op is the netlist's: no program runs beside it
+
+
+def test_the_kind_of_an_op_is_what_the_cell_calls_for(run: Run) -> None:
+    """A drift where an active cell contradicts it, which is then marked; a trend where it moved while it was read."""
+    wired = of(run, "wired").with_columns(kind=pl.col("detail").str.extract(r": (\w+) "))
+    assert set(wired["kind"]) == set(READER_OPS)
+    opened = of(run, "expanded").select("t", "rep", "subject", how="detail")
+    found = wired.join(opened, on=["t", "rep", "subject"])
+    assert found.filter((pl.col("kind") == "drift") & (pl.col("how") == "wanted")).is_empty()
+    worth = run.cells.select("t", "rep", "cell", "effective").rename({"cell": "subject"})
+    of_trends = wired.filter(pl.col("kind") == "trend").rename({"t": "day"}).select("day", "rep", "subject")
+    moved = of_trends.join(worth, on=["rep", "subject"]).filter(pl.col("t") < pl.col("day"))
+    spans = moved.group_by("day", "rep", "subject").agg(pl.col("effective").max() - pl.col("effective").min())
+    assert (spans["effective"] >= MOVES).all()
+
+
+def test_an_op_that_does_not_parse_is_refused_and_reads_nothing() -> None:
+    """The gate says of each where it is wrong."""
+    bad = bench.run(scenario(slips=1.0))
+    assert of(bad, "wired").is_empty()
+    refused = of(bad, "rejected")
+    assert refused.height > 6
+    assert refused["cause"].str.ends_with("of reader").all()
+    assert refused["detail"].str.contains("body").all()
+    assert bad.memory.cells.filter((pl.col("kind") == "prg") & (pl.col("writer") == "reader")).is_empty()
+    half = bench.run(scenario(slips=0.5))
+    assert of(half, "wired").height
+    assert of(half, "rejected").height
+
+
+def test_an_op_wired_anew_takes_the_place_of_the_one_before(run: Run) -> None:
+    """On the record, as any correction."""
+    programs = run.memory.cells.filter((pl.col("kind") == "prg") & (pl.col("writer") == "reader"))
+    few = bench.run(scenario(ops=2)).memory.cells.filter((pl.col("kind") == "prg") & (pl.col("writer") == "reader"))
+    assert (few["status"] == "superseded").any()
+    active = few.filter(pl.col("status") == "active").group_by("rep").len()
+    assert (active["len"] <= 2).all()
+    assert programs.filter(pl.col("status") == "active").group_by("rep").len()["len"].max() <= 12
+
+
 def test_it_has_no_more_ops_than_it_may(run: Run) -> None:
     few = bench.run(scenario(ops=1))
     assert of(few, "refused").filter(pl.col("detail") == "no op: all 1 watch active cells").height > 0
@@ -77,8 +130,9 @@ def test_it_has_no_more_ops_than_it_may(run: Run) -> None:
 
 
 def test_why_follows_an_op_to_the_cell_it_was_wired_to(run: Run) -> None:
-    flag = of(run, "flagged").row(0, named=True)
-    assert "from prg_reader" in run.why(flag["cause"], t=flag["t"], rep=flag["rep"])
+    for signal, handle in (("-low", "prg_reader"), ("-moved", "prg_drift")):
+        flag = of(run, "flagged").filter(pl.col("cause").str.ends_with(signal)).row(0, named=True)
+        assert f"from {handle}" in run.why(flag["cause"], t=flag["t"], rep=flag["rep"])
     assert run.why("reader-op-8-low").startswith("reader-op-8-low is 0 since the start")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,9 +17,10 @@ from malsim.netlist.wiring import link
 if TYPE_CHECKING:
     from malsim.memory import Memory
 
-__all__ = ["Written", "written"]
+__all__ = ["Written", "fault_of", "written"]
 
 _MEANT = r"(?m)^\s*addf\s"
+_TAKEN = r"\[as: (\S+)\]"
 
 
 class Written(NamedTuple):
@@ -30,10 +32,28 @@ class Written(NamedTuple):
     fault: str = ""
 
 
+def fault_of(body: str) -> str:
+    """What is wrong with the standing programs that a body holds; nothing where they are sound, or where it is prose.
+
+    >>> fault_of("addf watch tick [keys: obs_9c1f]")
+    ''
+    >>> fault_of("addf wotch tick [keys: obs_9c1f]") > ""
+    True
+    """
+    if not re.search(_MEANT, body):
+        return ""
+    try:
+        programs(link(parse(_plain(body))))
+    except NetlistError as error:
+        return str(error.faults[0])
+    return ""
+
+
 def written(memory: Memory, *, after: int, tick: int, first: int = 0) -> list[Written]:
     """What the prg cells from row `after` on ask to have run, each cell of one name and text once.
 
-    A body that holds no `addf` sentence is prose and asks for nothing.
+    A body that holds no `addf` sentence is prose and asks for nothing; nor does one that says `[as: NAME]`, which an op of
+    the netlist of that name runs.
 
     Parameters
     ----------
@@ -43,7 +63,7 @@ def written(memory: Memory, *, after: int, tick: int, first: int = 0) -> list[Wr
         The number of the first replication.
     """
     new = memory.cells.slice(after).filter((pl.col("kind") == "prg") & (pl.col("origin") != "program"))
-    new = new.filter(pl.col("body").str.contains(_MEANT))
+    new = new.filter(pl.col("body").str.contains(_MEANT) & ~pl.col("body").str.contains(_TAKEN))
     found = []
     for cell in new.group_by("key", "handle", "title", "body", "topics", maintain_order=True).agg("rep").to_dicts():
         places = tuple(rep - first for rep in cell["rep"])

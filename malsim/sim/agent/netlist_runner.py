@@ -17,7 +17,7 @@ from malsim.netlist.engine.rows import Rows
 from malsim.netlist.language.statements import Body, Cell, Edges, Prop
 from malsim.netlist.shipped import surfaced_of, surfaced_on
 from malsim.sim.clock import days
-from malsim.sim.settings.netlist_config import NetlistConfig, op_cell
+from malsim.sim.settings.netlist_config import READER_OPS, NetlistConfig, op_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -75,7 +75,8 @@ class NetlistRunner:
         scenario, document = self.scenario, self.wires.document
         coming = set(scenario.claims["handle"].drop_nulls()) | set(scenario.claims["key"].drop_nulls())
         if scenario.reader:
-            coming |= set(ten_cells()["handle"]) | {op_cell(place) for place in range(int(scenario.reader.ops))}
+            places = range(int(scenario.reader.ops))
+            coming |= set(ten_cells()["handle"]) | {op_cell(place, kind) for place in places for kind in READER_OPS}
         holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in document.statements)
         empty = memory.cells.is_empty()  # then all replications begin alike, and one is loaded for all
         for rep in self.reps if (holds or self.wires.net.flags) and not empty else self.reps[:1]:
@@ -158,6 +159,8 @@ class NetlistRunner:
                       "reader.blocked": turn["blocks"] > 0}  # fmt: skip
         if reviewers:
             known |= {"reviewer.ack": reviewers.acknowledged, "reviewer.waiting": reviewers.waiting}
+        if self.ops:
+            known |= self.ops.fed()
         return known | {given.signal: given.value for given in self._fed if given.at <= at}
 
     def _note(self, made: Scan, at: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -136,8 +137,11 @@ class Session:
         often = np.flatnonzero(reads == RECURRING)
         self._log.nudged(turn, rep[often], rows[often], RECURRING)
         if self.ops:
-            wanted = (reads % RECURRING == 0) & ~(turn.pushed.marked | self.ops.lines(turn.pushed.row)[0]).take(lines)
-            self.ops.write(turn, rep[wanted], rows[wanted], snapshot)
+            self.ops.note(rep, rows, reads % RECURRING == 1, snapshot)
+            held = turn.pushed.marked.take(lines) & ~snapshot.contradicted[rows]  # stale: no op makes it fresh
+            wanted = (reads % RECURRING == 0) & ~held & ~self.ops.lines(turn.pushed.row)[0].take(lines)
+            slips = partial(self._happens, self.reader.slips, "slips", turn.number)
+            self.ops.write(turn, rep[wanted], rows[wanted], snapshot, slips)
         return rows
 
     def _begin(self, number: int, now: float) -> None:

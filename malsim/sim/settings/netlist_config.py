@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from malsim.errors import ScenarioError
 from malsim.moved import renamed
@@ -22,9 +22,52 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from malsim.sim.settings.reader import Reader
 
-__all__ = ["Input", "NetlistConfig", "op_cell", "op_name", "with_reader_ops"]
+__all__ = ["READER_OPS", "Input", "NetlistConfig", "op_cell", "op_name", "with_reader_ops"]
 
 READER_OP = "reader-op-"
+
+
+class ReaderOp(NamedTuple):
+    """A kind of op that a reader writes: the cells that call for it, its level and the setting that says it, its wiring.
+
+    `fires` is the signal, behind the op's name, that says it fires.
+    """
+
+    says: str
+    level: tuple[str, str]
+    fires: str
+    wiring: tuple[str, ...]
+
+
+READER_OPS = {
+    "watch": ReaderOp("a cell at rest: fires below a level", ("below", "watch_below"), "low", (
+        "loadrt watch names={op}",
+        "net {op}-eff {op}.in < {cell}-scores-eff",
+        "net {op}-low {op}.below > {cell}-flags-requires_review",
+        "setp {op}.level {watch_below:g}",
+        "addf {op} tick",
+    )),
+    "drift": ReaderOp("a cell that an active one contradicts: fires where it left what it was when read last",
+                      ("beyond", "drift_beyond"), "moved", (
+        "loadrt drift names={op}-drift",
+        "net {op}-disputed {op}-drift.in < {cell}-scores-eff",
+        "net {op}-taken {op}-drift.capture {op}-trend.reset",
+        "net {op}-moved {op}-drift.drifted > {cell}-flags-requires_review",
+        "setp {op}-drift.limit {drift_beyond:g}",
+        "addf {op}-drift tick",
+    )),
+    "trend": ReaderOp("a cell whose effective moved while it was read: fires while it falls, since it was read last",
+                      ("falls", "falls_by"), "falls", (
+        "loadrt trend names={op}-trend",
+        "loadrt watch names={op}-fall",
+        "net {op}-moving {op}-trend.in < {cell}-scores-eff",
+        "net {op}-slope {op}-trend.slope > {op}-fall.in",
+        "net {op}-falls {op}-fall.below > {cell}-flags-requires_review",
+        "setp {op}-fall.level -{falls_by:g}",
+        "addf {op}-trend tick",
+        "addf {op}-fall tick",
+    )),
+}  # fmt: skip
 RESERVED = frozenset((*OF_FACTS, *TURN, *SHOWN, "waiting"))
 
 
@@ -100,15 +143,15 @@ def op_name(place: int) -> str:
     return f"{READER_OP}{place + 1}"
 
 
-def op_cell(place: int) -> str:
-    """The handle that such an op reads: no cell's own, until a reader wires it to one."""
-    return f"prg_reader_{place + 1:04x}"
+def op_cell(place: int, kind: str = "watch") -> str:
+    """The handle that an op of this kind reads there: no cell's own, until a reader wires it to one."""
+    return f"prg_{'reader' if kind == 'watch' else kind}_{place + 1:04x}"
 
 
 def with_reader_ops(wires: NetlistConfig | None, reader: Reader | None) -> NetlistConfig | None:
     """The netlist with the ops that a reader may wire to cells, and none that another might.
 
-    Each is a watch on a cell's effective, which asks for a review of that cell while it is low. They are loaded and
+    One of each kind of `READER_OPS` at each place, which asks for a review of its cell while it fires. They are loaded and
     scheduled, and read nothing until a reader wires them.
     """
     before = wires.document.statements if wires else ()
@@ -117,14 +160,9 @@ def with_reader_ops(wires: NetlistConfig | None, reader: Reader | None) -> Netli
         return wires if len(own) == len(before) else _with(wires, own) if own else None
     lines = []
     for place in range(int(reader.ops)):
-        op, handle = op_name(place), op_cell(place)
-        lines += [
-            f"loadrt watch names={op}",
-            f"net {op}-eff {op}.in < {handle}-scores-eff",
-            f"net {op}-low {op}.below > {handle}-flags-requires_review",
-            f"setp {op}.level {reader.watch_below:g}",
-            f"addf {op} tick",
-        ]
+        for kind, one in READER_OPS.items():
+            given = {one.level[1]: getattr(reader, one.level[1]), "op": op_name(place), "cell": op_cell(place, kind)}
+            lines += [line.format(**given) for line in one.wiring]
     return _with(wires, (*own, *parse("\n".join(lines), file="the reader's ops").statements))
 
 

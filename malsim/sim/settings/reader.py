@@ -19,7 +19,8 @@ class Policy:
     """What a reader does unasked.
 
     It `opens` rows marked ^, `verifies` a marked row before it acts on it, `uses_scores` of a line instead of its title
-    alone, `writes` back what it learned, and `wires` an op to a cell that it opens again and again.
+    alone, `writes` back what it learned, and `wires` an op to a cell that it opens again and again, of a kind that the cell
+    calls for (`READER_OPS`).
     """
 
     says: str
@@ -39,7 +40,7 @@ POLICIES: dict[str, Policy] = {
     "stubborn": Policy("ignores flags: opens marked rows only when blocked, and acts on them all the same",
                        opens=False, verifies=False),
     "forgets_rules": Policy("obedient in a share of its turns that halves each half_life, else hurried and forgetful"),
-    "writes_ops": Policy("obedient, and wires a watch to a cell that it opens again and again: then opens it only when"
+    "writes_ops": Policy("obedient, and writes an op for a cell that it opens again and again: then opens it only when"
                          " that fires, and looks for itself before it acts on it", wires=True),
 }  # fmt: skip
 
@@ -60,7 +61,10 @@ PARAMS = {
     "audit_every": Param(0.0, "turns", "turns from one look of an outside verifier at the last turns to the next", 0.0, 1e9),
     "audit_accuracy": Param(0.95, "1", "accuracy of that look", 0.0, 1.0),
     "ops": Param(8.0, "ops", "most ops it has wired at a time (writes_ops)", 1.0, 64.0),
-    "watch_below": Param(0.6, "1", "effective below which such an op fires (writes_ops)", 0.0, 1.0),
+    "watch_below": Param(0.6, "1", "effective below which its watch fires (writes_ops)", 0.0, 1.0),
+    "drift_beyond": Param(0.1, "1", "change of effective beyond which its drift fires (writes_ops)", 0.0, 1.0),
+    "falls_by": Param(0.02, "1/d", "fall of effective at which its trend fires (writes_ops)", 0.0, 1.0),
+    "slips": Param(0.0, "1", "probability that an op it writes does not parse (writes_ops)", 0.0, 1.0),
     "limit": Param(10.0, "lines", "most lines of a mini-index", 1.0, 1_000.0),
     "budget_words": Param(900.0, "words", "most words of a mini-index", 1.0, 1e6),
 }
@@ -95,6 +99,9 @@ class Reader:
     rank_by: str = ""
     ops: float = 8.0
     watch_below: float = 0.6
+    drift_beyond: float = 0.1
+    falls_by: float = 0.02
+    slips: float = 0.0
     limit: float = 10.0
     budget_words: float = 900.0
 

@@ -14,7 +14,7 @@ from malsim.netlist.programs.members import members
 from malsim.netlist.why import why
 from malsim.plain_text import listed
 from malsim.sim.clock import days
-from malsim.sim.settings.netlist_config import NetlistConfig, op_cell, op_name
+from malsim.sim.settings.netlist_config import READER_OPS, NetlistConfig, op_cell, op_name
 from malsim.sim.why import cell_cause
 from malsim.sim.why.cell_readers import as_of
 
@@ -107,8 +107,9 @@ def _moved(run: RunData, word: str, since: float, rep: int) -> str:
 def _wired_to(run: RunData, handle: str, since: float, rep: int) -> str:
     """The cell that a handle of the reader's ops stood for, else the handle itself."""
     wired = run.events.filter((pl.col("kind") == "wired") & (pl.col("rep") == rep) & (pl.col("t") <= since))
-    ops = {op_cell(place): op_name(place) for place in range(int(run.scenario.reader.ops) if run.scenario.reader else 0)}
-    own = wired.filter(pl.col("detail").str.starts_with(f"{ops.get(handle, handle)}:"))
+    places = range(int(run.scenario.reader.ops) if run.scenario.reader else 0)
+    ops = {op_cell(place, kind): f"{op_name(place)}: {kind} " for place in places for kind in READER_OPS}
+    own = wired.filter(pl.col("detail").str.starts_with(ops.get(handle, handle)))
     return str(own["subject"][-1]) if own.height else handle
 
 

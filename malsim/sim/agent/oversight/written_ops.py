@@ -1,71 +1,184 @@
-"""Ops that readers wire themselves: a watch on each cell that recurs, in place of opening it again and again."""
+"""Ops that readers write: a program on each cell that recurs, through the gate, in place of opening it again and again."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from malsim.memory.gate.admit import judged, screened
+from malsim.memory.gate.checks import validate
+from malsim.memory.gate.claims import as_claims, from_mappings
 from malsim.memory.graph.frames import rank_within_group
 from malsim.memory.schema import NONE
-from malsim.sim.settings.netlist_config import op_cell, op_name
+from malsim.netlist.programs import fault_of
+from malsim.sim.settings.netlist_config import READER_OPS, op_cell, op_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from malsim.memory import Memory, Rules
+    from malsim.memory.gate.verdicts import GateResult
     from malsim.sim.agent.run_context import RunContext
     from malsim.sim.agent.snapshot import Snapshot
     from malsim.sim.agent.turn import Turn
-    from malsim.sim.engine.claim_context import Bools, Ints
+    from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.settings.reader import Reader
 
 __all__ = ["WrittenOps"]
 
+WATCH, DRIFT, TREND = range(3)  # places in READER_OPS
+MOVES = 0.05  # of effective since the first of the reads that recur, from which a cell is one that moves
+CONFIDENCE = 0.6  # of a program
+
+
+class Proposal(NamedTuple):
+    """Ops that go to the gate: in which replications, on which cells, at which place and of which kind; garbled or not."""
+
+    turn: Turn
+    rep: Ints
+    cell: Ints
+    place: Ints
+    kind: Ints
+    garbled: Bools
+
 
 class WrittenOps:
-    """What each replication's reader has wired: a table of replications and ops, with the cell that each watches.
+    """What each replication's reader has written: a table of replications and places, with the cell that each op reads.
 
-    The netlist has so many ops loaded, which read nothing. A reader takes the first that watches no active cell; where it
-    has none left, or may not change the cell, it is refused.
+    The netlist has an op of each kind loaded at each place, which reads nothing. A reader takes the first place whose op
+    reads no active cell, and writes a `prg` claim that says so; once that is admitted, the op reads the cell.
     """
 
     def __init__(self, reader: Reader, context: RunContext) -> None:
-        self._log, self._said = context.log, f"watch scores-eff below {reader.watch_below:g}"
-        self._cell = np.full((len(context.reps), int(reader.ops)), NONE, dtype=np.int64)
-        self._fires = np.zeros(self._cell.shape, dtype=bool)
+        self.reader, self._log, self._first = reader, context.log, int(context.reps[0])
+        shape = (len(context.reps), int(reader.ops))
+        self._cell, self._program, self._kind = np.full((3, *shape), NONE, dtype=np.int64)
+        self._fires, self._taken = np.zeros((2, *shape), dtype=bool)
+        self._was = np.zeros(0)  # what each cell was worth at the first of the reads that recur
+        self._waiting: list[Proposal] = []
 
-    def write(self, turn: Turn, rep: Ints, rows: Ints, snapshot: Snapshot) -> None:
-        """Wire an op to each of these cells, before the next tick."""
+    def note(self, rep: Ints, rows: Ints, begins: Bools, snapshot: Snapshot) -> None:
+        """Take note of cells that were opened: an op that fired takes its cell as it is now, a series of reads may begin."""
+        read = (self._cell[rep] == rows[:, None]) & self._fires[rep]
+        np.logical_or.at(self._taken, rep, read)
+        if len(self._was) < len(snapshot.view):
+            self._was = np.append(self._was, np.zeros(len(snapshot.view)))
+        self._was[rows[begins]] = snapshot.worth[rows[begins]]
+
+    def write(self, turn: Turn, rep: Ints, rows: Ints, snapshot: Snapshot, garbled: Callable[[int], Bools]) -> None:
+        """Write an op for each of these cells; `garbled` says of the nth in a turn where it does not parse."""
         fixed = snapshot.view.column("immutable", rows)
         may = np.ones(len(rows), dtype=bool) if fixed is None else ~fixed.astype(bool)
         self._log.unwired(turn, rep[~may], rows[~may], "the cell is immutable")
         rep, rows = rep[may], rows[may]
-        turns = rank_within_group(rep)
+        moves = np.abs(snapshot.worth[rows] - self._was[rows]) >= MOVES
+        kind = np.where(snapshot.contradicted[rows], DRIFT, np.where(moves, TREND, WATCH))
+        turns, taken = rank_within_group(rep), np.zeros(self._cell.shape, dtype=bool)
         for nth in range(int(turns.max(initial=-1)) + 1):
-            self._write(turn, rep[turns == nth], rows[turns == nth], snapshot.active)
+            own = turns == nth
+            self._write(turn, rep[own], rows[own], kind[own], snapshot.active, garbled(nth), taken)
 
-    def _write(self, turn: Turn, rep: Ints, rows: Ints, active: Bools) -> None:
-        """Wire one op in each of these replications."""
+    def _write(self, turn: Turn, rep: Ints, rows: Ints, kind: Ints, active: Bools, garbled: Bools, taken: Bools) -> None:
+        """Write one op in each of these replications."""
         held = self._cell[rep]
-        free = (held == NONE) | ~active[held]
+        free = ((held == NONE) | ~active[held]) & ~taken[rep]
         has, place = free.any(axis=1), free.argmax(axis=1)
         self._log.unwired(turn, rep[~has], rows[~has], f"all {self._cell.shape[1]} watch active cells")
-        rep, rows, place = rep[has], rows[has], place[has]
-        self._cell[rep, place], self._fires[rep, place] = rows, False
-        said = pl.Series([f"{op_name(one)}: {self._said}" for one in place.tolist()], dtype=pl.String)
-        self._log.wired(turn, rep, rows, said)
+        rep, rows, place, kind = rep[has], rows[has], place[has], kind[has]
+        taken[rep, place] = True
+        self._waiting.append(Proposal(turn, rep, rows, place, kind, garbled[rep]))
+
+    def admit(self, memory: Memory, now: float, rules: Rules, on_verdicts: Callable[[GateResult], None]) -> Memory:
+        """Take what was written through the gate, like any claim; what it admits reads its cell from then on."""
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            if one.rep.size:
+                claims = as_claims(self._claims(one, memory, now))
+                said = judged(memory, screened(validate(claims, rules), rules), rules)
+                on_verdicts(said)
+                self._wire(one, said)
+                memory = said.memory
+        return memory
+
+    def _claims(self, one: Proposal, memory: Memory, now: float) -> pl.DataFrame:
+        """The programs as claims of the reader, with what is wrong with their text."""
+        handles = memory.cells["handle"]
+        names, before = handles.gather(one.cell).to_list(), self._program[one.rep, one.place]
+        listed, faults = list[dict[str, Any]](), list[list[dict[str, str]]]()
+        for rep, place, kind, name, last, garbled in zip(
+            one.rep.tolist(), one.place.tolist(), one.kind.tolist(), names, before.tolist(), one.garbled.tolist(),
+            strict=True,
+        ):  # fmt: skip
+            body = program_text(_KINDS[kind], place, name, self.reader)
+            body = body.replace(_KINDS[kind], _KINDS[kind][1:], 1) if garbled else body  # a letter is missing
+            replaces = [{"relation": "supersedes", "target": handles[last], "weight": 0.0}] if last != NONE else []
+            listed.append({
+                "rep": rep + self._first, "t": now, "sequence": one.turn.number, "kind": "prg", "writer": "reader",
+                "title": f"{_KINDS[kind]} {name}", "body": body, "confidence": CONFIDENCE, "source_refs": [name],
+                "edges": replaces,
+            })  # fmt: skip
+            fault = fault_of(body)
+            faults.append([{"path": "body", "message": fault}] if fault else [])
+        claims = from_mappings(listed)
+        return claims.with_columns(pl.Series("issues", faults, dtype=claims.schema["issues"]))
+
+    def _wire(self, one: Proposal, said: GateResult) -> None:
+        """Have the admitted ones read their cells."""
+        made = np.flatnonzero(said.verdict == 0)
+        rep, rows, place, kind = one.rep[made], one.cell[made], one.place[made], one.kind[made]
+        self._cell[rep, place], self._kind[rep, place], self._program[rep, place] = rows, kind, said.row[made]
+        self._fires[rep, place], self._taken[rep, place] = False, True
+        texts = [told(_KINDS[what], at, self.reader) for at, what in zip(place.tolist(), kind.tolist(), strict=True)]
+        self._log.wired(one.turn, rep, rows, pl.Series(texts, dtype=pl.String))
 
     def wired(self) -> dict[str, Ints]:
         """The cell that each op reads in each replication, by the handle that the netlist calls it."""
-        return {op_cell(place): cells.copy() for place, cells in enumerate(self._cell.T)}
+        each = enumerate(zip(self._cell.T, self._kind.T, strict=True))
+        return {
+            op_cell(place, kind): np.where(kinds == number, cells, NONE)
+            for place, (cells, kinds) in each
+            for number, kind in enumerate(_KINDS)
+        }
 
-    def read(self, signals: Mapping[str, Any]) -> None:
+    def fed(self) -> dict[str, Bools]:
+        """Which ops take their cell as it is now, by the signal that says so; each is said once."""
+        taken, self._taken = self._taken, np.zeros_like(self._taken)
+        return {f"{op_name(place)}-taken": column for place, column in enumerate(taken.T)}
+
+    def read(self, signals: Mapping[str, Array]) -> None:
         """Take note of which ops fire."""
         for place in range(self._cell.shape[1]):
-            self._fires[:, place] = signals[f"{op_name(place)}-low"]
+            fires = np.stack([np.asarray(signals[f"{op_name(place)}-{kind.fires}"]) for kind in READER_OPS.values()])
+            self._fires[:, place] = np.take_along_axis(fires, np.maximum(self._kind[:, place], 0)[None], axis=0)[0]
 
     def lines(self, row: Ints) -> tuple[Bools, Bools]:
-        """Which cells of a table of lines an op watches, and for which of them it fires."""
+        """Which cells of a table of lines an op reads, and for which of them it fires."""
         same = (row[:, :, None] == self._cell[:, None, :]) & (row[:, :, None] != NONE)
         return same.any(axis=2), (same & self._fires[:, None, :]).any(axis=2)
+
+
+_KINDS = tuple(READER_OPS)
+
+
+def program_text(kind: str, place: int, cell: str, reader: Reader) -> str:
+    """The body of an op's claim.
+
+    >>> from malsim.sim.settings.reader import Reader
+    >>> program_text("watch", 0, "obs_9c1f", Reader())
+    'addf watch tick [keys: obs_9c1f] [level: 0.6] [as: reader-op-1]'
+    """
+    pin, setting = READER_OPS[kind].level
+    return f"addf {kind} tick [keys: {cell}] [{pin}: {getattr(reader, setting):g}] [as: {op_name(place)}]"
+
+
+def told(kind: str, place: int, reader: Reader) -> str:
+    """What an event says of an op.
+
+    >>> from malsim.sim.settings.reader import Reader
+    >>> told("trend", 1, Reader())
+    'reader-op-2: trend scores-eff falls 0.02'
+    """
+    pin, setting = READER_OPS[kind].level
+    return f"{op_name(place)}: {kind} scores-eff {pin} {getattr(reader, setting):g}"
