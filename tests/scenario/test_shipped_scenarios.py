@@ -78,6 +78,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "rules.challenge_ceiling = 0",
     ),
     "forgetting_reader": ("reader.behaviour = hurried",),
+    "freeze_and_annex": ("rules.locks = display", "rules.challenge_ceiling = 0", "rules.calibration = none"),
     "from_file": ("without writers.1", "a lossy line", "a lying line"),
     "half_colluders": ("writers.ring.rate = 0", "without writers.2"),
     "hostile_supersession": ("rules.supersede_by = own",),
