@@ -33,7 +33,7 @@ MOVES = 0.05  # of effective since the first of the reads that recur, from which
 CONFIDENCE = 0.6  # of a program
 
 
-class Proposal(NamedTuple):
+class OpDraft(NamedTuple):
     """Ops that go to the gate: in which replications, on which cells, at which place and of which kind; garbled or not."""
 
     turn: Turn
@@ -57,7 +57,7 @@ class WrittenOps:
         self._cell, self._program, self._kind = np.full((3, *shape), NONE, dtype=np.int64)
         self._fires, self._taken = np.zeros((2, *shape), dtype=bool)
         self._was = np.zeros(0)  # what each cell was worth at the first of the reads that recur
-        self._waiting: list[Proposal] = []
+        self._waiting: list[OpDraft] = []
 
     def note(self, rep: Ints, rows: Ints, begins: Bools, snapshot: Snapshot) -> None:
         """Take note of cells that were opened: an op that fired takes its cell as it is now, a series of reads may begin."""
@@ -88,7 +88,7 @@ class WrittenOps:
         self._log.unwired(turn, rep[~has], rows[~has], f"all {self._cell.shape[1]} watch active cells")
         rep, rows, place, kind = rep[has], rows[has], place[has], kind[has]
         taken[rep, place] = True
-        self._waiting.append(Proposal(turn, rep, rows, place, kind, garbled[rep]))
+        self._waiting.append(OpDraft(turn, rep, rows, place, kind, garbled[rep]))
 
     def admit(self, memory: Memory, now: float, rules: Rules, on_verdicts: Callable[[GateResult], None]) -> Memory:
         """Take what was written through the gate, like any claim; what it admits reads its cell from then on."""
@@ -102,7 +102,7 @@ class WrittenOps:
                 memory = said.memory
         return memory
 
-    def _claims(self, one: Proposal, memory: Memory, now: float) -> pl.DataFrame:
+    def _claims(self, one: OpDraft, memory: Memory, now: float) -> pl.DataFrame:
         """The programs as claims of the reader, with what is wrong with their text."""
         handles = memory.cells["handle"]
         names, before = handles.gather(one.cell).to_list(), self._program[one.rep, one.place]
@@ -124,7 +124,7 @@ class WrittenOps:
         claims = from_mappings(listed)
         return claims.with_columns(pl.Series("issues", faults, dtype=claims.schema["issues"]))
 
-    def _wire(self, one: Proposal, said: GateResult) -> None:
+    def _wire(self, one: OpDraft, said: GateResult) -> None:
         """Have the admitted ones read their cells."""
         made = np.flatnonzero(said.verdict == 0)
         rep, rows, place, kind = one.rep[made], one.cell[made], one.place[made], one.kind[made]
