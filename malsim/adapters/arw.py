@@ -9,6 +9,7 @@ contradiction. A claim's confidence is the record's utility (`records`) or the i
 >>> memory.write([Claim(1.0, "bob", "deploy", "red", "deploy is red")], 1.0)
 >>> [item["value"] for item in memory.peek(Query("deploy", "what is deploy?"), 1.0, 5)]
 ['red', 'green']
+>>> memory.close()
 """
 
 from __future__ import annotations
