@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     All that a command prints passes one stream, so that text of others cannot steer a terminal or a CI service.
     """
     try:
-        args = main_parser().parse_args(argv)
+        args = _parsed(argv)
         with redirect_stdout(cast("TextIO", PlainStream(sys.stdout))), Limits.of(args).hold():
             return _without_exit(args)
     except MalsimError as error:
@@ -50,6 +50,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  # whatever is left is a bug, and never the answer no
         _tell(_bug(error))
     return ERROR
+
+
+def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    if any("\0" in word for word in argv or ()):  # no shell passes it on, and no file is named so
+        raise UsageError("no argument of a command", given="the NUL character", hint="leave it out")
+    return main_parser().parse_args(argv)
 
 
 def _without_exit(args: argparse.Namespace) -> int:

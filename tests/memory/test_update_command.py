@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from malsim.cli import main
-from malsim.errors import UsageError
+from malsim.errors import StoreError, UsageError
 from malsim.memory.gate.edit import update
 from malsim.memory.store import Store
 from malsim.screen.credentials import stand_in
@@ -100,6 +100,10 @@ def test_a_memory_that_is_saved_names_who_rewrote_it(path: str) -> None:
         ["--writer", " ", "--body", "fine"],
         ["--writer", "bob", "--verification", "sworn"],
         ["--writer", "bob", "--stability", "forever"],
+        ["--writer", "bob", "--body", "half a letter \udc80"],
+        ["--writer", "bob", "--topics", "pump,\udc80"],
+        ["--writer", "\udc80", "--body", "fine"],
+        ["--writer", "bob", "--body", "no\0"],
         ["--writer", "bob", "--body", "fine", "--now", "nan"],
         ["--writer", "bob", "--body", "fine", "--now", "inf"],
     ],
@@ -111,6 +115,39 @@ def test_a_refused_update_changes_nothing(given: list[str], path: str, capsys: p
     assert stand_in("GitHub token") not in said
     with Store(path, write=False) as store:
         assert store.ticks["deed"].to_list() == ["admit", "tick"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["look", "STORE", "--limit", "-1"],
+        ["look", "STORE", "dec_a3ee", "--rep", "9" * 400],
+        ["why", "STORE", "dec_a3ee", "--rep", "9" * 400],
+        ["why", "STORE", "\udc80"],
+        ["why", "STORE", "\udc80", "--law", "records"],
+        ["tick", "STORE", "--now", "1e999"],
+        ["export", "STORE", "--as", "recall", "-o", "OUT.json"],
+        ["export", "STORE", "--as", "recall", "-o", "OUT.db"],
+        ["import", "STORE", "-o", "no\0"],
+        ["netlist", "check", "no\0"],
+    ],
+)
+def test_what_names_nothing_is_refused_and_makes_nothing(
+    command: list[str], path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store(path) as store:
+        store.tick(1e9)
+        store.update("dec_a3ee", writer="bob", now=1e9, body="in a million years")
+    there = sorted(tmp_path.iterdir())
+    assert main([word.replace("STORE", path).replace("OUT", str(tmp_path / "out")) for word in command]) == 2
+    assert "this is a bug" not in capsys.readouterr().err
+    assert sorted(tmp_path.iterdir()) == there
+
+
+def test_a_store_whose_name_holds_nul_is_none() -> None:
+    for write in (True, False):
+        with pytest.raises(StoreError, match="no name of a file"):
+            Store("no\0", write=write)
 
 
 def test_no_update_makes_a_store(tmp_path: Path) -> None:

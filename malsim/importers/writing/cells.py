@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from malsim.errors import DataError
 from malsim.importers.building.save import extras
 from malsim.memory.store import Store
 
@@ -46,6 +47,12 @@ def iso(day: float, start: str | None) -> str:
 
     >>> iso(1.5, "2026-03-01")
     '2026-03-02T12:00:00.000Z'
+
+    Raises `DataError` for a day that no calendar has.
     """
-    at = datetime.fromisoformat(start or "1970-01-01") + timedelta(milliseconds=round(day * 86_400_000))
+    begin = datetime.fromisoformat(start or "1970-01-01")
+    try:
+        at = begin + timedelta(milliseconds=round(day * 86_400_000))
+    except OverflowError as error:
+        raise DataError("a day that is no date", given=day, allowed="the years 1 to 9999") from error
     return f"{at.isoformat(timespec='milliseconds')}Z"

@@ -197,6 +197,8 @@ def update(
 
 def check_author(writer: str, rules: Rules | None = None, *, where: str | None = None) -> None:
     """Raise `UsageError` for the name of somebody who updates that is blank or holds a credential."""
+    if not _is_text(writer):
+        raise UsageError("no name", where=where, given=writer, allowed="a text")
     if not writer.strip():
         raise UsageError("nobody is named who updates it", where=where, given=writer, hint="give writer=")
     _screen({"writer": writer}, rules or Rules())
@@ -208,13 +210,18 @@ def _allowed(handle: str, name: str, value: object) -> None:
     if isinstance(kind, pl.Enum):
         good, allowed = value in kind.categories.to_list(), ", ".join(kind.categories)
     elif isinstance(kind, pl.List):
-        good, allowed = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value), "a list of texts"
+        good, allowed = isinstance(value, list | tuple) and all(map(_is_text, value)), "a list of texts"
     elif kind == pl.Float64:
         good, allowed = value is None or finite(value, where=f"{handle}.{name}") is not None, ""
     else:
-        good, allowed = value is None or isinstance(value, str), "a text"
+        good, allowed = value is None or _is_text(value), "a text"
     if not good:
         raise UsageError("cannot be held there", where=f"{handle}.{name}", given=value, allowed=allowed)
+
+
+def _is_text(value: object) -> bool:
+    """Whether it is a text that a file can hold: no half of a letter, which a shell makes of bytes that are none."""
+    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def verified(memory: Memory, rows: Ints, now: float, rules: Rules, *, verification: str = "tested") -> Memory:

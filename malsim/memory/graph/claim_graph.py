@@ -188,7 +188,8 @@ class Memory:
         """
         name, at, version = handle.partition("@v")
         here = (pl.col("handle") == name) | (pl.col("key") == name)
-        own = self.cells.select("rep", "handle", "key").with_row_index("row").filter(pl.col("rep") == rep)
+        named = self.cells.select("handle", "key").with_row_index("row")
+        own = named.filter(pl.Series(self.cells["rep"].to_numpy() == rep))  # numpy compares with a number of any size
         rows = own.filter(here)["row"]
         if rows.is_empty() and not whole and (longer := beginning_so(name, own["handle"])):
             rows = own.filter(pl.col("handle") == longer)["row"]

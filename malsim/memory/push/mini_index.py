@@ -102,13 +102,14 @@ def push(
 ) -> Push:
     """A mini-index of an open store, as `mini_index`; reads the index and the rows of its best matches, nothing else."""
     rules, now = rules or Rules(), None if now is None else finite(now, where="now")
+    finite(limit, where="limit", low=0.0)
     found, match = candidates(connection, query, rep, max(POOL, 3 * limit))
     now = last_day(connection) or 0.0 if now is None else now
     touched = found["touched"].to_numpy()
     degree = (found["outgoing"] + found["incoming"]).to_numpy().astype(np.float64)
     reference = (found["kind"] == "ref").to_numpy()
     score = fused(match, degree, found["effective"].to_numpy(), now - touched, rules, reference=reference)
-    best = foremost(score[None], touched[None], limit=limit)[0]
+    best = foremost(score[None], touched[None], limit=min(limit, found.height))[0]
     best = best[best != NONE]
     shown = found[best].with_columns(pl.Series("score", score[best]))
     shown = _lined(shown, now, rules)

@@ -48,7 +48,7 @@ def explain_claim(
     state = plant.tick(state, now)
     view = plant.view(state, now)
     asked = heard.select(_names(heard)).to_series()
-    found = np.flatnonzero((asked == cell).to_numpy() & (verdicts.row != NONE))
+    found = np.flatnonzero((asked.to_numpy() == cell) & (verdicts.row != NONE))
     if not len(found):
         near = ", ".join(asked.head(3).to_list())
         raise AddressError("no such claim by then", given=f"{cell} on day {now:g}", allowed=f"such as {near}")
