@@ -140,7 +140,10 @@ def _dated(day: float | None, start: str | None) -> str:
 
     if day is None:
         return "no day yet"
-    return f"day {day:g}" + (f" ({date.fromisoformat(start) + timedelta(days=day)})" if start else "")
+    try:
+        return f"day {day:g}" + (f" ({date.fromisoformat(start) + timedelta(days=day)})" if start else "")
+    except OverflowError:  # no calendar goes so far
+        return f"day {day:g}"
 
 
 def _listed(push: Push, held: tuple[int, int], store: Store, now: float | None, query: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from malsim.errors import StoreError
+from malsim.errors import StoreError, UsageError
 from malsim.finite import finite
 from malsim.memory.gate.admit import admit
 from malsim.memory.gate.edit import check_author, update
@@ -18,6 +18,7 @@ from malsim.memory.push.expand import expand
 from malsim.memory.push.mini_index import Push, push
 from malsim.memory.tables import read, replaced
 from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
+from malsim.memory.tables.damage import is_date
 from malsim.memory.tables.fill import fill
 from malsim.memory.tables.write import extends, latest_day, log_verdicts, write
 
@@ -167,6 +168,8 @@ class Store:
         """
         if writer is not None:
             check_author(writer)
+        if start is not None and not is_date(start):
+            raise UsageError("no date", where="start", given=start, allowed="a date such as 2026-03-01")
         t = latest_day(memory) if t is None else finite(t, where="t")
         with self._changing() as old:
             self._write(old, memory, t=t, deed="save", writer=writer)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from polars.exceptions import PolarsError
 
 from malsim.errors import MalsimError, StoreError
+from malsim.memory.tables.damage import DamagedRowsError
 from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION
 from malsim.sqlite_file import belongs_to, check_header, holds_log, refusing_file, transaction
 
@@ -104,7 +105,7 @@ def refusing(path: Path | str) -> Iterator[None]:
     try:
         with refusing_file(path):
             yield
-    except (UnicodeDecodeError, PolarsError) as error:
+    except (DamagedRowsError, UnicodeDecodeError, PolarsError) as error:
         raise StoreError("damaged: it holds rows that no store does", where=str(path), hint="restore a copy") from error
 
 

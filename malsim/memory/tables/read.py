@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from malsim.finite import is_number
 from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.texts import content_of, folded
+from malsim.memory.tables.damage import DamagedRowsError, check_rows, is_date
 from malsim.memory.tables.layout import CELLS, MOVING, RECORD, TICKS
 from malsim.memory.tables.rows import select
 
@@ -26,7 +28,7 @@ def present(connection: sqlite3.Connection) -> Memory:
     names = _names(schema.WRITERS)
     writers = select(connection, f'SELECT {names} FROM writers ORDER BY "row"', schema.WRITERS)
     scanned = connection.execute('SELECT scanned FROM ticks ORDER BY "row" DESC LIMIT 1').fetchone()
-    return Memory(whole(cells), edges, writers, scanned[0] if scanned else 0)
+    return Memory(whole(cells), edges, writers, check_rows(cells, edges, writers, scanned[0] if scanned else 0))
 
 
 def past(connection: sqlite3.Connection, day: float) -> Memory:
@@ -58,12 +60,16 @@ def verdicts(connection: sqlite3.Connection) -> pl.DataFrame:
 def last_day(connection: sqlite3.Connection) -> float | None:
     """The day of the last write; None of a store never written to."""
     row = connection.execute('SELECT t FROM ticks ORDER BY "row" DESC LIMIT 1').fetchone()
+    if row and not is_number(row[0]):
+        raise DamagedRowsError("t")
     return row[0] if row else None
 
 
 def start(connection: sqlite3.Connection) -> str | None:
     """The date of day 0, where one was given."""
     row = connection.execute("SELECT value FROM meta WHERE name = 'start'").fetchone()
+    if row and not is_date(row[0]):
+        raise DamagedRowsError("start")
     return row[0] if row else None
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from malsim.memory.tables.damage import DamagedRowsError
+
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
@@ -44,10 +46,13 @@ def select(connection: sqlite3.Connection, query: str, kinds: Kinds, parameters:
 
 
 def columns_of(rows: Sequence[tuple[object, ...]], kinds: Kinds) -> pl.DataFrame:
-    """Rows as they come from SQLite, as a frame."""
-    return pl.DataFrame(
-        [_series(name, values, kinds[name]) for name, values in zip(kinds, zip(*rows, strict=True), strict=True)]
-    )
+    """Rows as they come from SQLite, as a frame; raises `DamagedRowsError` for what a column of its kind does not hold."""
+    try:
+        return pl.DataFrame(
+            [_series(name, values, kinds[name]) for name, values in zip(kinds, zip(*rows, strict=True), strict=True)]
+        )
+    except (OverflowError, TypeError) as error:
+        raise DamagedRowsError(", ".join(kinds)) from error
 
 
 def _series(name: str, values: tuple[object, ...], kind: pl.DataType | type[pl.DataType]) -> pl.Series:

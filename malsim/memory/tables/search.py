@@ -28,6 +28,10 @@ _CANDIDATE: dict[str, pl.DataType | type[pl.DataType]] = {
     "requires_review": pl.Boolean, "allow_background_use": pl.Boolean, "outgoing": pl.Int64, "incoming": pl.Int64,
     "contradicted": pl.Boolean, "cited": pl.Boolean,
 }  # fmt: skip
+_DISPUTE: dict[str, pl.DataType | type[pl.DataType]] = {
+    "source": pl.String, "relation": pl.String, "weight": pl.Float64, "target": pl.String, "effective": pl.Float64,
+}  # fmt: skip
+_OUTCOMES: dict[str, pl.DataType | type[pl.DataType]] = {"writer": pl.String, "claims": pl.Int64}
 
 
 def candidates(connection: sqlite3.Connection, query: str, rep: int, pool: int) -> tuple[pl.DataFrame, NDArray[np.float64]]:
@@ -49,14 +53,14 @@ def disputes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str,
         JOIN cells AS s ON s."row" = e.source JOIN cells AS t ON t."row" = e.target
         WHERE s.status = 'active' AND s.sensitivity <> 'secret' AND e.relation IN ('contradicts', 'concerns')
         ORDER BY wanted.key, e.rowid"""
-    return connection.execute(query, (json.dumps(rows),)).fetchall()
+    return select(connection, query, _DISPUTE, (json.dumps(rows),)).drop_nulls("weight").rows()
 
 
 def outcomes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str, int]]:
     """The writers of these cells, in their order, with the outcomes that their calibration rests on."""
     query = """SELECT w.writer, w.claims FROM json_each(?) AS wanted JOIN cells AS c ON c."row" = wanted.value
         JOIN writers AS w ON w."row" = c.author ORDER BY wanted.key"""
-    return list(dict(connection.execute(query, (json.dumps(rows),)).fetchall()).items())
+    return list(dict(select(connection, query, _OUTCOMES, (json.dumps(rows),)).drop_nulls().rows()).items())
 
 
 def stands(connection: sqlite3.Connection, handle: str, rep: int) -> bool:

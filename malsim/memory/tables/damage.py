@@ -1,0 +1,57 @@
+"""What no store holds, though SQLite would: rows of a hand-edited or damaged file, told from those that a write left."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+from malsim.memory import schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["DamagedRowsError", "check_rows", "is_date"]
+
+FILLED = {
+    "cells": (
+        "rep", "key", "handle", "kind", "writer", "author", *schema.FLAGS, "immutable", "status", "version", "topics",
+        "entities", "source_refs", "sensitivity",
+    ),
+    "edges": ("source", "relation", "target", "weight"),
+    "writers": tuple(schema.WRITERS),
+}  # fmt: skip
+
+
+def is_date(value: object) -> bool:
+    """Whether a value is a date as ISO 8601 writes it.
+
+    >>> is_date("2026-03-01"), is_date("soon"), is_date(7)
+    (True, False, False)
+    """
+    try:
+        date.fromisoformat(value)  # type: ignore[arg-type]  # what is no text raises
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+class DamagedRowsError(ValueError):
+    """Rows that no store holds; whoever knows the file's name says so in a `StoreError`."""
+
+
+def check_rows(cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, scanned: object) -> int:
+    """The number of edges that the last tick saw, where all are there that must be, and whatever names a row names one.
+
+    Raises `DamagedRowsError`.
+    """
+    for name, frame in (("cells", cells), ("edges", edges), ("writers", writers)):
+        if any(frame[column].null_count() for column in FILLED[name]):
+            raise DamagedRowsError(name)
+    ends = ((cells["author"], writers), (cells["successor"], cells), (edges["source"], cells), (edges["target"], cells))
+    for rows, among in ends:
+        known = rows.drop_nulls()
+        if not known.is_between(0, among.height, closed="left").all():
+            raise DamagedRowsError(rows.name)
+    if not (isinstance(scanned, int) and 0 <= scanned <= edges.height):
+        raise DamagedRowsError("scanned")
+    return scanned
