@@ -112,8 +112,7 @@ def _shown(name: str, table: pl.DataFrame) -> str:
 
 
 def _write(tables: dict[str, pl.DataFrame], folder: Path) -> None:
-    from malsim.plot.studies.law_scores import gossips
-    from malsim.plot.studies.said_and_right import said_and_right
+    from malsim.plot.studies.evidence_curves import gossips, said_and_right
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -17,13 +20,15 @@ from malsim.plain_text import shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLOURS", "GREY", "Sheet", "dress", "line_styles", "sheet"]
+__all__ = ["COLOURS", "DASHES", "GREY", "Sheet", "dress", "headline", "intervals", "line_styles", "mark", "sheet"]
 
 # Okabe and Ito's palette, in an order whose greys alternate.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 1, 1, 1, 1, 1)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY = "#666666"
 RESOLUTION = 130
+WIDE = 100  # letters of a headline
 
 
 class Sheet(Figure):
@@ -81,3 +86,22 @@ def line_styles(count: int) -> list[dict[str, Any]]:
     """Colour and dash for each of `count` lines; no two of the first 35 are alike."""
     pairs = zip(cycle(COLOURS), cycle(DASHES), strict=False)
     return [{"color": colour, "linestyle": dash} for colour, dash in islice(pairs, count)]
+
+
+def mark(number: int) -> dict[str, Any]:
+    """Colour and marker of the so many-th of a few."""
+    return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+
+
+def headline(figure: Sheet, title: str) -> None:
+    """Write what the figure is about above it, wrapped."""
+    lines = [part for line in title.split("\n") for part in textwrap.wrap(line, WIDE)]
+    figure.suptitle("\n".join(lines), fontsize=10, x=0.01, ha="left")
+
+
+def intervals(axes: Axes, rows: pl.DataFrame, places: Any, number: int, *, label: str = "") -> None:
+    """Draw value, low and high, the three columns of `rows`, across: a mark with its interval at each place."""
+    value, low, high = (rows[name].cast(pl.Float64).to_numpy() for name in rows.columns)
+    spread = np.nan_to_num([value - low, high - value]).clip(min=0.0)
+    look: dict[str, Any] = {"linestyle": "none", "markersize": 5, "capsize": 2, "linewidth": 1} | mark(number)
+    axes.errorbar(value, places, xerr=spread, label=label or None, **look)

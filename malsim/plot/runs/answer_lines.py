@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from malsim.plot.style import COLOURS, GREY, dress, sheet
+from malsim.plot.style import COLOURS, GREY, dress, headline, sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -151,4 +150,4 @@ def _mean(axes: Axes, line: pl.DataFrame, colour: str, dash: object, label: str)
 
 def _titled(figure: Sheet, title: str) -> None:
     if title:
-        figure.suptitle("\n".join(textwrap.wrap(title, 100)), fontsize=10, x=0.01, ha="left")
+        headline(figure, title)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.plot.style import COLOURS, GREY, dress, sheet
+from malsim.plot.style import COLOURS, GREY, dress, headline, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def checked(
     if kinds:
         _lanes(panels[-1], events, kinds)
     panels[-1].set_xlabel("time (days)")
-    figure.suptitle("\n".join(textwrap.wrap(title, 110)), fontsize=10, x=0.01, ha="left")
+    headline(figure, title)
     return figure
 
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
-from malsim.plot.style import COLOURS, dress, sheet
+from malsim.plot.style import dress, intervals, mark, sheet
 
 if TYPE_CHECKING:
+    import polars as pl
     from matplotlib.axes import Axes
 
     from malsim.plot.style import Sheet
 
 __all__ = ["review_load"]
-
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 def review_load(frame: pl.DataFrame, *, avoided: str, load: str, autonomy: str) -> Sheet:
@@ -41,8 +39,7 @@ def review_load(frame: pl.DataFrame, *, avoided: str, load: str, autonomy: str) 
         for number, policy in enumerate(policies):
             held = own.filter(policy=policy)
             x, y = (held.filter(metric=metric)["value"] for metric in (load, autonomy))
-            colour = COLOURS[number % len(COLOURS)]
-            right.plot(x, y, marker=MARKERS[number % len(MARKERS)], markersize=5, linewidth=1, color=colour, label=policy)
+            right.plot(x, y, markersize=5, linewidth=1, label=policy, **mark(number))
         dress(right, x=load, y="right actions per turn (1)", title="load on people against autonomy")
     panels[0, 2].legend(frameon=False, fontsize=8, ncols=2)
     return figure
@@ -50,12 +47,7 @@ def review_load(frame: pl.DataFrame, *, avoided: str, load: str, autonomy: str) 
 
 def _bars(axes: Axes, rows: pl.DataFrame, policies: list[str]) -> None:
     places = np.arange(len(policies))[::-1]
-    value, low, high = (rows[name].cast(pl.Float64).to_numpy() for name in rows.columns)
-    spread = np.nan_to_num([value - low, high - value]).clip(min=0.0)
     for number, place in enumerate(places):
-        axes.errorbar(
-            value[number], place, xerr=spread[:, number : number + 1], fmt=MARKERS[number % len(MARKERS)],
-            color=COLOURS[number % len(COLOURS)], markersize=6, capsize=3, linewidth=1,
-        )  # fmt: skip
+        intervals(axes, rows[number], [place], number)
     axes.set_yticks(places, policies, fontsize=9)
     axes.set_ylim(-0.6, len(policies) - 0.4)

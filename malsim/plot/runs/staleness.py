@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.plot.style import COLOURS, dress, sheet
+from malsim.plot.style import COLOURS, dress, headline, sheet
 
 if TYPE_CHECKING:
     from malsim.plot.style import Sheet
@@ -55,7 +55,7 @@ def staleness(cells: pl.DataFrame, labels: pl.DataFrame, *, stale_below: float, 
     axes.grid(visible=False, axis="y")
     held = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     figure.legend(held.values(), held.keys(), fontsize=7, loc="outside lower center", ncols=3, frameon=False)
-    figure.suptitle("\n".join(textwrap.wrap(title, 100)), fontsize=10, x=0.01, ha="left")
+    headline(figure, title)
     return figure
 
 

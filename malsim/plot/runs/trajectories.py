@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.plot.style import COLOURS, DASHES, GREY, dress, line_styles, sheet
+from malsim.plot.style import COLOURS, DASHES, GREY, dress, headline, line_styles, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +70,7 @@ def trajectories(
     left = shown["object"].n_unique() - len(objects)
     note = f" — {left} more objects not shown" if left > 0 else ""
     if title or note:
-        figure.suptitle("\n".join(textwrap.wrap(title + note, 100)), fontsize=10, x=0.01, ha="left")
+        headline(figure, title + note)
     return figure
 
 

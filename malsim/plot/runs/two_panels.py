@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.plot.style import COLOURS, DASHES, GREY, dress, sheet
+from malsim.plot.style import COLOURS, DASHES, GREY, dress, headline, sheet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def two_panels(sides: Sequence[tuple[str, pl.DataFrame]], *, title: str = "") ->
     panels[0].set_ylabel("score (rank, or effective)")
     low, high = panels[0].get_ylim()
     panels[0].set_ylim(min(low, 0.0), high)
-    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    headline(figure, title)
     return figure
 
 

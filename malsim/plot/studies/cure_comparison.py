@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from malsim.plot.style import COLOURS, dress, line_styles, sheet
+from malsim.plot.style import dress, headline, intervals, line_styles, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["cures"]
 
 SHOWN = 24
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 def cures(table: pl.DataFrame, response: pl.DataFrame, real: pl.DataFrame, *, cell: str, title: str = "") -> Sheet:
@@ -51,7 +50,7 @@ def cures(table: pl.DataFrame, response: pl.DataFrame, real: pl.DataFrame, *, ce
     _named(panels[1], places, names)
     if real.height:
         _accuracy(panels[2], real, names)
-    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    headline(figure, title)
     return figure
 
 
@@ -71,15 +70,7 @@ def _accuracy(axes: Axes, real: pl.DataFrame, names: list[str]) -> None:
         here = real.filter(pl.col("data") == data)
         places = np.array([len(names) - 1 - names.index(cure) for cure in here["cure"]])
         places = places + 0.2 * (len(sets) - 1 - 2 * number) / max(1, len(sets) - 1)
-        value = here["accuracy"].to_numpy()
-        spread = [value - here["low"].to_numpy(), here["high"].to_numpy() - value]
-        look: dict[str, Any] = {
-            "fmt": MARKERS[number % len(MARKERS)],
-            "color": COLOURS[number % len(COLOURS)],
-            "markersize": 4,
-            "capsize": 2,
-        }
-        axes.errorbar(value, places, xerr=spread, linewidth=1, label=data, **look)
+        intervals(axes, here.select("accuracy", "low", "high"), places, number, label=data)
     dress(axes, x="accuracy (0 to 1)", y="", title="on real claims, 95 %")
     _named(axes, np.arange(len(names))[::-1], [""] * len(names))
     axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.plot.style import COLOURS, GREY, dress, sheet
+from malsim.plot.style import COLOURS, GREY, dress, headline, sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +71,7 @@ def slices(
     drawn = (("o", COLOURS[0], "tried"), ("s", "black", "as it was"), ("D", BEST, "best"), ("s", "#f2d08a", "95 % interval"))
     handles = [axes.plot([], [], mark, color=colour, label=label)[0] for axes in panels[:1] for mark, colour, label in drawn]
     figure.legend(handles=handles, frameon=False, fontsize=8, loc="outside lower center", ncols=4)
-    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    headline(figure, title)
     return figure
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.plot.style import GREY, dress, line_styles, sheet
+from malsim.plot.style import GREY, dress, headline, line_styles, sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ def to_signal(answer: pl.DataFrame, units: Mapping[str, str], *, input_unit: str
     if still:
         told = "\n".join(textwrap.wrap(f"unchanged throughout: {', '.join(still)}", 110))
         figure.supxlabel(told, fontsize=8, color=GREY, x=0.01, ha="left")
-    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    headline(figure, title)
     return figure
 
 
@@ -108,7 +108,7 @@ def by_frequency(response: pl.DataFrame, *, title: str = "") -> Sheet:
     dress(lower, x="frequency (cycles a day)", y="phase (degrees)")
     if np.ptp(response["phase"].to_numpy()) < 1:
         lower.set_ylim(-10, 10)
-    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    headline(figure, title)
     return figure
 
 
@@ -142,7 +142,7 @@ def of_record(
         axes.set_title(", ".join(f"{key} {group[key][0]}" for key in by), loc="left", fontsize=9)
     panels[-1].set_xlabel(f"time ({label})" if t else "row of the group")
     left = len(groups) - len(shown)
-    figure.suptitle(title + (f" — {left} more groups not shown" if left > 0 else ""), fontsize=11, x=0.01, ha="left")
+    headline(figure, title + (f" — {left} more groups not shown" if left > 0 else ""))
     return figure
 
 

@@ -28,6 +28,8 @@ NORMAL = 1.959963984540054
 ENDS = ("value", "low", "high", "over_majority", "over_low", "over_high")
 SCHEMA: dict[str, Any] = dict.fromkeys(("data", "law", "metric"), pl.String) | dict.fromkeys(ENDS, pl.Float64)
 
+LABELS = {"accuracy": "accuracy (0 to 1), more is better", "brier": "Brier score (0 to 1), less is better"}
+
 
 @dataclass(frozen=True, repr=False)
 class LawComparison:
@@ -37,9 +39,9 @@ class LawComparison:
 
     def figure(self, *, title: str = "On objects whose truth tuning did not see") -> Sheet:
         """Accuracy and Brier score of each law on each data set, and on their mean."""
-        from malsim.plot.studies.law_scores import laws
+        from malsim.plot.studies.law_table import law_table
 
-        return laws(self.frame, title=title)
+        return law_table(self.frame, lines="data", marks="law", labels=LABELS, title=title)
 
     def __repr__(self) -> str:
         """A line a data set and law."""
