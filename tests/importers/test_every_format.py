@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.util
 import os
 import random
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -19,21 +16,12 @@ from malsim.importers.building.save import write
 from malsim.importers.reading.records import Options
 from malsim.memory import Memory, tick
 from malsim.memory.store import Store
+from tests.importers.samples import SAMPLES
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from pathlib import Path
 
-
-def beside(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-SAMPLES = beside("samples").SAMPLES
 every = pytest.mark.parametrize("name", SAMPLES)
 
 

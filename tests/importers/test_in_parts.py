@@ -6,9 +6,8 @@ import json
 import sqlite3
 import tempfile
 from contextlib import closing
-from importlib import util
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -19,16 +18,8 @@ from malsim.importers.building.bring import bring
 from malsim.importers.building.in_parts import bring_into
 from malsim.importers.building.save import write
 from malsim.importers.reading.records import Options
+from tests.importers.samples import SAMPLES
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-SPEC = util.spec_from_file_location("samples", Path(__file__).parent / "samples.py")
-assert SPEC
-assert SPEC.loader
-SAMPLE_FILE = util.module_from_spec(SPEC)
-SPEC.loader.exec_module(SAMPLE_FILE)
-SAMPLES: dict[str, Callable[[Path], Path]] = SAMPLE_FILE.SAMPLES
 TABLES = ("cells", "edges", "writers", "ticks", "verdicts", "past", "rewritten", "records", "meta", "extras")
 
 

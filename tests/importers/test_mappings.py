@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,23 +11,11 @@ from malsim.errors import UsageError
 from malsim.importers.building.assemble import built
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.records import Options, Records
+from tests.importers import samples
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
+    from pathlib import Path
     from malsim.importers.building.assemble import Imported
-
-
-def beside(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-samples = beside("samples")
 
 
 def counts(came: Imported) -> dict[str, str]:

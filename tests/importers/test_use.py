@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
 
 from malsim.cli import main
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-
-def beside(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-SAMPLES = beside("samples").SAMPLES
+from tests.importers.samples import SAMPLES
 
 CHECK = """why = "An imported memory is as it was, and a new claim is weighed beside it."
 
