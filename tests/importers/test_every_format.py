@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import random
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -17,7 +18,6 @@ from malsim.importers.reading.records import Options
 from malsim.memory import Memory, tick
 from malsim.memory.store import Store
 from tests.importers.samples import SAMPLES
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

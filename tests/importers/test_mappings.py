@@ -15,6 +15,7 @@ from tests.importers import samples
 
 if TYPE_CHECKING:
     from pathlib import Path
+
     from malsim.importers.building.assemble import Imported
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from malsim.errors import AddressError, UsageError
 from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.gate.edit import annex, update
-from malsim.memory.push.ranking import fused
+from malsim.memory.push.ranking import rank_score
 from malsim.memory.push.ten_cells import MAP, WRITER, bootstrap, prime, ten_cells
 from malsim.memory.store import Store
 
@@ -86,7 +86,7 @@ def test_the_order_is_the_rules_fusion_of_bm25_degree_worth_and_age() -> None:
         Rules(rank_recency=3.0),
         Rules(rank_reference=0.0),
     ):
-        score = fused(match, degree, worth, age, rules, reference=reference)
+        score = rank_score(match, degree, worth, age, rules, reference=reference)
         expected = memory.cells["handle"].gather(row[np.argsort(-score, kind="stable")]).to_list()
         push = memory.mini_index("pump", now=41.0, rules=rules)
         assert push.cells["handle"].to_list() == expected

@@ -19,7 +19,7 @@ from malsim.memory.graph.table import Column
 from malsim.memory.law import scaled, tick
 from malsim.memory.port import Verdicts, View
 from malsim.memory.push.marks import marked_where
-from malsim.memory.push.ranking import fused
+from malsim.memory.push.ranking import rank_score
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -262,9 +262,9 @@ class GraphView(View):
         return contradicted
 
     def order(self, rows: Ints, *, match: Array, degree: Array, reader: Ints, now: float) -> Array:
-        """By the ranking that stores are searched with, `ranking.fused`."""
+        """By the ranking that stores are searched with, `ranking.rank_score`."""
         age = now - self._memory.values("touched", rows)
-        return fused(match, degree, self.belief.take(rows), age, self._state.rules, row=reader)
+        return rank_score(match, degree, self.belief.take(rows), age, self._state.rules, row=reader)
 
     def marked(self, rows: Ints, now: float) -> Bools:
         """Which bear `^`."""

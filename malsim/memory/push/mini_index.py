@@ -12,7 +12,7 @@ import polars as pl
 
 from malsim.finite import finite
 from malsim.memory.push.marks import marked
-from malsim.memory.push.ranking import foremost, fused
+from malsim.memory.push.ranking import rank_score, top_k
 from malsim.memory.push.sections import NO_SECTIONS, Sections, sections
 from malsim.memory.push.ten_cells import MAP
 from malsim.memory.rules import Rules
@@ -77,7 +77,7 @@ def mini_index(
     """Mini-index lines `[^]handle "title" conf(0.7!) eff(0.61) curr(0.9) sal(0.5) …` of the cells that bear on a query.
 
     Shown are active cells, and superseded ones that an active cell still supports, depends on or derives from; without a
-    query, whatever ranks first. `^` is told by `marks.marked`, the order by `ranking.fused` over the 30 best text matches
+    query, whatever ranks first. `^` is told by `marks.marked`, order by `ranking.rank_score` over the 30 best matches
     (BM25), at `now` days (by default the latest day the memory knows of). What the lines leave of the budget goes to the
     sections: `surfaced`, the lines that standing signals raise (`malsim.netlist.shipped`), what must be opened, the
     disputes, what earns little trust, and whose record is too short to calibrate by.
@@ -108,8 +108,8 @@ def push(
     touched = found["touched"].to_numpy()
     degree = (found["outgoing"] + found["incoming"]).to_numpy().astype(np.float64)
     reference = (found["kind"] == "ref").to_numpy()
-    score = fused(match, degree, found["effective"].to_numpy(), now - touched, rules, reference=reference)
-    best = foremost(score[None], touched[None], limit=min(limit, found.height))[0]
+    score = rank_score(match, degree, found["effective"].to_numpy(), now - touched, rules, reference=reference)
+    best = top_k(score[None], lambda: touched[None], limit=min(limit, found.height))[0]
     best = best[best != NONE]
     shown = found[best].with_columns(pl.Series("score", score[best]))
     shown = _lined(shown, now, rules)

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from malsim.memory.rules import Rules
 
-__all__ = ["foremost", "foremost_where", "fused"]
+__all__ = ["rank_score", "top_k"]
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 
-def fused(
+def rank_score(
     lexical: Array,
     degree: Array,
     effective: Array,
@@ -44,7 +44,7 @@ def fused(
 
     >>> from malsim.memory.rules import Rules
     >>> none = np.zeros(2)
-    >>> fused(np.array([4.0, 2.0]), np.array([0.0, 3.0]), np.array([0.4, 0.8]), none, Rules()).round(2).tolist()
+    >>> rank_score(np.array([4.0, 2.0]), np.array([0.0, 3.0]), np.array([0.4, 0.8]), none, Rules()).round(2).tolist()
     [1.16, 0.97]
     """
     if not lexical.size:
@@ -61,19 +61,15 @@ def fused(
     return score
 
 
-def foremost(score: Array, touched: Array, *, limit: int) -> Ints:
+def top_k(score: Array, touched: Callable[[], Array], *, limit: int) -> Ints:
     """Places of the `limit` best candidates of each row of a table, best first; NONE where a row has no more.
 
-    Of two equal scores the later touched stands first, then the earlier place; a score of −inf is no candidate's.
+    Of two equal scores the later touched stands first, then the earlier place; `touched` is asked for where that decides.
+    A score of −inf is no candidate's.
 
-    >>> foremost(np.array([[0.1, 0.9], [0.5, -np.inf]]), np.zeros((2, 2)), limit=2).tolist()
+    >>> top_k(np.array([[0.1, 0.9], [0.5, -np.inf]]), lambda: np.zeros((2, 2)), limit=2).tolist()
     [[1, 0], [0, -1]]
     """
-    return foremost_where(score, lambda: touched, limit=limit)
-
-
-def foremost_where(score: Array, touched: Callable[[], Array], *, limit: int) -> Ints:
-    """As `foremost`, where `touched` is asked for only if it decides."""
     best = np.full((len(score), limit), NONE, dtype=np.int64)
     if not score.size:
         return best
