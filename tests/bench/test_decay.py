@@ -17,7 +17,7 @@ from malsim.scenario.file.scenario_file import parse
 if TYPE_CHECKING:
     import polars as pl
 
-LIVES, BATCH, DAYS = 200, 50, 200
+RUNS, BATCH, DAYS = 200, 50, 200
 LEAST = 0.92
 TAUS = (5, 20, 50, 200)
 WRITERS = {
@@ -43,7 +43,7 @@ behaviour = "honest"
 """
 
 
-def lives(tau: float, writers: str, *, seed: int, days: int, count: int, facts: int) -> list[pl.DataFrame]:
+def logs_of(tau: float, writers: str, *, seed: int, days: int, count: int, facts: int) -> list[pl.DataFrame]:
     """Logs of so many replications, one each."""
     story = STORY.format(seed=seed, days=days, hazard=1.0 / tau, writers=writers, facts=facts)
     found: list[pl.DataFrame] = []
@@ -56,18 +56,18 @@ def lives(tau: float, writers: str, *, seed: int, days: int, count: int, facts: 
 @pytest.mark.parametrize("writers", WRITERS)
 @pytest.mark.parametrize("tau", TAUS)
 def test_the_interval_holds_the_planted_constant_in_95_lives_of_100(tau: float, writers: str) -> None:
-    found = [rates(log).tau for log in lives(tau, WRITERS[writers], seed=71, days=DAYS, count=LIVES, facts=4)]
+    found = [rates(log).tau for log in logs_of(tau, WRITERS[writers], seed=71, days=DAYS, count=RUNS, facts=4)]
     held = sum(low <= tau <= high for _, low, high in found)
     untold = sum(low == 0.0 and high == float("inf") for _, low, high in found)
     width = statistics.median(high / low if low else float("inf") for _, low, high in found)
-    print(f"\n| {tau} | {writers} | {held / LIVES:.3f} | {untold / LIVES:.3f} | {width:.2f} |")  # noqa: T201  # the table
-    assert held >= LEAST * LIVES
+    print(f"\n| {tau} | {writers} | {held / RUNS:.3f} | {untold / RUNS:.3f} | {width:.2f} |")  # noqa: T201  # the table
+    assert held >= LEAST * RUNS
 
 
 @pytest.mark.parametrize("tau", [20, 50])
 def test_perfect_daily_writers_give_the_planted_constant(tau: float) -> None:
     held = 0
-    for log in lives(tau, WRITERS["honest"], seed=2026, days=400, count=24, facts=8):
+    for log in logs_of(tau, WRITERS["honest"], seed=2026, days=400, count=24, facts=8):
         low, high = ms.fit_decay(log, laws=["exponential"]).constants.row(0)[3:5]
         held += low <= tau <= high
     assert held >= 20

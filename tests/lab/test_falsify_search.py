@@ -35,7 +35,7 @@ class Paper:
         return self.margin < 0
 
 
-def lives(point: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def worth_and_claims(point: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Worth of the three targets at each turn, and how many claims mal has made by then.
 
     A claim counts in full in its turn and loses a fifth of that in each that follows.
@@ -68,7 +68,7 @@ BREAKS: dict[str, Callable[[Any, Any], float]] = {
 
 def ran(name: str, seed: int, method: Method, *, at_once: int = 1) -> Trail[Paper]:
     def evaluate(points: Sequence[Any]) -> Iterator[Paper]:
-        made = (Paper(BREAKS[name](*lives(point))) for point in points)
+        made = (Paper(BREAKS[name](*worth_and_claims(point))) for point in points)
         return iter(list(made)) if at_once > 1 else made
 
     return search(

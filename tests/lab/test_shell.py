@@ -293,12 +293,12 @@ def test_what_was_saved_and_opened_is_saved_the_same(files: Path) -> None:
 
 def test_a_store_of_many_lives_is_not_squeezed_into_a_netlist(files: Path) -> None:
     run = ms.run(ms.read("scenarios/worked_example.toml").replace(replications=2))
-    run.memory.save(files / "lives.sqlite")
-    out, code = said(files / "lives.sqlite", f"step\nsave {files / 'one.malnet'}\nsave")
+    run.memory.save(files / "two.sqlite")
+    out, code = said(files / "two.sqlite", f"step\nsave {files / 'one.malnet'}\nsave")
     assert (code, "one replication" in out) == (1, True)
     assert not (files / "one.malnet").exists()
-    assert said(files / "lives.sqlite", "step\nsave")[1] == 0
-    assert Memory.open(files / "lives.sqlite").cells["rep"].n_unique() == 2
+    assert said(files / "two.sqlite", "step\nsave")[1] == 0
+    assert Memory.open(files / "two.sqlite").cells["rep"].n_unique() == 2
 
 
 def test_ctrl_c_gives_up_a_line_and_nothing_else(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def batch(rep: NDArray[np.int64], t: NDArray[np.float64], draws: NDArray[np.int6
     return Claims(**ordered, sequence=np.arange(len(t)))
 
 
-def life(seed: int, *, late: float = 3.0) -> list[Step]:
+def ten_days(seed: int, *, late: float = 3.0) -> list[Step]:
     """Ten days of claims, some of them of an earlier time and some without a confidence."""
     draw = np.random.default_rng(seed)
     steps = []
@@ -61,7 +61,7 @@ def taken(claims: Claims, rows: NDArray[Any]) -> Claims:
     return replace(claims, **{name: getattr(claims, name)[rows] for name in names})
 
 
-def lived(plant: Plant[Any], steps: list[Step], state: Any = None, *, reps: int = REPS, singly: bool = False) -> Any:
+def state_after(plant: Plant[Any], steps: list[Step], state: Any = None, *, reps: int = REPS, singly: bool = False) -> Any:
     state = plant.init(range(reps), VOCABULARY) if state is None else state
     for step in steps:
         parts = np.arange(len(step.claims))[:, None] if singly else [np.arange(len(step.claims))]
@@ -91,11 +91,11 @@ class TestEveryLaw:
     @few
     @given(seed=seeds)
     def test_it_leaves_the_state_it_was_given_as_it_was(self, name: str, seed: int) -> None:
-        plant, steps = plant_of(name), life(seed)
-        before = lived(plant, steps[:5])
+        plant, steps = plant_of(name), ten_days(seed)
+        before = state_after(plant, steps[:5])
         seen = {key: None if column is None else column.copy() for key, column in shown(plant.view(before, 99.0)).items()}
-        lived(plant, steps[5:], before)
-        lived(plant, life(seed + 1), before)
+        state_after(plant, steps[5:], before)
+        state_after(plant, ten_days(seed + 1), before)
         for key, column in shown(plant.view(before, 99.0)).items():
             if column is not None:
                 np.testing.assert_array_equal(column, seen[key], err_msg=key)
@@ -103,29 +103,29 @@ class TestEveryLaw:
     @few
     @given(seed=seeds)
     def test_it_goes_on_from_what_was_saved(self, name: str, seed: int) -> None:
-        plant, steps = plant_of(name), life(seed)
-        saved = pickle.loads(pickle.dumps(lived(plant, steps[:5])))  # noqa: S301  # our own
-        after = lived(plant_of(name), steps[5:], saved)
-        assert_same(plant_of(name).view(after, 99.0), plant.view(lived(plant, steps), 99.0))
+        plant, steps = plant_of(name), ten_days(seed)
+        saved = pickle.loads(pickle.dumps(state_after(plant, steps[:5])))  # noqa: S301  # our own
+        after = state_after(plant_of(name), steps[5:], saved)
+        assert_same(plant_of(name).view(after, 99.0), plant.view(state_after(plant, steps), 99.0))
 
     @few
     @given(seed=seeds, rep=st.integers(0, REPS - 1))
     def test_a_replication_alone_is_that_one_of_many(self, name: str, seed: int, rep: int) -> None:
-        plant, steps = plant_of(name), life(seed)
-        whole = plant.view(lived(plant, steps), 99.0)
+        plant, steps = plant_of(name), ten_days(seed)
+        whole = plant.view(state_after(plant, steps), 99.0)
         alone = []
         for step in steps:
             claims = taken(step.claims, np.flatnonzero(step.claims.rep == rep))
             alone.append(Step(replace(claims, rep=claims.rep * 0), step.asked[rep : rep + 1], step.now))
-        one = plant.view(lived(plant, alone, reps=1), 99.0)
+        one = plant.view(state_after(plant, alone, reps=1), 99.0)
         rows = np.flatnonzero(whole.rep == rep)
         assert_same(replace_rep(whole), one, rows=rows)
 
     @few
     @given(seed=seeds)
     def test_claims_one_by_one_are_claims_in_a_batch(self, name: str, seed: int) -> None:
-        plant, steps = plant_of(name), life(seed)
-        assert_same(plant.view(lived(plant, steps), 99.0), plant.view(lived(plant, steps, singly=True), 99.0))
+        plant, steps = plant_of(name), ten_days(seed)
+        assert_same(plant.view(state_after(plant, steps), 99.0), plant.view(state_after(plant, steps, singly=True), 99.0))
 
     def test_the_order_of_claims_of_one_instant_matters_where_it_says_so(self, name: str) -> None:
         differ = [instants(name, seed, 1) != instants(name, seed, -1) for seed in range(12)]
@@ -134,8 +134,8 @@ class TestEveryLaw:
     @few
     @given(seed=seeds)
     def test_what_it_shows_is_of_one_length_and_within_bounds(self, name: str, seed: int) -> None:
-        plant, steps = plant_of(name), life(seed)
-        view = plant.view(lived(plant, steps), 99.0)
+        plant, steps = plant_of(name), ten_days(seed)
+        view = plant.view(state_after(plant, steps), 99.0)
         assert {len(column) for column in shown(view).values() if column is not None} == {len(view)}
         assert len(set(zip(view.rep.tolist(), view.name.to_list(), strict=True))) == len(view)
         assert np.isfinite(view.rank[view.active]).all()
@@ -149,7 +149,7 @@ class TestEveryLaw:
         plant = plant_of(name)
         state = plant.init(range(REPS), VOCABULARY)
         before = plant.view(state, 0.0)
-        for step in life(seed):
+        for step in ten_days(seed):
             state, verdicts = plant.admit(state, step.claims)
             view = plant.view(state, step.now)
             for column in ("rep", "writer", "object"):
@@ -163,7 +163,7 @@ class TestEveryLaw:
 
     def test_a_claim_about_nothing_is_refused(self, name: str) -> None:
         plant = plant_of(name)
-        claim = taken(life(1)[2].claims, np.array([0]))
+        claim = taken(ten_days(1)[2].claims, np.array([0]))
         state, verdicts = plant.admit(plant.init([0, 1, 2, 3], VOCABULARY), replace(claim, object=np.array([NONE])))
         assert (verdicts.verdict.tolist(), verdicts.row.tolist(), len(plant.view(state, 1.0))) == ([2], [NONE], 0)
         assert verdicts.issues[0]

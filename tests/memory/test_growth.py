@@ -40,11 +40,11 @@ def _claims(step: list[tuple[int, str, list[tuple[str, int]]]], held: int, t: fl
 NUMBERS = [name for name, kind in schema.CELLS.items() if kind.is_numeric() or kind in (pl.Boolean, pl.Enum)]
 
 
-def _lives(steps: list[object], looked: set[int]) -> list[Memory]:
+def _memories(steps: list[object], looked: set[int]) -> list[Memory]:
     """The memories that grew from one another by these steps; all that is derived was asked for after some of them."""
-    lives, asked = [Memory.empty()], 0
+    stages, asked = [Memory.empty()], 0
     for number, step in enumerate(steps):
-        memory = lives[-1]
+        memory = stages[-1]
         if step == "tick":
             memory = tick(memory, number + 1.0)
         elif isinstance(step, tuple):
@@ -58,17 +58,17 @@ def _lives(steps: list[object], looked: set[int]) -> list[Memory]:
             contradicted(memory, "other_writer")
             for name in NUMBERS:
                 memory.column(name)
-        lives.append(memory)
-    return lives
+        stages.append(memory)
+    return stages
 
 
-def _lived(steps: list[object], looked: set[int]) -> Memory:
-    return _lives(steps, looked)[-1]
+def _last_memory(steps: list[object], looked: set[int]) -> Memory:
+    return _memories(steps, looked)[-1]
 
 
 @given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
 def test_a_kept_column_is_that_of_the_cells(steps: list[object], looked: set[int]) -> None:
-    memory = _lived(steps, looked)
+    memory = _last_memory(steps, looked)
     opened = expanded(memory, np.arange(0, memory.height, 2), 9.0, Rules())
     for after in (opened, memory):
         for name in NUMBERS:
@@ -104,7 +104,7 @@ def test_columns_that_come_from_one_another_never_change(moves: list[tuple[int, 
 
 @given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
 def test_what_grew_along_is_what_a_fresh_look_finds_bit_for_bit(steps: list[object], looked: set[int]) -> None:
-    memory = _lived(steps, looked)
+    memory = _last_memory(steps, looked)
     fresh, grown = wire(Table.of(memory.edges), memory.column("author")), memory.wiring
     for name in ("support", "challenge"):
         expected, found = getattr(fresh, name), getattr(grown, name)
@@ -151,16 +151,16 @@ def test_an_opened_cell_is_read_now_and_stands_out_more() -> None:
 
 @given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)), st.randoms(use_true_random=False))
 def test_frames_are_the_same_whenever_they_are_asked_for(steps: list[object], looked: set[int], order: Random) -> None:
-    at_once = [(memory.cells, memory.edges, memory.writers) for memory in _lives(steps, set(range(8)))]
-    lives = _lives(steps, looked)
-    for place in order.sample(range(len(lives)), len(lives)):
-        memory = lives[place]
+    at_once = [(memory.cells, memory.edges, memory.writers) for memory in _memories(steps, set(range(8)))]
+    stages = _memories(steps, looked)
+    for place in order.sample(range(len(stages)), len(stages)):
+        memory = stages[place]
         assert (memory.height, memory.table("edges").height) == (memory.cells.height, memory.edges.height)
         for expected, found in zip(at_once[place], (memory.cells, memory.edges, memory.writers), strict=True):
             assert found.equals(expected)
             assert found.schema == expected.schema
-    for memory in (copy(lives[-1]), pickle.loads(pickle.dumps(lives[-1])), replace(lives[-1], scanned=7)):  # noqa: S301
-        assert memory.cells.equals(lives[-1].cells)
+    for memory in (copy(stages[-1]), pickle.loads(pickle.dumps(stages[-1])), replace(stages[-1], scanned=7)):  # noqa: S301
+        assert memory.cells.equals(stages[-1].cells)
 
 
 def test_new_rows_are_made_a_frame_only_when_the_cells_are_asked_for() -> None:

@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "memory.sqlite"
 
 
-def lives(store: Store) -> Iterator[tuple[float, Memory]]:
+def days_of(store: Store) -> Iterator[tuple[float, Memory]]:
     """Everything that can happen to a memory, a day each."""
     store.admit([claim("aaaa", t=0.0), claim("bbbb", t=0.0, edges=[{"relation": "contradicts", "target": "obs_aaaa"}])])
     yield 0.0, store.memory
@@ -61,13 +61,13 @@ def lives(store: Store) -> Iterator[tuple[float, Memory]]:
 
 def test_every_kind_of_change_is_kept_and_its_past_stays_readable(path: Path) -> None:
     with Store(path) as store:
-        lived = list(lives(store))
+        kept = list(days_of(store))
     with Store(path, write=False) as store:
-        for day, then in lived:
+        for day, then in kept:
             same(store.at(day), then)
         assert store.ticks["deed"].to_list() == ["admit", "tick", "admit", "expand", "save", "save", "save", "tick"]
         assert store.day == 7.0
-        same(store.memory, lived[-1][1])
+        same(store.memory, kept[-1][1])
         assert store.memory.cells["body"].to_list()[2] == "told anew"
         assert store.mini_index("pump").cells["handle"].to_list() == ["obs_cccc"]
 
@@ -203,7 +203,7 @@ def test_an_empty_file_becomes_a_store_when_something_is_saved(path: Path) -> No
 
 def test_the_file_says_whose_it_is_and_a_person_can_ask_it(path: Path) -> None:
     with Store(path) as store:
-        list(lives(store))
+        list(days_of(store))
     assert [one.name for one in path.parent.iterdir()] == [path.name]
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,)

@@ -77,17 +77,17 @@ def numbered(batches: list[Any]) -> Iterator[list[Any]]:
 @settings(max_examples=20)
 @given(st.lists(claims, min_size=1, max_size=3))
 def test_what_is_saved_is_what_is_opened_and_every_day_of_it(batches: list[Any]) -> None:
-    memory, lived = Memory.empty(), []
+    memory, seen_then = Memory.empty(), []
     with TemporaryDirectory() as folder:
         path = Path(folder) / "memory.sqlite"
         for day, batch in enumerate(numbered(batches)):
             memory = tick(admit(memory, batch).memory, day + 0.5)
             memory.save(path, t=day + 0.5)
-            lived.append((day + 0.5, memory))
+            seen_then.append((day + 0.5, memory))
         opened = Memory.open(path)
         same(opened, memory)
         same(tick(opened, 99.0), tick(memory, 99.0))
-        for at, then in lived:
+        for at, then in seen_then:
             same(Memory.open(path, at=at + 0.25), then)
 
 

@@ -84,7 +84,7 @@ def test_a_body_that_is_no_program_is_prose_or_refused_with_its_reason(body: str
     assert all(found["detail"].str.len_chars() > 10)
 
 
-def lives(asked: dict[int, int], replications: int, first: int = 0) -> list[Scan]:
+def scans_of(asked: dict[int, int], replications: int, first: int = 0) -> list[Scan]:
     """Scans over ten days in which some replications are given the program on a day of their own."""
     engine = Engine(link(parse("")), replications=replications, first=first)
     memory = Memory.empty()
@@ -121,9 +121,9 @@ def trips(scans: list[Scan], place: int) -> list[tuple[bool, float]]:
 
 
 def test_each_replication_remembers_from_its_own_day_on() -> None:
-    many = lives({0: 2, 1: 5, 3: 5}, 4)
+    many = scans_of({0: 2, 1: 5, 3: 5}, 4)
     for rep, day in ((0, 2), (1, 5), (3, 5)):
-        alone = lives({rep: day}, 1, first=rep)
+        alone = scans_of({rep: day}, 1, first=rep)
         assert trips(many, rep) == trips(alone, 0)
         assert len(trips(many, rep)) == 11 - day
     assert any(tripped for tripped, _ in trips(many, 0))

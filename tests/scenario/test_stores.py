@@ -1,4 +1,4 @@
-"""A run that begins with a store: the same lives, days counted from its last, its hash on record."""
+"""A run that begins with a store: the same replications, days counted from its last, its hash on record."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def scenario(folder: Path, memory: str, more: str = "") -> Path:
 def test_a_run_goes_on_where_the_store_stopped(tmp_path: Path) -> None:
     memory = stored(tmp_path / "m.sqlite")
     run = bench.run(read(scenario(tmp_path, 'from = "m.sqlite"')))
-    lived = memory
+    alone = memory
     for day in range(1, 5):
-        lived = tick(lived, 20.0 + day)
+        alone = tick(alone, 20.0 + day)
     for rep in range(3):
         ours = run.memory.cells.filter(pl.col("rep") == rep)
         names = ["handle", "effective", "currency", "salience", "status", "version", "support_mass"]
-        assert_frame_equal(ours.select(names), lived.cells.select(names), check_exact=False, abs_tol=1e-12, rel_tol=0.0)
+        assert_frame_equal(ours.select(names), alone.cells.select(names), check_exact=False, abs_tol=1e-12, rel_tol=0.0)
         assert ours["created"].to_list() == [-18.0, -15.0, -8.0]
         assert ours["reverify"].to_list() == [None, 10.0, None]
         assert run.memory.head("obs_bbbb", rep=rep) == "obs_cccc"

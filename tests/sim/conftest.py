@@ -214,12 +214,12 @@ def unresolved() -> Callable[[Run], list[tuple[object, ...]]]:
 
     def traced(run: Run) -> list[tuple[object, ...]]:
         """The events whose cause is empty, of another form than its kind's, or names what is not there."""
-        lives: dict[int, dict[str, set[object]]] = {}
+        known: dict[int, dict[str, set[object]]] = {}
         wires = run.scenario.netlist
         signals = {*wires.net.signals, *wires.pins, *(one.op for one in wires.net.programs)} if wires else set()
         for rep in run.events["rep"].unique():
             own, cells = run.events.filter(pl.col("rep") == rep), run.memory.cells.filter(pl.col("rep") == rep)
-            lives[rep] = {
+            known[rep] = {
                 "handle": set(cells["handle"]), "fact": {fact.name for fact in run.scenario.facts},
                 "writer": {"?", *run.memory.writers["writer"], *names(run.scenario)},
                 "turn": set(own.filter(pl.col("kind") == "pushed")["subject"]),
@@ -231,7 +231,7 @@ def unresolved() -> Callable[[Run], list[tuple[object, ...]]]:
         for event in run.events.unique(["rep", "kind", "cause"], maintain_order=True).rows(named=True):
             match = re.fullmatch(FORMS[event["kind"]], event["cause"] or "")
             named = match.groupdict().items() if match else [("", "nothing")]
-            if not match or any(name and name not in lives[event["rep"]][part] for part, name in named):
+            if not match or any(name and name not in known[event["rep"]][part] for part, name in named):
                 found.append(tuple(event.values()))
         return found
 
@@ -249,8 +249,8 @@ def graph_of(memory: Memory, own: pl.Expr) -> dict[str, pl.DataFrame]:
 
 
 @pytest.fixture(scope="session")
-def life() -> Callable[[Run, int], dict[str, str]]:
-    """The hashes of one life of a run."""
+def replication_hashes() -> Callable[[Run, int], dict[str, str]]:
+    """The hashes of one replication_hashes of a run."""
 
     def hashed(run: Run, number: int) -> dict[str, str]:
         """The hash of each frame of one replication: what was recorded, the counters, the figures, the memory at the end."""

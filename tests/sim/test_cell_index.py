@@ -44,7 +44,7 @@ def test_a_topic_has_its_listed_cells_in_order(turns: list[tuple[int, list[bool]
 def test_a_cell_known_by_its_draft_is_one_read_from_its_words(name: str) -> None:
     bench = Bench(read(SCENARIOS / f"{name}.toml").replace(replications=2))
     bench.calendar.run()
-    lived, scenario, memory = bench.cell_index, bench.scenario, bench.made().memory
+    grown, scenario, memory = bench.cell_index, bench.scenario, bench.made().memory
     anew = CellIndex(scenario.facts, scenario.replications, bench.populations.templates.statements)
     plant = bench.plant
     assert isinstance(plant, Graph)
@@ -53,12 +53,12 @@ def test_a_cell_known_by_its_draft_is_one_read_from_its_words(name: str) -> None
     for column in ("rep", "object", "value"):
         np.testing.assert_array_equal(getattr(view, column), getattr(bench.snapshot.view, column), err_msg=column)
     for column in ("rep", "ordinal", "fact", "value", "born", "degree", "words", "init", "says"):
-        np.testing.assert_array_equal(getattr(lived, column), getattr(anew, column), err_msg=column)
-    place, listed = np.arange(2 * len(lived.topics)), bench.snapshot.listed
-    rep, topic = np.divmod(place, len(lived.topics))
-    for shown, shown_anew in zip(lived.of_topic(rep, topic, listed), anew.of_topic(rep, topic, listed), strict=True):
+        np.testing.assert_array_equal(getattr(grown, column), getattr(anew, column), err_msg=column)
+    place, listed = np.arange(2 * len(grown.topics)), bench.snapshot.listed
+    rep, topic = np.divmod(place, len(grown.topics))
+    for shown, shown_anew in zip(grown.of_topic(rep, topic, listed), anew.of_topic(rep, topic, listed), strict=True):
         np.testing.assert_array_equal(shown, shown_anew)
-    active, cited = bench.snapshot.active, set(lived.cited(bench.snapshot.active).tolist())
+    active, cited = bench.snapshot.active, set(grown.cited(bench.snapshot.active).tolist())
     assert np.flatnonzero(listed).tolist() == [
         row for row, status in enumerate(memory.cells["status"]) if active[row] or (status == "superseded" and row in cited)
     ]

@@ -1,4 +1,4 @@
-"""Every event has its cause, and what the cause names is there; of many lives events are counted instead of kept."""
+"""Every event has its cause, and what the cause names is there; of many replications they are counted instead of kept."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from malsim.sim.record import bands, observables
 
 
 @pytest.fixture(scope="module")
-def lived() -> bench.Bench:
+def after_a_run() -> bench.Bench:
     """Sixty days of the benchmark's writers and reader in three replications."""
     made = bench.Bench(replace(loop.scenario(3), days=60.0))
     made.calendar.run()
@@ -40,17 +40,17 @@ def slow(snapshot: Snapshot, truth: Any, fact: int, rep: int) -> tuple[float, fl
 
 @pytest.mark.parametrize("digits", [0, 1, 12])
 def test_the_answer_is_the_most_effective_active_claim_and_the_earlier_of_two_equals(
-    lived: bench.Bench, digits: int
+    after_a_run: bench.Bench, digits: int
 ) -> None:
-    snapshot = Snapshot(lived.snapshot.view, lived.cell_index)
+    snapshot = Snapshot(after_a_run.snapshot.view, after_a_run.cell_index)
     snapshot.worth = np.round(snapshot.worth, digits)  # the fewer digits, the more are equal
-    best = observables.best_by_value(snapshot, lived.truth)
-    told, brief = (observables.answers(snapshot, lived.truth, best, full=full) for full in (True, False))
+    best = observables.best_by_value(snapshot, after_a_run.truth)
+    told, brief = (observables.answers(snapshot, after_a_run.truth, best, full=full) for full in (True, False))
     places = [(fact, rep) for fact in range(10) for rep in range(3)]
-    expected = [slow(snapshot, lived.truth, fact, rep) for fact, rep in places]
+    expected = [slow(snapshot, after_a_run.truth, fact, rep) for fact, rep in places]
     for name, column in zip(("answer", "belief", "for_truth", "against_truth"), zip(*expected, strict=True), strict=True):
         np.testing.assert_array_equal(told[name].ravel(), column)
-    right = np.where(np.isnan(told["answer"]), np.nan, told["answer"] == lived.truth)
+    right = np.where(np.isnan(told["answer"]), np.nan, told["answer"] == after_a_run.truth)
     np.testing.assert_array_equal(told["right"], right)
     assert set(told) - set(brief) == {"truth", "answer"}
     for name, held in brief.items():

@@ -1,4 +1,4 @@
-"""A life is its own: whatever else runs beside it, and whatever is added to the run, its numbers stay bit for bit."""
+"""A replication's numbers stay bit for bit, whatever else runs beside it and whatever is added to the run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
-    Life = Callable[[Run, int], dict[str, str]]
+    Hashes = Callable[[Run, int], dict[str, str]]
     Unresolved = Callable[[Run], list[tuple[object, ...]]]
 
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
@@ -40,13 +40,13 @@ TURNS = 8
 @settings(settings.get_profile("few"))
 @given(data=st.data())
 def test_replication_k_of_many_equals_replication_k_alone(
-    drawn: SearchStrategy[Scenario], life: Life, data: DataObject
+    drawn: SearchStrategy[Scenario], replication_hashes: Hashes, data: DataObject
 ) -> None:
     scenario = data.draw(drawn)
     nth = data.draw(st.integers(0, scenario.replications - 1))
     number = scenario.first + nth
     alone = bench.run(replace(scenario, first=number, replications=1))
-    assert life(bench.run(scenario), number) == life(alone, number)
+    assert replication_hashes(bench.run(scenario), number) == replication_hashes(alone, number)
 
 
 def test_the_last_replication_there_may_be_is_heard_like_the_first() -> None:
@@ -60,13 +60,13 @@ def test_the_last_replication_there_may_be_is_heard_like_the_first() -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_so_it_is_in_every_shipped_scenario_and_each_of_its_events_has_its_cause(
-    path: Path, life: Life, unresolved: Unresolved
+    path: Path, replication_hashes: Hashes, unresolved: Unresolved
 ) -> None:
     scenario = read(path)
     stretched = max(scenario.turn_every, int(scenario.days * DAY) // TURNS)  # its whole story in a few turns
     many = bench.run(scenario.replace(replications=2, first=5, turn_every=stretched, record="all"))
     alone = bench.run(scenario.replace(replications=1, first=6, turn_every=stretched, record="all"))
-    assert life(many, 6) == life(alone, 6)
+    assert replication_hashes(many, 6) == replication_hashes(alone, 6)
     if isinstance(many.plant, HoldsGraph):  # whose cells name what events speak of
         assert unresolved(many) == []
 
@@ -84,7 +84,7 @@ print([digest(getattr(run, name)) for name in ("cells", "events", "signals", "wr
 """
 
 
-def test_two_processes_live_the_lives_that_one_does(life: Life) -> None:
+def test_two_processes_run_the_replications_that_one_does(replication_hashes: Hashes) -> None:
     path = SHIPPED[0].with_stem("disobedient_reader")
     whole = bench.run(read(path).replace(days=9.0, replications=4))
     said = subprocess.run(
@@ -94,4 +94,4 @@ def test_two_processes_live_the_lives_that_one_does(life: Life) -> None:
     late = [getattr(whole, name).filter(pl.col("rep") >= 2) for name in ("cells", "events", "signals", "writers")]
     assert said.strip() == str([digest(frame) for frame in late])
     again = bench.run(read(path).replace(days=9.0, replications=4))
-    assert [life(again, rep) for rep in range(4)] == [life(whole, rep) for rep in range(4)]
+    assert [replication_hashes(again, rep) for rep in range(4)] == [replication_hashes(whole, rep) for rep in range(4)]

@@ -51,7 +51,7 @@ def scenario(reader: Reader | None, **changes: Any) -> Scenario:
     return Scenario(reader=reader, **given_)
 
 
-def lived(**settings_: Any) -> Run:
+def run_under(**settings_: Any) -> Run:
     return bench.run(scenario(Reader(**settings_)))
 
 
@@ -144,7 +144,7 @@ def test_a_lesson_that_the_gate_refuses_was_not_written_back(monkeypatch: pytest
         return judged(memory, replace(checked, issues=pl.concat([checked.issues, of_reader])), rules)
 
     monkeypatch.setattr(graph_plant, "judged", deaf)
-    run = lived()
+    run = run_under()
     each = turns(run)
     assert total(run, "learned") == total(run, "lost") == total(run, "withheld") > 0
     assert total(run, "written") == each["written_back"].sum() == 0
@@ -155,7 +155,7 @@ def test_a_lesson_that_the_gate_refuses_was_not_written_back(monkeypatch: pytest
 
 
 def test_the_obedient_are_never_refused_and_the_lazy_who_comply_open_the_same_rows() -> None:
-    obedient, lazy = lived(wants=0.0), lived(behaviour="lazy", wants=0.0)
+    obedient, lazy = run_under(wants=0.0), run_under(behaviour="lazy", wants=0.0)
     assert total(obedient, "blocks") == 0
     assert turns(obedient)["marked"].sum() > 20
     assert turns(lazy).filter(pl.col("marked") > 0)["blocked"].min() == 1
@@ -165,19 +165,19 @@ def test_the_obedient_are_never_refused_and_the_lazy_who_comply_open_the_same_ro
 
 def test_whoever_never_complies_gets_no_turn_with_a_marked_row_released() -> None:
     for behaviour in ("lazy", "hurried", "stubborn"):
-        each = turns(lived(behaviour=behaviour, complies=0.0, observes=0.0))
+        each = turns(run_under(behaviour=behaviour, complies=0.0, observes=0.0))
         assert ((each["marked"] > 0) == (each["withheld"] == 1)).all()
         assert each["withheld"].sum() > 10
         assert each["opened"].sum() == 0
-    assert total(lived(behaviour="lazy", complies=0.0, attempts=5.0), "blocks") > 5 * 10
+    assert total(run_under(behaviour="lazy", complies=0.0, attempts=5.0), "blocks") > 5 * 10
 
 
 def test_the_forgetful_write_only_when_refused() -> None:
-    made = lived(behaviour="forgetful")
+    made = run_under(behaviour="forgetful")
     lessons = turns(made).filter(pl.col("written_back") > 0)
     assert (lessons["blocked"] > 0).all()
     assert total(made, "written") == total(made, "learned") == lessons.height > 5
-    never = lived(behaviour="forgetful", complies=0.0)
+    never = run_under(behaviour="forgetful", complies=0.0)
     assert total(never, "written") == 0
     assert total(never, "lost") == total(never, "learned") > 5
 
@@ -200,25 +200,25 @@ def test_the_obedient_check_a_marked_row_and_the_stubborn_do_not() -> None:
 
 
 def test_the_hurried_act_on_titles_whatever_they_are_worth() -> None:
-    assert total(lived(act_above=1.0), "acted") < total(lived(behaviour="hurried", act_above=1.0), "acted")
+    assert total(run_under(act_above=1.0), "acted") < total(run_under(behaviour="hurried", act_above=1.0), "acted")
 
 
 def test_rules_that_are_read_every_turn_are_never_forgotten_and_lost_ones_come_back_with_the_anchor() -> None:
-    obedient, anchored = lived(), lived(behaviour="forgets_rules", reanchor_every=1.0)
+    obedient, anchored = run_under(), run_under(behaviour="forgets_rules", reanchor_every=1.0)
     assert turns(anchored).equals(turns(obedient))
-    quick = turns(lived(behaviour="forgets_rules", half_life=0.05, reanchor_every=7.0))
+    quick = turns(run_under(behaviour="forgets_rules", half_life=0.05, reanchor_every=7.0))
     kept = quick.filter(pl.col("t").is_in([1.0, 8.0]))
     assert kept["blocked"].sum() == 0
     assert (quick.filter((pl.col("t") > 1.0) & (pl.col("t") < 8.0) & (pl.col("marked") > 0))["blocked"] >= 1).all()
 
 
 def test_a_context_that_was_compacted_holds_nothing_to_go_by() -> None:
-    run = lived(recalls=1.0, act_above=1.0, compact_every=5.0)
+    run = run_under(recalls=1.0, act_above=1.0, compact_every=5.0)
     own = run.events.filter(pl.col("subject") == "its own context")
     assert own.height > 5
     assert run.events.filter(pl.col("kind") == "compacted")["t"].unique().to_list() == [6.0, 11.0]
     assert own.filter(pl.col("t").is_in([6.0, 11.0])).is_empty()
-    assert lived(act_above=1.0).events.filter(pl.col("subject") == "its own context").is_empty()
+    assert run_under(act_above=1.0).events.filter(pl.col("subject") == "its own context").is_empty()
 
 
 def test_what_was_shown_is_told_by_where_it_stems_from_where_the_context_is_compacted() -> None:
@@ -232,12 +232,12 @@ def test_what_was_shown_is_told_by_where_it_stems_from_where_the_context_is_comp
     assert counts is not None
     assert counts["shown_init"].sum() == told["shown_init"].sum()
     assert "beginning" in run.plot.turns().axes[2].get_title(loc="left")
-    assert "shown" not in lived(act_above=1.0).signals["signal"].unique().to_list()
+    assert "shown" not in run_under(act_above=1.0).signals["signal"].unique().to_list()
 
 
 def test_skill_is_the_share_of_lessons_that_are_true() -> None:
     for skill, share in ((1.0, 1.0), (0.0, 0.0)):
-        made = lived(skill=skill)
+        made = run_under(skill=skill)
         said = made.memory.cells.filter(pl.col("writer") == "reader").select("rep", "handle", "created")
         first = made.cells.join(said, left_on=["rep", "cell", "t"], right_on=["rep", "handle", "created"])
         assert first.height > 5
@@ -286,7 +286,7 @@ def test_reviewers_take_cases_in_turn_and_no_more_than_they_have_hands(count: in
 
 
 def test_a_read_that_recurs_is_said_once_to_be_worth_an_op() -> None:
-    run = lived()
+    run = run_under()
     opened = run.events.filter(pl.col("kind") == "expanded").sort("t")
     fifth = opened.group_by("rep", "subject", maintain_order=True).agg(pl.col("t").get(4, null_on_oob=True)).drop_nulls()
     nudged = run.events.filter(pl.col("kind") == "nudged").select("rep", "subject", "t")
@@ -296,7 +296,7 @@ def test_a_read_that_recurs_is_said_once_to_be_worth_an_op() -> None:
 
 def test_every_temper_can_be_lived_with() -> None:
     for behaviour in POLICIES:
-        run = lived(behaviour=behaviour)
+        run = run_under(behaviour=behaviour)
         assert total(run, "turns") == 4 * 14
 
 
