@@ -88,7 +88,7 @@ def _zoo(args: argparse.Namespace) -> int:
         for each in found:
             each.figure().savefig(args.output / f"{each.defect.name}.png")
         print(f"  {args.output}/: {len(found)} pictures")
-    return 0 if all(each.told_apart for each in found) else 1
+    return 0 if all(each.distinguished for each in found) else 1
 
 
 def _print(found: Matrix, *, json: bool) -> None:

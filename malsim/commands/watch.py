@@ -70,7 +70,7 @@ def main(args: argparse.Namespace) -> int:
         while True:
             found = _look(follower, patient=bool(follower.at) and not args.once)
             bad = bad or any(one.bad for one in found)
-            waiting = _told(found, waiting, recording.path, webhook)
+            waiting = _report(found, waiting, recording.path, webhook)
             if args.once or (args.exit_on_fail and bad):
                 break
             time.sleep(every)
@@ -103,7 +103,7 @@ def _look(follower: Follower, *, patient: bool) -> list[Sighting]:
         return []
 
 
-def _told(found: list[Sighting], waiting: list[Sighting], source: Path, webhook: Webhook | None) -> list[Sighting]:
+def _report(found: list[Sighting], waiting: list[Sighting], source: Path, webhook: Webhook | None) -> list[Sighting]:
     """Print what is new and post it; what could not be posted, for the next look."""
     for one in found:
         print(f"{source}: {one}", flush=True)

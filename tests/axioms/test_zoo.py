@@ -33,7 +33,7 @@ def under_test(judged: Judged) -> Subject:
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
 def test_the_check_is_red_under_the_broken_law_and_green_under_the_healthy_one(defect: Defect) -> None:
     found = sides(defect)
-    assert found.told_apart, found
+    assert found.distinguished, found
     assert [outcome.status for outcome in found.healthy.outcomes].count("pass") == len(found.healthy.outcomes) > 0
     assert main(["test", str(defect.path), *defect.options.split()]) == 1
     if defect.axiom:
@@ -44,7 +44,7 @@ def test_the_check_is_red_under_the_broken_law_and_green_under_the_healthy_one(d
 @pytest.mark.parametrize("defect", DRAWN, ids=lambda defect: defect.name)
 @pytest.mark.parametrize("seed", [20_261, 20_262])
 def test_where_lives_are_drawn_it_holds_on_fresh_seeds(defect: Defect, seed: int) -> None:
-    assert sides(defect, seed=seed).told_apart
+    assert sides(defect, seed=seed).distinguished
 
 
 def test_the_folder_is_green_as_it_ships_and_holds_nothing_else() -> None:

@@ -12,7 +12,7 @@ from malsim.sim.draws import Draws
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["MINUTE", "OBJECTS", "VALUES", "WRITERS", "YEARS", "Event", "Pick", "told"]
+__all__ = ["MINUTE", "OBJECTS", "VALUES", "WRITERS", "YEARS", "Event", "Pick", "event_table"]
 
 MINUTE, YEARS = 1.0 / 1440.0, 730.0  # the shortest and the longest time, days
 OBJECTS, VALUES, WRITERS = ("x", "y"), ("A", "B", "C"), ("ann", "bob", "cid", "zoe")
@@ -84,6 +84,6 @@ class Pick:
         return made
 
 
-def told(events: Sequence[Event]) -> str:
+def event_table(events: Sequence[Event]) -> str:
     """Events as a table: day, what happens."""
     return "\n".join(f"{event.t:>12.6g} d  {event}" for event in events)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.axioms.engine.axiom import BROKEN, ERROR, AxiomVerdict, shipped_axioms
-from malsim.axioms.engine.events import told
+from malsim.axioms.engine.events import event_table
 from malsim.axioms.engine.search import judge
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Matrix:
 
 def witness(one: AxiomVerdict) -> str:
     """What was found, as a sentence and a table of events."""
-    return f"{one.said}\n{told(one.witness)}" if one.witness else one.said
+    return f"{one.said}\n{event_table(one.witness)}" if one.witness else one.said
 
 
 def matrix(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom
-from malsim.axioms.engine.events import told
+from malsim.axioms.engine.events import event_table
 from malsim.axioms.engine.show import replayed
 from malsim.axioms.engine.witness_svg import picture
 from malsim.outputs import save_text
@@ -76,7 +76,7 @@ def _section(one: AxiomVerdict, subject: Subject) -> str:
         f"<section id='{_anchor(one)}'><h2>{text(one.law)}: {one.axiom}</h2>"
         f"<p>{text(find_axiom(one.axiom).sentence)}</p>"
         f"<p><b>{text(one.said)}.</b></p><div class='wide'>{picture(subject, one.witness)}</div>"
-        f"<pre>{text(told(one.witness))}</pre>"
+        f"<pre>{text(event_table(one.witness))}</pre>"
         f"<details><summary>show it again</summary><pre>{text(replayed(one))}</pre></details>"
         "<p><a href='#top'>back to the table</a></p></section>"
     )

@@ -8,7 +8,7 @@ from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING
 
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom
-from malsim.axioms.engine.events import told
+from malsim.axioms.engine.events import event_table
 
 if TYPE_CHECKING:
     from malsim.axioms.engine.axiom import AxiomVerdict
@@ -33,7 +33,10 @@ def _one(found: Matrix, *, paint: bool) -> str:
         said = "" if one.verdict == HOLDS else f": {one.said}"
         lines.append(f"{one.axiom:<22} {_painted(one.verdict, one.verdict, paint=paint)}{said}")
         if one.verdict == BROKEN:
-            lines += [f"    {find_axiom(one.axiom).sentence}", *(f"    {line}" for line in told(one.witness).splitlines())]
+            lines += [
+                f"    {find_axiom(one.axiom).sentence}",
+                *(f"    {line}" for line in event_table(one.witness).splitlines()),
+            ]
     shown = found.broken[:1]
     return "\n".join([*lines, *(["", "to see the first again:", *map(replayed, shown)] if shown else [])])
 

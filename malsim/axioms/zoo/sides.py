@@ -27,7 +27,7 @@ class Sides:
     broken: Judged
 
     @property
-    def told_apart(self) -> bool:
+    def distinguished(self) -> bool:
         """Whether all checks pass on the healthy side and one fails on the broken one; an error is neither."""
         return self.healthy.status == PASS and self.broken.status == "fail"
 

@@ -169,7 +169,7 @@ def _jobs(scenario: Scenario, periods: Sequence[str], most_ticks: int) -> list[_
     """The reference first, then each period, then the jitters."""
     if isinstance(periods, str) or not periods:
         raise UsageError("no periods", where="cadence: periods", given=periods, hint='a list of durations: ["10min", "1d"]')
-    own = _said(scenario.turn_every)
+    own = _in_words(scenario.turn_every)
     clocks = [(own, scenario)]
     for text in periods:
         period = span(text, where="cadence: periods")
@@ -244,7 +244,7 @@ def _waits(memory: Memory, timing: Timing) -> float:
     return float(((at[place[inside]] - made[inside]) / DAY).mean()) if inside.any() else 0.0
 
 
-def _said(period: int) -> str:
+def _in_words(period: int) -> str:
     """A period in words, in the largest unit it is a whole number of."""
     units = (("w", 7 * DAY), ("d", DAY), ("h", DAY // 24), ("min", 60_000), ("s", 1_000), ("ms", 1))
     unit, size = next((unit, size) for unit, size in units if period % size == 0)

@@ -41,7 +41,7 @@ def text_of(broken: Break, wanted: Check, shown: Seen) -> str:
     if base.law != DEFAULT_LAW:
         held["memory"] = held.get("memory", {}) | {"law": base.law}
         held["law"] = dict(base.law_settings)
-    claims = _kept(held.get("claim", []), base.claims["title"].to_list(), base.claims["t"].to_list())
+    claims = _claims_left(held.get("claim", []), base.claims["title"].to_list(), base.claims["t"].to_list())
     found = [table(number, one, base.turn_every) for number, one in enumerate(broken.found.writes)]
     held["claim"] = claims + found
     for name, value in broken.found.settings.items():
@@ -64,7 +64,7 @@ def text_of(broken: Break, wanted: Check, shown: Seen) -> str:
     return text
 
 
-def _kept(stated: list[dict[str, Any]], titles: list[str], times: list[float]) -> list[dict[str, Any]]:
+def _claims_left(stated: list[dict[str, Any]], titles: list[str], times: list[float]) -> list[dict[str, Any]]:
     """The claims of the file that the base still has."""
     left = list(zip(titles, times, strict=True))
     made = []

@@ -68,7 +68,7 @@ def capture(
     until = float(days[inside][-1])
     return Capture(
         samples=pl.concat([pl.DataFrame(schema=SAMPLES), *samples]),
-        channels=pl.DataFrame([_told(channel, values, recording) for channel, values in shown], schema=CHANNELS),
+        channels=pl.DataFrame([_channel_row(channel, values, recording) for channel, values in shown], schema=CHANNELS),
         events=_marks(recording.events, made, events).filter(pl.col("t").is_between(float(days[begin]), until)),
         trigger=trigger,
         triggered=None if at is None else float(days[at]),
@@ -127,7 +127,7 @@ def _samples(days: pl.Series, channel: Channel, values: pl.Series, inside: slice
     return made.select("t", pl.lit(channel.name).alias("channel"), "value")
 
 
-def _told(channel: Channel, values: pl.Series, recording: Recording) -> dict[str, object]:
+def _channel_row(channel: Channel, values: pl.Series, recording: Recording) -> dict[str, object]:
     known = values.drop_nulls()
     binary = values.dtype == pl.Boolean or (bool(recording.signal(channel.address)) and _binary(known))
     digital = binary if channel.digital is None else channel.digital

@@ -94,7 +94,7 @@ class Commands(cmd.Cmd):
         if signal not in self.session.net.signals:
             hint = nearest(signal, self.session.net.signals)
             raise UsageError("no such signal", given=signal, hint=hint or None)
-        session = self.session.told(self.read(f"{signal} = {value}"))
+        session = self.session.with_statements(self.read(f"{signal} = {value}"))
         self.session = session.put(signal, session.net.initial[signal])
 
     def do_gets(self, line: str) -> None:
@@ -136,7 +136,7 @@ class Commands(cmd.Cmd):
     def do_source(self, line: str) -> None:
         """Read a netlist (.malnet) or HAL's text (.hal), all of it or nothing: source FILE."""
         said, _ = files.document(*_words("source", line, "FILE"))
-        self.session = self.session.told(said.statements)
+        self.session = self.session.with_statements(said.statements)
 
     def do_save(self, line: str) -> None:
         """Write to where it was opened, or to FILE (.malnet, .sqlite); save - prints the text: save [FILE]."""
@@ -212,7 +212,7 @@ class Commands(cmd.Cmd):
         return sorted(name.removeprefix("do_") for name in self.get_names() if name.startswith("do_") and name.islower())
 
     def _sentence(self, word: str, line: str) -> None:
-        self.session = self.session.told(self.read(f"{word} {line}"))
+        self.session = self.session.with_statements(self.read(f"{word} {line}"))
 
     def _step(self, count: int) -> None:
         self.session = self.session.stepped(count)

@@ -94,14 +94,14 @@ class Console(HalCommands):
         try:
             return bool(do())
         except NetlistError as error:
-            self._told("\n".join(str(_placed(fault, where)) for fault in error.faults))
+            self._report("\n".join(str(_placed(fault, where)) for fault in error.faults))
         except MalsimError as error:
-            self._told(f"{where}{error}")
+            self._report(f"{where}{error}")
         except OSError as error:
-            self._told(f"{where}{error.filename}: {error.strerror}")
+            self._report(f"{where}{error.filename}: {error.strerror}")
         return False
 
-    def _told(self, problem: str) -> None:
+    def _report(self, problem: str) -> None:
         self.failed += 1
         self.say(problem)
 
@@ -119,7 +119,7 @@ class Console(HalCommands):
         if line.split()[1:2] != ["="] and not reads_as_handle(word.lstrip("^").partition("@")[0]):
             hint = ELSEWHERE.get(word) or nearest(word, self.names(), "help lists them")
             raise UsageError("unknown command", given=word, hint=hint)
-        self.session = self.session.told(self.read(line))
+        self.session = self.session.with_statements(self.read(line))
 
     def preloop(self) -> None:
         """Let completion see whole addresses."""

@@ -53,7 +53,7 @@ class HalScript:
         new = self.told.said[self.done : end]
         self.done += len(new)
         if new:
-            self.session = self.session.told(new)
+            self.session = self.session.with_statements(new)
 
     def act(self, words: tuple[str, ...]) -> bool:
         """Do an action of a script's own; False for one that the shell's own command does."""

@@ -75,14 +75,14 @@ class Session:
         held, rules = memory or Memory.empty(), rules or Rules()
         engine = Engine(Net(), tick=tick, rules=rules)
         made = cls(engine=engine, state=engine.start(held), memory=held, rules=rules, day=day, tick=tick)
-        return made.told(document.statements) if document is not None else made
+        return made.with_statements(document.statements) if document is not None else made
 
     @property
     def net(self) -> Net:
         """The wiring as linked."""
         return self.engine.net
 
-    def told(self, statements: Iterable[Statement]) -> Session:
+    def with_statements(self, statements: Iterable[Statement]) -> Session:
         """With more said; raises `NetlistError`, and is as it was, where any of it is at fault.
 
         A pin that is put on a signal forgets what it was set to, as a pin of HAL does.

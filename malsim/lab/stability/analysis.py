@@ -165,7 +165,7 @@ class Stability:
 
     def __repr__(self) -> str:
         """A few lines a person reads."""
-        return "\n".join(_said(self))
+        return "\n".join(_report(self))
 
 
 def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stability:
@@ -223,7 +223,7 @@ def _given(run_or_graph: object, rules: Rules | None) -> tuple[Memory, Rules, pl
     return run_or_graph.memory, rules or own, recorded
 
 
-def _said(found: Stability) -> list[str]:
+def _report(found: Stability) -> list[str]:
     radius = found.spectral_radius
     kept = "dies out" if radius < 1.0 else "grows"
     lines = [

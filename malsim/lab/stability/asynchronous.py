@@ -34,10 +34,10 @@ def asynchronous(loop: TickLoop) -> Callable[[Array], Array]:
     parts = [_Part(loop, np.flatnonzero(of_level == level)) for level in range(int(of_level.max(initial=-1)) + 1)]
 
     def tick(worth: Array) -> Array:
-        heard = worth.copy()
+        after = worth.copy()
         for part in parts:
-            heard[part.rows] = part.fresh(heard)
-        return heard
+            after[part.rows] = part.fresh(after)
+        return after
 
     return tick
 
@@ -46,7 +46,7 @@ class _Part:
     """Some cells of a loop that do not hear each other."""
 
     def __init__(self, loop: TickLoop, rows: NDArray[np.int64]) -> None:
-        self.rows, self.heard = rows, loop.stated if loop.from_stated else None
+        self.rows, self.sources = rows, loop.stated if loop.from_stated else None
         self.loop = replace(
             loop,
             stated=loop.stated[rows],
@@ -59,9 +59,9 @@ class _Part:
 
     def fresh(self, worth: Array) -> Array:
         """What these cells become, given what all are worth now."""
-        heard = worth if self.heard is None else self.heard
+        sources = worth if self.sources is None else self.sources
         here = worth[self.rows]
-        made = np.where(self.loop.active, self.loop.worth(self.loop.support @ heard, self.loop.challenge @ heard), here)
+        made = np.where(self.loop.active, self.loop.worth(self.loop.support @ sources, self.loop.challenge @ sources), here)
         return here + self.loop.damping * (made - here)
 
 

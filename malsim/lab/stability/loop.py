@@ -52,7 +52,7 @@ class TickLoop:
         if isinstance(rules.effective, str):
             raise UsageError("is no loop over edges", where="rules.effective", given=rules.effective, hint="leave it out")
         active = memory.column("status") == 0
-        heard = active if rules.mass_neighbours == "active" else np.ones(len(active), dtype=bool)
+        counted = active if rules.mass_neighbours == "active" else np.ones(len(active), dtype=bool)
         factor = memory.column("calibration") if rules.recompute == "admit" else factors_at(memory, rules)
         stated = memory.column("stated")
         return cls(
@@ -60,8 +60,8 @@ class TickLoop:
             factor=factor,
             active=active,
             start=np.where(active, np.clip(stated * factor, 0.0, 1.0), memory.column("effective")),
-            support=_from(memory.wiring.support, heard),
-            challenge=_from(memory.wiring.challenge, heard),
+            support=_from(memory.wiring.support, counted),
+            challenge=_from(memory.wiring.challenge, counted),
             support_ceiling=rules.support_ceiling,
             challenge_ceiling=rules.challenge_ceiling,
             damping=rules.damping,
@@ -140,11 +140,11 @@ def along(value: NDArray[Any], like: Array) -> NDArray[Any]:
     return value if like.ndim == 1 else value[:, None]
 
 
-def _from(matrix: sparse.csr_array, heard: NDArray[np.bool_]) -> sparse.csr_array:
-    """The matrix without the columns of sources that are not heard."""
-    if heard.all():
+def _from(matrix: sparse.csr_array, counted: NDArray[np.bool_]) -> sparse.csr_array:
+    """The matrix without the columns of sources that do not count."""
+    if counted.all():
         return matrix
-    return sparse.csr_array((matrix.data * heard[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
+    return sparse.csr_array((matrix.data * counted[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _scaled(matrix: sparse.csr_array, rows: Array) -> sparse.csr_array:

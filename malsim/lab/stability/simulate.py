@@ -106,7 +106,7 @@ def _bisected(loop: TickLoop, low: float, high: float, within: float, ticks: int
 def _contracting(loop: TickLoop) -> float:
     """The ceiling below which every cell's row of a S + b C sums to less than 1, so that any start settles; 0 if none."""
     up, down = loop.masses(np.ones_like(loop.start))
-    heard = loop.active & (down > 0.0)
-    if not heard.any() or loop.formula is not None or (loop.support_ceiling * up[loop.active]).max() >= 1.0:
+    challenged = loop.active & (down > 0.0)
+    if not challenged.any() or loop.formula is not None or (loop.support_ceiling * up[loop.active]).max() >= 1.0:
         return 0.0
-    return float(((1.0 - loop.support_ceiling * up[heard]) / down[heard]).min())
+    return float(((1.0 - loop.support_ceiling * up[challenged]) / down[challenged]).min())

@@ -238,30 +238,30 @@ def code_of(measure: Callable[..., object]) -> str:
 
     Of an object that is called, its attributes too. What is called by a global name is not looked into.
     """
-    return hashlib.sha256(repr(_told(measure, ())).encode()).hexdigest()
+    return hashlib.sha256(repr(_description(measure, ())).encode()).hexdigest()
 
 
-def _told(value: object, outer: tuple[int, ...]) -> object:
+def _description(value: object, outer: tuple[int, ...]) -> object:
     """What a value is, the same in every process: of a function what it does, `outer` being those it is part of."""
     if id(value) in outer:
         return "itself"
     held = (*outer, id(value))
     if isinstance(value, functools.partial):
-        return [_told(part, held) for part in (value.func, *value.args, *sorted(value.keywords.items()))]
+        return [_description(part, held) for part in (value.func, *value.args, *sorted(value.keywords.items()))]
     if isinstance(value, np.ndarray):
         return str(value.dtype), value.shape, hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
     if isinstance(value, (tuple, list)):
-        return [_told(part, held) for part in value]
+        return [_description(part, held) for part in value]
     if not callable(value) or isinstance(value, (type, BuiltinFunctionType)):
         return repr(value)
     function = value if hasattr(value, "__code__") else getattr(value, "__func__", type(value).__call__)
-    cells = [_told(cell.cell_contents, held) for cell in getattr(function, "__closure__", None) or ()]
+    cells = [_description(cell.cell_contents, held) for cell in getattr(function, "__closure__", None) or ()]
     defaults = getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None)
     owner = getattr(value, "__self__", value)
     state = {} if owner is function else getattr(owner, "__dict__", {})
-    attributes = [(name, _told(part, held)) for name, part in sorted(state.items())]
+    attributes = [(name, _description(part, held)) for name, part in sorted(state.items())]
     name = getattr(value, "__name__", type(value).__qualname__)
-    return name, _instructions(getattr(function, "__code__", None)), _told(defaults, held), cells, attributes
+    return name, _instructions(getattr(function, "__code__", None)), _description(defaults, held), cells, attributes
 
 
 def _instructions(code: CodeType | None) -> object:

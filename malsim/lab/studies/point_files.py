@@ -93,7 +93,9 @@ def opened(folder: Path, about: Mapping[str, Any], *, what: str) -> None:
     card = folder / f"{what}.json"
     if card.exists():
         before = json.loads(card.read_text(encoding="utf-8"))
-        other = [_told(key, before.get(key, {}), value) for key, value in about.items() if before.get(key, {}) != value]
+        other = [
+            _difference(key, before.get(key, {}), value) for key, value in about.items() if before.get(key, {}) != value
+        ]
         if other:
             hint = "give another folder, or remove this one"
             raise UsageError(
@@ -106,7 +108,7 @@ def opened(folder: Path, about: Mapping[str, Any], *, what: str) -> None:
     part.replace(card)
 
 
-def _told(key: str, before: object, now: object) -> str:
+def _difference(key: str, before: object, now: object) -> str:
     """What differs of an entry: of a function's code, which function's body."""
     if key != "code" or not isinstance(before, dict) or not isinstance(now, dict) or set(before) != set(now):
         return key

@@ -80,8 +80,8 @@ class TriageTable:
             for row in own.to_dicts():
                 share = autonomy.get(row["policy"])
                 lines.append(
-                    f"  {row['policy']:<10} {row['reviews']:>8.1f}   {_told(row, ENDS):<34} "
-                    f"{_told(row, DIFFERENCE):<24} {'-' if share is None else f'{share:.3f}'}"
+                    f"  {row['policy']:<10} {row['reviews']:>8.1f}   {_interval_text(row, ENDS):<34} "
+                    f"{_interval_text(row, DIFFERENCE):<24} {'-' if share is None else f'{share:.3f}'}"
                 )
         return "\n".join(lines)
 
@@ -167,7 +167,7 @@ def _interval(values: Array, names: Sequence[str]) -> dict[str, float]:
     return dict(zip(names, (found.value, found.low, found.high), strict=True))
 
 
-def _told(row: dict[str, Any], names: Sequence[str]) -> str:
+def _interval_text(row: dict[str, Any], names: Sequence[str]) -> str:
     value, low, high = (row[name] for name in names)
     if value is None:
         return "-"

@@ -120,7 +120,7 @@ def _legend(panels: Iterable[Axes]) -> None:
 
 def _right(axes: Axes, right: pl.DataFrame) -> None:
     """Of one replication, when its answer was false; of many, the share whose answer was the truth."""
-    if _lives(right) > 1:
+    if _replications(right) > 1:
         look: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (1, 1)), "drawstyle": "steps-post"}
         axes.plot(right["t"], right["mean"], label="share of replications whose answer is true", **look)
     elif (right["mean"] < 1.0).any():
@@ -128,12 +128,12 @@ def _right(axes: Axes, right: pl.DataFrame) -> None:
         axes.fill_between(right["t"], wrong, step="post", color="#dddddd", linewidth=0, label="the answer is false")
 
 
-def _lives(line: pl.DataFrame) -> int:
+def _replications(line: pl.DataFrame) -> int:
     return int(line["count"].max() or 0)  # type: ignore[arg-type]  # counts are whole numbers
 
 
 def _band(axes: Axes, line: pl.DataFrame, colour: str, dash: object, label: str) -> None:
-    many = _lives(line) > 1
+    many = _replications(line) > 1
     label = f"{label}, median of replications" if many else label
     axes.plot(line["t"], line["q50"], color=colour, linestyle=dash, linewidth=1.5, label=label, drawstyle="steps-post")
     if many:

@@ -82,7 +82,7 @@ def scope(
             axes.axvline(day, color="#222222", linewidth=0.8, linestyle=(0, (1, 2)))
     _heads(panels[0], triggered, cursors)
     panels[-1].set_xlabel("time (days)")
-    told = [*textwrap.wrap(title, 125), *_told(readings, cursors)]
+    told = [*textwrap.wrap(title, 125), *_cursor_lines(readings, cursors)]
     figure.suptitle("\n".join(told), fontsize=9, x=0.01, ha="left")
     return figure
 
@@ -171,7 +171,7 @@ def _heads(axes: Axes, triggered: float | None, cursors: Sequence[float]) -> Non
         )  # fmt: skip
 
 
-def _told(readings: pl.DataFrame | None, cursors: Sequence[float]) -> list[str]:
+def _cursor_lines(readings: pl.DataFrame | None, cursors: Sequence[float]) -> list[str]:
     """What the cursors read, and between the first two how far each channel went."""
     if readings is None or readings.is_empty():
         return []

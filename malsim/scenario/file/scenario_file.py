@@ -193,7 +193,7 @@ def _check(table: dict[str, Any], text: str, where: str) -> None:
         errors = sorted(Draft202012Validator(schema).iter_errors(bounded), key=lambda error: _rank(error, schema))
     except ValueError as error:
         raise _too_deep(where) from error
-    said = [str(line) for error in errors for line in _said(error, schema, table, lines, where)]
+    said = [str(line) for error in errors for line in _errors(error, schema, table, lines, where)]
     said += [
         str(ScenarioError("not a finite number", where=f"{where}:{line_of(lines, path)}: {_dotted(path)}", given=number))
         for path, number in _endless(table)
@@ -244,7 +244,7 @@ def _endless(held: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tupl
         yield path, held
 
 
-def _said(
+def _errors(
     error: ValidationError, schema: Any, table: Any, lines: dict[tuple[str | int, ...], int], where: str
 ) -> Iterator[ScenarioError]:
     path, kind, node = tuple(error.instance_path), error.kind, _at(schema, error.schema_path[:-1])

@@ -157,7 +157,7 @@ def _metric(given: dict[str, Any], line: int, where: str) -> MetricCheck:
         )
     if "final" in given and given["metric"] not in STEPS:
         raise ScenarioError("only a step response has a final value", where=f"{where}.final", allowed=", ".join(STEPS))
-    read = about(_told(value_of, given["of"], f"{where}.of"))
+    read = about(_parsed_at(value_of, given["of"], f"{where}.of"))
     over = None
     if "over" in given:
         over = (span(given["over"][0], where=f"{where}.over"), span(given["over"][1], where=f"{where}.over"))
@@ -180,10 +180,10 @@ def _baseline(given: dict[str, Any], line: int, where: str) -> BaselineCheck:
 
 
 def _property(text: str, where: str) -> tuple[str, ...]:
-    return about(_told(parse, text, where))
+    return about(_parsed_at(parse, text, where))
 
 
-def _told(read: Callable[[str], Part], text: str, where: str) -> Part:
+def _parsed_at(read: Callable[[str], Part], text: str, where: str) -> Part:
     try:
         return read(text)
     except ScenarioError as error:

@@ -162,7 +162,7 @@ def outcome_of(wanted: Check, verdict: Verdict) -> Outcome:
     """A verdict as the outcome of the check that asked for it."""
     status: Status = "pass" if verdict.passed else "fail"
     worst = None if verdict.passed else verdict.margin.witness.replication
-    return Outcome(check=wanted, status=status, said=_said(verdict), replication=worst, verdict=verdict)
+    return Outcome(check=wanted, status=status, said=_explanation(verdict), replication=worst, verdict=verdict)
 
 
 def _metric(wanted: MetricCheck, trace: Trace) -> Outcome:
@@ -184,7 +184,7 @@ def _baseline(wanted: BaselineCheck, run: Run, limits: Limits) -> Outcome:
     return Outcome(check=wanted, status=status, said=str(found), comparison=found)
 
 
-def _said(verdict: Verdict) -> str:
+def _explanation(verdict: Verdict) -> str:
     margin = verdict.margin
     if len(margin.each) == 1:
         return str(margin.witness) if not verdict.passed else f"margin {margin.worst:.3g}"

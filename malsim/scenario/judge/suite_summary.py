@@ -91,7 +91,7 @@ class Suite:
             suite = _suite(root, judged.scenario.name)
             if judged.error:
                 _case(suite, judged.scenario.path, "run", "error", judged.error, "")
-            if self.strict and (notes := _told(judged, told_of_refusals)):
+            if self.strict and (notes := _lines_of_claims(judged, told_of_refusals)):
                 _case(suite, judged.scenario.path, "refused claims", "fail", notes[0], "\n".join(notes[1:]))
             for _, outcome in (row for row in rows if row[0] is judged):
                 more = "\n".join(details(judged, outcome, self.options))
@@ -112,7 +112,7 @@ def _errors(path: str, problem: str) -> Iterator[str]:
         yield one_line(f"{path}:{number}: error: {said}")
 
 
-def _told(judged: Judged, tell: Callable[[pl.DataFrame, pl.DataFrame, int], list[str]]) -> list[str]:
+def _lines_of_claims(judged: Judged, tell: Callable[[pl.DataFrame, pl.DataFrame, int], list[str]]) -> list[str]:
     """What a function tells of the claims of a run; nothing of what really happened, whose gate was another's."""
     if judged.run is None or judged.source:
         return []
@@ -122,9 +122,9 @@ def _told(judged: Judged, tell: Callable[[pl.DataFrame, pl.DataFrame, int], list
 def _notes(judged: Judged, *, strict: bool) -> Iterator[str]:
     """What the gate of a run refused, with its reasons, and what it capped, as notes; refusals fail with `strict`."""
     at = one_line(f"{judged.scenario.path}:1")
-    for line in _told(judged, told_of_refusals):
+    for line in _lines_of_claims(judged, told_of_refusals):
         yield line if line.startswith("  ") else f"{at}: {'fail' if strict else 'note'}: {line}"
-    for line in _told(judged, told_of_caps):
+    for line in _lines_of_claims(judged, told_of_caps):
         yield f"{at}: note: {line}"
 
 

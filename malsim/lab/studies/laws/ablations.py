@@ -63,7 +63,7 @@ def ablation_table(folders: Sequence[str | Path]) -> pl.DataFrame:
 def halving_table(folders: Sequence[str | Path], *, seed: int = 0) -> pl.DataFrame:
     """Scores on held-out halves: `records` as it stands, and with the candidate of least Brier score on the other halves.
 
-    The questions of each set whose values are shared and truth undated are halved 1,000 times; all claims are heard, no law
+    The questions of each set whose values are shared and truth undated are halved 1,000 times; all claims count, no law
     sees truth but the choice of a candidate. Scores are means over sets, then halvings.
 
     Returns
@@ -159,9 +159,9 @@ def _judged(evidence: Evidence, held: Array, asked: Ints, true: Ints) -> Array:
     """How right and squared error of the answer to each question, a value that somebody claimed; k equals share it."""
     claimed = np.zeros(held.shape, dtype=bool)
     claimed[evidence.object, evidence.value] = True
-    heard = np.where(claimed, held, -1.0)[asked]
-    most = heard.max(axis=1)
-    leads = heard == most[:, None]
+    worth = np.where(claimed, held, -1.0)[asked]
+    most = worth.max(axis=1)
+    leads = worth == most[:, None]
     known = np.where(true >= 0, np.take_along_axis(leads, np.maximum(true, 0)[:, None], axis=1)[:, 0], 0.0)
     right = known / leads.sum(axis=1)
     return np.stack([right, squared_error(most, right)])

@@ -40,20 +40,20 @@ def explain_claim(
         raise UsageError("not a law of items", given=law, hint="leave out --law: a graph of claims explains itself")
     if not isinstance(plant, Explains):
         raise UsageError("the law does not say what its numbers are made of", given=law)
-    heard = arrived(claims)
-    now = float(heard["t"].max() or 0.0) if at is None else at  # type: ignore[arg-type]  # days
-    heard = heard.filter(pl.col("t") <= now)
-    stream = Stream.of(heard)
+    known = arrived(claims)
+    now = float(known["t"].max() or 0.0) if at is None else at  # type: ignore[arg-type]  # days
+    known = known.filter(pl.col("t") <= now)
+    stream = Stream.of(known)
     state, verdicts = plant.admit(plant.init([0], stream.vocabulary), stream.claims)
     state = plant.tick(state, now)
     view = plant.view(state, now)
-    asked = heard.select(_names(heard)).to_series()
+    asked = known.select(_names(known)).to_series()
     found = np.flatnonzero((asked.to_numpy() == cell) & (verdicts.row != NONE))
     if not len(found):
         near = ", ".join(asked.head(3).to_list())
         raise AddressError("no such claim by then", given=f"{cell} on day {now:g}", allowed=f"such as {near}")
     said = plant.explain(state, np.flatnonzero(view.active), int(verdicts.row[found[-1]]), now)
-    handles = dict(zip(view.name.gather(_made(verdicts.row)).to_list(), _handles(heard, verdicts.row), strict=True))
+    handles = dict(zip(view.name.gather(_made(verdicts.row)).to_list(), _handles(known, verdicts.row), strict=True))
     named = said.evidence.with_columns(pl.col("cell").replace(handles))
     return replace(said, handle=cell, evidence=named)
 

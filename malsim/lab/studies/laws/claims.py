@@ -94,10 +94,10 @@ def compare_with_echo(
     x is the share of returned truths that the law believes without the echo, y its accuracy with it.
     """
     without = compare_on_claims(claims, truth, laws, ask_after=ask_after, without=[echo], data=f"{data}, clean", seed=seed)
-    heard = compare_on_claims(claims, truth, laws, ask_after=ask_after, data=f"{data}, with {echo}", seed=seed)
+    with_echo = compare_on_claims(claims, truth, laws, ask_after=ask_after, data=f"{data}, with {echo}", seed=seed)
     x = without.frame.filter(pl.col("metric") == "returned").select("law", x="value")
-    y = heard.frame.filter(pl.col("metric") == "accuracy").select("law", y="value")
-    both = LawTable.joined([without, heard])
+    y = with_echo.frame.filter(pl.col("metric") == "accuracy").select("law", y="value")
+    both = LawTable.joined([without, with_echo])
     title = f"{data}: asked {ask_after:g} days after each change"
     return LawTable(frame=both.frame, title=title, plane=x.join(y, on="law", maintain_order="left"))
 

@@ -24,7 +24,7 @@ __all__ = ["SETTINGS", "gossip_table"]
 
 
 class _Voices(NamedTuple):
-    """How claims are heard: `tau` in days (0 for none), whose copies are dropped, what an echo weighs."""
+    """How claims count: `tau` in days (0 for none), whose copies are dropped, what an echo weighs."""
 
     tau: float = 0.0
     origin: str = ""
@@ -81,18 +81,18 @@ def gossip_table(
     for count in counts:
         own = claims.filter(pl.col("writer") == echo)
         more = [own.with_columns(writer=pl.lit(f"{echo}-{number}")) for number in range(2, count + 1)]
-        heard = arrived(pl.concat([claims, *more]))
-        stream = Stream.of(heard, questions_of(truth, ask=ask), alone=False)
+        in_order = arrived(pl.concat([claims, *more]))
+        stream = Stream.of(in_order, questions_of(truth, ask=ask), alone=False)
         said = stream.claims
         told = _Told(said.writer, said.object, said.value, said.t)
         gossip = np.array([name.startswith(echo) for name in stream.vocabulary.writers])
         for name, voices in SETTINGS.items():
-            right = _right(stream, *_heard(told, gossip, voices), voices.tau)
+            right = _right(stream, *_weighted(told, gossip, voices), voices.tau)
             rows.append({"setting": name, "gossips": count, "accuracy": float(right.mean()), "questions": len(right)})
     return pl.DataFrame(rows)
 
 
-def _heard(told: _Told, gossip: Bools, voices: _Voices) -> tuple[_Told, Array]:
+def _weighted(told: _Told, gossip: Bools, voices: _Voices) -> tuple[_Told, Array]:
     """The claims that are voices of their own, and their weights."""
     if voices.lineage:
         told = told._replace(writer=np.where(gossip[told.writer], np.flatnonzero(gossip)[0], told.writer))
