@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 import re
+from datetime import date
 from numbers import Real
 from typing import Any, TypeGuard
 
 from malsim.errors import UsageError
 
-__all__ = ["DURATION", "FARTHEST", "day", "finite", "in_days", "is_number", "typed_days"]
+__all__ = ["DURATION", "FARTHEST", "day", "day_of", "finite", "in_days", "is_number", "typed_days"]
 
 FARTHEST = 1e11  # days from day 0, either way, of which 64 bits hold the milliseconds
 
@@ -69,6 +70,22 @@ def day(text: str) -> float:
         return float(text) if typed_days(text) is None else in_days(text, where="day")
     except ValueError as problem:
         raise argparse.ArgumentTypeError(f"not a number of days, nor one with a unit such as 36h: {text!r}") from problem
+
+
+def day_of(text: str, start: str | None, *, where: str) -> float:
+    """A day as typed: a number, one with a unit, or a date where day 0 has one, `start`; raises `UsageError` for no day.
+
+    >>> day_of("36h", None, where="--now"), day_of("2026-01-08", "2026-01-05", where="--now")
+    (1.5, 3.0)
+    """
+    try:
+        return finite(day(text), where=where)
+    except argparse.ArgumentTypeError:
+        try:
+            return float((date.fromisoformat(text) - date.fromisoformat(start or "")).days)
+        except ValueError:
+            allowed = f"{DURATION}, or a date such as {start}" if start else f"{DURATION}: there is no date for day 0"
+            raise UsageError("no day", where=where, given=text, allowed=allowed) from None
 
 
 def finite(value: object, *, where: str, low: float = -math.inf, high: float = math.inf) -> float:

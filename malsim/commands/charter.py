@@ -7,9 +7,10 @@ malsim charter memory.sqlite --list                       questions and answers
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
-from malsim.finite import day
+from malsim.finite import day_of
 
 if TYPE_CHECKING:
     import argparse
@@ -28,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--question", metavar="TITLE", help="ask or answer this one, such as objective")
     parser.add_argument("--writer", default="human", metavar="NAME", help="who answers (human)")
     parser.add_argument("--list", action="store_true", help="show all five")
-    parser.add_argument("--now", type=day, metavar="DAY", help="the day; default that of the last write")
+    parser.add_argument("--now", metavar="DAY", help="the day, a number or a date; default that of the last write")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -40,13 +41,16 @@ def main(args: argparse.Namespace) -> int:
     asked = ten_cells().filter(~ten_cells()["locked"])
     if args.question is not None and args.question not in asked["title"]:
         raise UsageError("no such question", given=args.question, allowed=", ".join(asked["title"]))
+    if args.answer is not None and not args.answer.strip():
+        raise UsageError("an answer says something", where="--answer", given=args.answer)
     with Store(args.store) as store:
         memory = store.memory
+        now = (store.day or 0.0) if args.now is None else day_of(args.now, store.start, where="--now")
         if memory.cells.is_empty():
-            memory = bootstrap(memory, t=args.now or 0.0)
+            memory = bootstrap(memory, t=now)
             store.save(memory)
-        now = (store.day or 0.0) if args.now is None else args.now
-        answers = {title: _answer(memory, handle) for handle, title in asked.select("handle", "title").iter_rows()}
+            print(f"made {args.store}, with its ten cells", file=sys.stderr)
+        answers = {row["title"]: _answer(memory, row["handle"], row["body"]) for row in asked.iter_rows(named=True)}
         if args.list:
             return _listed(asked, answers)
         open_ = [title for title, found in answers.items() if found is None]
@@ -64,15 +68,15 @@ def _question(asked: pl.DataFrame, title: str) -> str:
     return str(asked.filter(asked["title"] == title)["body"][0])
 
 
-def _answer(memory: Memory, handle: str) -> str | None:
-    """What the live version of a question's cell says; None where nobody answered."""
+def _answer(memory: Memory, handle: str, question: str) -> str | None:
+    """What the live version of a question's cell says, if it is no longer the question; None where nobody answered."""
     from malsim.errors import AddressError
 
     try:
-        chain = memory.chain(memory.row(handle))
+        said = str(memory.cells["body"][memory.chain(memory.row(handle))[-1]])
     except AddressError:
         return None
-    return str(memory.cells["body"][chain[-1]]) if len(chain) > 1 else None
+    return None if said == question else said
 
 
 def _listed(asked: pl.DataFrame, answers: dict[str, str | None]) -> int:
@@ -82,13 +86,18 @@ def _listed(asked: pl.DataFrame, answers: dict[str, str | None]) -> int:
 
 
 def _taken(store: Any, asked: pl.DataFrame, title: str, answer: str, writer: str, now: float) -> int:
-    """Propose the answer as what supersedes the question, or the answer before."""
+    """Propose the answer as what supersedes the question, or the answer before; in a store without it, as its cell."""
+    from malsim.errors import AddressError
+
     handle = str(asked.filter(asked["title"] == title)["handle"][0])
-    head = store.memory.head(handle)
-    verdict = store.admit([{
+    claim = {
         "writer": writer, "kind": handle[:3], "title": title, "body": answer, "confidence": 0.7, "t": now, "origin": "human",
-        "edges": [{"relation": "supersedes", "target": head, "weight": 0.0}],
-    }]).row(0, named=True)  # fmt: skip
+    }  # fmt: skip
+    try:
+        claim["edges"] = [{"relation": "supersedes", "target": store.memory.head(handle), "weight": 0.0}]
+    except AddressError:  # an imported store began without the ten cells
+        claim["handle"] = handle
+    verdict = store.admit([claim]).row(0, named=True)
     if verdict["verdict"] == "refused":
         print("refused: " + "; ".join(f"{issue['path']} {issue['message']}" for issue in verdict["issues"]))
         return 1

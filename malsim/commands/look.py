@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from malsim.finite import day_of
+
 if TYPE_CHECKING:
     import argparse
 
@@ -56,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
         return _of_run(args)
     rules = Rules.read(args.rules or "default").set(*args.set)
     with Store(args.store, write=False) as store:
-        at = None if args.at is None else _day(args.at, store.start)
+        at = None if args.at is None else day_of(args.at, store.start, where="--at")
         asked = {"rep": args.rep, "rules": rules, "now": store.day if at is None else at}
         as_recorded = at is None and not (args.rules or args.set)
         raised = _raised(args.signals, store, at, rules) if args.signals and not args.cell else []
@@ -87,7 +89,7 @@ def _of_run(args: argparse.Namespace) -> int:
     scenario = api.read(args.store)
     scenario = scenario.replace(rules=scenario.rules.set(*args.set))
     start = None if scenario.start is None else scenario.start.isoformat()
-    day, rep = scenario.days if args.at is None else _day(args.at, start), args.rep or scenario.first
+    day, rep = scenario.days if args.at is None else day_of(args.at, start, where="--at"), args.rep or scenario.first
     found = push_on(scenario, day, rep)
     print(found.memory.expand(args.cell, rep=rep, now=found.day, rules=scenario.rules) if args.cell else found)
     return 0
@@ -117,22 +119,6 @@ def _seen(store: Store, at: float | None, rules: Rules) -> Memory:
         return tick(store.memory, store.day or 0.0, rules)
     memory = store.at(at)
     return memory if at in store.ticks["t"].to_list() else tick(memory, at, rules)
-
-
-def _day(text: str, start: str | None) -> float:
-    """A number of days, or a date as days since the store's day 0."""
-    from datetime import date
-
-    from malsim.errors import UsageError
-
-    try:
-        return float(text)
-    except ValueError:
-        try:
-            return float((date.fromisoformat(text) - date.fromisoformat(start or "")).days)
-        except ValueError:
-            allowed = f"a number, or a date such as {start}" if start else "a number: this store has no date for day 0"
-            raise UsageError("no day", where="--at", given=text, allowed=allowed) from None
 
 
 def _dated(day: float | None, start: str | None) -> str:

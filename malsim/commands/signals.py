@@ -2,7 +2,7 @@
 
 malsim signals                                 the palette, axis by axis
 malsim signals dependency-rot                  one signal's text, to copy and change
-malsim signals --on memory.sqlite              how many rows each fires on, and where it is highest
+malsim signals memory.sqlite                   how many rows each fires on, where it is worst, and what it asks for
 malsim signals --scorecard                     one table: fires, silent, delay, misses, ARL0 with its interval
 """
 
@@ -85,11 +85,7 @@ def _read(store: str, names: list[str], ticks: int, every: float) -> int:
     with Store(store, write=False) as held:
         memory, now = held.memory, held.day or 0.0
     for one in readings(memory, names, now=now, ticks=ticks, every=every):
-        rows = "the run" if one.domain == "run" else f"{one.rows} {one.domain}s"
-        highest = ", ".join(f"{label} {value:.3g}" for label, value in one.highest)
-        print(
-            f"{one.signal.name:<27} {one.signal.shown:<9} fires on {one.firing} of {rows}{': ' if highest else ''}{highest}"
-        )
+        print(one)
     return 0
 
 

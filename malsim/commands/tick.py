@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from malsim.finite import day
+from malsim.finite import day_of
 
 if TYPE_CHECKING:
     import argparse
+
+    from malsim.memory import Memory
+    from malsim.memory.graph.arrays import Array
 
 __all__ = ["arguments", "main"]
 
@@ -19,7 +22,8 @@ __all__ = ["arguments", "main"]
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("store", metavar="STORE", help="a store's file, such as memory.sqlite")
-    parser.add_argument("--now", type=day, metavar="DAY", help="the day of the tick; default a day after the last write")
+    at = "the day of the tick, a number or a date; default a day after the last write"
+    parser.add_argument("--now", metavar="DAY", help=at)
     parser.add_argument("--signals", metavar="A,B", help="then say what these standing signals read")
     parser.add_argument("--rules", metavar="FILE", help="under these rules: a TOML file, default or recall_v5")
 
@@ -41,18 +45,21 @@ def main(args: argparse.Namespace) -> int:
     rules = Rules.read(args.rules or "default")
     with Store(args.store) as store:
         last = store.day or 0.0
-        now = last + 1.0 if args.now is None else args.now
+        now = last + 1.0 if args.now is None else day_of(args.now, store.start, where="--now")
         if now < last:
             raise UsageError("a store does not tick back", where="--now", given=now, allowed=f"{last:g} or later")
         before = store.memory.column("effective").copy()
         memory = store.tick(now, rules)
-    moved = np.abs(np.nan_to_num(memory.column("effective") - before))
-    print(
-        f"day {now:g}: {memory.height} cells, {np.count_nonzero(moved > 0)} moved, by {moved.max(initial=0.0):.3g} at most"
-    )
+    moved = np.nan_to_num(memory.column("effective") - before)
+    print(f"day {now:g}: {memory.height} cells, {np.count_nonzero(moved)} moved{_most(memory, moved)}")
     for one in readings(memory, names, now=now, rules=rules) if names else []:
-        print(
-            f"{one.signal.name}: fires on {one.firing} of {one.rows}",
-            *(f"{label} {value:.3g}" for label, value in one.highest),
-        )
+        print(one)
     return 0
+
+
+def _most(memory: Memory, moved: Array) -> str:
+    """Which cell moved farthest, if any did."""
+    if not moved.any():
+        return ""
+    row = int(abs(moved).argmax())
+    return f", {memory.cells['handle'][row]} farthest, by {moved[row]:+.3g}"

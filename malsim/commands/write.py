@@ -2,13 +2,16 @@
 
 malsim write memory.sqlite --writer ann --title "pump 3 runs" --confidence .8 --topics plant --source log:41
 malsim write memory.sqlite --writer bob --title "pump 3 stands still" --edge "contradicts dec_a3ee -.8"
+malsim write memory.sqlite --writer bob --kind prg --title "watch pump 3" --body "addf watch tick [keys: dec_a3ee]"
 """
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.finite import day
+from malsim.finite import day_of
 
 if TYPE_CHECKING:
     import argparse
@@ -31,7 +34,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--edge", action="append", default=[], metavar='"RELATION CELL [WEIGHT]"', help="what it bears on; may be repeated"
     )
-    parser.add_argument("--now", type=day, metavar="DAY", help="the day; default that of the last write")
+    at = "the day, a number or a date; default that of the last write"
+    parser.add_argument("--now", metavar="DAY", help=at)
     parser.add_argument("--rules", metavar="FILE", help="under these rules: a TOML file, default or recall_v5")
 
 
@@ -39,16 +43,22 @@ def main(args: argparse.Namespace) -> int:
     """Propose it; exit code 1 where the gate refuses."""
     from malsim.memory import Rules
     from malsim.memory.store import Store
+    from malsim.netlist.programs import checked
 
-    edges = [_edge(text) for text in args.edge]
+    edges, found = [_edge(text) for text in args.edge], Path(args.store).exists()
+    if not found and args.now is not None:
+        day_of(args.now, None, where="--now")  # before a store is made
     with Store(args.store) as store:
+        now = (store.day or 0.0) if args.now is None else day_of(args.now, store.start, where="--now")
         claim = {
             "writer": args.writer, "title": args.title, "body": args.body, "kind": args.kind, "confidence": args.confidence,
-            "t": (store.day or 0.0) if args.now is None else args.now, "source_refs": args.source, "edges": edges,
+            "t": now, "source_refs": args.source, "edges": edges,
             "topics": args.topics.split(",") if args.topics else [],
         }  # fmt: skip
         claims = {name: value for name, value in claim.items() if value not in (None, [])}
-        verdict = store.admit([claims], Rules.read(args.rules or "default")).row(0, named=True)
+        verdict = store.admit(checked([claims]), Rules.read(args.rules or "default")).row(0, named=True)
+    if not found:
+        print(f"made {args.store}", file=sys.stderr)
     if verdict["verdict"] == "refused":
         print("refused: " + "; ".join(f"{issue['path']} {issue['message']}" for issue in verdict["issues"]))
         return 1
@@ -66,8 +76,9 @@ def _edge(text: str) -> dict[str, Any]:
     words = text.split()
     if len(words) not in ENDS or words[0] not in WEIGHTS:
         raise UsageError(
-            "this is no edge", where="--edge", given=text, allowed=f"one of {' '.join(WEIGHTS)}, a cell, a weight"
-        )
+            "this is no edge", where="--edge", given=text, allowed=f"one of {' '.join(WEIGHTS)}, a cell, a weight",
+            hint='such as "contradicts dec_a3ee -.8"; without a weight the relation has its own',
+        )  # fmt: skip
     try:
         weight = float(words[2]) if len(words) == ENDS[1] else WEIGHTS[words[0]]
     except ValueError:

@@ -28,7 +28,7 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
     if "\0" in str(path):
         raise StoreError("no name of a file", where=str(path), hint="leave out the NUL character")
     if not path.exists() and not write:
-        raise StoreError("no such store", where=str(path))
+        raise StoreError("no such store", where=str(path), hint="make one: malsim import FILE -o memory.sqlite")
     check_header(path, APPLICATION, VERSION)
     with refusing(path):
         if not write:

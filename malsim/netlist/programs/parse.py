@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from malsim.memory.gate.claims import from_mappings
 from malsim.netlist.language.faults import Fault, NetlistError
 from malsim.netlist.language.parse import parse
 from malsim.netlist.language.statements import Blank, Schedule
@@ -15,9 +16,11 @@ from malsim.netlist.programs.program import Program, programs
 from malsim.netlist.wiring import link
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from malsim.memory import Memory
 
-__all__ = ["Written", "fault_of", "written"]
+__all__ = ["Written", "checked", "fault_of", "written"]
 
 _MEANT = r"(?m)^\s*addf\s"
 _TAKEN = r"\[as: (\S+)\]"
@@ -30,6 +33,15 @@ class Written(NamedTuple):
     places: tuple[int, ...]
     programs: tuple[Program, ...]
     fault: str = ""
+
+
+def checked(claims: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Claims as a frame for the gate, with what is wrong with the programs of `prg` cells as issues of their bodies."""
+    faults = [fault_of(str(claim.get("body", ""))) if claim.get("kind") == "prg" else "" for claim in claims]
+    frame = from_mappings(claims)
+    said = [[{"path": "body", "message": fault}] if fault else [] for fault in faults]
+    issues = pl.Series("more", said, dtype=frame.schema["issues"])
+    return frame.with_columns(issues=pl.concat_list("issues", issues))
 
 
 def fault_of(body: str) -> str:

@@ -35,6 +35,13 @@ class SignalReading:
     firing: int
     highest: tuple[tuple[str, float], ...]
 
+    def __str__(self) -> str:
+        """One line, and where it fires what it asks to be done."""
+        worst = ", ".join(f"{label} {value:.3g}" for label, value in self.highest)
+        where = f"fires on {self.firing} of {self.rows} {self.domain}{'s' * (self.rows != 1)}"
+        line = f"{self.signal.name:<27} {self.signal.shown:<9} {where}{': ' if worst else ''}{worst}"
+        return f"{line}\n{'':<38}{self.signal.asks}" if self.firing else line
+
 
 def readings(
     memory: Memory, names: Iterable[str], *, now: float, ticks: int = 1, every: float = 1.0, rules: Rules | None = None

@@ -9,10 +9,10 @@ import polars as pl
 
 from malsim.memory.gate.admit import judged, screened
 from malsim.memory.gate.checks import validate
-from malsim.memory.gate.claims import as_claims, from_mappings
+from malsim.memory.gate.claims import as_claims
 from malsim.memory.graph.frames import rank_within_group
 from malsim.memory.schema import NONE
-from malsim.netlist.programs import fault_of
+from malsim.netlist.programs import checked
 from malsim.sim.settings.netlist_config import READER_OPS, op_cell, op_name
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class WrittenOps:
         """The programs as claims of the reader, with what is wrong with their text."""
         handles = memory.cells["handle"]
         names, before = handles.gather(one.cell).to_list(), self._program[one.rep, one.place]
-        listed, faults = list[dict[str, Any]](), list[list[dict[str, str]]]()
+        listed = list[dict[str, Any]]()
         for rep, place, kind, name, last, garbled in zip(
             one.rep.tolist(), one.place.tolist(), one.kind.tolist(), names, before.tolist(), one.garbled.tolist(),
             strict=True,
@@ -119,10 +119,7 @@ class WrittenOps:
                 "title": f"{_KINDS[kind]} {name}", "body": body, "confidence": CONFIDENCE, "source_refs": [name],
                 "edges": replaces,
             })  # fmt: skip
-            fault = fault_of(body)
-            faults.append([{"path": "body", "message": fault}] if fault else [])
-        claims = from_mappings(listed)
-        return claims.with_columns(pl.Series("issues", faults, dtype=claims.schema["issues"]))
+        return checked(listed)
 
     def _wire(self, one: OpDraft, said: GateResult) -> None:
         """Have the admitted ones read their cells."""

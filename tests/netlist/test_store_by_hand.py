@@ -1,0 +1,76 @@
+"""A store kept by hand: the charter asked of any store, claims and programs written through the gate, days as dates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from malsim.cli import main
+from malsim.memory.store import Store
+from malsim.netlist.programs import checked
+
+STORES = Path(__file__).parents[2] / "scenarios" / "stores"
+
+
+@pytest.fixture
+def store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    path = tmp_path / "memory.sqlite"
+    assert main(["import", str(STORES / "atlas.json"), "-o", str(path)]) == 0
+    capsys.readouterr()
+    return str(path)
+
+
+def test_the_charter_is_asked_of_a_store_that_began_without_one(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first answer is the charter's cell, the next supersedes it, and the question after it is asked."""
+    assert main(["charter", store, "--answer", "Ship."]) == 0
+    assert main(["charter", store, "--question", "objective", "--answer", "Ship on Friday.", "--now", "2026-04-02"]) == 0
+    assert main(["charter", store]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("objective: taken as obj_objective_0006\nobjective: taken as obj_")
+    assert "constraints: What" in said
+    with Store(store, write=False) as held:
+        chain = held.memory.chain(held.memory.row("obj_objective_0006"))
+        assert held.memory.cells["body"].gather(chain).to_list() == ["Ship.", "Ship on Friday."]
+        assert held.day == 87.0
+    assert main(["charter", store, "--answer", " "]) == 2
+
+
+def test_a_program_that_does_not_parse_is_refused_with_its_fault(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    program = ["write", store, "--writer", "ann", "--kind", "prg", "--title", "watch it", "--body"]
+    assert main([*program, "addf wotch tick [keys: dec_a3ee]"]) == 1
+    assert "did you mean watch" in capsys.readouterr().out
+    assert main([*program, "addf watch tick [keys: dec_a3ee]"]) == 0
+    assert main([*program, "Watch it twice a day."]) == 0
+    with Store(store, write=False) as held:
+        assert held.verdicts["verdict"].to_list()[-3:] == ["refused", "admitted", "admitted"]
+
+
+def test_issues_of_programs_stand_beside_others() -> None:
+    made = checked(
+        [{"kind": "prg", "title": 3, "body": "addf wotch tick [a: b]"}, {"kind": "obs", "body": "addf wotch tick [a: b]"}]
+    )
+    assert [[issue["path"] for issue in issues] for issues in made["issues"].to_list()] == [["title", "body"], []]
+
+
+def test_a_tick_says_what_moved_farthest_and_what_signals_ask(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tick", store, "--now", "2026-04-01", "--signals", "time-to-stale,provenance-diversity"]) == 0
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first == "day 86: 16 cells, 9 moved, obs_51c0 farthest, by -0.485"
+    assert rest[0].startswith("time-to-stale               surfaced  fires on 5 of 16 cells: obs_")
+    assert rest[1].strip() == "queue for a refresh before decay bites"
+    assert rest[2].endswith("fires on 0 of 1 run")
+    assert main(["tick", store, "--now", "2026-03-01"]) == 2
+
+
+def test_what_is_wrong_makes_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new = tmp_path / "new.sqlite"
+    claim = ["write", str(new), "--writer", "ann", "--title", "b"]
+    assert main([*claim, "--now", "2026-01-01"]) == 2
+    assert main([*claim, "--edge", "nonsense"]) == 2
+    assert not new.exists()
+    assert "no date for day 0" in capsys.readouterr().err
+    assert main(claim) == 0
+    said = capsys.readouterr()
+    assert said.err == f"made {new}\n"
+    assert said.out.startswith("admitted as obs_")
