@@ -62,9 +62,9 @@ def test_lines_stay_within_the_budget_and_those_left_out_are_counted(words: list
     """A whole number of lines, the most urgent first."""
     rep = np.repeat(np.arange(len(words)), [len(own) for own in words])
     flat = [count for own in words for count in own]
-    text = pl.Series([" ".join(["word"] * count) for count in flat], dtype=pl.String)
-    size = np.array(flat, dtype=np.int64)
-    lines = SurfacedLines(rep, np.full(len(flat), -1), text, text, text, size, np.zeros(len(words), dtype=np.int64))
+    size, none = np.array(flat, dtype=np.int64), np.zeros(len(words), dtype=np.int64)
+    read = pl.DataFrame({"signal": [0] * len(flat), "label": ["x"] * len(flat), "value": 1.0, "others": 0})
+    lines = SurfacedLines((signal_named("dependency-rot"),), rep, np.full(len(flat), -1), size, read, none)
     kept = lines.within(np.array(budget[: len(words)]))
     assert (kept.cost <= budget[: len(words)]).all()
     for place, own in enumerate(words):
@@ -177,3 +177,15 @@ def test_a_store_and_a_scenario_are_looked_at_from_the_command_line(
     assert main(["look", str(run.scenario.path), cell, "--at", "30"]) == 0
     assert f"{cell} " in capsys.readouterr().out
     assert main(["look", str(run.scenario.path), "--query", "host"]) == 2
+
+
+def test_words_are_counted_before_there_are_texts(run: Run) -> None:
+    """What a line costs is worked out from its parts."""
+    told = run.events.filter(pl.col("kind") == "surfaced").select("t", "rep", pl.col("detail").str.split(" ").list.len())
+    words = run.signals.filter(pl.col("signal") == "words").select("t", "rep", "value")
+    pushed = run.events.filter(pl.col("kind") == "pushed").select(
+        "t", "rep", pl.col("detail").str.extract(r", (\d+) words").cast(pl.Float64).alias("lines")
+    )
+    found = told.join(words, on=["t", "rep"]).join(pushed, on=["t", "rep"])
+    assert (found["value"] == found["lines"] + found["detail"]).all()
+    assert found.height

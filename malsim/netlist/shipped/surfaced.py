@@ -13,7 +13,7 @@ from malsim.netlist.language.statements import Schedule
 from malsim.netlist.shipped.catalogue import catalogue, of_block, signal_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -34,19 +34,18 @@ NONE = -1
 
 @dataclass(frozen=True)
 class SurfacedLines:
-    """Lines of a push, one a replication and signal that fires in it, those of one replication together, most urgent first.
+    """Lines of a push, one a replication and signal that fires in it, those of one replication together, the first first.
 
-    Of each line: `rep` (place of the replication), `cell` (row of the memory's cells; NONE where it is no cell's), `subject`
-    (what it is about), `text`, `cause` (the signal, with its row) and `words`. `more` counts in each replication the signals
-    that fire and have no line.
+    Of each line: `rep` (place of the replication), `cell` (row of the memory's cells; NONE where it is no cell's), `words`,
+    and in `read` its signal (place among `signals`), label (of the row; null for the run), value, and others (rows besides).
+    `more` counts in each replication the signals that fire and have no line. Texts are made when they are asked for.
     """
 
+    signals: tuple[StandingSignal, ...]
     rep: Ints
     cell: Ints
-    subject: pl.Series
-    text: pl.Series
-    cause: pl.Series
     words: Ints
+    read: pl.DataFrame
     more: Ints
 
     def within(self, budget: Array) -> SurfacedLines:
@@ -54,17 +53,33 @@ class SurfacedLines:
         first = np.searchsorted(self.rep, self.rep)
         before = np.append(0, self.words.cumsum())
         kept = before[1:] - before[first] <= budget[self.rep]
-        return self if kept.all() else self._kept(kept)
-
-    def _kept(self, kept: NDArray[np.bool_]) -> SurfacedLines:
+        if kept.all():
+            return self
         more = self.more + np.bincount(self.rep[~kept], minlength=len(self.more))
-        texts = {name: getattr(self, name).filter(pl.Series(kept)) for name in ("subject", "text", "cause")}
-        return replace(self, rep=self.rep[kept], cell=self.cell[kept], words=self.words[kept], more=more, **texts)
+        numbers = {name: getattr(self, name)[kept] for name in ("rep", "cell", "words")}
+        return replace(self, **numbers, read=self.read.filter(pl.Series(kept)), more=more)
 
     @property
     def cost(self) -> Ints:
         """The words of each replication's lines."""
         return np.bincount(self.rep, self.words, minlength=len(self.more)).astype(np.int64)
+
+    @property
+    def text(self) -> pl.Series:
+        """What each says."""
+        rows = self.read.select("signal", "label", "value", "others").iter_rows()
+        return pl.Series([_said(self.signals[place], *one) for place, *one in rows], dtype=pl.String)
+
+    @property
+    def subject(self) -> pl.Series:
+        """What each is about."""
+        return self.read["label"].fill_null("the run")
+
+    @property
+    def cause(self) -> pl.Series:
+        """The signal that raises each, with its row."""
+        names = pl.Series([one.fires_signal for one in self.signals], dtype=pl.String).gather(self.read["signal"])
+        return (names + "(" + self.read["label"] + ")").zip_with(self.read["label"].is_not_null(), names)
 
     def of(self, rep: int) -> list[str]:
         """One replication's lines, and how many more signals fire."""
@@ -74,9 +89,7 @@ class SurfacedLines:
     def name(self, row: Ints) -> NDArray[np.bool_]:
         """Which cells of a table of rows, one line a replication, are named by that replication's lines."""
         told = np.zeros(row.shape, dtype=bool)
-        for rep, cell in zip(self.rep.tolist(), self.cell.tolist(), strict=True):
-            if cell != NONE:
-                told[rep] |= row[rep] == cell
+        np.logical_or.at(told, self.rep, (row[self.rep] == self.cell[:, None]) & (self.cell != NONE)[:, None])
         return told
 
 
@@ -88,25 +101,24 @@ def surfaced_of(document: Document, net: Net) -> tuple[StandingSignal, ...]:
     return tuple(one for one in found if one and one.surfaced and {one.value_signal, one.fires_signal} <= net.signals.keys())
 
 
-def surfaced_on(signals: Sequence[StandingSignal], values: Mapping[str, Any], net: Net, rows: Rows) -> SurfacedLines:
+def surfaced_on(signals: tuple[StandingSignal, ...], values: Mapping[str, Any], net: Net, rows: Rows) -> SurfacedLines:
     """What these signals tell of a memory that has just been scanned; the lines that there is room for.
 
     Of each signal the row is named on which it reads worst, and how many more it fires on.
     """
     parts = [_firing(place, one, values, net, rows) for place, one in enumerate(signals)]
     found = pl.concat([pl.DataFrame(schema=_LINE), *parts]).sort("rep", "signal")
-    number = found.select(pl.int_range(pl.len()).over("rep")).to_series()
-    rep = found["rep"].to_numpy()
-    more = np.bincount(rep[number.to_numpy() >= MOST_LINES], minlength=rows.replications)
-    found = found.filter(number < MOST_LINES)
-    return SurfacedLines(
-        rep=found["rep"].to_numpy(), cell=found["cell"].to_numpy(), subject=found["subject"], text=found["text"],
-        cause=found["cause"], words=found["text"].str.split(" ").list.len().cast(pl.Int64).to_numpy(), more=more,
-    )  # fmt: skip
+    number, rep = found.select(pl.int_range(pl.len()).over("rep")).to_series().to_numpy(), found["rep"].to_numpy()
+    more = np.bincount(rep[number >= MOST_LINES], minlength=rows.replications)
+    found = found.filter(pl.Series(number < MOST_LINES))
+    own = np.array([len(_said(one, None, 0.0, 0).split()) for one in signals])
+    labels = found["label"].str.split(" ").list.len().fill_null(0).cast(pl.Int64).to_numpy()
+    words = own[found["signal"].to_numpy()] + labels + 2 * (found["others"] > 0).to_numpy()
+    return SurfacedLines(signals, found["rep"].to_numpy(), found["cell"].to_numpy(), words, found, more)
 
 
 _LINE: dict[str, Any] = {
-    "rep": pl.Int64, "signal": pl.Int64, "cell": pl.Int64, "subject": pl.String, "text": pl.String, "cause": pl.String,
+    "rep": pl.Int64, "signal": pl.Int64, "cell": pl.Int64, "label": pl.String, "value": pl.Float64, "others": pl.Int64,
 }  # fmt: skip
 
 
@@ -121,15 +133,11 @@ def _firing(place: int, signal: StandingSignal, values: Mapping[str, Any], net: 
     order = np.lexsort((-signal.badness(read), rep))
     reps, first, count = np.unique(rep[order], return_index=True, return_counts=True)
     best = order[first]
-    label = rows.labels(domain).gather(fires[best]).to_list()
-    told = zip(label, read[best].tolist(), (count - 1).tolist(), strict=True)
-    return pl.DataFrame({
-        "rep": reps, "signal": np.full(len(reps), place),
-        "cell": fires[best] if domain == "cell" else np.full(len(reps), NONE),
-        "subject": [one or "the run" for one in label],
-        "text": [_said(signal, *one) for one in told],
-        "cause": [f"{signal.fires_signal}({one})" if one else signal.fires_signal for one in label],
-    }, schema=_LINE)  # fmt: skip
+    worst = fires[best]
+    cell = worst if domain == "cell" else np.full(len(reps), NONE)
+    label, alike = rows.labels(domain).gather(worst), np.full(len(reps), place)
+    given = {"rep": reps, "signal": alike, "cell": cell, "label": label, "value": read[best], "others": count - 1}
+    return pl.DataFrame(given, schema=_LINE)
 
 
 def _said(signal: StandingSignal, label: str | None, value: float, more: int) -> str:

@@ -105,7 +105,8 @@ class EventLog:
         self.record("pushed", turn.now, self._everyone, subject=turn.name, detail=lambda: _lines(turn),
                   cause=lambda: "task: " + self._names.gather(turn.fact))  # fmt: skip
         if told := turn.surfaced:
-            self.record("surfaced", turn.now, told.rep, subject=told.subject, detail=told.text, cause=told.cause)
+            self.record("surfaced", turn.now, told.rep, subject=lambda: told.subject, detail=lambda: told.text,
+                        cause=lambda: told.cause)  # fmt: skip
 
     def opened(self, turn: Turn, cause: str) -> None:
         """The rows opened since this was last asked."""
