@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import errno
 import sqlite3
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 from malsim import outputs, sqlite_file
 from malsim.cli import main
+from malsim.commands import evidence
 from malsim.errors import StoreError, UsageError
+from malsim.memory.store import Store
 from malsim.memory.tables.connect import refusing
 
 if TYPE_CHECKING:
@@ -63,6 +66,13 @@ def test_a_command_that_finds_the_disk_full_leaves_no_part(
     assert not list(tmp_path.rglob("*.parquet"))
 
 
+def test_tables_of_a_study_are_all_there_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", full_of_polars)
+    with pytest.raises(UsageError, match="the disk is full"):
+        evidence._write({"scores": FRAME}, tmp_path / "out")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_store_on_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with sqlite3.connect(":memory:") as held:
         held.execute("CREATE TABLE a (b)")
@@ -75,3 +85,44 @@ def test_a_store_on_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.Monk
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR
     with pytest.raises(StoreError, match="the disk is full"), refusing(tmp_path / "a.db"):
         raise error
+
+
+class FullDisk(sqlite3.Connection):
+    """A connection as a full disk makes it: no page is added, and no index of a log can be made."""
+
+    def __init__(self, path: str, **options: Any) -> None:
+        super().__init__(path, **options)
+        self.path = str(path)
+        super().execute("PRAGMA max_page_count = 1")
+
+    def execute(self, statement: str, *given: Any) -> sqlite3.Cursor:
+        if statement == "PRAGMA schema_version" and "immutable" not in self.path:
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+            raise error
+        return super().execute(statement, *given)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store; from now on the disk is full."""
+    path = tmp_path / "m.sqlite"
+    with Store(path) as made:
+        made.admit([{"handle": "dec_a3ee", "writer": "ann", "title": "use SQLite", "confidence": 0.9}])
+        made.tick(1.0)
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=FullDisk))
+    return path
+
+
+def test_a_store_can_be_read_where_no_page_can_be_written(store: Path) -> None:
+    with Store(store, write=False) as held:
+        assert held.memory.cells["handle"].to_list() == ["dec_a3ee"]
+    Path(f"{store}-wal").write_bytes(b"what another process has not put in yet")
+    with pytest.raises(StoreError):
+        Store(store, write=False)
+
+
+def test_an_export_to_a_full_disk_says_so(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(store), "--as", "recall", "-o", str(store.with_name("out.db"))]) == 2
+    assert "out.db: the disk is full" in capsys.readouterr().err
+    assert not list(store.parent.glob("out*"))

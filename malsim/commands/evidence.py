@@ -112,12 +112,13 @@ def _shown(name: str, table: pl.DataFrame) -> str:
 
 
 def _write(tables: dict[str, pl.DataFrame], folder: Path) -> None:
+    from malsim.outputs import folder_of_files
     from malsim.plot.studies.evidence_curves import gossips, said_and_right
 
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, table in tables.items():
-        table.write_parquet(folder / f"{name}.parquet")
-    if "reliability" in tables:
-        said_and_right(tables["reliability"]).savefig(folder / "reliability.png")
-    if "gossip" in tables:
-        gossips(tables["gossip"]).savefig(folder / "gossip.png", dpi=130)
+    with folder_of_files(folder) as place:
+        for name, table in tables.items():
+            table.write_parquet(place / f"{name}.parquet")
+        if "reliability" in tables:
+            said_and_right(tables["reliability"]).savefig(place / "reliability.png")
+        if "gossip" in tables:
+            gossips(tables["gossip"]).savefig(place / "gossip.png", dpi=130)

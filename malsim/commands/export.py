@@ -29,6 +29,7 @@ def main(args: argparse.Namespace) -> int:
 
     from malsim.errors import UsageError
     from malsim.importers.writing.cells import opened
+    from malsim.sqlite_file import refusing_file
 
     if args.output.exists():
         raise UsageError("there is a file already", where="-o", given=str(args.output), hint="name another, or move it")
@@ -36,7 +37,7 @@ def main(args: argparse.Namespace) -> int:
         raise UsageError("no such folder", where="-o", given=str(args.output.parent))
     cells = opened(args.store)
     writer = importlib.import_module(f"malsim.importers.writing.{args.form}")
-    with whole_file(args.output) as place:
+    with whole_file(args.output) as place, refusing_file(args.output):
         counts = writer.write(cells, place)
     print(args.output)
     for item, count in counts.items():

@@ -42,8 +42,12 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
         return connection
 
 
+_CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)  # for the index of a log, which is not needed where there is no log
+
+
 def _read_only(path: Path, wait: float) -> sqlite3.Connection:
-    """Open and let nothing be written; where the folder is closed to us, as a file that nobody changes.
+    """Open and let nothing be written; where the folder is closed to us, or full, as a file that nobody changes.
 
     A connection that may write, but is told not to, is the only one that leaves no log behind.
     """
@@ -54,7 +58,8 @@ def _read_only(path: Path, wait: float) -> sqlite3.Connection:
             connection.execute("PRAGMA schema_version")
         except sqlite3.OperationalError as error:
             connection.close()
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            code = error.sqlite_errorcode & 0xFF
+            if code not in _CLOSED and (code not in _NO_ROOM or holds_log(path)):
                 raise
         else:
             return connection
