@@ -14,10 +14,11 @@ from malsim.lab.stability.critical import HIGHEST, Continuation, critical, norm_
 from malsim.lab.stability.frequency import eigenvalues, gain_margin, phase_margin
 from malsim.lab.stability.loop import LARGE, Array, TickLoop
 from malsim.lab.stability.loop_figures import LoopFigures
-from malsim.lab.stability.periods import of_record, of_trail, word
+from malsim.lab.stability.periods import of_trail, word
 from malsim.lab.stability.portraits import LoopView
 from malsim.lab.stability.simulate import measured_ceiling
 from malsim.memory import Memory, Rules
+from malsim.sim.replay.endings import endings
 from malsim.sim.run import Run
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def _given(run_or_graph: object, rules: Rules | None) -> tuple[Memory, Rules, pl
         given = type(run_or_graph).__name__
         raise UsageError("neither a run nor a memory", where="stability", given=given, allowed="Run, Memory")
     own = run_or_graph.scenario.rules
-    recorded = of_record(run_or_graph.cells) if rules in (None, own) else None
+    recorded = endings(run_or_graph.cells) if rules in (None, own) else None
     return run_or_graph.memory, rules or own, recorded
 
 

@@ -139,7 +139,7 @@ def cures(
         {
             "cure": cure.name,
             "data": one.name,
-            **one.accuracy(cure.rules, afterwards=_afterwards(cure)),
+            **one.accuracy(cure.rules, afterwards=settle_one_by_one if cure.one_by_one else None),
         }
         for one in claims
         for cure in _cures(found)
@@ -147,10 +147,6 @@ def cures(
     schema = {"cure": pl.String, "data": pl.String, "accuracy": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     table = pl.DataFrame(rows, infer_schema_length=None)
     return Cures(cell=name, push=push, table=table, response=pl.concat(answers), real=pl.DataFrame(judged, schema=schema))
-
-
-def _afterwards(cure: Cure) -> Callable[[Memory, Rules], Memory] | None:
-    return settle_one_by_one if cure.one_by_one else None
 
 
 def _cures(found: Stability) -> list[Cure]:

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from malsim.lab.stability.loop import LARGE
-from malsim.sim.replay.endings import endings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,17 +17,12 @@ if TYPE_CHECKING:
     from malsim.lab.stability.loop import Array, TickLoop
     from malsim.memory import Memory
 
-__all__ = ["of_record", "of_trail", "word"]
+__all__ = ["of_trail", "word"]
 
 LONGEST, QUARTER = 32, 256
 TICKS, MORE = 1_000, 20
 STILL = 1e-6
 FADED = 0.99
-
-
-def of_record(cells: pl.DataFrame) -> pl.DataFrame:
-    """How each recorded cell ends: rep, cell, final, period, amplitude; see `sim.steady.endings`."""
-    return endings(cells)
 
 
 def of_trail(loop: TickLoop, memory: Memory, tick: Callable[[Array], Array] | None = None) -> pl.DataFrame:

@@ -53,7 +53,10 @@ def explain_claim(
         near = ", ".join(asked.head(3).to_list())
         raise AddressError("no such claim by then", given=f"{cell} on day {now:g}", allowed=f"such as {near}")
     said = plant.explain(state, np.flatnonzero(view.active), int(verdicts.row[found[-1]]), now)
-    handles = dict(zip(view.name.gather(_made(verdicts.row)).to_list(), _handles(known, verdicts.row), strict=True))
+    there = verdicts.row != NONE
+    handles = dict(
+        zip(view.name.gather(verdicts.row[there]), known.select(_handles(known)).to_series().filter(there), strict=True)
+    )
     named = said.evidence.with_columns(pl.col("cell").replace(handles))
     return replace(said, handle=cell, evidence=named)
 
@@ -63,11 +66,5 @@ def _names(claims: pl.DataFrame) -> pl.Expr:
     return pl.col("cell") if "cell" in claims.columns else said
 
 
-def _made(rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[int]:
-    return [int(row) for row in rows if row != NONE]
-
-
-def _handles(claims: pl.DataFrame, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[str]:
-    held = claims["cell"] if "cell" in claims.columns else pl.format("line {}", "line")
-    names = claims.select(held).to_series()
-    return [name for name, row in zip(names.to_list(), rows, strict=True) if row != NONE]
+def _handles(claims: pl.DataFrame) -> pl.Expr:
+    return pl.col("cell") if "cell" in claims.columns else pl.format("line {}", "line")

@@ -16,7 +16,6 @@ from malsim.netlist.wiring.loops import loops
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from malsim.lab.tripwire.boolean.machine import Bools
     from malsim.lab.tripwire.boolean.part import Part
     from malsim.netlist.wiring import Signal, Thread
 
@@ -82,7 +81,7 @@ def differ(one: Machine, other: Machine, outputs: tuple[str, ...]) -> str:
             for side, machine in enumerate((one, other))
         )
         for name in outputs:
-            if _unlike(left.signals[name], right.signals[name]):
+            if (left.signals[name] != right.signals[name]).any():
                 return name
         frontier = []
         for pair in zip(left.states, right.states, strict=True):
@@ -91,10 +90,6 @@ def differ(one: Machine, other: Machine, outputs: tuple[str, ...]) -> str:
                 known.add(key)
                 frontier.append(pair)
     return ""
-
-
-def _unlike(one: Bools, other: Bools) -> bool:
-    return bool((one != other).any())
 
 
 def _key(phase: int, one: np.ndarray, other: np.ndarray) -> bytes:
