@@ -1,4 +1,4 @@
-"""Which lines are marked: the published rule line by line, and nothing is asked that does not decide."""
+"""Which lines are marked: the published rule line by line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.memory import Rules
-from malsim.memory.push.marks import marked, marked_where
+from malsim.memory.push.marks import marked
 
 RULES = Rules()
 shares = st.floats(0.0, 1.0)
@@ -36,19 +36,3 @@ def test_a_line_is_marked_for_any_one_doubt(rows: list[Any]) -> None:
 @given(lines)
 def test_under_review_a_line_is_marked_where_it_is_flagged(rows: list[Any]) -> None:
     assert marked(Rules(expand_when="review"), **columns(rows)).tolist() == [row[-1] for row in rows]
-
-
-@given(lines, st.sampled_from(["doubt", "review"]))
-def test_only_what_decides_is_asked_for(rows: list[Any], expand_when: Any) -> None:
-    held, asked = columns(rows), []
-    currency, flagged = held.pop("currency"), held.pop("requires_review")
-
-    def currency_of(some: Any) -> Any:
-        asked.extend(some.tolist())
-        return currency[some]
-
-    rules = Rules(expand_when=expand_when)
-    found = marked_where(rules, **held, currency=currency_of, requires_review=lambda: flagged)
-    assert found.tolist() == marked(rules, **held, currency=currency, requires_review=flagged).tolist()
-    fresh = marked(RULES, **held, currency=np.ones(len(rows)), requires_review=flagged)
-    assert asked == ([] if expand_when == "review" else np.flatnonzero(~fresh).tolist())

@@ -47,14 +47,14 @@ def test_a_score_is_the_sum_of_four_terms_each_within_its_weight(rows: list[Any]
 @given(candidates, st.integers(1, 12))
 def test_a_row_ranks_as_it_does_alone(rows: list[Any], limit: int) -> None:
     here, score, age = ranked(rows, Rules())
-    best = top_k(np.where(here, score, -np.inf), lambda: np.where(here, -age, 7.0), limit=limit)
+    best = top_k(np.where(here, score, -np.inf), np.where(here, -age, 7.0), limit=limit)
     for row, own in enumerate(here):
         of_row = [candidate for candidate in sorted(rows) if candidate[0] == row]
         if of_row:
             match, degree, worth, ages, reference = (np.array(part) for part in list(zip(*of_row, strict=True))[1:])
             alone = rank_score(match, degree.astype(np.float64), worth, ages, Rules(), reference=reference)
             np.testing.assert_array_equal(alone, score[own])
-            first = top_k(alone[None], (-ages[None]).copy, limit=limit)[0]
+            first = top_k(alone[None], -ages[None], limit=limit)[0]
             np.testing.assert_array_equal(np.where(first < 0, -1, np.flatnonzero(own)[first]), best[row])
 
 
@@ -62,7 +62,7 @@ def test_a_row_ranks_as_it_does_alone(rows: list[Any], limit: int) -> None:
 def test_the_top_k_are_the_best_in_order(rows: list[Any], limit: int) -> None:
     row, match, _, _, age, _ = (np.array(column) for column in zip(*rows, strict=True))
     here = row == np.arange(4)[:, None]
-    best = top_k(np.where(here, match, -np.inf), lambda: np.where(here, -age, 7.0), limit=limit)
+    best = top_k(np.where(here, match, -np.inf), np.where(here, -age, 7.0), limit=limit)
     for place, own in enumerate(here):
         every = sorted(np.flatnonzero(own), key=lambda at: (-match[at], age[at], at))
         assert best[place].tolist() == [*every[:limit], *[-1] * (limit - len(every))]
@@ -77,7 +77,7 @@ def test_the_top_k_are_those_a_full_sort_puts_first(data: st.DataObject) -> None
     expected = np.full((shape[0], limit), -1)
     order = np.lexsort((-touched, -score), axis=-1)[:, :limit]
     expected[:, : order.shape[1]] = order
-    np.testing.assert_array_equal(top_k(score, lambda: touched, limit=limit), expected)
+    np.testing.assert_array_equal(top_k(score, touched, limit=limit), expected)
 
 
 def test_a_better_match_a_hub_a_trusted_and_a_fresh_cell_rank_before_their_like() -> None:
@@ -93,5 +93,5 @@ def test_a_better_match_a_hub_a_trusted_and_a_fresh_cell_rank_before_their_like(
 def test_nothing_to_rank_is_no_error() -> None:
     nothing = np.zeros(0)
     assert rank_score(nothing, nothing, nothing, nothing, Rules()).size == 0
-    assert top_k(nothing[None], lambda: nothing[None], limit=2).tolist() == [[-1, -1]]
-    assert top_k(np.zeros((0, 3)), lambda: np.zeros((0, 3)), limit=2).shape == (0, 2)
+    assert top_k(nothing[None], nothing[None], limit=2).tolist() == [[-1, -1]]
+    assert top_k(np.zeros((0, 3)), np.zeros((0, 3)), limit=2).shape == (0, 2)

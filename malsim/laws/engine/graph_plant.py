@@ -18,7 +18,7 @@ from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.table import Column
 from malsim.memory.law import scaled, tick
 from malsim.memory.port import Verdicts, View
-from malsim.memory.push.marks import marked_where
+from malsim.memory.push.marks import marked
 from malsim.memory.push.ranking import rank_score
 from malsim.memory.schema import NONE
 
@@ -269,15 +269,15 @@ class GraphView(View):
     def marked(self, rows: Ints, now: float) -> Bools:
         """Which bear `^`."""
         memory = self._memory
-        return marked_where(
+        return marked(
             self._state.rules,
             stated=memory.column("stated")[rows],
             effective=self.belief[rows],
             superseded=~self.active[rows],  # what is listed and not active is that
             contradicted=self._contradicted[rows],
             overdue=memory.column("reverify")[rows] < now,  # NaN, for none, is never past
-            currency=lambda some: memory.values("currency", rows[some]),
-            requires_review=lambda: memory.values("requires_review", rows),
+            currency=memory.values("currency", rows),
+            requires_review=memory.values("requires_review", rows),
         )
 
     def texts(self, rows: Ints) -> pl.DataFrame:

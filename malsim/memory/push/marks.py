@@ -8,15 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from malsim.memory.rules import Rules
 
-__all__ = ["marked", "marked_where"]
+__all__ = ["marked"]
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 
 def marked(
@@ -43,27 +40,7 @@ def marked(
     ...        superseded=no, contradicted=no, overdue=no, requires_review=no).tolist()
     [False, True, True]
     """
-    return marked_where(
-        rules, stated=stated, effective=effective, superseded=superseded, contradicted=contradicted, overdue=overdue,
-        currency=currency.__getitem__, requires_review=lambda: requires_review,
-    )  # fmt: skip
-
-
-def marked_where(
-    rules: Rules,
-    *,
-    stated: Array,
-    effective: Array,
-    superseded: Bools,
-    contradicted: Bools,
-    overdue: Bools,
-    currency: Callable[[Ints], Array],
-    requires_review: Callable[[], Bools],
-) -> Bools:
-    """As `marked`, where some is asked for only if it decides: `currency`, of which rows, and `requires_review`."""
     if rules.expand_when == "review":
-        return requires_review()
-    found = superseded | contradicted | overdue | (effective < rules.challenged_below * stated)
-    rest = np.flatnonzero(~found)
-    found[rest] = currency(rest) < rules.stale_below
-    return found
+        return requires_review
+    challenged = effective < rules.challenged_below * stated
+    return superseded | contradicted | overdue | challenged | (currency < rules.stale_below)

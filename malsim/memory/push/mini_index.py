@@ -109,7 +109,7 @@ def push(
     degree = (found["outgoing"] + found["incoming"]).to_numpy().astype(np.float64)
     reference = (found["kind"] == "ref").to_numpy()
     score = rank_score(match, degree, found["effective"].to_numpy(), now - touched, rules, reference=reference)
-    best = top_k(score[None], lambda: touched[None], limit=min(limit, found.height))[0]
+    best = top_k(score[None], touched[None], limit=min(limit, found.height))[0]
     best = best[best != NONE]
     shown = found[best].with_columns(pl.Series("score", score[best]))
     shown = _lined(shown, now, rules)

@@ -11,8 +11,6 @@ from malsim.memory.graph.edge_matrix import known
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from malsim.memory.rules import Rules
 
 __all__ = ["rank_score", "top_k"]
@@ -61,13 +59,12 @@ def rank_score(
     return score
 
 
-def top_k(score: Array, touched: Callable[[], Array], *, limit: int) -> Ints:
+def top_k(score: Array, touched: Array, *, limit: int) -> Ints:
     """Places of the `limit` best candidates of each row of a table, best first; NONE where a row has no more.
 
-    Of two equal scores the later touched stands first, then the earlier place; `touched` is asked for where that decides.
-    A score of −inf is no candidate's.
+    Of two equal scores the later touched stands first, then the earlier place; a score of −inf is no candidate's.
 
-    >>> top_k(np.array([[0.1, 0.9], [0.5, -np.inf]]), lambda: np.zeros((2, 2)), limit=2).tolist()
+    >>> top_k(np.array([[0.1, 0.9], [0.5, -np.inf]]), np.zeros((2, 2)), limit=2).tolist()
     [[1, 0], [0, -1]]
     """
     best = np.full((len(score), limit), NONE, dtype=np.int64)
@@ -80,7 +77,7 @@ def top_k(score: Array, touched: Callable[[], Array], *, limit: int) -> Ints:
     same = (fall[1:] == fall[:-1]) & real[1:]
     if same.any():
         tied = np.flatnonzero(same.any(axis=0))
-        top[:, tied] = np.lexsort((-touched()[tied], -score[tied]), axis=-1)[:, : limit + 1].T
+        top[:, tied] = np.lexsort((-touched[tied], -score[tied]), axis=-1)[:, : limit + 1].T
     best[:, : len(top)] = np.where(real, top, NONE)[:limit].T
     return best
 

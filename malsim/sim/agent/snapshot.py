@@ -108,7 +108,7 @@ class Snapshot:
         worth = self.view.order(held.row, match=match, degree=degree, reader=held.reader, now=now)
         own = self.view.column(rank_by, held.row) if rank_by else None
         worth = worth if own is None else worth + np.nan_to_num(own)
-        place = top_k(held.table(worth, besides=-np.inf), lambda: held.table(self._touched(held.row)), limit=limit)
+        place = top_k(held.table(worth, besides=-np.inf), held.table(self._touched(held.row)), limit=limit)
         at = np.flatnonzero(place != NONE)
         shown = (held.first[:, None] + place).take(at)
         words = _entered(np.zeros(place.shape, dtype=np.int64), at, held.line["words"][shown])
