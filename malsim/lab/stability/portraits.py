@@ -22,7 +22,7 @@ __all__ = ["LoopView", "bifurcation", "phase", "return_map", "row_of", "stabilit
 
 KEPT = 32
 RUN_IN = 600
-FINE = 201
+FINE, CEILINGS, SIDE = 201, 200, 46
 LONGEST_PATH = 40
 STARTS = ((0.05, 0.05), (0.95, 0.9), (0.9, 0.1), (0.15, 0.8))
 
@@ -57,7 +57,7 @@ def return_map(view: LoopView, cell: str | None = None, *, rep: int = 0) -> pl.D
 
 
 def bifurcation(
-    view: LoopView, cell: str | None = None, *, rep: int = 0, ceiling: str = "challenge_ceiling", points: int = 200
+    view: LoopView, cell: str | None = None, *, rep: int = 0, ceiling: str = "challenge_ceiling"
 ) -> pl.DataFrame:
     """Where a cell goes in the long run as a ceiling rises from 0 to 1: ceiling, part ("visited" or "fixed"), effective.
 
@@ -65,10 +65,10 @@ def bifurcation(
     """
     if ceiling not in ("challenge_ceiling", "support_ceiling"):
         raise UsageError("no such ceiling", where="bifurcation", given=ceiling, allowed="challenge_ceiling, support_ceiling")
-    row, grid = row_of(view, cell, rep), np.linspace(0.0, 1.0, points)
+    row, grid = row_of(view, cell, rep), np.linspace(0.0, 1.0, CEILINGS)
     support = ceiling == "support_ceiling"
     loop = replace(view.loop, support_ceiling=grid) if support else replace(view.loop, challenge_ceiling=grid)
-    worth = np.repeat(loop.start[:, None], points, axis=1)
+    worth = np.repeat(loop.start[:, None], CEILINGS, axis=1)
     fixed, _ = fixed_point(loop, worth)
     for _ in range(RUN_IN):
         worth = loop.tick(worth)
@@ -96,9 +96,7 @@ def stability_map(view: LoopView, *, points: int = 31) -> pl.DataFrame:
     return pl.DataFrame({"support_ceiling": up, "challenge_ceiling": down, "radius": radii, "rings": ringing})
 
 
-def phase(
-    view: LoopView, one: str, other: str, *, rep: int = 0, points: int = 46
-) -> tuple[pl.DataFrame, pl.DataFrame, tuple[float, float]]:
+def phase(view: LoopView, one: str, other: str, *, rep: int = 0) -> tuple[pl.DataFrame, pl.DataFrame, tuple[float, float]]:
     """Two cells with all others held at the fixed point: what a tick does from everywhere, and a few paths.
 
     Returns the field (x, y, to_x, to_y), the paths (path, tick, x, y), and the fixed point of the two.
@@ -106,7 +104,7 @@ def phase(
     rows = row_of(view, one, rep), row_of(view, other, rep)
     if rows[0] == rows[1]:
         raise UsageError("two different cells are needed", where="phase", given=one)
-    grid = np.linspace(0.0, 1.0, points)
+    grid = np.linspace(0.0, 1.0, SIDE)
     x, y = (each.ravel() for each in np.meshgrid(grid, grid, indexing="ij"))
     there = _moved(view, rows, x, y)
     field = pl.DataFrame({"x": x, "y": y, "to_x": there[0], "to_y": there[1]})

@@ -23,9 +23,9 @@ AT_ONCE, WORK, FEWEST = 16, 400_000, 400
 APART, LEAST = 1.01, 0.01
 
 
-def trail(loop: TickLoop, ticks: int, start: Array | None = None) -> Array:
+def trail(loop: TickLoop, ticks: int) -> Array:
     """The worth of every cell at start and after each tick, shape (ticks + 1, cells)."""
-    worth = [loop.start if start is None else start]
+    worth = [loop.start]
     for _ in range(ticks):
         worth.append(loop.tick(worth[-1]))
     return np.stack(worth)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Runs = tuple[NDArray[np.float64], Bools]
 
-__all__ = ["MEANINGS", "Standards", "onsets", "scores", "spans", "waits"]
+__all__ = ["MEANINGS", "onsets", "scores", "spans", "waits"]
 
 MEANINGS = {
     "arl0": ("ticks", "average run length to a false alarm, from the start of each quiet span"),
@@ -33,16 +33,11 @@ MEANINGS = {
 }
 
 
-@dataclass(frozen=True)
-class Standards:
-    """What counts as chatter and as a flood, in ticks (EEMUA 191 counts 10 alarms in 10 minutes for one operator)."""
-
-    chatter_within: int = 3
-    flood_window: int = 10
-    flood_alarms: int = 3
+# What counts as chatter and as a flood, in ticks (EEMUA 191 counts 10 alarms in 10 minutes for one operator).
+CHATTER_WITHIN, FLOOD_WINDOW, FLOOD_ALARMS = 3, 10, 3
 
 
-def scores(alarm: Bools, truth: Bools, *, standards: Standards = Standards()) -> pl.DataFrame:
+def scores(alarm: Bools, truth: Bools) -> pl.DataFrame:
     """Score an alarm against truth.
 
     Parameters
@@ -74,9 +69,9 @@ def scores(alarm: Bools, truth: Bools, *, standards: Standards = Standards()) ->
         "delay": _less_one(median_length(length, ended)),
         "missed": share(*episodes),
         "false alarms": rate(blocks(on & ~truth), blocks(~truth & off_before), per=1000.0),
-        "chatter": share(blocks(on & _soon(alarm, standards.chatter_within)), blocks(on)),
+        "chatter": share(blocks(on & _soon(alarm)), blocks(on)),
         "standing": share(blocks(alarm & ~truth), blocks(~truth)),
-        "flood": share(blocks(_flooded(on, standards)), blocks(np.ones_like(on))),
+        "flood": share(blocks(_flooded(on)), blocks(np.ones_like(on))),
     }
     rows = [
         (name, one.value, one.low, one.high, one.count, MEANINGS[name][0], one.how, MEANINGS[name][1])
@@ -145,17 +140,17 @@ def _less_one(found: Interval) -> Interval:
     return replace(found, value=found.value - 1, low=found.low - 1, high=found.high - 1)
 
 
-def _soon(alarm: Bools, within: int) -> Bools:
-    """Whether the alarm was on within so many ticks before."""
+def _soon(alarm: Bools) -> Bools:
+    """Whether the alarm was on within a few ticks before."""
     held = np.zeros_like(alarm)
-    for lag in range(2, within + 2):
+    for lag in range(2, CHATTER_WITHIN + 2):
         held[lag:] |= alarm[:-lag]
     return held
 
 
-def _flooded(on: Bools, standards: Standards) -> Bools:
+def _flooded(on: Bools) -> Bools:
     """The ticks that end a window with more alarms than are borne."""
     total = np.cumsum(on, axis=0, dtype=np.int64)
-    window = min(standards.flood_window, len(on))
+    window = min(FLOOD_WINDOW, len(on))
     before = np.vstack([np.zeros((window, on.shape[1]), dtype=np.int64), total[:-window]])
-    return np.asarray(total - before > standards.flood_alarms)
+    return np.asarray(total - before > FLOOD_ALARMS)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from ops.pin import Array
 
-__all__ = ["JOINTLY", "Receipt", "blind", "guarded", "inner_numbers", "receipt", "sensors"]
+__all__ = ["Receipt", "blind", "guarded", "inner_numbers", "receipt", "sensors"]
 
 JOINTLY = 10  # ticks in which nothing that is watched changes, after which a tripwire without a watchdog counts as blind
 
@@ -110,7 +110,7 @@ def guarded(net: Net, *, tick: float) -> dict[str, int]:
     return found
 
 
-def blind(watched: Mapping[str, Array], limits: Mapping[str, int], *, jointly: int = JOINTLY) -> dict[str, Bools]:
+def blind(watched: Mapping[str, Array], limits: Mapping[str, int]) -> dict[str, Bools]:
     """For each watched signal, the ticks × replications at which it is stale or absent.
 
     Parameters
@@ -118,11 +118,11 @@ def blind(watched: Mapping[str, Array], limits: Mapping[str, int], *, jointly: i
     watched
         Ticks × replications of each; NaN is absent.
     limits
-        Signal to the ticks it may stay the same; the rest are stale together, when none of them changed for `jointly` ticks.
+        Signal to the ticks it may stay the same; the rest are stale together, when none of them changed for 10 ticks.
     """
     since = {name: _unchanged(values) for name, values in watched.items()}
     loose = [since[name] for name in watched if name not in limits]
-    together = np.min(loose, axis=0) > jointly if loose else None
+    together = np.min(loose, axis=0) > JOINTLY if loose else None
     made = {}
     for name, values in watched.items():
         stale = since[name] > limits[name] if name in limits else together
