@@ -67,29 +67,27 @@ def _chain_currency(rows: Rows) -> Array:
     return worst
 
 
-def _latest(when: Array, among: Bools, rows: Rows, many: int) -> Ints:
-    """The cells of each run with the latest times, so many at most."""
+def _latest(when: Array, among: Bools, groups: Ints, many: int) -> Ints:
+    """The cells of each group with the latest times, so many at most."""
     cells = np.flatnonzero(among)
-    if rows.replications == 1 and len(cells) > many:
-        cells = cells[when[cells] >= np.partition(when[cells], -many)[-many]]
-    rep = rows.rep_of("cell")[cells]
-    order = cells[np.lexsort((-cells, -when[cells], rep))]
-    counts = np.bincount(rep, minlength=rows.replications)
+    order = cells[np.lexsort((-cells, -when[cells], groups[cells]))]
+    counts = np.bincount(groups[order])
     first = np.repeat(np.cumsum(counts) - counts, counts)
     return order[np.arange(len(order)) - first < many]
 
 
 def _recent_source(rows: Rows) -> Array:
     made: Array = np.full(rows.count("cell"), np.nan)
-    latest = _latest(rows.memory.column("created"), rows.memory.is_active, rows, SOURCES)
-    made[latest] = rows.memory.column("author")[latest]
+    memory = rows.memory
+    latest = _latest(memory.column("created"), memory.is_active, memory.column("author").astype(np.int64), SOURCES)
+    made[latest] = rows.neighbours.field("root")[latest]
     return made
 
 
 def _recent_hit(rows: Rows) -> Array:
     made: Array = np.zeros(rows.count("cell"))
     read = rows.memory.column("read")
-    made[_latest(read, ~np.isnan(read) & rows.memory.is_active, rows, HITS)] = 1.0
+    made[_latest(read, ~np.isnan(read) & rows.memory.is_active, rows.rep_of("cell"), HITS)] = 1.0
     return made
 
 

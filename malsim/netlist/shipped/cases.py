@@ -86,6 +86,12 @@ def _reads(handles: list[str], day: int, seed: float) -> Day:
     return [Edit(handle, {"read": float(day), "salience_seed": seed}) for handle in handles]
 
 
+def _drawn(number: str, docs: Sequence[int]) -> Day:
+    """Cells of one writer, each from one of five documents."""
+    origins = [f"derived_from> ref_d0c{doc % 5}(0)" for doc in docs]
+    return [cell(f"obs_{number}{place:02x}", origin, writer="mono") for place, origin in enumerate(origins)]
+
+
 MONO = ["obs_5501", "obs_5502", "obs_5503"]
 HITS = [f"obs_6{n:03x}" for n in range(4)]
 NEEDS = {0: [_task(0xA1), _task(0xA2), cell("tsk_00ff", "depends_on> tsk_00a1(0)", "depends_on> tsk_00a2(0)", writer="ann")]}
@@ -195,9 +201,9 @@ CASES: dict[str, Case] = {
     ),
     "cross-writer-agreement": Case(_at(*ODD), _at(*EVEN), target="odd", start=AGREED),
     "provenance-diversity": Case(
-        {ONSET + n: [cell(f"obs_9{n}0{k}", writer="mono") for k in range(5)] for n in range(6)},
-        {ONSET + n: [cell(f"obs_9{n}0{k}", writer=f"v{k}") for k in range(5)] for n in range(6)}, target="",
-        start={0: [cell(f"obs_b2{n:02x}", writer=f"v{n % 5}") for n in range(15)]},
+        {ONSET + n: _drawn(f"9{n}", [0] * 3) for n in range(6)},
+        {ONSET + n: _drawn(f"9{n}", range(n, n + 3)) for n in range(6)}, target="mono",
+        start={0: [*(cell(f"ref_d0c{n}", writer="doc") for n in range(5)), *_drawn("905", range(15))]},
     ),
     "specialisation": Case(
         _at(*(cell(f"obs_b3{n:02x}", writer="zed", topics="pumps") for n in range(6))),
