@@ -7,10 +7,9 @@ adding a population, reordering them, or running more replications or in other p
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from operator import is_
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +17,7 @@ from scipy.special import ndtri
 
 from malsim.memory.graph.index import scattered
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["Draws", "Seats", "Shared", "exponential", "name_number"]
+__all__ = ["Draws", "exponential", "name_number"]
 
 Array: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.integer[Any]]
@@ -63,13 +59,9 @@ class Draws:
         self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> NDArray[np.uint64]:
         """64 random bits for each address; of several purposes one row each."""
-        return _met(self.keys(purpose, rep=rep, member=member), turn)
-
-    def keys(self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0) -> NDArray[np.uint64]:
-        """What a turn is mixed with to make the bits of an address; of several purposes one row each."""
         key = _key(self.seed, self.population, purpose)
         key = key if self.of is None else key[..., self.of]
-        return _met(_met(key, rep), member)
+        return _met(_met(_met(key, rep), member), turn)
 
     def uniform(
         self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
@@ -99,50 +91,6 @@ class Draws:
     ) -> NDArray[np.int64]:
         """Whole numbers from 0 on and below `limit` (1 or more), all alike."""
         return (self.uniform(purpose, rep=rep, member=member, turn=turn) * limit).astype(np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class Shared(Draws):
-    """The draws of one population, those at one `address` (replications, members, turns) made along with others'.
-
-    `drawn` gives these by purpose, from 0 on and below 1. The address is known by its very arrays.
-    """
-
-    address: tuple[Ints | int, ...] = ()
-    drawn: Callable[[str], Array] | None = None
-
-    def uniform(
-        self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
-    ) -> Array:
-        """Numbers from 0 on and below 1, all alike; of several purposes one row each."""
-        if self.drawn and isinstance(purpose, str) and all(map(is_, (rep, member, turn), self.address)):
-            return self.drawn(purpose).copy()
-        return Draws.uniform(self, purpose, rep=rep, member=member, turn=turn)
-
-
-@dataclass(frozen=True)
-class Seats:
-    """The draws of those who keep their seats: what is alike in all addresses of a seat is mixed once for all turns.
-
-    `rep` and `member` say who sits where, one entry a seat; of several populations `draws` says whose seat is which.
-
-    >>> draws = Draws(7, "honest")
-    >>> seats = Seats(draws, rep=np.array([3, 4]), member=np.array([0, 1]))
-    >>> bool(seats.uniform("accuracy", turn=5)[1] == draws.uniform("accuracy", rep=np.array([4]), member=1, turn=5)[0])
-    True
-    """
-
-    draws: Draws
-    rep: Ints
-    member: Ints | int = 0
-    _keys: dict[str | tuple[str, ...], NDArray[np.uint64]] = field(default_factory=dict, init=False)
-
-    def uniform(self, purpose: str | tuple[str, ...], *, turn: Ints | int, seat: Ints | None = None) -> Array:
-        """Numbers from 0 on and below 1, one for each seat or each of those in `seat`; of several purposes one row each."""
-        if purpose not in self._keys:  # one row a seat, so that what is looked up together lies together
-            self._keys[purpose] = np.ascontiguousarray(self.draws.keys(purpose, rep=self.rep, member=self.member).T)
-        key = self._keys[purpose]
-        return _unit(_met((key if seat is None else key[seat]).T, turn))
 
 
 def exponential(drawn: Array) -> Array:

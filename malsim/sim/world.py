@@ -85,10 +85,6 @@ class Sight:
     another: Ints
     errs: Array
 
-    def rows(self, here: slice) -> Sight:
-        """What some of them meet."""
-        return Sight(self.truth[here], self.another[here], self.errs[here])
-
     def read(self, accuracy: float | Array) -> Ints:
         """What each reads: the truth with probability `accuracy`."""
         return np.where(self.errs >= accuracy, self.another, self.truth)
@@ -116,8 +112,7 @@ class World:
         row = np.concatenate([starts, *(rep * len(facts) + fact for fact, (rep, _, _) in enumerate(changes))])
         times = np.concatenate([np.full(len(starts), _NEVER), *(t for _, t, _ in changes)])
         self.first: Ints = np.stack(first) if first else np.zeros((0, len(reps)), dtype=np.int64)  # (facts, replications)
-        self._first = self.first.T.ravel().astype(np.int8)
-        values = np.concatenate([self._first, *(value for _, _, value in changes)])
+        values = np.concatenate([self.first.T.ravel(), *(value for _, _, value in changes)])
         order = np.lexsort((times, row))
         self._row, self._since, self._values = row[order], times[order], values[order].astype(np.int8)
         self._begins = self._row.searchsorted(np.arange(len(starts) + 1))  # where each row begins, and the next one
@@ -125,9 +120,8 @@ class World:
         self._times = self._since[self._in_time]
         most = int(np.diff(self._begins).max(initial=1))
         self._strides = [1 << n for n in reversed(range((most - 1).bit_length()))]
-        self._latest = (_NEVER, self._first.copy())  # the values by row at the time last asked about
 
-    def _place(self, row: Ints, t: Ints) -> Ints:
+    def _place(self, row: Ints, t: Ints | int) -> Ints:
         """Where the change stands that each row (fact of a replication) last went through at its time."""
         place, last = self._begins[row], self._begins[row + 1] - 1
         for stride in self._strides:
@@ -137,25 +131,7 @@ class World:
 
     def at(self, rep: Ints, fact: Ints, t: Ints | int) -> Ints:
         """The value of each fact at a time, one for all or one each; `rep` is a place among the run's replications."""
-        row = rep * len(self.facts) + fact
-        if isinstance(t, int):
-            found: NDArray[np.int8] = self._standing(t)[row]
-        else:
-            found = self._values[self._place(row, t)]
-        return found.astype(np.int64)
-
-    def _standing(self, t: int) -> NDArray[np.int8]:
-        """The values of all rows at a time: those of the time last asked about, and what changed since."""
-        since, values = self._latest
-        if t == since:
-            return values
-        if t < since:
-            since, values = _NEVER, self._first.copy()
-        first, last = np.searchsorted(self._times, (since, t), side="right")
-        here = self._in_time[first:last]
-        values[self._row[here]] = self._values[here]
-        self._latest = (t, values)
-        return values
+        return self._values[self._place(rep * len(self.facts) + fact, t)].astype(np.int64)
 
     def between(self, start: int, end: int) -> Change:
         """The changes from one time on and before another, in the order of time, replication and fact."""

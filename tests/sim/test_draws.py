@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from malsim.sim.draws import Array, Draws, Seats, Shared
+from malsim.sim.draws import Array, Draws
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,38 +38,6 @@ def test_populations_drawn_for_together_each_get_their_own(names: list[str], row
     for row, whose in enumerate(of):
         alone = Draws(3, names[whose]).bits(("p", "q"), rep=rep[row], member=1, turn=turn[row])
         assert together[:, row].tolist() == alone[:, 0].tolist()
-
-
-@given(
-    st.lists(NAMES, min_size=1, max_size=4), st.lists(st.tuples(st.integers(0, 3), NUMBERS, NUMBERS), min_size=1), NUMBERS
-)
-def test_who_keeps_a_seat_draws_what_is_drawn_at_its_address(
-    names: list[str], rows: list[tuple[int, int, int]], turn: int
-) -> None:
-    of, rep, member = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-    of %= len(names)
-    seats, some = Seats(Draws(3, tuple(names), of), rep=rep, member=member), np.arange(len(of))[::2]
-    for purpose in ("p", ("p", "q"), "p"):
-        all_ = Draws(3, tuple(names), of).uniform(purpose, rep=rep, member=member, turn=turn)
-        assert seats.uniform(purpose, turn=turn).tolist() == all_.tolist()
-        few = Draws(3, tuple(names), of[some]).uniform(purpose, rep=rep[some], member=member[some], turn=turn + some)
-        assert seats.uniform(purpose, turn=turn + some, seat=some).tolist() == few.tolist()
-
-
-def test_what_is_shared_is_what_is_at_that_very_address_and_nobody_can_spoil_it() -> None:
-    address, alone = (np.arange(4), np.arange(4) % 2, np.arange(4) + 7), Draws(5, "x")
-    made = {purpose: alone.uniform(purpose, rep=address[0], member=address[1], turn=address[2]) for purpose in ("p", "q")}
-    kept = {purpose: drawn.copy() for purpose, drawn in made.items()}
-    shared = Shared(5, "x", address=address, drawn=lambda purpose: made[str(purpose)])
-    for rep, member, turn in (address, (address[0], 0, address[2]), address[::-1], address):
-        for purpose in made:
-            drawn = shared.uniform(purpose, rep=rep, member=member, turn=turn)
-            assert drawn.tolist() == alone.uniform(purpose, rep=rep, member=member, turn=turn).tolist()
-            drawn[:] = -1.0
-    assert all((made[purpose] == kept[purpose]).all() for purpose in made)
-    del made["p"]
-    with pytest.raises(KeyError):
-        shared.uniform("p", rep=address[0], member=address[1], turn=address[2])
 
 
 @given(NUMBERS, NUMBERS, NUMBERS)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from malsim.sim.draws import Draws
 from malsim.sim.engine.claim_schedule import DueClaims
 from malsim.sim.engine.own_claims import OwnClaims
-from malsim.sim.world import Sight
 
 
 def test_of_claims_made_in_one_turn_the_first_that_the_gate_took_is_the_populations_first() -> None:
@@ -16,7 +16,7 @@ def test_of_claims_made_in_one_turn_the_first_that_the_gate_took_is_the_populati
         known.on_verdicts(zeros, zeros, np.array(members), zeros, np.array(rows), zeros)
     due = DueClaims(
         zeros, np.array([0, 1]), zeros, zeros, np.array([0, 1]), zeros, zeros, zeros,
-        drawn=lambda _: np.zeros(2), sight=lambda: Sight(zeros, zeros, np.zeros(2)), spans=[(0, slice(0, 2))],
+        draws=Draws(0, ("a",)), spans=[(0, slice(0, 2))],
     )  # fmt: skip
     own = known.own(due)
     assert own.first.tolist() == [7, 7]

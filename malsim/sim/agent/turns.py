@@ -13,7 +13,7 @@ from malsim.sim.agent.oversight.output_checks import OutputCheck, TurnAudit
 from malsim.sim.agent.oversight.written_ops import WrittenOps
 from malsim.sim.agent.reader_policy import ReaderPolicy
 from malsim.sim.clock import milliseconds
-from malsim.sim.draws import Draws, Seats
+from malsim.sim.draws import Draws
 from malsim.sim.engine.claim_batch import ClaimBatch
 from malsim.sim.engine.claim_context import LEAST_STATED, DraftEdge
 from malsim.sim.world import SENSES
@@ -44,7 +44,6 @@ class Session:
         self._world, self._reps = context.world, context.reps
         world, reps = context.world, context.reps
         self._draws, self._places = Draws(context.seed, "reader"), np.arange(len(reps))
-        self._seats = Seats(self._draws, rep=reps)
         self._who, self._form = who, form
         self._audit = TurnAudit(reader, context, who + 1, form + 1) if reader.audit_every else None
         self.ops = WrittenOps(reader, context) if reader.policy.wires else None
@@ -62,7 +61,7 @@ class Session:
 
     def asks(self, number: int) -> Ints:
         """The facts that a turn's questions are about: drawn at an address, so that asking twice is asking once."""
-        (drawn,) = self._seats.uniform(("fact",), turn=number)
+        (drawn,) = self._draws.uniform(("fact",), rep=self._reps, turn=number)
         found: Ints = self._upto.searchsorted(drawn, side="right")
         return found
 
@@ -74,7 +73,7 @@ class Session:
         The netlist may set the words that each reader is pushed, and raise lines of its own.
         """
         self._begin(number, now)
-        drawn, *self._drawn = self._seats.uniform(("fact", *SENSES), turn=number)
+        drawn, *self._drawn = self._draws.uniform(("fact", *SENSES), rep=self._reps, turn=number)
         fact = self._upto.searchsorted(drawn, side="right")
         turn = hooks.push(snapshot, self.reader, fact, number, now, self.counters, self._log, netlist)
         self.on_push(snapshot, turn)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from functools import cache, partial
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
 from malsim.sim.clock import DAY
-from malsim.sim.draws import Draws, Seats, exponential
-from malsim.sim.world import SENSES, Sight
+from malsim.sim.draws import Draws, exponential
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from malsim.sim.agent.run_context import RunContext
     from malsim.sim.engine.claim_context import Array, Ints
@@ -32,8 +30,7 @@ class DueClaims:
 
     `population` and `place` are the places of population and writer, `rep` that of the replication among the run's and
     `number` its own; `member` is the writer among the population's, `turn` its count of claims before, `t` milliseconds.
-    `drawn` gives numbers from 0 on and below 1 at each claim's address, by purpose, `sight` what sensors there meet.
-    `spans` has each population that has claims, with where they stand.
+    `draws` are those of all populations; `spans` has each population that has claims, with where they stand.
     """
 
     population: Ints
@@ -44,12 +41,16 @@ class DueClaims:
     turn: Ints
     t: Ints
     fact: Ints
-    drawn: Callable[[str], Array] = field(kw_only=True)
-    sight: Callable[[], Sight] = field(kw_only=True)
+    draws: Draws = field(kw_only=True)
     spans: Spans = field(kw_only=True)
 
     def __len__(self) -> int:
         return len(self.place)
+
+    def uniform(self, purpose: str) -> Array:
+        """Numbers from 0 on and below 1 at each claim's address."""
+        draws = replace(self.draws, of=self.population)
+        return draws.uniform(purpose, rep=self.number, member=self.member, turn=self.turn)
 
     def parts(self) -> Iterator[tuple[int, slice, DueClaims]]:
         """Each population that has claims, with where they stand, and these alone."""
@@ -59,8 +60,7 @@ class DueClaims:
     def _part(self, one: int, here: slice) -> DueClaims:
         return DueClaims(
             *(getattr(self, name)[here] for name in _COLUMNS),
-            drawn=lambda purpose: self.drawn(purpose)[here],
-            sight=lambda: self.sight().rows(here),
+            draws=self.draws,
             spans=[(one, slice(0, here.stop - here.start))],
         )
 
@@ -100,8 +100,7 @@ class ClaimSchedule:
         rep, member = np.divmod(places - self.starts[population], self.sizes[population])
         number = context.reps[rep]
         self._who = np.stack([population, rep, number, member], axis=1)  # one row a place: what is looked up together
-        draws = Draws(context.seed, tuple(each.name for each in populations), population)
-        self._seats = Seats(draws, rep=number, member=member)
+        self._draws = Draws(context.seed, tuple(each.name for each in populations))
         self._rate = np.array([process.population.rate if process.is_plain else 1.0 for process in processes])[population]
         self._last = np.array([process.last for process in processes], dtype=np.int64)[population]
         self._turn = np.zeros(len(places), dtype=np.int64)
@@ -122,10 +121,9 @@ class ClaimSchedule:
             return _NOBODY
         place, turn, t = rounds[0] if len(rounds) == 1 else self._by_population(rounds)
         population, rep, number, member = self._who[place].T
-        drawn, spans = self._drawn(turn, place), _spans(population)
-        fact = self._facts(spans, member, turn, drawn("fact"))
-        sight = cache(partial(self._world.sight, map(drawn, SENSES), rep=rep, fact=fact, t=t))
-        return DueClaims(population, place, rep, number, member, turn, t, fact, drawn=drawn, sight=sight, spans=spans)
+        spans = _spans(population)
+        fact = self._facts(spans, member, turn, self._uniform("fact", place, turn))
+        return DueClaims(population, place, rep, number, member, turn, t, fact, draws=self._draws, spans=spans)
 
     def _by_population(self, rounds: Sequence[tuple[Ints, ...]]) -> list[Ints]:
         """Columns of several rounds, population first, as one round after the other within each."""
@@ -133,16 +131,9 @@ class ClaimSchedule:
         order = np.argsort(self._who[columns[0], 0], kind="stable")
         return [column[order] for column in columns]
 
-    def _drawn(self, turn: Ints, place: Ints) -> Callable[[str], Array]:
-        """What is drawn at each claim's address, by purpose; what nearly all want is drawn at once."""
-        held: dict[str, Array] = dict(zip(_WANTED, self._seats.uniform(_WANTED, turn=turn, seat=place), strict=True))
-
-        def drawn(purpose: str) -> Array:
-            if purpose not in held:
-                held[purpose] = self._seats.uniform(purpose, turn=turn, seat=place)
-            return held[purpose]
-
-        return drawn
+    def _uniform(self, purpose: str, place: Ints, turn: Ints) -> Array:
+        population, _, number, member = self._who[place].T
+        return replace(self._draws, of=population).uniform(purpose, rep=number, member=member, turn=turn)
 
     def _facts(self, spans: Spans, member: Ints, turn: Ints, drawn: Array) -> Ints:
         """What each claim is about."""
@@ -153,7 +144,7 @@ class ClaimSchedule:
 
     def _next(self, place: Ints, turn: Ints, since: Ints) -> Ints:
         """When each writes claim `turn`, counted from the one before; NEVER past its population's last day."""
-        drawn = self._seats.uniform("gap", turn=turn, seat=place)
+        drawn = self._uniform("gap", place, turn)
         due = since + waited(exponential(drawn) / self._rate[place])
         if self._laws:
             population, _, number, member = self._who[place].T
@@ -173,9 +164,6 @@ def _spans(population: Ints) -> Spans:
     return [(one, slice(start, end)) for one, (start, end) in enumerate(pairwise(edges)) if start < end]
 
 
-_WANTED = ("fact", *SENSES, "stated")
 _COLUMNS = tuple(part.name for part in fields(DueClaims) if part.type == "Ints")
 _NONE = np.zeros(0, dtype=np.int64)
-_NOBODY = DueClaims(
-    *[_NONE] * len(_COLUMNS), drawn=lambda _: np.zeros(0), sight=lambda: Sight(_NONE, _NONE, np.zeros(0)), spans=[]
-)
+_NOBODY = DueClaims(*[_NONE] * len(_COLUMNS), draws=Draws(0, ("",)), spans=[])

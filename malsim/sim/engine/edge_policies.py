@@ -64,5 +64,5 @@ class _Share:
 
     def happens(self, due: DueClaims) -> Bools:
         """Whether it does at each claim; where all is certain either way nothing is drawn."""
-        does: Bools = due.drawn(self._habit) < self._share[due.population] if self._drawn else self._always[due.population]
+        does: Bools = due.uniform(self._habit) < self._share[due.population] if self._drawn else self._always[due.population]
         return does

@@ -10,7 +10,7 @@ import numpy as np
 
 from malsim.errors import ScenarioError, nearest
 from malsim.sim.clock import milliseconds
-from malsim.sim.draws import Draws, Shared, name_number
+from malsim.sim.draws import Draws, name_number
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
 from malsim.sim.engine.claim_schedule import NEVER, waited
 from malsim.sim.world import SENSES
@@ -89,13 +89,10 @@ class PopulationProcess:
         return draft
 
     def _context(self, due: DueClaims, seen: ShownRows, own: LatestClaims) -> ClaimContext:
-        address = due.number, due.member, due.turn
-        draws = Shared(self.draws.seed, self.draws.population, address=address, drawn=due.drawn)
+        draws = self.draws
 
         def sense(accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
             own_eyes = member is None and turn is None
-            if own_eyes and not lag and not self._lineage:
-                return due.sight().read(accuracy)
             by, nth = due.member if member is None else member, due.turn if turn is None else turn
             drawn = draws.uniform(SENSES, rep=due.number, member=by, turn=nth)
             if own_eyes and self._lineage:
