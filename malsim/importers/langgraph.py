@@ -9,6 +9,8 @@ from malsim.importers.reading.fields import Rows, decoded, encoded, first_text
 from malsim.importers.reading.records import Records, day_of, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from malsim.importers.reading.records import Options
     from malsim.importers.reading.source import Source
 
@@ -24,11 +26,18 @@ def recognises(source: Source) -> bool:
     return source.tables.get("store", frozenset()) >= {"prefix", "key", "value"}
 
 
-def read(source: Source, options: Options) -> Records:
+def read(source: Source, options: Options) -> Iterator[Records]:
     """A claim a key; an update rewrote the date of creation too, so only the latest date is taken."""
     names = [name if name in source.tables["store"] else "NULL" for name in _COLUMNS]
+    yield _part([], options)
+    for rows in source.row_batches(f"SELECT {', '.join(names)} FROM store ORDER BY rowid"):  # noqa: S608  # our own names
+        yield _part(rows, options)
+
+
+def _part(told: Sequence[tuple[Any, ...]], options: Options) -> Records:
+    """The claims of some rows."""
     rows, odd = Rows(), 0
-    for prefix, key, value, updated, expires in source.rows(f"SELECT {', '.join(names)} FROM store ORDER BY rowid"):  # noqa: S608
+    for prefix, key, value, updated, expires in told:
         held = decoded(value)
         title, kind = _said(held)
         if title is None:

@@ -12,7 +12,7 @@ from malsim.importers.reading.columns import singles
 from malsim.importers.reading.records import EXTRAS, RELATION, Records, key_of, keys_of, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from malsim.importers.reading.records import Options
     from malsim.importers.reading.source import Source
@@ -47,7 +47,7 @@ def read(source: Source, options: Options) -> Iterator[Records]:  # noqa: ARG001
     yield _part({"truncated: a last line cut short": source.cut, "lines left out: not readable": source.bad})
 
 
-def _parts(records: Sequence[dict[str, Any]], most: int) -> Iterator[Records]:
+def _parts(records: Iterable[dict[str, Any]], most: int) -> Iterator[Records]:
     """The claims of some records, `most` at a time."""
     counts: Counter[str] = Counter()
     cells, extras = _claims(records, counts)
@@ -63,7 +63,7 @@ def _part(counts: Mapping[str, int], *frames: pl.DataFrame) -> Records:
     )
 
 
-def _claims(records: Sequence[dict[str, Any]], counts: Counter[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _claims(records: Iterable[dict[str, Any]], counts: Counter[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The claims of some records, and what is beside them; what is no claim is counted."""
     objects, titles, types = list[str](), list[str](), list[str | None]()
     relations = dict[int, tuple[str, str, str]]()
@@ -96,12 +96,12 @@ def _claims(records: Sequence[dict[str, Any]], counts: Counter[str]) -> tuple[pl
     return cells, extras
 
 
-def _batches(source: Source) -> Iterator[Sequence[dict[str, Any]]]:
+def _batches(source: Source) -> Iterator[Iterable[dict[str, Any]]]:
     if source.first.get("type") in ("entity", "relation"):
         yield from source.batches()
         return
     for kind, name in (("entity", "entities"), ("relation", "relations")):
-        yield [{**record, "type": kind} for record in source.object[name] if isinstance(record, dict)]
+        yield ({**record, "type": kind} for record in source.object[name] if isinstance(record, dict))
 
 
 def _texts(said: list[Any]) -> list[str]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.importers.reading.columns import filled, followed, lists, running, texts
+from malsim.importers.reading.columns import filled, lists, texts
+from malsim.importers.reading.event_chains import outlined
 from malsim.importers.reading.put import EDGES
 from malsim.importers.reading.records import Records, days_of, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from malsim.importers.reading.records import Options
     from malsim.importers.reading.source import Source
 
@@ -28,7 +30,6 @@ _WHEN = ("created", "updated")
 _THEIRS = {"their_actor": "actor_id", "attributed": "attributed_to", "their_role": "role", "user": "user_id"}  # of a payload
 _VOICES = ("actor", "their_actor", "attributed", "role", "their_role", "user")  # who wrote: the first that is told
 _DAYS = {"day": "created_at", "last": "updated_at", "expires": "expiration_date"}
-_VERSION = ("memory", "version", "title", "writer", "day", "replaces", "expires", "topics", "entities", "chain", "place")
 Payloads = dict[str, dict[str, Any]]
 
 
@@ -39,27 +40,35 @@ def recognises(source: Source) -> bool:
     return bool(_payloads(source.document))
 
 
-def read(source: Source, options: Options) -> Records:
+def read(source: Source, options: Options) -> Iterator[Records]:
     """ADD is a claim, UPDATE one that supersedes the former, DELETE annexes; payloads say who wrote."""
     payloads = _payloads(options.payload if source.is_database else source.document)
     told = _told(payloads)
-    events = _counted(_events(source, told))
-    cells = _cells(events, told)
-    replaced = cells.filter("replaces").select(
-        source="key", relation=pl.lit("supersedes"), target=_key(pl.col("version") - 1), weight=0.0
-    )
-    accused = replaced.with_columns(relation=pl.lit("contradicts"), weight=-1.0).head(replaced.height * options.contradict)
-    deleted = int(events["deletes"].sum())
+    events = _Events(source, told)
+    parts = [pl.concat(events)] if source.whole else events
+    held = outlined(pl.concat(map(_marks, parts)))
+    alone, accused, first = told.filter(pl.col("title").is_not_null()), list[pl.DataFrame](), 0
+    for part in parts:
+        cells = _cells(_versions(part, held.of(first, part.height), told))
+        alone = alone.join(cells, left_on="memory", right_on="object", how="anti") if alone.height else alone
+        edges = _edges(cells)
+        accused += [edges.with_columns(relation=pl.lit("contradicts"), weight=-1.0)] * options.contradict
+        first += part.height
+        yield _records(source, cells, edges, payloads)
+    alone = alone.select("memory", "version", "title", "writer", "day", "expires", "topics", "entities", left="last")
+    cells = _cells(alone.with_columns(annexed=False, after=False, replaces=False))
+    yield _records(source, cells, pl.concat([_edges(cells), *accused]), payloads, held.counts)
+
+
+def _records(
+    source: Source, cells: pl.DataFrame, edges: pl.DataFrame, payloads: Payloads, counts: Mapping[str, int] | None = None
+) -> Records:
     return Records(
         form="a mem0 history database" if source.is_database else "mem0's memories as JSON",
-        cells=cells.drop("memory", "version", "replaces"),
-        edges=pl.concat([replaced, accused]).select(pl.col(name).cast(kind) for name, kind in EDGES.items()),
+        cells=cells.drop("version", "replaces"),
+        edges=edges,
         extras=_metadata(payloads, cells),
-        counts={
-            "versions known only from the row that replaced them": int(events["lost"].sum()),
-            "deleted, with no successor on record: annexed": deleted,
-            "events left out: no text, or of an unknown kind": events.height - int(events["says"].sum()) - deleted,
-        },
+        counts=dict(counts or {}),
     )
 
 
@@ -96,96 +105,98 @@ def _told(payloads: Payloads) -> pl.DataFrame:
             lists("entities", (_texts([payload.get(scope) for scope in _SCOPES]) for payload in held)),
         ]
     )
-    writer = pl.coalesce(*_THEIRS, pl.lit(UNKNOWN))
-    return told.with_columns(writer=writer, version=pl.lit(1, pl.Int64), replaces=pl.lit(value=False))
+    return told.with_columns(writer=pl.coalesce(*_THEIRS, pl.lit(UNKNOWN)), version=pl.lit(1, pl.Int64))
 
 
-def _events(source: Source, told: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the history with their writers; what is blank is null."""
-    names = source.tables.get("history", frozenset())
-    taken = (next((name for name in found if name in names), "NULL") for found in _COLUMNS.values())
-    rows = source.rows(f"SELECT {', '.join(taken)} FROM history ORDER BY rowid") if names else []  # noqa: S608  # our names
-    held = {name: map(itemgetter(place), rows) for place, name in enumerate(_COLUMNS)}
-    events = pl.DataFrame([days_of(name, told) if name in _WHEN else texts(name, told) for name, told in held.items()])
-    event = pl.col("event").fill_null("").str.to_uppercase()
-    events = events.with_columns(event, *map(filled, ("old", "new", "actor", "role")))
-    told = told.select("memory", *_THEIRS, "expires", "topics", "entities")
-    events = events.join(told, on="memory", how="left", maintain_order="left")
-    chain = pl.col("memory").cast(pl.Categorical).to_physical()  # numbers are grouped faster than texts
-    return events.with_columns(chain=chain, writer=pl.coalesce(*_VOICES, pl.lit(UNKNOWN)))
+class _Events:
+    """The rows of the history with their writers, some at a time, as often as asked; what is blank is null."""
+
+    def __init__(self, source: Source, told: pl.DataFrame) -> None:
+        self._source, self._told = source, told.select("memory", *_THEIRS, "expires", "topics", "entities")
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        names = self._source.tables.get("history", frozenset())
+        taken = (next((name for name in found if name in names), "NULL") for found in _COLUMNS.values())
+        query = f"SELECT {', '.join(taken)} FROM history ORDER BY rowid"  # noqa: S608  # our own names
+        columns = self._source.columns(query) if names else iter(())
+        yield self._frame(next(columns, [()] * len(_COLUMNS)))
+        yield from map(self._frame, columns)
+
+    def _frame(self, columns: Sequence[Sequence[Any]]) -> pl.DataFrame:
+        held = dict(zip(_COLUMNS, columns, strict=True))
+        events = pl.DataFrame([days_of(name, told) if name in _WHEN else texts(name, told) for name, told in held.items()])
+        event = pl.col("event").fill_null("").str.to_uppercase()
+        events = events.with_columns(event, *map(filled, ("old", "new", "actor", "role")))
+        if self._told.is_empty():
+            return events.with_columns(writer=pl.coalesce("actor", "role", pl.lit(UNKNOWN)))
+        events = events.join(self._told, on="memory", how="left", maintain_order="left")
+        return events.with_columns(writer=pl.coalesce(*_VOICES, pl.lit(UNKNOWN)))
 
 
-def _counted(events: pl.DataFrame) -> pl.DataFrame:
-    """What each event comes to, and `version`, that of its memory after it.
-
-    It `says` a version; it `deletes` the latest; one is `lost` where a memory's first event tells only what it replaced.
-    """
-    event, known = pl.col("event"), pl.col("memory").is_not_null()
-    events = events.with_columns(
+def _marks(events: pl.DataFrame) -> pl.DataFrame:
+    """What `outlined` must know of each event."""
+    event, memory = pl.col("event"), pl.col("memory")
+    known = memory.is_not_null()
+    return events.select(
+        one=memory.hash(1),
+        other=memory.hash(2),
         says=known & event.is_in(["ADD", "UPDATE"]) & pl.col("new").is_not_null(),
-        lost=known & event.is_in(["UPDATE", "DELETE"]) & pl.col("old").is_not_null(),
+        replaces=event == "UPDATE",
+        undoes=known & event.is_in(["UPDATE", "DELETE"]) & pl.col("old").is_not_null(),
+        deletes=known & (event == "DELETE"),
+        day="updated",
     )
-    first = running(events["chain"], events["says"] | events["lost"]) == 1
-    events = events.with_columns(lost=pl.col("lost") & first)
-    events = events.with_columns(version=running(events["chain"], events["says"].cast(pl.Int64) + events["lost"]))
-    return events.with_columns(deletes=known & (event == "DELETE") & (pl.col("version") > 0))
 
 
-def _versions(events: pl.DataFrame) -> pl.DataFrame:
-    """A row a version, in the order of the events."""
-    updates = pl.col("event") == "UPDATE"
-    place = pl.int_range(pl.len()) * 2
-    says = events.select(
-        *("says", "memory", "version", "writer", "expires", "topics", "entities", "chain"),
-        place=place + 1,
-        title=pl.col("new"),
-        day=pl.when(updates).then("updated").otherwise("created"),
-        replaces=updates & (pl.col("version") > 1),
-    ).filter("says")
-    lost = events.select(
-        *("lost", "memory", "writer", "expires", "topics", "entities", "chain"),
-        place=place,
-        title=pl.col("old"),
-        day=pl.col("created"),
-        version=pl.lit(1, pl.Int64),
-        replaces=pl.lit(value=False),
-    ).filter("lost")
-    return says.select(_VERSION).merge_sorted(lost.select(_VERSION), "place")
-
-
-def _cells(events: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
-    """Every version with its status, those of memories that stand in payloads alone last."""
-    cells = _versions(events)
-    gone = events.filter("deletes").group_by("chain", "version").agg(left=pl.col("updated").drop_nulls().last())
-    cells = cells.join(gone.with_columns(annexed=True), on=["chain", "version"], how="left", maintain_order="left")
-    cells = cells.with_columns(after=followed(cells["chain"], cells["replaces"]))
-    alone = told.filter(pl.col("title").is_not_null()).join(cells, on="memory", how="anti")
-    cells = pl.concat([cells.with_columns(last=pl.lit(None, pl.Float64)), alone.drop(*_THEIRS)], how="diagonal")
-    annexed = pl.col("annexed").fill_null(value=False)
-    ended = pl.when(annexed).then(pl.lit("annexed")).when("after").then(pl.lit("superseded"))
+def _versions(events: pl.DataFrame, rows: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+    """A row a version, as `outlined` tells them, with what the events say of each."""
     about = ("expires", "topics", "entities") if told.height else ()
-    return cells.select(
+    said = events.select("memory", "writer", "old", "new", "created", "updated", "event", *about)[rows["event"]]
+    created = rows["lost"] | (said["event"] != "UPDATE")
+    both = said.drop("event").hstack(rows.drop("event"))
+    return both.with_columns(
+        title=pl.when("lost").then("old").otherwise("new"), day=pl.when(created).then("created").otherwise("updated")
+    )
+
+
+def _cells(versions: pl.DataFrame) -> pl.DataFrame:
+    """Every version with its status."""
+    ended = pl.when("annexed").then(pl.lit("annexed")).when("after").then(pl.lit("superseded"))
+    return versions.select(
         _key(pl.col("version")).alias("key"),
         pl.col("memory").alias("object"),
         "title",
         "writer",
         pl.col("day").alias("created"),
-        pl.coalesce("left", "last", "day").alias("touched"),
+        pl.coalesce("left", "day").alias("touched"),
         ended.otherwise(pl.lit("active")).alias("status"),
-        annexed.alias("annexed"),
-        *(*about, "memory", "version", "replaces"),
+        "annexed",
+        *(name for name in ("expires", "topics", "entities") if name in versions.columns),
+        "version",
+        "replaces",
     )
 
 
-def _key(version: pl.Expr) -> pl.Expr:
-    return pl.concat_str("memory", pl.lit("@"), version.cast(pl.String))
+def _edges(cells: pl.DataFrame) -> pl.DataFrame:
+    """From each version that replaces one to that."""
+    edges = cells.filter("replaces").select(
+        source="key",
+        relation=pl.lit("supersedes"),
+        target=_key(pl.col("version") - 1, "object"),
+        weight=pl.lit(0.0),
+    )
+    return edges.select(pl.col(name).cast(kind) for name, kind in EDGES.items())
+
+
+def _key(version: pl.Expr, memory: str = "memory") -> pl.Expr:
+    return pl.concat_str(memory, pl.lit("@"), version.cast(pl.String))
 
 
 def _metadata(payloads: Payloads, cells: pl.DataFrame) -> pl.DataFrame:
     """The metadata of each version's memory, as JSON."""
     held = {memory: json.dumps(payload["metadata"]) for memory, payload in payloads.items() if payload.get("metadata")}
     known = pl.DataFrame([texts("memory", held), texts("value", held.values())])
-    found = cells.select("memory", cell="key").join(known, on="memory", maintain_order="left")
+    found = cells.select(memory="object", cell="key").join(known, on="memory", maintain_order="left")
     return found.select("cell", pl.lit("metadata").alias("name"), "value")
 
 

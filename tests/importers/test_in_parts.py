@@ -89,3 +89,39 @@ def test_mcp_lines_that_say_things_again_and_again(lines: list[dict[str, Any]], 
         first = {"type": "entity", "name": "first", "entityType": "t", "observations": ["first"]}
         source.write_text("\n".join(map(json.dumps, [first, *lines])) + '\n{"type": "rel', encoding="utf-8")
         agree(source, Path(folder), parts=(part,))
+
+
+WHEN = st.sampled_from(["2026-03-02T12:00:00+00:00", "2 Mar 2026", None])
+EVENTS = st.lists(
+    st.tuples(
+        st.sampled_from(["m1", "m2", None]),
+        st.sampled_from([None, " ", "before"]),
+        st.sampled_from([None, "", "after"]),
+        st.sampled_from(["ADD", "UPDATE", "DELETE", "update", "NONE"]),
+        WHEN,
+        WHEN,
+        st.sampled_from([None, "ann", "bob"]),
+        st.sampled_from([None, "user"]),
+    ),
+    max_size=20,
+)
+PAYLOAD = {"results": [{"id": "m1", "memory": "tea", "user_id": "u", "categories": ["drinks"], "metadata": {"a": 1}},
+                       {"id": "m3", "memory": "only there", "hash": "h", "metadata": {"b": 2}}]}  # fmt: skip
+
+
+OPTIONS = st.builds(Options, contradict=st.booleans(), payload=st.sampled_from([None, PAYLOAD]))
+
+
+@settings(max_examples=12)
+@given(EVENTS, st.integers(1, 9), OPTIONS)
+def test_a_history_whose_chains_cross_parts(events: list[Any], part: int, options: Options) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        source = SAMPLE_FILE.history(Path(folder) / "history.db", events)
+        agree(source, Path(folder), options=options, parts=(part,))
+
+
+def test_a_langgraph_store_with_odd_values_between(tmp_path: Path) -> None:
+    values = ["null", '{"kind": "Memory", "content": {"content": "tea"}}', '""', '{"text": "rate"}', '{"a": [1]}'] * 4
+    rows = [("memories.u1", f"k{i % 7}", value, None, "2026-04-01 08:00:12", None, None) for i, value in enumerate(values)]
+    columns = ("prefix", "key", "value", "created_at", "updated_at", "expires_at", "ttl_minutes")
+    agree(SAMPLE_FILE.database(tmp_path / "store.db", "store", columns, rows), tmp_path, parts=(1, 2, 7))

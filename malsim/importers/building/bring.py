@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from malsim.errors import StoreError, UsageError
 from malsim.importers.building.assemble import built
 from malsim.importers.reading.records import Options, Records
-from malsim.importers.reading.source import PART, opened
+from malsim.importers.reading.source import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,8 +62,8 @@ def bring(
 
 
 @contextmanager
-def reading(path: str | Path, *, form: str | None, options: Options, part: int = PART) -> Iterator[Iterator[Records]]:
-    """The parts of another memory, about `part` records each, while the block lasts; raises as `bring`."""
+def reading(path: str | Path, *, form: str | None, options: Options, part: int | None = None) -> Iterator[Iterator[Records]]:
+    """The parts of another memory, of about `part` records where it is not to be held whole; raises as `bring`."""
     known = formats()
     if form is not None and form not in known:
         raise UsageError("unknown format", where="--as", given=form, allowed=", ".join(known))

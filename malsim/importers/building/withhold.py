@@ -45,6 +45,8 @@ def withheld(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
 
 def safe_extras(extras: pl.DataFrame, rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
     """Extras without those that hold a credential or belong to a secret cell, and how many were left out."""
+    if extras.is_empty():
+        return extras, 0
     secret = rows.filter(pl.col("sensitivity") == "secret")["key"]
     texts = extras.select(pl.int_range(pl.len()).cast(pl.String).alias("path"), pl.col("value").alias("text"))
     found = screen.in_texts(texts, rules)["path"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -10,7 +10,9 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["filled", "followed", "lists", "running", "singles", "texts"]
+    from numpy.typing import NDArray
+
+__all__ = ["RowGroups", "filled", "lists", "singles", "texts"]
 
 
 def texts(name: str, held: Iterable[object]) -> pl.Series:
@@ -61,29 +63,45 @@ def singles(name: str, held: Iterable[str | None]) -> pl.Series:
     return told.to_frame().select(pl.concat_list(name).list.drop_nulls()).to_series()
 
 
-def running(groups: pl.Series, counts: pl.Series) -> pl.Series:
-    """The sum so far within a row's group; in a third of the time of a window.
+class RowGroups:
+    """Rows that bear the same two numbers, each group in the order of its rows: sorted once, asked often.
 
-    >>> running(pl.Series([5, 3, 5, 5]), pl.Series([1, 1, 0, 1])).to_list()
-    [1, 1, 1, 2]
+    >>> groups = RowGroups(np.array([5, 3, 5, 5]), np.array([0, 0, 0, 0]))
+    >>> groups.sums(np.array([1, 1, 0, 1])).tolist(), groups.following(np.array([False, True, True, False])).tolist()
+    ([1, 1, 1, 2], [True, False, False, False])
     """
-    order = np.argsort(groups.to_numpy(), kind="stable")
-    sums = np.cumsum(counts.cast(pl.Int64).to_numpy()[order])
-    begins = np.flatnonzero(np.diff(groups.to_numpy()[order], prepend=-1))
-    before = np.concatenate([[0], sums])[begins]
-    made = np.empty(len(sums), dtype=np.int64)
-    made[order] = sums - np.repeat(before, np.diff(np.append(begins, len(sums))))
-    return pl.Series(made)
 
+    def __init__(self, one: NDArray[Any], other: NDArray[Any]) -> None:
+        self._order = np.argsort(one, kind="stable")
+        if (self._new(other) & ~self._new(one)).any():
+            self._order = np.lexsort((other, one))
+        self._begins = np.flatnonzero(self._new(one) | self._new(other))
+        self._sizes = np.diff(np.append(self._begins, len(one)))
 
-def followed(groups: pl.Series, flags: pl.Series) -> pl.Series:
-    """Whether the next row of a row's group has the flag.
+    @property
+    def number(self) -> NDArray[np.int64]:
+        """The number of each row's group."""
+        return self._scattered(np.repeat(np.arange(len(self._begins)), self._sizes))
 
-    >>> followed(pl.Series([5, 3, 5]), pl.Series([False, True, True])).to_list()
-    [True, False, False]
-    """
-    order = np.argsort(groups.to_numpy(), kind="stable")
-    held, flag = groups.to_numpy()[order], flags.to_numpy()[order]
-    made = np.zeros(len(order), dtype=bool)
-    made[order[:-1]] = flag[1:] & (held[1:] == held[:-1])
-    return pl.Series(made)
+    def sums(self, counts: NDArray[Any]) -> NDArray[np.int64]:
+        """The sum so far within each row's group."""
+        sums = np.cumsum(counts[self._order], dtype=np.int64)
+        before = np.concatenate([[0], sums])[self._begins]
+        return self._scattered(sums - np.repeat(before, self._sizes))
+
+    def following(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether the next row of each row's group has the flag."""
+        after = np.zeros_like(flags)
+        after[:-1] = flags[self._order][1:]
+        after[self._begins[1:] - 1] = False
+        return self._scattered(after)
+
+    def _new(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Where a value is not the one before, in order of the groups."""
+        ordered = values[self._order]
+        return np.append(np.ones(len(ordered[:1]), dtype=bool), ordered[1:] != ordered[:-1])
+
+    def _scattered(self, values: NDArray[Any]) -> NDArray[Any]:
+        made = np.empty_like(values)
+        made[self._order] = values
+        return made

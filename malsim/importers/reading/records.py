@@ -82,7 +82,7 @@ class Records:
             counts.update(part.counts)
         return cls(
             form=held[0].form,
-            cells=pl.concat([part.cells for part in held], how="diagonal"),
+            cells=pl.concat([part.cells for part in held if part.cells.height] or [held[0].cells]),
             edges=pl.concat(part.edges for part in held),
             extras=pl.concat(part.extras for part in held),
             counts=dict(counts),

@@ -1,0 +1,60 @@
+"""Events that add, replace or delete a version of something, as chains of versions: made of small columns, texts apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from malsim.importers.reading.columns import RowGroups
+
+__all__ = ["EventChains", "outlined"]
+
+
+@dataclass(frozen=True)
+class EventChains:
+    """A row a version, in the order of the events, and counts of what they come to for the report.
+
+    `rows` has `event` (the row of the event that tells it), `version` (its place in its chain, from 1), `lost` (told only by
+    what replaced it), `replaces` (the version before it), `after` (another replaced it), `annexed`, and the day it `left`.
+    """
+
+    rows: pl.DataFrame
+    counts: dict[str, int]
+
+    def of(self, first: int, height: int) -> pl.DataFrame:
+        """The versions of `height` events from `first` on, whose rows count from there."""
+        begin, end = self.rows["event"].search_sorted(pl.Series([first, first + height]), side="left")
+        return self.rows.slice(begin, end - begin).with_columns(pl.col("event") - first)
+
+
+def outlined(marks: pl.DataFrame) -> EventChains:
+    """The versions that events come to.
+
+    `marks` has a row an event: `one` and `other`, numbers that tell apart what it is about; whether it `says` a new version,
+    `replaces` the former, `undoes` one that it names, `deletes` the latest; the `day` of that. An event that undoes what no
+    event told before tells that too.
+    """
+    groups = RowGroups(marks["one"].to_numpy(), marks["other"].to_numpy())
+    says, undoes = marks["says"].to_numpy(), marks["undoes"].to_numpy()
+    lost = undoes & (groups.sums(says | undoes) == 1)
+    version = groups.sums(says + lost.astype(np.int64))
+    event = np.repeat(np.arange(len(says)), says + lost.astype(np.int64))
+    gone = lost[event] & np.append(np.ones(len(event[:1]), dtype=bool), event[1:] != event[:-1])  # before what replaced it
+    place = np.where(gone, 1, version[event])
+    replaces = marks["replaces"].to_numpy()[event] & ~gone & (place > 1)
+    chain = groups.number[event]
+    after = RowGroups(chain, chain).following(replaces)
+    rows = pl.DataFrame({"event": event, "version": place, "lost": gone, "replaces": replaces, "after": after})
+    deletes = marks["deletes"].to_numpy() & (version > 0)
+    ended = pl.DataFrame({"chain": groups.number, "version": version, "left": marks["day"]}).filter(deletes)
+    ended = ended.group_by("chain", "version").agg(pl.col("left").drop_nulls().last(), annexed=True)
+    rows = rows.with_columns(chain=chain).join(ended, on=["chain", "version"], how="left", maintain_order="left")
+    deleted = int(deletes.sum())
+    counts = {
+        "versions known only from the row that replaced them": int(lost.sum()),
+        "deleted, with no successor on record: annexed": deleted,
+        "events left out: no text, or of an unknown kind": len(says) - int(says.sum()) - deleted,
+    }
+    return EventChains(rows.drop("chain").with_columns(pl.col("annexed").fill_null(value=False)), counts)
