@@ -18,7 +18,7 @@ from malsim.importers.building.bring import bring
 from malsim.importers.building.in_parts import bring_into
 from malsim.importers.building.save import write
 from malsim.importers.reading.records import Options
-from tests.importers.samples import SAMPLES
+from tests.importers.samples import SAMPLES, database, history
 
 TABLES = ("cells", "edges", "writers", "ticks", "verdicts", "past", "rewritten", "records", "meta", "extras")
 
@@ -116,7 +116,7 @@ OPTIONS = st.builds(Options, contradict=st.booleans(), payload=st.sampled_from([
 @given(EVENTS, st.integers(1, 9), OPTIONS)
 def test_a_history_whose_chains_cross_parts(events: list[Any], part: int, options: Options) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        source = SAMPLE_FILE.history(Path(folder) / "history.db", events)
+        source = history(Path(folder) / "history.db", events)
         agree(source, Path(folder), options=options, parts=(part,))
 
 
@@ -124,4 +124,4 @@ def test_a_langgraph_store_with_odd_values_between(tmp_path: Path) -> None:
     values = ["null", '{"kind": "Memory", "content": {"content": "tea"}}', '""', '{"text": "rate"}', '{"a": [1]}'] * 4
     rows = [("memories.u1", f"k{i % 7}", value, None, "2026-04-01 08:00:12", None, None) for i, value in enumerate(values)]
     columns = ("prefix", "key", "value", "created_at", "updated_at", "expires_at", "ttl_minutes")
-    agree(SAMPLE_FILE.database(tmp_path / "store.db", "store", columns, rows), tmp_path, parts=(1, 2, 7))
+    agree(database(tmp_path / "store.db", "store", columns, rows), tmp_path, parts=(1, 2, 7))
