@@ -42,7 +42,7 @@ def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # an exp
         if fact["id"] in superseded:
             rows[fact["id"]]["status"] = "superseded"
         elif until is not None and exported is not None and until <= exported:
-            rows[fact["id"]] |= {"status": "annexed", "annexed": True}
+            rows[fact["id"]].update(status="annexed", annexed=True)
             ended += 1
     conflicts = dicts(held.get("conflicts"))
     open_ = [pair for one in conflicts if one.get("status", "open") == "open" and (pair := _pair(one))]

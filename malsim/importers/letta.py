@@ -136,7 +136,7 @@ class _Stream:
                 self.edges.append((new[min(place, len(new) - 1)], "supersedes", key, 0.0))
                 self.rows[key]["status"] = "superseded"
             else:
-                self.rows[key] |= {"status": "annexed", "annexed": True}
+                self.rows[key].update(status="annexed", annexed=True)
 
     def block(self, writer: str, block: dict[str, Any]) -> None:
         """The lines of a block, but for those that a write put there."""

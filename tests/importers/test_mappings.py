@@ -42,6 +42,19 @@ def test_engram(tmp_path: Path) -> None:
     assert came.memory.cells["created"].round(3).to_list() == [0.258, 2.258, 3.258]
 
 
+def test_an_engram_fact_that_ended_before_the_export_is_annexed(tmp_path: Path) -> None:
+    path = samples.engram(tmp_path)
+    held = json.loads(path.read_text())
+    for fact in held["facts"]:  # the first has a successor, the last none
+        fact["valid_until"] = samples.at(6)
+    path.write_text(json.dumps(held), encoding="utf-8")
+    came = bring(path)
+    assert rows(came, "key", "status", "annexed") == [
+        ("f7", "superseded", False), ("f8", "annexed", True), ("f9", "annexed", True),
+    ]  # fmt: skip
+    assert counts(came)["ended before the export, with no successor: annexed"] == "2"
+
+
 @pytest.mark.parametrize(
     ("source", "name", "target", "relation", "status"),
     [
@@ -137,6 +150,25 @@ def test_letta_has_the_times_of_its_writes_and_none_for_its_lines(tmp_path: Path
     old = {"name": "sam", "core_memory": [{"label": "persona", "value": "A\n\nB"}], "messages": [], "agent_type": "x"}
     (tmp_path / "old.af").write_text(json.dumps(old), encoding="utf-8")
     assert rows(bring(tmp_path / "old.af"), "title", "writer") == [("A", "sam"), ("B", "sam")]
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("memory", {"command": "delete", "path": "/memories/human"}),
+        ("memory_rethink", {"label": "human", "new_memory": ""}),
+    ],
+)
+def test_what_a_letta_agent_deletes_is_annexed(name: str, given: dict[str, str], tmp_path: Path) -> None:
+    path = samples.letta(tmp_path)
+    held = json.loads(path.read_text())
+    call = {"id": "c6", "function": {"name": name, "arguments": json.dumps(given)}}
+    held["agents"][0]["messages"].append({"id": "m6", "created_at": samples.at(6), "tool_calls": [call]})
+    held["blocks"] = []
+    path.write_text(json.dumps(held), encoding="utf-8")
+    assert rows(bring(path), "title", "status", "annexed") == [
+        ("Name: Ines.", "annexed", True), ("Works nights.", "superseded", False), ("Works days.", "annexed", True),
+    ]  # fmt: skip
 
 
 def test_a_mem(tmp_path: Path) -> None:
