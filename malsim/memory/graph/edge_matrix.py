@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Wiring", "accusations", "known", "wire"]
 
-FEW = 40_000  # a sparse matrix of fewer entries takes longer to make than their sums
 _CONTRADICTS = schema.RELATIONS.index("contradicts")
 
 
@@ -56,14 +55,7 @@ class Wiring:
         support_i = Σ_j w_ij · worth_j over edges j → i of weight > 0, in their order; challenge likewise with −w. Masses
         have the shape of worth: (cells), or (cells, n) for n worths at once; an absent worth (NaN) counts for nothing.
         """
-        worth = known(worth)
-        if worth.ndim > 1 or len(self.weight.values) >= FEW:
-            summed: Array = self._entries @ worth
-        else:
-            source = self.source.values
-            mass = np.abs(self.weight.values) * worth.take(source)
-            rows = self.target.values + self.cells * (self.weight.values < 0.0)  # behind the support of all, their challenge
-            summed = np.bincount(rows, mass, minlength=2 * self.cells).astype(np.float64, copy=False)
+        summed: Array = self._entries @ known(worth)
         return summed[: self.cells], summed[self.cells :]
 
     @cached_property
