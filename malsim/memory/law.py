@@ -20,7 +20,7 @@ from malsim.errors import DataError, RulesError
 from malsim.finite import finite
 from malsim.memory.graph.edge_matrix import known
 from malsim.memory.rules import Rules
-from malsim.memory.scoring.outcomes import WRONG, spoken_of
+from malsim.memory.scoring.outcomes import WRONG, in_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,14 +162,9 @@ def records(memory: Memory, effective: Array, rules: Rules) -> WriterRecords:
     claims = np.bincount(author, minlength=writers)
     wrong = WRONG[rules.wrong_when](memory, effective, rules)
     stated = memory.column("stated")
-    penalties, out = (
-        known(CALIBRATIONS[rules.calibration](stated, wrong)),
-        np.isnan(stated),
-    )  # who stated nothing claimed nothing
-    if rules.evidence_from == "external" and rules.wrong_when != "lost":
-        counts = spoken_of(memory)
-        penalties, out = penalties * counts, out | ~counts
-    total = np.bincount(author, weights=penalties, minlength=writers).astype(np.float64)
+    counts = in_record(memory, rules)
+    penalties, out = known(CALIBRATIONS[rules.calibration](stated, wrong)), np.isnan(stated) | ~counts
+    total = np.bincount(author, weights=penalties * counts, minlength=writers).astype(np.float64)
     count = np.bincount(author[wrong], minlength=writers)
     outcomes = claims - np.bincount(author[out], minlength=writers)
     return WriterRecords(claims, count, factors(outcomes, total, rules))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["EVIDENCE", "WRONG", "accusations", "contradicted", "outside", "replaced", "spoken_of"]
+__all__ = ["EVIDENCE", "WRONG", "accusations", "contradicted", "in_record", "outside", "replaced"]
 
 _OUTSIDE = {name: words.index("external") for name, words in WORDS.items() if "external" in words}
 
@@ -67,8 +67,13 @@ def contradicted(memory: Memory, evidence_from: str, effective: Array | None = N
     return wrong
 
 
-def spoken_of(memory: Memory) -> Bools:
-    """Which cells external evidence spoke of: by superseding one, or by an edge from an active cell that takes a side."""
+def in_record(memory: Memory, rules: Rules) -> Bools:
+    """Which cells count in their writers' records: all; under external evidence, unless answers decide, those it spoke of.
+
+    It speaks of a cell by superseding it, or by an edge from an active cell that takes a side.
+    """
+    if rules.evidence_from != "external" or rules.wrong_when == "lost":
+        return np.ones(memory.height, dtype=bool)
     found, edges = replaced(memory, "external"), memory.table("edges")
     speaks = np.isin(edges.column("relation"), _VERDICTS)
     source, target = (edges.column(name)[speaks] for name in ("source", "target"))

@@ -15,7 +15,7 @@ import polars as pl
 
 from malsim.memory import law
 from malsim.memory.graph.claim_graph import Memory
-from malsim.memory.scoring.outcomes import accusations, outside, spoken_of
+from malsim.memory.scoring.outcomes import accusations, in_record, outside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,8 +106,7 @@ class _State:
         wrong[accused[active[accuser]]] = True
         stated, author = cells["stated"].to_numpy(), cells["author"].to_numpy()
         cost = law.CALIBRATIONS[rules.calibration](stated, wrong)
-        outside_only = rules.evidence_from == "external" and rules.wrong_when != "lost"
-        size, counts = memory.writers.height, spoken_of(before) if outside_only else np.ones(before.height, dtype=bool)
+        size, counts = memory.writers.height, in_record(before, rules)
         known = old & counts
         accusers, accuses = defaultdict(set), defaultdict(set)
         for source, target in zip(accuser.tolist(), accused.tolist(), strict=True):
