@@ -185,11 +185,12 @@ class Step(NamedTuple):
     effective: Array
 
 
-def tick(memory: Memory, now: float, rules: Rules | None = None) -> Memory:
+def tick(memory: Memory, now: float, rules: Rules | None = None, *, tau_scale: Array | None = None) -> Memory:
     """Recompute every active cell's calibration, masses, effective, currency and salience from the state as it is.
 
     Superseded and annexed cells keep theirs. `now` is in days; a `now` before a cell was touched counts as no time passed.
-    Ticking reinforces nothing. Raises `UsageError` for a `now` that is no finite number.
+    Ticking reinforces nothing. `tau_scale` multiplies each cell's time constant; NaN, and what is not above 0, is 1. Raises
+    `UsageError` for a `now` that is no finite number.
     """
     rules = rules or DEFAULT
     if not (type(now) is float and math.isfinite(now)):  # a run's own times are
@@ -198,7 +199,7 @@ def tick(memory: Memory, now: float, rules: Rules | None = None) -> Memory:
     if not before.size:
         return memory
     record = records(memory, before, rules)
-    return updated(memory, step(memory, before, record.calibration, rules), record, now, rules)
+    return updated(memory, step(memory, before, record.calibration, rules), record, now, rules, tau_scale)
 
 
 DEFAULT = Rules()
@@ -260,11 +261,18 @@ def _own_formula(formula: Formula | str, stated: Array, *columns: Array) -> Arra
     return fresh
 
 
-def updated(memory: Memory, made: Step, record: WriterRecords, now: float, rules: Rules) -> Memory:
+def updated(
+    memory: Memory, made: Step, record: WriterRecords, now: float, rules: Rules, tau_scale: Array | None = None
+) -> Memory:
     """The memory with this step's scores, and with currency and salience as of now; a pinned cell does not age."""
     touched, read = memory.column("touched"), memory.column("read")
     seen, seed = np.where(np.isnan(read), touched, read), memory.column("salience_seed")
-    tau = np.array([rules.tau_stable, rules.tau_volatile, rules.tau_ephemeral])[memory.column("stability")]
+    tau = rules.tau()[memory.column("stability")]
+    if tau_scale is not None:
+        tau = tau * np.where(tau_scale > 0.0, tau_scale, 1.0)
+    elif rules.tau_scale is not None:
+        hint = "run a scenario whose netlist derives it"
+        raise RulesError("holds in a run only", where="rules.tau_scale", given=rules.tau_scale, hint=hint)
     scores = {
         "support_mass": made.support,
         "challenge_mass": made.challenge,

@@ -152,6 +152,14 @@ class Rules:
             "times that derived value of the run's netlist, as the tick before left it"
         },
     )
+    tau_scale: str | None = field(
+        default=None,
+        metadata={
+            "why": "`cell-derived-NAME`: a cell's time constant is its class's, times that derived value of the run's "
+            "netlist, as the tick before left it",
+            "source": OURS,
+        },
+    )
 
     def __post_init__(self) -> None:
         for rule in fields(self):
@@ -293,6 +301,9 @@ def _check(rule: Field[Any], value: object) -> None:
         if not (low < value if meta["above"] else low <= value) or not value <= high:
             allowed = f"{'above ' if meta['above'] else ''}{low:g} to {high:g}"
             raise RulesError("out of bounds", where=where, given=value, allowed=allowed)
+    elif rule.name == "tau_scale":
+        if value is not None and not _DERIVED.fullmatch(str(value)):
+            raise RulesError("not a derived value of cells", where=where, given=value, allowed="cell-derived-NAME")
     elif value not in (None, "records") and not callable(value) and not _DERIVED.fullmatch(str(value)):
         allowed = "a function of four arrays, records, cell-derived-NAME, or None"
         raise RulesError("not a function", where=where, given=value, allowed=allowed)

@@ -101,8 +101,8 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
     _check(recorded, where)
     if not recorded.get("scenario"):
         raise DataError("holds no scenario text", where=where, hint="only runs of scenario files can be made again")
-    rules = dict(recorded["rules"])
-    if rules.pop("effective", None) is not None:
+    rules = {name: value for name, value in recorded["rules"].items() if value is not None}
+    if isinstance(rules.get("effective"), dict):
         raise DataError("was run with a formula of its user's own", where=where, hint="run it again from Python")
     if adapter := recorded.get("adapter"):
         hint = f"run the scenario again with malsim run --memory {adapter}"

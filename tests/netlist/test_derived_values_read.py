@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,8 @@ import pytest
 import malsim as ms
 from malsim import api
 from malsim.errors import RulesError, ScenarioError
-from malsim.memory import Rules
+from malsim.memory import Rules, tick
+from malsim.scenario import rerun
 
 if TYPE_CHECKING:
     from malsim.sim.run import Run
@@ -79,6 +81,39 @@ def test_the_law_takes_the_derived_value_of_the_tick_before() -> None:
     assert sum(explained.terms["value"]) == pytest.approx(0.2, abs=0.01)
 
 
+def test_time_constants_take_the_derived_value_of_the_tick_before(tmp_path: Path) -> None:
+    """currency = floor + (c0 − floor) · exp(−Δt / (τ · scale)), where the scale is a half from the sixth day on."""
+    (tmp_path / "it.toml").write_text(RANKED)
+    scenario = api.read(tmp_path / "it.toml").replace(rules={"tau_scale": "cell-derived-half"})
+    run = ms.run(scenario)
+    born = run.memory.cells.select("rep", pl.col("handle").alias("cell"), "touched", "stability")
+    last = run.cells.filter((pl.col("t") == 30) & (pl.col("status") == "active") & ~pl.col("pinned")).join(
+        born, on=["rep", "cell"]
+    )
+    age, tau = 30 - last["touched"].to_numpy(), scenario.rules.tau()[last["stability"].to_physical().to_numpy()]
+    scale = np.where(age - 1 > 5, 0.5, 1.0)
+    floor = scenario.rules.currency_floor
+    np.testing.assert_allclose(last["currency"], floor + (1 - floor) * np.exp(-age / (tau * scale)), atol=1e-12)
+    assert set(scale) == {0.5, 1.0}
+    assert ms.fork(run, day=12).cells.equals(run.cells)
+    with pytest.raises(RulesError, match="in a run only"):
+        tick(run.memory, 31.0, scenario.rules)
+    with pytest.raises(ScenarioError, match="no signal owns this"):
+        scenario.replace(rules={"tau_scale": "cell-derived-nobodys"})
+
+
+def test_a_run_with_derived_values_and_signals_can_be_made_again(tmp_path: Path) -> None:
+    """The manifest has what runs beside the scenario's own text."""
+    for name, rules in (("text", ""), ("rules", '[rules]\neffective = "cell-derived-half"\n')):
+        path = tmp_path / f"{name}.toml"
+        ephemeral = RANKED.replace('name = "tide"', 'name = "tide"\nclass = "ephemeral"')
+        path.write_text(ephemeral + rules + '[netlist]\nsignals = ["time-to-stale"]\ntext = "addf triage-rank tick"\n')
+        run = ms.run(path)
+        assert "surfaced" in set(run.events["kind"])
+        again = ms.run(rerun.again(json.loads(json.dumps(run.manifest)), where=str(path)))
+        assert again.manifest["sha256"] == run.manifest["sha256"]
+
+
 def test_the_push_is_ordered_by_a_derived_value(tmp_path: Path) -> None:
     """The one line that a reader is shown is the oldest cell about its fact."""
     (tmp_path / "it.toml").write_text(RANKED + 'rank_by = "cell-derived-late"\n')
@@ -119,3 +154,5 @@ def test_a_rule_names_a_derived_value_of_cells() -> None:
     assert Rules(effective="cell-derived-trust").effective == "cell-derived-trust"
     with pytest.raises(RulesError, match="not a function"):
         Rules(effective="writer-derived-trust")
+    with pytest.raises(RulesError, match="not a derived value"):
+        Rules(tau_scale="2")

@@ -120,11 +120,14 @@ class Graph:
         return state.grown(said.memory, *new), verdicts_of(said)
 
     def tick(self, state: GraphState, now: float) -> GraphState:
-        """One step of the law; where a derived value is the rule, the published law's times that."""
+        """One step of the law; where derived values are rules, the published effective and time constants times those."""
         rules, named = self.rules, self.rules.effective
         if isinstance(named, str):
             rules = rules.replace(effective=scaled(state.of_cells(named), rules))
-        return replace(state, memory=tick(state.memory, now, rules))
+        stretch = state.of_cells(rules.tau_scale) if rules.tau_scale else None
+        if rules.tau_scale and stretch is None:  # nothing is derived before the first scan
+            stretch = np.ones(state.memory.height)
+        return replace(state, memory=tick(state.memory, now, rules, tau_scale=stretch))
 
     def read(self, state: GraphState, rep: Ints, object_: Ints, opened: Ints, now: float) -> GraphState:  # noqa: ARG002
         """Expand what was opened; a question alone changes nothing."""

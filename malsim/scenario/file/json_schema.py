@@ -13,15 +13,19 @@ from malsim.scenario.file.schema_from_fields import declare
 
 __all__ = ["scenario_schema"]
 
+DERIVED = ("effective", "tau_scale")  # rules that name a derived value
+
 
 def scenario_schema() -> dict[str, Any]:
     """The published schema, ready for JSON; editors complete from it."""
     schema, checks = (_data(name) for name in ("scenario.schema.json", "check.schema.json"))
     schema["properties"] |= checks
     duration = schema["$defs"]["duration"]["pattern"]
-    rules = {rule.name: _property(rule, duration) for rule in dataclasses.fields(Rules) if rule.name != "effective"}
+    rules = {rule.name: _property(rule, duration) for rule in dataclasses.fields(Rules) if rule.name not in DERIVED}
     said = "believe what records does, or the published law's times a derived value; default the published law's"
     rules["effective"] = {"type": "string", "pattern": "^(records|cell-derived-[a-z0-9-]+)$", "description": said}
+    said = "time constants of cells are their classes' times this derived value; default their classes'"
+    rules["tau_scale"] = {"type": "string", "pattern": "^cell-derived-[a-z0-9-]+$", "description": said}
     preset = {"enum": ["default", "recall_v5"], "description": "the rules to start from; default default"}
     schema["$defs"]["rules"] = {"type": "object", "additionalProperties": False, "properties": {"preset": preset, **rules}}
     declare(schema["$defs"])

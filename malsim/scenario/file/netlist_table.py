@@ -22,7 +22,7 @@ __all__ = ["wires_of"]
 
 
 def wires_of(table: dict[str, Any], text: str, where: str, *, recorded: str | None = None) -> NetlistConfig | None:
-    """What `[netlist]` says; `recorded` stands for the file it names, where a run is made again."""
+    """What `[netlist]` says; `recorded` stands for all of it, where a run is made again."""
     given, derived = table.get("netlist"), table.get("derive")
     if given is None and derived is None:
         return None
@@ -50,13 +50,13 @@ def wires_of(table: dict[str, Any], text: str, where: str, *, recorded: str | No
 
 
 def _document(given: dict[str, Any], text: str, where: str, recorded: str | None) -> Document:
+    if recorded is not None:  # with the standing signals and derived values beside it
+        return parse(recorded, file=str(Path(where).parent / given["file"]) if "file" in given else where)
     if "text" in given:
         return parse("\n" * _lines_before(given["text"], text) + given["text"], file=where)
     if "file" not in given:
         return parse("", file=where)
     folder = Path(where).parent
-    if recorded is not None:
-        return parse(recorded, file=str(folder / given["file"]))
     at = f"{where}:{line_of(lines_of(text), ('netlist', 'file'))}: netlist.file"
     return read(inside(folder, given["file"], where=at, what="a netlist"))
 

@@ -144,6 +144,7 @@ class Scenario:
         owned = [name.replace("-", "-derived-", 1) for name in (self.netlist.net.derived if self.netlist else ())]
         effective = self.rules.effective
         named = (("rules.effective", effective if effective != "records" else ""),
+                 ("rules.tau_scale", self.rules.tau_scale or ""),
                  ("reader.rank_by", self.reader.rank_by if self.reader else ""))  # fmt: skip
         for where, name in named:
             if isinstance(name, str) and name and name not in owned:
