@@ -22,9 +22,9 @@ def rules() -> str:
 
     rows = []
     for rule in dataclasses.fields(Rules):
-        if rule.name == "effective":
-            continue
         meta = rule.metadata
+        if not {"unit", "choices"} & meta.keys():  # a derived value, which the page on signals tells of
+            continue
         rows.append((f"`{rule.name}`", rule.default, meta.get("unit", "word"), _bounds(meta), meta["why"], meta["source"]))
     text = (
         "Set one with `--set rules.NAME=VALUE`, many with `--rules FILE` or a `[rules]` table in a "
