@@ -54,7 +54,7 @@ def test_issues_of_programs_stand_beside_others() -> None:
 
 
 def test_a_tick_says_what_moved_farthest_and_what_signals_ask(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tick", store, "--now", "2026-04-01", "--signals", "time-to-stale,provenance-diversity"]) == 0
+    assert main(["tick", store, "--now", "2026-04-01", "--signals", "time-to-stale,compaction-pressure"]) == 0
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == "day 86: 16 cells, 9 moved, obs_51c0 farthest, by -0.485"
     assert rest[0].startswith("time-to-stale               surfaced  fires on 5 of 16 cells: obs_")

@@ -61,10 +61,10 @@ class GraphState:
         rep_, object_, value_ = (column.grown(new.astype(np.int32)) for column, new in news)
         return replace(self, memory=memory, rep=rep_, object=object_, value=value_)
 
-    def of_cells(self, name: str) -> Array | None:
-        """A derived value of every cell, NaN where it was admitted since; None where nothing derives it."""
-        held = self.derived.get(name.replace("-derived-", "-", 1))
-        return None if held is None else np.append(held, np.full(self.memory.height - len(held), np.nan))
+    def of_cells(self, name: str) -> Array:
+        """A derived value of every cell, NaN where it was admitted since."""
+        held = self.derived.get(name.replace("-derived-", "-", 1), np.zeros(0))
+        return np.append(held, np.full(self.memory.height - len(held), np.nan))
 
     def taking(self, memory: Memory) -> GraphState:
         """With another memory; what new cells are about is read off their words."""
@@ -125,8 +125,6 @@ class Graph:
         if isinstance(named, str):
             rules = rules.replace(effective=scaled(state.of_cells(named), rules))
         stretch = state.of_cells(rules.tau_scale) if rules.tau_scale else None
-        if rules.tau_scale and stretch is None:  # nothing is derived before the first scan
-            stretch = np.ones(state.memory.height)
         return replace(state, memory=tick(state.memory, now, rules, tau_scale=stretch))
 
     def read(self, state: GraphState, rep: Ints, object_: Ints, opened: Ints, now: float) -> GraphState:  # noqa: ARG002
@@ -233,7 +231,7 @@ class GraphView(View):
         """A column of the cells that holds numbers; `grounded`: whose writer has enough outcomes; or a derived value."""
         if name.startswith("cell-derived-"):
             derived = self._state.of_cells(name)
-            return derived if derived is None or rows is None else derived[rows]
+            return derived if rows is None else derived[rows]
         if name == "grounded":
             outcomes = self._memory.table("writers").column("claims")
             grounded: Bools = outcomes[self._memory.column("author")] >= self._state.rules.calibration_history
