@@ -144,22 +144,14 @@ class Rules:
     records_origin: RecordsOrigin = _choice("apart", RecordsOrigin, "under it: claims of one value and origin are one claim")
     records_lineage: RecordsLineage = _choice("apart", RecordsLineage, "under it: writers of one lineage are one writer")
     records_echo: float = _number(1.0, "1", 0, 1, "under it: the weight of a claim whose first claimant took it back")
-    effective: Formula | str | None = field(
-        default=None,
-        metadata={
-            "why": "a formula of your own, (stated, calibration, support, challenge) -> effective, "
-            "or `records`: what that law believes of the claims of a run; or `cell-derived-NAME`: the published law's, "
-            "times that derived value of the run's netlist, as the tick before left it"
-        },
-    )
-    tau_scale: str | None = field(
-        default=None,
-        metadata={
-            "why": "`cell-derived-NAME`: a cell's time constant is its class's, times that derived value of the run's "
-            "netlist, as the tick before left it",
-            "source": OURS,
-        },
-    )
+    effective: Formula | str | None = field(default=None, metadata={
+        "why": "a formula of your own, (stated, calibration, support, challenge) -> effective, or `records`: what that law "
+        "believes of the claims of a run; or `cell-derived-NAME`: the published law's, times that derived value of the "
+        "run's netlist, as the tick before left it"
+    })  # fmt: skip
+    tau_scale: str | None = field(default=None, metadata={
+        "why": "`cell-derived-NAME`: a cell's time constant is its class's, times that value", "source": OURS,
+    })  # fmt: skip
 
     def __post_init__(self) -> None:
         for rule in fields(self):
@@ -301,9 +293,8 @@ def _check(rule: Field[Any], value: object) -> None:
         if not (low < value if meta["above"] else low <= value) or not value <= high:
             allowed = f"{'above ' if meta['above'] else ''}{low:g} to {high:g}"
             raise RulesError("out of bounds", where=where, given=value, allowed=allowed)
-    elif rule.name == "tau_scale":
-        if value is not None and not _DERIVED.fullmatch(str(value)):
-            raise RulesError("not a derived value of cells", where=where, given=value, allowed="cell-derived-NAME")
+    elif rule.name == "tau_scale" and value is not None and not _DERIVED.fullmatch(str(value)):
+        raise RulesError("not a derived value of cells", where=where, given=value, allowed="cell-derived-NAME")
     elif value not in (None, "records") and not callable(value) and not _DERIVED.fullmatch(str(value)):
         allowed = "a function of four arrays, records, cell-derived-NAME, or None"
         raise RulesError("not a function", where=where, given=value, allowed=allowed)
