@@ -63,22 +63,21 @@ def bring_into(
     names its own handles (Recall), all is held at once. Raises as `bring` and `write`.
     """
     options, rules = options or Options(), rules or Rules()
-    with reading(path, form=form, options=options, part=part) as parts:
-        first = next(parts)
+    with reading(path, form=form, options=options, part=part) as told:
+        first = next(told)
+        parts = chain([first], told)
         if not store.exists() and "handle" not in first.cells.columns:
             with new_store(store) as file:
-                return _in_parts(parts, first, file, options, rules)
-        came = built(Records.joined(chain([first], parts)), options=options, rules=rules)
+                return _in_parts(parts, file, options, rules)
+        came = built(Records.joined(parts), options=options, rules=rules)
     write(came, store)
     sizes = came.memory.height, came.memory.edges.height, came.memory.writers.height
     return StoredImport(**dict(zip(("cells", "edges", "writers"), sizes, strict=True)), start=came.start, report=came.report)
 
 
-def _in_parts(parts: Iterator[Records], first: Records, store: Store, options: Options, rules: Rules) -> StoredImport:
+def _in_parts(parts: Iterator[Records], store: Store, options: Options, rules: Rules) -> StoredImport:
     folder = store.path.parent
     with closing(GatheredRows(folder, options, rules)) as kept:
-        kept.take(first)
-        del first
         for part in parts:
             kept.take(part)
         kept.settle()
