@@ -220,7 +220,7 @@ def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> Step:
         worth = worth * memory.is_active
     support, challenge = memory.wiring.masses(worth)
     stated = memory.column("stated")
-    by_cell = memory.column("calibration") if rules.recompute == "admit" else factor[memory.column("author")]
+    by_cell = memory.column("calibration") if rules.recompute == "admit" else factor.take(memory.column("author"))
     if rules.effective is not None:
         fresh = _own_formula(rules.effective, stated, by_cell, support, challenge)
     else:
@@ -267,7 +267,7 @@ def updated(
     """The memory with this step's scores, and with currency and salience as of now; a pinned cell does not age."""
     touched, read = memory.column("touched"), memory.column("read")
     seen, seed = np.where(np.isnan(read), touched, read), memory.column("salience_seed")
-    tau = rules.tau()[memory.column("stability")]
+    tau = rules.tau().take(memory.column("stability"))
     if tau_scale is not None:
         tau = tau * np.where(tau_scale > 0.0, tau_scale, 1.0)
     elif rules.tau_scale is not None:
@@ -280,7 +280,7 @@ def updated(
         "salience": currency(seed, now - seen, rules.salience_tau, floor=rules.salience_floor),
     }
     if rules.recompute != "admit":
-        scores["calibration"] = record.calibration[memory.column("author")]
+        scores["calibration"] = record.calibration.take(memory.column("author"))
     if memory.column("pinned").any():
         fixed = np.flatnonzero(memory.column("pinned"))
         scores["salience"][fixed] = memory.column("salience")[fixed]

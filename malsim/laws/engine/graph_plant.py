@@ -272,11 +272,11 @@ class GraphView(View):
         memory = self._memory
         return marked(
             self._state.rules,
-            stated=memory.column("stated")[rows],
-            effective=self.belief[rows],
+            stated=memory.values("stated", rows),
+            effective=self.belief.take(rows),
             superseded=~self.active[rows],  # what is listed and not active is that
             contradicted=self._contradicted[rows],
-            overdue=memory.column("reverify")[rows] < now,  # NaN, for none, is never past
+            overdue=memory.values("reverify", rows) < now,  # NaN, for none, is never past
             currency=memory.values("currency", rows),
             requires_review=memory.values("requires_review", rows),
         )

@@ -101,7 +101,7 @@ class Memory:
 
     def values(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
         """Some rows of a column of the cells."""
-        return self.column(name)[rows]
+        return self.column(name).take(rows)
 
     @cached_property
     def wiring(self) -> Wiring:

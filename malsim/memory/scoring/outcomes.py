@@ -61,9 +61,9 @@ def contradicted(memory: Memory, evidence_from: str, effective: Array | None = N
     accuser, accused = accusations(memory, evidence_from)
     wrong = replaced(memory, evidence_from)
     if effective is not None:
-        stands = effective[accuser] > effective[accused]
+        stands = effective.take(accuser) > effective.take(accused)
         accuser, accused = accuser[stands], accused[stands]
-    wrong[accused[memory.is_active[accuser]] if memory.gone.size else accused] = True
+    wrong[accused[memory.is_active.take(accuser)] if memory.gone.size else accused] = True
     return wrong
 
 

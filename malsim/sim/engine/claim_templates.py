@@ -124,7 +124,8 @@ class ClaimTemplates:
     def claims(self, drafts: ClaimBatch, memory: Memory) -> Validated:
         """Checked claims of drafts that stand in the order of the gate; row n is draft n."""
         fact, statement = self._placed(drafts)
-        texts, new = cache(partial(self._texts, drafts, statement)), self._are_new(drafts, memory)
+        body, new = self._bodies(drafts), self._are_new(drafts, memory)
+        texts = cache(partial(self._texts, drafts, statement, body))
         numbers = {
             **{name: held.repeat(len(drafts)) for name, held in self._of_all.items()},
             **{name: held[fact] for name, held in self._of_facts.items()},
@@ -139,7 +140,7 @@ class ClaimTemplates:
         }
         told = LazyRows(len(drafts), partial(self._told, drafts, fact, statement, texts), numbers, _UNNAMED)
         made = Validated(told, self._linked(drafts, memory), checks.NO_ISSUES, NO_NOTES, new)
-        return made if self._passes(drafts, texts()["body"]) else _looked_through(made, self.rules)
+        return made if self._passes(drafts, body) else _looked_through(made, self.rules)
 
     def _passes(self, drafts: ClaimBatch, body: pl.Series) -> bool:
         """Whether the gate surely has nothing against any claim, neither a word nor what each has of its own."""
@@ -180,15 +181,19 @@ class ClaimTemplates:
         np.maximum.at(count, writer, turn)
         return rise and self._alone and self._sound
 
-    def _texts(self, drafts: ClaimBatch, statement: Ints) -> dict[str, pl.Series]:
-        """What makes a claim another than those that stand."""
+    def _bodies(self, drafts: ClaimBatch) -> pl.Series:
+        """The body of each claim."""
         names = self._names[drafts.who].tolist()
-        body = [f"{name} #{turn}" for name, turn in zip(names, drafts.turn.tolist(), strict=True)]
+        bodies = [f"{name} #{turn}" for name, turn in zip(names, drafts.turn.tolist(), strict=True)]
+        return pl.Series("body", bodies, dtype=pl.String)
+
+    def _texts(self, drafts: ClaimBatch, statement: Ints, body: pl.Series) -> dict[str, pl.Series]:
+        """What makes a claim another than those that stand."""
         return {
             "rep": pl.Series((drafts.rep + self.first).astype(np.int32)),
             "kind": self._forms["kind"][places(drafts.form)],
             "folded": self._statements["folded"][places(statement)],
-            "body": pl.Series(body, dtype=pl.String),
+            "body": body,
         }
 
     def _told(self, drafts: ClaimBatch, fact: Ints, statement: Ints, texts: Texts) -> pl.DataFrame:
