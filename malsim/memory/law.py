@@ -162,9 +162,11 @@ def records(memory: Memory, effective: Array, rules: Rules) -> WriterRecords:
     claims = np.bincount(author, minlength=writers)
     wrong = WRONG[rules.wrong_when](memory, effective, rules)
     stated = memory.column("stated")
-    counts = in_record(memory, rules)
-    penalties, out = known(CALIBRATIONS[rules.calibration](stated, wrong)), np.isnan(stated) | ~counts
-    total = np.bincount(author, weights=penalties * counts, minlength=writers).astype(np.float64)
+    penalties, out = known(CALIBRATIONS[rules.calibration](stated, wrong)), np.isnan(stated)
+    if rules.evidence_from == "external":
+        counts = in_record(memory, rules)
+        penalties, out = penalties * counts, out | ~counts
+    total = np.bincount(author, weights=penalties, minlength=writers).astype(np.float64)
     count = np.bincount(author[wrong], minlength=writers)
     outcomes = claims - np.bincount(author[out], minlength=writers)
     return WriterRecords(claims, count, factors(outcomes, total, rules))
@@ -267,7 +269,7 @@ def updated(
     """The memory with this step's scores, and with currency and salience as of now; a pinned cell does not age."""
     touched, read = memory.column("touched"), memory.column("read")
     seen, seed = np.where(np.isnan(read), touched, read), memory.column("salience_seed")
-    tau = rules.tau().take(memory.column("stability"))
+    tau = rules.tau.take(memory.column("stability"))
     if tau_scale is not None:
         tau = tau * np.where(tau_scale > 0.0, tau_scale, 1.0)
     elif rules.tau_scale is not None:

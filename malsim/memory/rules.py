@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -31,10 +32,8 @@ OURS = "malsim: the design's promise, kept"
 
 
 def _number(default: float, unit: str, low: float, high: float, why: str, source: str = OURS, *, above: bool = False) -> Any:
-    return field(
-        default=default,
-        metadata={"unit": unit, "low": low, "high": high, "above": above, "why": why, "source": source},
-    )
+    metadata = {"unit": unit, "low": low, "high": high, "above": above, "why": why, "source": source}
+    return field(default=default, metadata=metadata)
 
 
 def _choice(default: str, choices: object, why: str, source: str = OURS) -> Any:
@@ -260,6 +259,7 @@ class Rules:
         """
         return schema.WEIGHTS | {"supports": self.weight_supports, "contradicts": -self.weight_contradicts}
 
+    @cached_property
     def tau(self) -> NDArray[np.float64]:
         """Time constants in days, in the order of `schema.STABILITY`."""
         return np.array([self.tau_stable, self.tau_volatile, self.tau_ephemeral])

@@ -90,7 +90,7 @@ def test_time_constants_take_the_derived_value_of_the_tick_before(tmp_path: Path
     last = run.cells.filter((pl.col("t") == 30) & (pl.col("status") == "active") & ~pl.col("pinned")).join(
         born, on=["rep", "cell"]
     )
-    age, tau = 30 - last["touched"].to_numpy(), scenario.rules.tau()[last["stability"].to_physical().to_numpy()]
+    age, tau = 30 - last["touched"].to_numpy(), scenario.rules.tau[last["stability"].to_physical().to_numpy()]
     scale = np.where(age - 1 > 5, 0.5, 1.0)
     floor = scenario.rules.currency_floor
     np.testing.assert_allclose(last["currency"], floor + (1 - floor) * np.exp(-age / (tau * scale)), atol=1e-12)

@@ -89,7 +89,7 @@ def _last_instant(cells: pl.DataFrame, rules: Rules) -> float:
 def _instants(cells: pl.DataFrame, rules: Rules) -> NDArray[np.float64]:
     """The day on which each cell's currency was what it is recorded as."""
     share = (cells["currency"].to_numpy() - rules.currency_floor) / (cells["c0"].to_numpy() - rules.currency_floor)
-    tau = rules.tau()[cells["stability"].to_physical().to_numpy()]
+    tau = rules.tau[cells["stability"].to_physical().to_numpy()]
     with np.errstate(divide="ignore", invalid="ignore"):
         told: NDArray[np.float64] = cells["touched"].to_numpy() - tau * np.log(share)
     return told

@@ -103,7 +103,7 @@ def _heard(state: GraphState, rows: Ints, rules: Rules) -> tuple[Ints, dict[str,
     dropped = copy | (echo & (rules.records_echo == 0.0))
     kept = np.flatnonzero(~dropped | (memory.column("verification")[rows] == EXTERNAL))
     kept = kept[latest(said[0][kept], said[1][kept], said[3][kept])]
-    tau = rules.tau()[memory.column("stability")[rows[kept]]] if rules.records_tau == "class" else 0.0
+    tau = rules.tau[memory.column("stability")[rows[kept]]] if rules.records_tau == "class" else 0.0
     weight = np.where(echo[kept], rules.records_echo, 1.0)
     return rows[kept], {"tau": tau, "weight": weight, "lineage": rules.records_lineage}
 

@@ -100,7 +100,8 @@ def accusations(edges: Table, known: int) -> tuple[NDArray[np.int64], NDArray[np
 def wire(edges: Table, author: NDArray[np.int64]) -> Wiring:
     """The wiring of edges over cells by these authors; edges into one row keep their order."""
     source, target, weight = edges.column("source"), edges.column("target"), edges.column("weight")
-    accuser, accused = accusations(edges, 0)
+    contradicts = edges.column("relation") == _CONTRADICTS
+    accuser, accused = source[contradicts], target[contradicts]
     others = author[accuser] != author[accused]
     order = np.argsort(target, kind="stable")  # sums read and write memory in its order
     order = order[weight[order] != 0.0]

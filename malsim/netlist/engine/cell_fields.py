@@ -53,7 +53,7 @@ def _since(rows: Rows, column: str) -> Array:
 
 
 def _tau(rows: Rows) -> Array:
-    made: Array = rows.rules.tau()[rows.memory.column("stability")]
+    made: Array = rows.rules.tau[rows.memory.column("stability")]
     return made
 
 
