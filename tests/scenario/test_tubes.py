@@ -184,7 +184,7 @@ def test_what_cannot_be_compared_is_an_error_not_a_pass() -> None:
     nan = then.with_columns(effective=pl.lit(float("nan")))
     cases: list[tuple[pl.DataFrame, pl.DataFrame, dict[str, Tube], str]] = [
         (then.clear(), then, {}, "the baseline is empty"),
-        (then, then, {"efective": Tube()}, "did you mean 'effective'"),
+        (then, then, {"efective": Tube()}, "did you mean effective"),
         (then.with_columns(novelty=pl.lit(1)), then, {}, "run's frame cells has no column novelty"),
         (then, nan, {}, "holds NaN"),
         (nan, then, {}, "holds NaN"),

@@ -164,7 +164,7 @@ def program_text(kind: str, place: int, cell: str, reader: Reader) -> str:
 
     >>> from malsim.sim.settings.reader import Reader
     >>> program_text("watch", 0, "obs_9c1f", Reader())
-    'addf watch tick [keys: obs_9c1f] [level: 0.6] [as: reader-op-1]'
+    'addf watch tick [keys: obs_9c1f] [below: 0.6] [as: reader-op-1]'
     """
     pin, setting = READER_OPS[kind].level
     return f"addf {kind} tick [keys: {cell}] [{pin}: {getattr(reader, setting):g}] [as: {op_name(place)}]"
