@@ -71,8 +71,8 @@ def bring_into(
                 return _in_parts(parts, file, options, rules)
         came = built(Records.joined(parts), options=options, rules=rules)
     write(came, store)
-    sizes = came.memory.height, came.memory.edges.height, came.memory.writers.height
-    return StoredImport(**dict(zip(("cells", "edges", "writers"), sizes, strict=True)), start=came.start, report=came.report)
+    cells, edges, writers = (came.memory.table(name).height for name in ("cells", "edges", "writers"))
+    return StoredImport(cells=cells, edges=edges, writers=writers, start=came.start, report=came.report)
 
 
 def _in_parts(parts: Iterator[Records], store: Store, options: Options, rules: Rules) -> StoredImport:
