@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory.gate.edit import set_flag
-from malsim.netlist.engine.sources import NONE
+from malsim.memory.schema import NONE
 from malsim.netlist.language.address import Path, Pin, Row
 from malsim.netlist.language.lexicon import ACTUATORS, FLAGS, OPPOSED
 from malsim.netlist.wiring.net import derived_name

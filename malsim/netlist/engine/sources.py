@@ -9,6 +9,7 @@ import polars as pl
 
 from malsim.errors import AddressError
 from malsim.memory import schema
+from malsim.memory.schema import NONE
 from malsim.netlist.engine.reduce import reduced, series
 from malsim.netlist.graph.short_handles import rows_named
 from malsim.netlist.language.address import Path, Reduced, Row, column_of
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     Series = tuple[Array, Ints]
 
 __all__ = ["Finder", "column", "many", "reader", "reader_of"]
-
-NONE = -1
 
 
 class Finder:

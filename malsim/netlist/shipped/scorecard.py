@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from scipy.stats import chi2
 
+from malsim.intervals import poisson
 from malsim.netlist.engine import Engine
 from malsim.netlist.engine.rows import Rows
 from malsim.netlist.language.parse import parse
@@ -103,9 +103,8 @@ def _run_length(ticks: int, alarms: int) -> dict[str, float | None]:
     >>> _run_length(800, 0)["arl0_high"], round(_run_length(800, 10)["arl0"])
     (None, 80)
     """
-    most, least = chi2.ppf(0.975, 2 * alarms + 2) / 2, chi2.ppf(0.025, 2 * alarms) / 2 if alarms else 0.0
-    high = float(ticks / least) if alarms else None
-    return {"arl0": ticks / max(alarms, 1), "arl0_low": float(ticks / most), "arl0_high": high}
+    least, most = poisson(alarms)
+    return {"arl0": ticks / max(alarms, 1), "arl0_low": ticks / most, "arl0_high": ticks / least if alarms else None}
 
 
 def _onsets(streams: Sequence[Events], names: list[str], days: int) -> dict[str, int]:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import UsageError
+from malsim.memory.schema import NONE
 from malsim.netlist.language.statements import Schedule
 from malsim.netlist.shipped.catalogue import catalogue, of_block, signal_named
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["MOST_LINES", "SurfacedLines", "lines_of_readings", "surfaced_names", "surfaced_of", "surfaced_on"]
 
 MOST_LINES = 5
-NONE = -1
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,7 @@ class SurfacedLines:
 
     def of(self, rep: int) -> list[str]:
         """One replication's lines, and how many more signals fire."""
-        more = int(self.more[rep])
-        return [*self.text.filter(pl.Series(self.rep == rep)).to_list(), *[f"and {more} more"] * bool(more)]
+        return _ended(self.text.filter(pl.Series(self.rep == rep)).to_list(), int(self.more[rep]))
 
     def name(self, row: Ints) -> NDArray[np.bool_]:
         """Which cells of a table of rows, one line a replication, are named by that replication's lines."""
@@ -170,4 +169,9 @@ def lines_of_readings(found: Iterable[SignalReading]) -> list[str]:
     for one in firing[:MOST_LINES]:
         label, value = one.highest[0]
         lines.append(_said(one.signal, None if one.domain == "run" else label, value, one.firing - 1))
-    return lines + [f"and {len(firing) - MOST_LINES} more"] * (len(firing) > MOST_LINES)
+    return _ended(lines, len(firing) - len(lines))
+
+
+def _ended(lines: list[str], more: int) -> list[str]:
+    """The lines, and how many signals more fire, if any."""
+    return [*lines, f"and {more} more"] if more else lines
