@@ -30,15 +30,7 @@ threshold = Param(5.0, "1", "sum that alarms, in sigma", low=0.0)
 
 
 def function(
-    in_: Array,
-    reset: Array,
-    high: Array,
-    low: Array,
-    *,
-    target: Array,
-    sigma: Array,
-    slack: Array,
-    threshold: Array,
+    in_: Array, reset: Array, high: Array, low: Array, *, target: Array, sigma: Array, slack: Array, threshold: Array
 ) -> dict[str, Array]:
     z = (in_ - target) / sigma
     up = np.maximum(np.where(reset, 0.0, high) + z - slack, 0.0)

@@ -27,15 +27,7 @@ tick = Tick("ms")
 
 
 def function(
-    in_: Array,
-    time_left: Array,
-    before: Array,
-    primed: Array,
-    *,
-    rising: Array,
-    falling: Array,
-    width: Array,
-    tick: float,
+    in_: Array, time_left: Array, before: Array, primed: Array, *, rising: Array, falling: Array, width: Array, tick: float
 ) -> dict[str, Array]:
     edge = primed & ((in_ & ~before & rising) | (before & ~in_ & falling))
     left = np.where(edge, width, np.maximum(time_left - tick, 0.0))

@@ -55,11 +55,7 @@ def function(
         slip = SLIP * push
         there = np.where(move <= above + slip, np.minimum(there, max_), there)
         there = np.where(move >= below - slip, np.maximum(there, min_), there)
-    return {
-        "out": np.where(load, aim, there),
-        "velocity": np.where(load, 0.0, move / tick),
-        "goal": aim,
-    }
+    return {"out": np.where(load, aim, there), "velocity": np.where(load, 0.0, move / tick), "goal": aim}
 
 
 def _largest(gap: Array, push: Array) -> Array:

@@ -48,9 +48,4 @@ def function(
         wrapped = np.where(above, min_, np.where(below, max_, now))
         clamped = np.where(above, max_, np.where(below, min_, now))
         now = np.where(wrap, wrapped, np.where(clamp, clamped, now))
-    return {
-        "count": now,
-        "up_before": countup,
-        "down_before": countdown,
-        "primed": primed | True,
-    }
+    return {"count": now, "up_before": countup, "down_before": countdown, "primed": primed | True}

@@ -9,7 +9,7 @@ import polars as pl
 
 from malsim.errors import AddressError
 from malsim.memory.graph.handles import beginning_so
-from malsim.netlist.graph.versions import at_version
+from malsim.netlist.graph.handle_lookup import at_version
 from malsim.netlist.language.address import Call, Name, Path, Pin, Reduced, Row, address, column_of
 from malsim.netlist.wiring.net import leaves
 
@@ -43,14 +43,16 @@ class Frames:
     @classmethod
     def of(cls, memory: Memory, *, t: float = 0.0) -> Frames:
         """The frames of one memory as it stands, at time t."""
-        named = memory.cells["handle"]
+        handle = memory.cells["handle"]
         cells = memory.cells.with_columns(
-            pl.lit(t, pl.Float64).alias("t"), named.alias("cell"), named.gather(memory.cells["successor"]).alias("successor")
+            pl.lit(t, pl.Float64).alias("t"),
+            handle.alias("cell"),
+            handle.gather(memory.cells["successor"]).alias("successor"),
         )
         edges = memory.edges.with_columns(
             memory.cells["rep"].gather(memory.edges["source"]).alias("rep"),
-            named.gather(memory.edges["source"]).alias("source"),
-            named.gather(memory.edges["target"]).alias("target"),
+            handle.gather(memory.edges["source"]).alias("source"),
+            handle.gather(memory.edges["target"]).alias("target"),
         )
         return cls(cells, edges, memory.writers.with_columns(pl.lit(t, pl.Float64).alias("t")))
 
@@ -86,16 +88,16 @@ def evaluate(where: Address | str, frames: Frames | Memory, *, at: float | None 
     point = _plain(address(where) if isinstance(where, str) else where)
     frames = frames if isinstance(frames, Frames) else Frames.of(frames)
     if isinstance(point, Path):
-        found = _path(point, frames)
-        if not point.hops or not any(hop.every for hop in point.hops):
-            found = _one(found, point)
+        values = _path(point, frames)
+        if not any(hop.every for hop in point.hops):
+            values = _one(values, point)
     elif isinstance(point, Reduced):
-        found = _reduced(point, frames)
+        values = _reduce(point, frames)
     elif isinstance(point, Row):
-        found = _rows(point, frames)
+        values = _rows(point, frames)
     else:
-        found = _signal(point, frames)
-    return found if at is None else found.filter(pl.col("t") == pl.col("t").filter(pl.col("t") <= at).max())
+        values = _signal(point, frames)
+    return values if at is None else values.filter(pl.col("t") == pl.col("t").filter(pl.col("t") <= at).max())
 
 
 def _plain(point: Address) -> Plain:
@@ -120,7 +122,7 @@ def cells_read(where: Address | str, frames: Frames) -> pl.DataFrame:
     point = address(where) if isinstance(where, str) else where
     inner = point.inner if isinstance(point, Reduced) else point
     if isinstance(inner, Path):
-        return _reached(inner, frames)
+        return _cells_at(inner, frames)
     cells = (_active(frames.cells) if isinstance(point, Reduced) else frames.cells).select(*_INSTANT, "cell")
     if not isinstance(inner, Row) or inner.domain != "cell":
         return cells.clear()
@@ -129,18 +131,17 @@ def cells_read(where: Address | str, frames: Frames) -> pl.DataFrame:
 
 def _path(point: Path, frames: Frames) -> pl.DataFrame:
     """Every cell the path reaches: t, rep, row (its handle), value."""
-    reached = _reached(point, frames)
+    cells = _cells_at(point, frames)
     column = column_of(point.fields, frames.cells.columns, point) if point.fields else "cell"
     values = frames.cells.select(*_INSTANT, "cell", pl.col(column).alias("value"))
-    found = values.join(reached, on=[*_INSTANT, "cell"], how="semi")
-    return found.rename({"cell": "row"})
+    return values.join(cells, on=[*_INSTANT, "cell"], how="semi").rename({"cell": "row"})
 
 
-def _reached(point: Path, frames: Frames) -> pl.DataFrame:
-    reached = _start(point, frames)
+def _cells_at(point: Path, frames: Frames) -> pl.DataFrame:
+    cells = _start(point, frames)
     for hop in point.hops:
-        reached = _across(reached, hop, frames)
-    return reached
+        cells = _across(cells, hop, frames)
+    return cells
 
 
 def _start(point: Path, frames: Frames) -> pl.DataFrame:
@@ -155,23 +156,23 @@ def _start(point: Path, frames: Frames) -> pl.DataFrame:
     if point.version is None:
         return cells.filter(is_it)
     versions = at_version(handle, point.version, frames.cells, frames.edges)
-    named = pl.DataFrame(
+    own = pl.DataFrame(
         {"rep": list(versions), "cell": list(versions.values())}, schema_overrides={"rep": cells["rep"].dtype}
     )
-    return cells.join(named, on=["rep", "cell"], how="semi")
+    return cells.join(own, on=["rep", "cell"], how="semi")
 
 
-def _across(reached: pl.DataFrame, hop: Hop, frames: Frames) -> pl.DataFrame:
+def _across(cells: pl.DataFrame, hop: Hop, frames: Frames) -> pl.DataFrame:
     """The active cells at the other end of every edge of the hop's relation that was written by then."""
     near, far = ("target", "source") if hop.incoming else ("source", "target")
-    replicated = ["rep"] if "rep" in frames.edges.columns else []
+    rep = ["rep"] if "rep" in frames.edges.columns else []
     edges = frames.edges.select(
-        pl.col(near).alias("cell"), pl.col(far).alias("other"), "relation", pl.col("t").alias("written"), *replicated
+        pl.col(near).alias("cell"), pl.col(far).alias("other"), "relation", pl.col("t").alias("written"), *rep
     )
     if hop.relation != "*":
         edges = edges.filter(pl.col("relation").cast(pl.String) == hop.relation)
-    crossed = reached.join(edges, on=["cell", *replicated]).filter(pl.col("written") <= pl.col("t"))
-    ends = crossed.select(*_INSTANT, pl.col("other").alias("cell")).unique()
+    pairs = cells.join(edges, on=["cell", *rep]).filter(pl.col("written") <= pl.col("t"))
+    ends = pairs.select(*_INSTANT, pl.col("other").alias("cell")).unique()
     return _active(frames.cells).select(*_INSTANT, "cell").join(ends, on=[*_INSTANT, "cell"], how="semi")
 
 
@@ -179,14 +180,14 @@ def _active(cells: pl.DataFrame) -> pl.DataFrame:
     return cells.filter(pl.col("status").cast(pl.String) == "active") if "status" in cells.columns else cells
 
 
-def _one(found: pl.DataFrame, point: Path) -> pl.DataFrame:
-    if found.select(pl.struct(_INSTANT).is_duplicated().any()).item():
+def _one(rows: pl.DataFrame, point: Path) -> pl.DataFrame:
+    if rows.select(pl.struct(_INSTANT).is_duplicated().any()).item():
         hint = "write .* after the hop, in a reducer where one value is wanted: mean(…)"
         raise AddressError("more than one cell stands at this address", given=str(point), hint=hint)
-    return found.drop("row")
+    return rows.drop("row")
 
 
-def _reduced(point: Reduced, frames: Frames) -> pl.DataFrame:
+def _reduce(point: Reduced, frames: Frames) -> pl.DataFrame:
     inner = point.inner
     if isinstance(inner, Pin):
         many = _signal(inner, frames)
@@ -204,8 +205,8 @@ def _reduced(point: Reduced, frames: Frames) -> pl.DataFrame:
         "median": number.median(), "distinct": pl.col("value").n_unique(),
     }[point.reducer]  # fmt: skip
     instants = frames.cells.select(_INSTANT).unique(maintain_order=True)
-    found = instants.join(many.group_by(_INSTANT, maintain_order=True).agg(how.alias("value")), on=_INSTANT, how="left")
-    return found.with_columns(pl.col("value").fill_null(0)) if point.reducer in {"count", "sum"} else found
+    values = instants.join(many.group_by(_INSTANT, maintain_order=True).agg(how.alias("value")), on=_INSTANT, how="left")
+    return values.with_columns(pl.col("value").fill_null(0)) if point.reducer in {"count", "sum"} else values
 
 
 def _rows(point: Row, frames: Frames) -> pl.DataFrame:
@@ -213,21 +214,21 @@ def _rows(point: Row, frames: Frames) -> pl.DataFrame:
     if frame is None:
         raise AddressError("these frames hold no rows of this domain", given=str(point), allowed="cell or writer")
     column = column_of(point.fields, frame.columns, point)
-    found = frame.select(*_INSTANT, pl.col(key).alias("row"), pl.col(column).alias("value"))
+    values = frame.select(*_INSTANT, pl.col(key).alias("row"), pl.col(column).alias("value"))
     if not point.name:
-        return found
-    found = found.filter(pl.col("row") == point.name)
-    if found.is_empty():
+        return values
+    values = values.filter(pl.col("row") == point.name)
+    if values.is_empty():
         raise AddressError(f"no such {point.domain}", given=str(point))
-    return found.drop("row")
+    return values.drop("row")
 
 
 def _signal(point: Pin | Name, frames: Frames) -> pl.DataFrame:
     if frames.signals is None:
         raise AddressError("nothing here has signals", given=str(point), hint="run a scenario with a netlist")
-    found = frames.signals.filter(pl.col("signal") == frames.pins.get(str(point), str(point)))
-    if found.is_empty():
-        known = frames.signals["signal"].unique().sort().head(12).to_list()
-        raise AddressError("no such signal", given=str(point), allowed=" ".join(known))
-    found = found.select(*_INSTANT, "row", "value")
-    return found.drop("row") if found["row"].is_null().all() else found
+    values = frames.signals.filter(pl.col("signal") == frames.pins.get(str(point), str(point)))
+    if values.is_empty():
+        names = frames.signals["signal"].unique().sort().head(12).to_list()
+        raise AddressError("no such signal", given=str(point), allowed=" ".join(names))
+    values = values.select(*_INSTANT, "row", "value")
+    return values.drop("row") if values["row"].is_null().all() else values

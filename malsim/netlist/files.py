@@ -10,7 +10,7 @@ from malsim.netlist.language.faults import Fault, NetlistError
 from malsim.netlist.language.lexicon import LIMITS
 from malsim.netlist.language.parse import scan, undeclared_threads
 from malsim.netlist.language.statements import Document, Source
-from malsim.netlist.wiring.blocks import called
+from malsim.netlist.wiring.blocks import added_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,59 +25,59 @@ class _Reader:
     """What has been read so far: each file once, and how much they hold together."""
 
     faults: list[Fault] = field(default_factory=list)
-    seen: dict[Path, str] = field(default_factory=dict)
+    names: dict[Path, str] = field(default_factory=dict)
     size: int = 0
 
-    def statements(self, path: Path, shown: str, asked: Source | None, depth: int = 0) -> Iterator[Statement]:
+    def statements(self, path: Path, name: str, source: Source | None, depth: int = 0) -> Iterator[Statement]:
         """A file's statements, with those of sourced files where their `source` stood."""
-        content = self.content(path, shown, asked)
+        content = self.content(path, name, source)
         if content is None:
             return
-        document, faults = scan(content, file=shown)
+        document, faults = scan(content, file=name)
         self.faults += faults
         for statement in document.statements:
             if isinstance(statement, Source):
-                yield from self.sourced(statement, path, shown, depth + 1)
+                yield from self.included(statement, path, name, depth + 1)
             else:
                 yield statement
 
-    def content(self, path: Path, shown: str, asked: Source | None) -> bytes | None:
+    def content(self, path: Path, name: str, source: Source | None) -> bytes | None:
         """The file's bytes, or none and a fault."""
-        self.seen[path] = shown
+        self.names[path] = name
         try:
             if path.is_file():
                 self.size += path.stat().st_size
                 if self.size <= LIMITS["file_bytes"]:
                     return path.read_bytes()
-                self.refuse(shown, asked, "these files hold too much", allowed=f"{LIMITS['file_bytes']} bytes together")
+                self.refuse(name, source, "these files hold too much", allowed=f"{LIMITS['file_bytes']} bytes together")
             else:
-                self.refuse(shown, asked, "no such file", hint="check the path; it is relative to the file that sources it")
+                self.refuse(name, source, "no such file", hint="check the path; it is relative to the file that sources it")
         except OSError as error:
-            self.refuse(shown, asked, f"this file cannot be read: {error.strerror}")
+            self.refuse(name, source, f"this file cannot be read: {error.strerror}")
         return None
 
-    def sourced(self, asked: Source, parent: Path, parent_shown: str, depth: int) -> Iterator[Statement]:
+    def included(self, source: Source, parent: Path, parent_name: str, depth: int) -> Iterator[Statement]:
         """The statements of a file that another sources, unless it may not."""
-        shown = str(PurePath(parent_shown).parent / asked.path)
+        name = str(PurePath(parent_name).parent / source.path)
         try:
-            path = (parent.parent / asked.path).resolve()
+            path = (parent.parent / source.path).resolve()
         except (OSError, ValueError):
-            self.refuse(shown, asked, "this is no path")
+            self.refuse(name, source, "this is no path")
             return
         if not path.is_relative_to(parent.parent):
-            self.refuse(shown, asked, "a source may not leave the folder of its file", hint=f"move it beside {parent_shown}")
-        elif path in self.seen:
+            self.refuse(name, source, "a source may not leave the folder of its file", hint=f"move it beside {parent_name}")
+        elif path in self.names:
             hint = "a file is read once; where two need it, source it before both"
-            self.refuse(shown, asked, f"already read as {self.seen[path]}", hint=hint)
+            self.refuse(name, source, f"already read as {self.names[path]}", hint=hint)
         elif depth > LIMITS["depth"]:
-            self.refuse(shown, asked, "files are sourced too deep", allowed=f"{LIMITS['depth']} levels")
+            self.refuse(name, source, "files are sourced too deep", allowed=f"{LIMITS['depth']} levels")
         else:
-            yield from self.statements(path, shown, asked, depth)
+            yield from self.statements(path, name, source, depth)
 
-    def refuse(self, shown: str, asked: Source | None, problem: str, *, allowed: str = "", hint: str = "") -> None:
+    def refuse(self, name: str, source: Source | None, problem: str, *, allowed: str = "", hint: str = "") -> None:
         """Note a fault at the `source` that asked for a file, or at the file itself."""
-        fault = Fault(problem=problem, file=shown, allowed=allowed, hint=hint)
-        self.faults.append(Fault.at(asked, asked.path, problem, allowed=allowed, hint=hint) if asked else fault)
+        fault = Fault(problem=problem, file=name, allowed=allowed, hint=hint)
+        self.faults.append(Fault.at(source, source.path, problem, allowed=allowed, hint=hint) if source else fault)
 
 
 def read(path: str | Path) -> Document:
@@ -108,12 +108,12 @@ def read_what_can_be(path: str | Path) -> tuple[Document, list[Fault]]:
     return Document(statements, str(path), blocks), faults
 
 
-def _blocks(reader: _Reader, statements: tuple[Statement, ...], whole: Path, shown: str) -> Iterator[tuple[str, Document]]:
+def _blocks(reader: _Reader, statements: tuple[Statement, ...], whole: Path, root: str) -> Iterator[tuple[str, Document]]:
     """The netlists beside a file that it schedules by name, and those that these do."""
-    for name in called(statements):
+    for name in added_names(statements):
         path = (whole.parent / f"{name}.malnet").resolve()
-        if path.is_file() and path.is_relative_to(whole.parent) and path not in reader.seen:
-            own = str(PurePath(shown).parent / path.name)
-            block = tuple(reader.statements(path, own, None))
-            yield name, Document(block, own)
-            yield from _blocks(reader, block, whole, shown)
+        if path.is_file() and path.is_relative_to(whole.parent) and path not in reader.names:
+            file = str(PurePath(root).parent / path.name)
+            block = tuple(reader.statements(path, file, None))
+            yield name, Document(block, file)
+            yield from _blocks(reader, block, whole, root)

@@ -53,8 +53,8 @@ def lint(
         Where it does not link.
     """
     net = net or link(document, palette)
-    notes = [*_signals(net, inputs), *_late(net), *_instances(net), *_loops(net), *_documented(net)]
-    notes += _ignored(document.statements)
+    notes = [*_signals(net, inputs), *_late(net), *_instances(net), *_loops(net), *_documenting(net)]
+    notes += _remarks(document.statements)
     return sorted(notes, key=lambda note: (note.file != document.name, note.file, note.line, note.column))
 
 
@@ -76,42 +76,42 @@ def _late(net: Net) -> Iterator[Fault]:
     """Readers that run before their writer at a tick they share: they see the value of the tick before."""
     turn = {}
     for rank, thread in enumerate(net.threads):
-        for place, added in enumerate(thread.added):
-            turn[added.op] = (rank, place, added)
+        for place, schedule in enumerate(thread.schedules):
+            turn[schedule.op] = (rank, place, schedule)
     for signal in net.signals.values():
         writer = signal.writer.pin if signal.writer else None
-        wrote = turn.get(writer.instance) if writer else None
+        writer_turn = turn.get(writer.instance) if writer else None
         for pin in (reader.pin for reader in signal.readers):
-            read = turn.get(pin.instance) if pin else None
-            if wrote is not None and read is not None and read[:2] < wrote[:2]:
-                reader_name, writer_name = read[2].op, wrote[2].op
+            reader_turn = turn.get(pin.instance) if pin else None
+            if writer_turn is not None and reader_turn is not None and reader_turn[:2] < writer_turn[:2]:
+                reader_name, writer_name = reader_turn[2].op, writer_turn[2].op
                 problem = f"{reader_name} reads {signal.name} a tick late: {writer_name} writes it after"
-                hint = f"add it after line {wrote[2].line}, where {writer_name} is added, unless the lag is meant"
-                yield Fault.at(read[2], reader_name, problem, hint=hint)
+                hint = f"add it after line {writer_turn[2].line}, where {writer_name} is added, unless the lag is meant"
+                yield Fault.at(reader_turn[2], reader_name, problem, hint=hint)
 
 
 def _instances(net: Net) -> Iterator[Fault]:
-    called = {function for thread in net.threads for function in thread.functions}
-    heard = {
+    functions = {function for thread in net.threads for function in thread.functions}
+    writers = {
         signal.writer.pin.instance
         for signal in net.signals.values()
         if signal.readers and signal.writer and signal.writer.pin
     }
     for name, instance in net.instances.items():
-        if name not in called:
-            yield Fault.at(instance.made, name, "no thread calls this instance", hint=f"addf {name} tick")
-        elif name not in heard:
-            yield Fault.at(instance.made, name, "nobody reads what this instance puts out", hint="wire an output of it")
+        if name not in functions:
+            yield Fault.at(instance.statement, name, "no thread calls this instance", hint=f"addf {name} tick")
+        elif name not in writers:
+            yield Fault.at(instance.statement, name, "nobody reads what this instance puts out", hint="wire an output of it")
 
 
 def _loops(net: Net) -> Iterator[Fault]:
     meaning = {"+": "reinforces itself", "−": "corrects itself", "±": "pushes both ways", "0": "does not answer itself"}
     for loop in loops(net):
-        made = net.instances[loop.steps[0].writes.instance].made
-        yield Fault.at(made, loop.steps[0].writes.instance, f"a loop that {meaning[loop.sign]}: {loop}")
+        load = net.instances[loop.steps[0].writes.instance].statement
+        yield Fault.at(load, loop.steps[0].writes.instance, f"a loop that {meaning[loop.sign]}: {loop}")
 
 
-def _documented(net: Net) -> Iterator[Fault]:
+def _documenting(net: Net) -> Iterator[Fault]:
     for wire in net.documented:
         cell = wire.ends[0].address
         true = {"eff": "conf, calib, ~supports.*, ~contradicts.* and ~concerns.*, the edges that come in"}
@@ -120,7 +120,7 @@ def _documented(net: Net) -> Iterator[Fault]:
         yield Fault.at(wire, wire.signal, "this wire documents what the tick does, and makes no writer", hint=hint)
 
 
-def _ignored(statements: Iterable[Statement]) -> Iterator[Fault]:
+def _remarks(statements: Iterable[Statement]) -> Iterator[Fault]:
     for statement in statements:
         if isinstance(statement, (Cell, Edges)) and statement.remark:
             words = " ".join(statement.remark)

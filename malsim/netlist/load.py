@@ -12,9 +12,10 @@ from malsim.memory import Memory, Rules
 from malsim.memory.gate.edit import set_flag
 from malsim.memory.schema import NONE
 from malsim.netlist.graph.build import build
-from malsim.netlist.graph.gather import Gathered, gather
+from malsim.netlist.graph.checks import DECLARE
+from malsim.netlist.graph.gather import GraphRows, gather
+from malsim.netlist.graph.handle_lookup import is_short, rows_named, starting
 from malsim.netlist.graph.propose import propose
-from malsim.netlist.graph.short_handles import is_short, rows_named, starting
 from malsim.netlist.language.address import path
 from malsim.netlist.language.faults import Fault, NetlistError
 from malsim.netlist.language.lexicon import FLAGS
@@ -28,10 +29,9 @@ if TYPE_CHECKING:
 
     from ops import Sheet
 
-__all__ = ["Checked", "Loaded", "check", "load"]
+__all__ = ["CheckResult", "Loaded", "check", "load"]
 
 MORE = "write more of the one you mean"
-LOST = "declare it, or load into a memory that holds it"
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ def load(
     """
     document = source if isinstance(source, Document) else parse(source)
     memory, rules = memory or Memory.empty(), rules or Rules()
-    put = propose if admit else build
-    after, faults = put(gather(document.statements), memory, rules, now=now, rep=rep)
-    net, wrong = linked(document, palette)
-    faults += wrong
+    enter = propose if admit else build
+    after, faults = enter(gather(document.statements), memory, rules, now=now, rep=rep)
+    net, link_faults = linked(document, palette)
+    faults += link_faults
     if not faults:
-        after, faults = _flagged(after, net, rules, rep)
+        after, faults = _with_flags(after, net, rules, rep)
         faults += _strangers(after, net, rep, expected)
     if faults:
         raise NetlistError(
@@ -99,8 +99,8 @@ def load(
 
 
 @dataclass(frozen=True)
-class Checked:
-    """What a look at a netlist found: its net, faults, notes, and the cells it needs that it does not say."""
+class CheckResult:
+    """What checking a netlist gives: its net, faults, notes, and the cells it needs that it does not say."""
 
     net: Net
     faults: list[Fault]
@@ -108,33 +108,33 @@ class Checked:
     needed: tuple[str, ...] = ()
 
 
-def check(document: Document, memory: Memory | None = None) -> Checked:
+def check(document: Document, memory: Memory | None = None) -> CheckResult:
     """Whether a netlist would load into a memory, or without one into any that holds the cells it needs.
 
     >>> check(parse("dec_a3ee supports> dec_ffff(+1)")).needed
     ('dec_a3ee', 'dec_ffff')
     """
-    gathered = gather(document.statements)
+    graph = gather(document.statements)
     net, faults = linked(document)
     needed: tuple[str, ...] = ()
     if memory is None:
-        named = gathered.named() | {where.handle for _, where in net.paths}
-        named |= {path(statement.address).handle for statement in net.flags}
-        said = {name for row in gathered.rows for name in (row["handle"], row.get("key")) if name}
-        needed = tuple(sorted(name for name in named - said if not (is_short(name) and _coming(name, said))))
+        names = graph.names() | {where.handle for _, where in net.paths}
+        names |= {path(statement.address).handle for statement in net.flags}
+        own = {name for row in graph.rows for name in (row["handle"], row.get("key")) if name}
+        needed = tuple(sorted(name for name in names - own if not (is_short(name) and _coming(name, own))))
         memory = _holding(needed)
     try:
         load(document, memory)
     except NetlistError as error:
         faults = list(error.faults)
-    return Checked(net, faults, gathered.notes, needed)
+    return CheckResult(net, faults, graph.notes, needed)
 
 
 def _holding(handles: Iterable[str]) -> Memory:
     """A memory with cells of these names and nothing else in it."""
     cells = [Cell(handle, "needed") for handle in handles]
     rows = [{"handle": cell.handle, "title": cell.title, "kind": "dec"} for cell in cells]
-    return build(Gathered(rows, cells), Memory.empty(), Rules(), now=0.0, rep=0)[0]
+    return build(GraphRows(rows, cells), Memory.empty(), Rules(), now=0.0, rep=0)[0]
 
 
 def _strangers(memory: Memory, net: Net, rep: int, expected: Collection[str]) -> list[Fault]:
@@ -148,7 +148,7 @@ def _strangers(memory: Memory, net: Net, rep: int, expected: Collection[str]) ->
         if where.handle in several
     ]
     return faults + [
-        Fault.at(end.statement, end.word, "no such cell", hint=LOST)
+        Fault.at(end.statement, end.word, "no such cell", hint=DECLARE)
         for (end, where), row in zip(ends, rows, strict=True)
         if row == NONE and where.handle not in expected and not (is_short(where.handle) and _coming(where.handle, expected))
     ]
@@ -160,8 +160,8 @@ def _several(memory: Memory, handles: Iterable[str], rep: int, expected: Collect
     if not short:
         return {}
     names = pl.Series([*memory.cells.filter(pl.col("rep") == rep)["handle"], *sorted(expected)], dtype=pl.String)
-    found = {name: starting(name, names) for name in short}
-    return {name: " ".join(cells[:4]) for name, cells in found.items() if len(cells) > 1 and name not in cells}
+    cells_of = {name: starting(name, names) for name in short}
+    return {name: " ".join(cells[:4]) for name, cells in cells_of.items() if len(cells) > 1 and name not in cells}
 
 
 def _coming(short: str, expected: Collection[str]) -> bool:
@@ -169,30 +169,30 @@ def _coming(short: str, expected: Collection[str]) -> bool:
 
 
 def _rows(memory: Memory, handles: list[str], rep: int) -> list[int]:
-    found: list[int] = rows_named(memory, [rep] * len(handles), handles).tolist()
-    return found
+    rows: list[int] = rows_named(memory, [rep] * len(handles), handles).tolist()
+    return rows
 
 
-def _flagged(memory: Memory, net: Net, rules: Rules, rep: int) -> tuple[Memory, list[Fault]]:
+def _with_flags(memory: Memory, net: Net, rules: Rules, rep: int) -> tuple[Memory, list[Fault]]:
     """The memory with the flags that the text sets, the last of several, and a fault for each that may not be set."""
     wheres = [path(statement.address) for statement in net.flags]
     rows = _rows(memory, [where.handle for where in wheres], rep)
     locked = memory.cells["locked"].to_numpy()
     faults = []
-    given: dict[tuple[str, int], bool] = {}
+    values: dict[tuple[str, int], bool] = {}
     for statement, where, row in zip(net.flags, wheres, rows, strict=True):
         flag = FLAGS.get(where.fields[1], where.fields[1])
         if row == NONE:
-            faults.append(Fault.at(statement, statement.address, "no such cell", hint=LOST))
+            faults.append(Fault.at(statement, statement.address, "no such cell", hint=DECLARE))
         elif cells := _several(memory, [where.handle], rep, ()):
             problem = "several cells begin so"
             faults.append(Fault.at(statement, statement.address, problem, allowed=cells[where.handle], hint=MORE))
         elif flag == "annexed" and locked[row] and rules.locks == "enforced":
             faults.append(Fault.at(statement, statement.address, "a locked cell is not annexed", hint="unlock it first"))
         else:
-            given[flag, row] = bool(bit(statement.value))
-    for flag, value in sorted({(flag, value) for (flag, _), value in given.items()}):
+            values[flag, row] = bool(bit(statement.value))
+    for flag, value in sorted({(flag, value) for (flag, _), value in values.items()}):
         here = np.zeros(memory.cells.height, dtype=bool)
-        here[[row for (one, row), wanted in given.items() if (one, wanted) == (flag, value)]] = True
+        here[[row for (one, row), on in values.items() if (one, on) == (flag, value)]] = True
         memory = set_flag(memory, here, flag, value=value)
     return memory, faults

@@ -68,9 +68,9 @@ def why(
     list of Because
         From the signal asked for to the first that nothing in the net moved.
     """
-    named = {str(link.address): signal for signal in net.signals.values() for link in signal.links}
+    by_address = {str(link.address): signal for signal in net.signals.values() for link in signal.links}
     name, _, row = where.removesuffix(")").partition("(")
-    signal = net.signals.get(name) or named.get(where) or named.get(name)
+    signal = net.signals.get(name) or by_address.get(where) or by_address.get(name)
     if signal is None:
         raise AddressError("no such signal", given=where, allowed=" ".join(list(net.signals)[:40]))
     own = signals.filter(pl.col("rep") == rep)
@@ -81,21 +81,21 @@ def why(
 
 
 def _walk(
-    signal: Signal, net: Net, recorded: dict[object, pl.DataFrame], moved: Callable[[str, float], str] | None
+    signal: Signal, net: Net, histories: dict[object, pl.DataFrame], moved: Callable[[str, float], str] | None
 ) -> list[Because]:
     steps: list[Because] = []
-    seen: set[str] = set()
+    names: set[str] = set()
     by = float("inf")
     current: Signal | None = signal
-    while current is not None and current.name not in seen and current.name in recorded:
-        seen.add(current.name)
-        history = recorded[current.name].filter(pl.col("t") <= by)
+    while current is not None and current.name not in names and current.name in histories:
+        names.add(current.name)
+        history = histories[current.name].filter(pl.col("t") <= by)
         if history.is_empty():  # it held no number by then
             break
         step = _last(current, net, history, moved)
         steps.append(step)
         by = step.since
-        current = _moved_by(current, net, recorded, by)
+        current = _moved_by(current, net, histories, by)
     if not steps:
         raise AddressError("this signal was not recorded by then", given=signal.name)
     return steps
@@ -114,7 +114,7 @@ def _last(signal: Signal, net: Net, history: pl.DataFrame, moved: Callable[[str,
     return Because(signal.name, value, since, before, writer.word if writer else "nothing that writes it", cause)
 
 
-def _moved_by(signal: Signal, net: Net, recorded: dict[object, pl.DataFrame], by: float) -> Signal | None:
+def _moved_by(signal: Signal, net: Net, histories: dict[object, pl.DataFrame], by: float) -> Signal | None:
     """The input of the writing instance that changed last by a time; none where the memory or the loop writes."""
     pin = signal.writer.pin if signal.writer else None
     if pin is None or pin.instance not in net.instances:
@@ -122,14 +122,14 @@ def _moved_by(signal: Signal, net: Net, recorded: dict[object, pl.DataFrame], by
     inputs = [
         other
         for other in net.signals.values()
-        if other.name in recorded and any(link.pin and link.pin.instance == pin.instance for link in other.readers)
+        if other.name in histories and any(link.pin and link.pin.instance == pin.instance for link in other.readers)
     ]
-    timed = [(_changed(recorded[other.name], by), place, other) for place, other in enumerate(inputs)]
-    return max(timed, key=lambda one: (one[0], -one[1]))[2] if timed else None
+    changes = [(_last_change(histories[other.name], by), place, other) for place, other in enumerate(inputs)]
+    return max(changes, key=lambda one: (one[0], -one[1]))[2] if changes else None
 
 
-def _changed(history: pl.DataFrame, by: float) -> float:
+def _last_change(history: pl.DataFrame, by: float) -> float:
     """When a history last changed by a time."""
-    known = history.filter(pl.col("t") <= by)
-    changes = known.filter(pl.col("value").ne_missing(pl.col("value").shift(1)))
+    past = history.filter(pl.col("t") <= by)
+    changes = past.filter(pl.col("value").ne_missing(pl.col("value").shift(1)))
     return float(changes["t"][-1]) if changes.height else float("-inf")

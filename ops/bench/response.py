@@ -46,12 +46,7 @@ def signal(kind: Signal, calls: int) -> Array:
 
 
 def respond(
-    sheet: Sheet,
-    kind: Signal,
-    settings: Mapping[str, object] | None = None,
-    *,
-    tick: str = "1d",
-    calls: int = 100,
+    sheet: Sheet, kind: Signal, settings: Mapping[str, object] | None = None, *, tick: str = "1d", calls: int = 100
 ) -> pl.DataFrame:
     """The op's answer to a test signal on its first input: a frame of `t` (days), `input` and every single output.
 

@@ -21,12 +21,7 @@ __all__ = ["run", "sweep"]
 
 
 def run(
-    sheet: Sheet,
-    state: State,
-    inputs: Mapping[str, Array],
-    *,
-    tick: object = "1d",
-    outs: Sequence[str] | None = None,
+    sheet: Sheet, state: State, inputs: Mapping[str, Array], *, tick: object = "1d", outs: Sequence[str] | None = None
 ) -> tuple[State, dict[str, Array]]:
     """Call an op once a step on arrays of shape `(steps, rows)`, one an input pin.
 

@@ -13,7 +13,7 @@ from malsim.lab.shell.commands import Commands
 from malsim.lab.shell.complete import candidates
 from malsim.lab.shell.hal_script import open_script
 from malsim.lab.shell.halcmd import HalCommands
-from malsim.netlist.hal.tokens import substituted
+from malsim.netlist.hal.tokens import substitute
 from malsim.netlist.language.faults import NetlistError
 from malsim.netlist.language.handles import reads_as_handle
 from malsim.netlist.language.sentences.lines import comment_at, read_lines
@@ -148,7 +148,7 @@ class Console(HalCommands):
 def _with_variables(line: str) -> str:
     """The line with `$NAME` replaced, but not inside quotes, where a dollar is a dollar."""
     pieces = _QUOTED.split(line)
-    pieces[::2] = [substituted(piece, os.environ, _no_value) for piece in pieces[::2]]
+    pieces[::2] = [substitute(piece, os.environ, _no_value) for piece in pieces[::2]]
     return "".join(pieces)
 
 

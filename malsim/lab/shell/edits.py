@@ -27,7 +27,7 @@ def delf(session: Session, function: str, thread: str = "tick") -> Session:
         on = f"it is on {added[function]}" if function in added else nearest(function, added)
         raise UsageError("this function is not on this thread", given=f"{function} {thread}", hint=on or None)
     kept = without_functions(session.statements, {function})
-    if isinstance(session.net.instances[function].made, Schedule):  # its addf had loaded it
+    if isinstance(session.net.instances[function].statement, Schedule):  # its addf had loaded it
         kept.append(Load(function, names=(function,)))
     return session.wired(kept)
 

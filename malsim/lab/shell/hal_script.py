@@ -50,7 +50,7 @@ class HalScript:
 
     def wire(self, end: int | None = None) -> None:
         """Do the sentences up to this one, or all."""
-        new = self.told.said[self.done : end]
+        new = self.told.statements[self.done : end]
         self.done += len(new)
         if new:
             self.session = self.session.with_statements(new)

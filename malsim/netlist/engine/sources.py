@@ -11,7 +11,7 @@ from malsim.errors import AddressError
 from malsim.memory import schema
 from malsim.memory.schema import NONE
 from malsim.netlist.engine.reduce import reduced, series
-from malsim.netlist.graph.short_handles import rows_named
+from malsim.netlist.graph.handle_lookup import rows_named
 from malsim.netlist.language.address import Path, Reduced, Row, column_of
 
 if TYPE_CHECKING:

@@ -85,7 +85,7 @@ class Step:
         try:
             held.update(self.function(*self.placed(held), **named))
         except OpError as error:
-            raise NetlistError([Fault.at(self.instance.made, self.name, f"{error.where}: {error.problem}")]) from error
+            raise NetlistError([Fault.at(self.instance.statement, self.name, f"{error.where}: {error.problem}")]) from error
         return held
 
     def _put(self, made: dict[str, Array], values: MutableMapping[str, Any]) -> OpState:
@@ -124,7 +124,7 @@ def compiled(instance: Instance, signals: Mapping[str, Signal], *, tick: float) 
             single.append((key, signal.name, repeat))
     if len(series) > 1 or (series and families):
         problem = "one input of an instance may read a series, and no family of inputs beside it"
-        raise NetlistError([Fault.at(instance.made, instance.name, problem)])
+        raise NetlistError([Fault.at(instance.statement, instance.name, problem)])
     fixed: dict[str, float] = {size: sheet.counts[size] for size in sheet.told}
     if sheet.tick:
         fixed["tick"] = convert(tick, given="ms", to=sheet.tick.unit)

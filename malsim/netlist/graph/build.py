@@ -9,8 +9,8 @@ import polars as pl
 
 from malsim.memory import Memory, schema
 from malsim.memory.schema import NONE
-from malsim.netlist.graph.checks import cell_faults, cycle_faults, edge_faults
-from malsim.netlist.graph.stored_fields import GIVEN, completed
+from malsim.netlist.graph.checks import DECLARE, cell_faults, cycle_faults, edge_faults
+from malsim.netlist.graph.stored_fields import GIVEN, complete
 from malsim.netlist.language.faults import Fault
 
 if TYPE_CHECKING:
@@ -18,33 +18,32 @@ if TYPE_CHECKING:
 
     from malsim.memory import Rules
     from malsim.memory.gate.numbering import Ints
-    from malsim.netlist.graph.gather import Gathered
+    from malsim.netlist.graph.gather import GraphRows
 
 __all__ = ["build"]
 
 
-def build(gathered: Gathered, memory: Memory, rules: Rules, *, now: float, rep: int) -> tuple[Memory, list[Fault]]:
-    """The memory with what was gathered put in as it stands, or the memory as it was and everything that is wrong."""
-    given = pl.DataFrame(gathered.rows, schema=dict(GIVEN)).with_columns(pl.lit(rep, pl.Int32).alias("rep"))
-    cells = completed(given, now=now)
+def build(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: int) -> tuple[Memory, list[Fault]]:
+    """The memory with these rows as they stand, or the memory as it was and everything that is wrong."""
+    cells = complete(pl.DataFrame(graph.rows, schema=dict(GIVEN)).with_columns(pl.lit(rep, pl.Int32).alias("rep")), now=now)
     names = _Names(memory, cells, rep)
-    edges = _edges(gathered, names, memory, cells)
+    edges = _edges(graph, names, memory, cells)
     heirs = names.rows(cells["successor"].to_list())
     faults = [
-        *gathered.faults,
-        *cell_faults(cells, gathered, memory, rules),
-        *edge_faults(edges, gathered, memory, rules),
-        *_heirless(cells, heirs, gathered),
-        *cycle_faults(_supersessions(edges, heirs, names.base), names.base + cells.height, gathered, names.base),
+        *graph.faults,
+        *cell_faults(cells, graph, memory, rules),
+        *edge_faults(edges, graph, memory, rules),
+        *_heirless(cells, heirs, graph),
+        *cycle_faults(_supersessions(edges, heirs, names.base), names.base + cells.height, graph, names.base),
     ]
     if faults:
         return memory, faults
-    author, writers = _authors(memory, cells, gathered, rep)
+    author, writers = _authors(memory, cells, graph, rep)
     successor = pl.Series("successor", heirs, dtype=pl.Int64).replace(NONE, None)
-    new = cells.with_columns(author, successor).select(pl.col(name).cast(kind) for name, kind in schema.CELLS.items())
-    written = edges.sort("place").select(pl.col(name).cast(kind) for name, kind in schema.EDGES.items())
-    scanned = memory.scanned + sum(gathered.scanned[:1])
-    return Memory(pl.concat([memory.cells, new]), pl.concat([memory.edges, written]), writers, scanned), []
+    new_cells = cells.with_columns(author, successor).select(pl.col(name).cast(kind) for name, kind in schema.CELLS.items())
+    new_edges = edges.sort("place").select(pl.col(name).cast(kind) for name, kind in schema.EDGES.items())
+    scanned = memory.scanned + sum(graph.scanned[:1])
+    return Memory(pl.concat([memory.cells, new_cells]), pl.concat([memory.edges, new_edges]), writers, scanned), []
 
 
 class _Names:
@@ -65,16 +64,14 @@ class _Names:
         )
 
 
-def _edges(gathered: Gathered, names: _Names, memory: Memory, cells: pl.DataFrame) -> pl.DataFrame:
+def _edges(graph: GraphRows, lookup: _Names, memory: Memory, cells: pl.DataFrame) -> pl.DataFrame:
     """Edges by row, NONE for an end not found; writer and time are the source cell's where not said."""
-    arcs = gathered.arcs
+    arcs = graph.arcs
     ends = {}
     for end in ("source", "target"):
-        said = [getattr(arc, end) for arc in arcs]
-        found = names.rows([None if isinstance(name, int) else str(name) for name in said])
-        ends[end] = [
-            names.base + name if isinstance(name, int) else row for name, row in zip(said, found.tolist(), strict=True)
-        ]
+        values = [getattr(arc, end) for arc in arcs]
+        rows = lookup.rows([None if isinstance(value, int) else str(value) for value in values]).tolist()
+        ends[end] = [lookup.base + value if isinstance(value, int) else row for value, row in zip(values, rows, strict=True)]
     frame = pl.DataFrame(
         {
             **ends,
@@ -93,27 +90,27 @@ def _edges(gathered: Gathered, names: _Names, memory: Memory, cells: pl.DataFram
     )
 
 
-def _heirless(cells: pl.DataFrame, heirs: Ints, gathered: Gathered) -> Iterator[Fault]:
+def _heirless(cells: pl.DataFrame, heirs: Ints, graph: GraphRows) -> Iterator[Fault]:
     """Faults of cells whose successor is named and does not exist."""
     for row in np.flatnonzero((heirs == NONE) & cells["successor"].is_not_null().to_numpy()):
-        hint = "declare it, or load into a memory that holds it"
-        yield Fault.at(gathered.statements[row], cells["successor"][int(row)], "no such cell, to succeed another", hint=hint)
+        name = cells["successor"][int(row)]
+        yield Fault.at(graph.statements[row], name, "no such cell, to succeed another", hint=DECLARE)
 
 
 def _supersessions(edges: pl.DataFrame, heirs: Ints, base: int) -> pl.DataFrame:
     """(new, old) rows of what this text says replaces what."""
-    said = edges.filter((pl.col("relation") == "supersedes") & (pl.col("source") >= 0) & (pl.col("target") >= 0))
+    edges = edges.filter((pl.col("relation") == "supersedes") & (pl.col("source") >= 0) & (pl.col("target") >= 0))
     old = np.flatnonzero(heirs != NONE)
     late = pl.DataFrame({"new": heirs[old], "old": old + base}, schema={"new": pl.Int64, "old": pl.Int64})
-    return pl.concat([said.select(pl.col("source").alias("new"), pl.col("target").alias("old")), late])
+    return pl.concat([edges.select(pl.col("source").alias("new"), pl.col("target").alias("old")), late])
 
 
-def _authors(memory: Memory, cells: pl.DataFrame, gathered: Gathered, rep: int) -> tuple[pl.Series, pl.DataFrame]:
+def _authors(memory: Memory, cells: pl.DataFrame, graph: GraphRows, rep: int) -> tuple[pl.Series, pl.DataFrame]:
     """The row of each cell's writer, and the writers frame with those who are new and the records that are said."""
-    known = set(memory.writers.filter(pl.col("rep") == rep)["writer"].to_list())
-    fresh = [name for name in cells["writer"].unique(maintain_order=True).to_list() if name not in known]
-    fresh.sort(key=lambda name: gathered.records.get(name, {}).get("writer-row", 0))
-    records = [gathered.records.get(name, {}) for name in fresh]
+    names = set(memory.writers.filter(pl.col("rep") == rep)["writer"].to_list())
+    fresh = [name for name in cells["writer"].unique(maintain_order=True).to_list() if name not in names]
+    fresh.sort(key=lambda name: graph.records.get(name, {}).get("writer-row", 0))
+    records = [graph.records.get(name, {}) for name in fresh]
     new = pl.DataFrame(
         {
             "rep": [rep] * len(fresh),

@@ -17,22 +17,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from malsim.memory import Memory, Rules
-    from malsim.netlist.graph.gather import Gathered
+    from malsim.netlist.graph.gather import GraphRows
 
-__all__ = ["cell_faults", "cycle_faults", "edge_faults"]
+__all__ = ["DECLARE", "cell_faults", "cycle_faults", "edge_faults"]
+
+DECLARE = "declare it, or load into a memory that holds it"
 
 _SHARES = (
     "uncertainty", "concern", "source_quality", "calibration", "effective", "c0", "currency", "salience_seed", "salience",
 )  # fmt: skip
 
 
-def cell_faults(cells: pl.DataFrame, gathered: Gathered, memory: Memory, rules: Rules) -> list[Fault]:
+def cell_faults(cells: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Rules) -> list[Fault]:
     """Faults of completed cells: kinds, titles, writers, bounds, names taken, what the screen finds."""
-    taken = memory.cells.select("rep", "key", "handle").filter(pl.col("rep").is_in(cells["rep"].unique().implode()))
-    handle_stands = pl.col("handle").is_in(taken["handle"].implode())
+    standing = memory.cells.select("rep", "key", "handle").filter(pl.col("rep").is_in(cells["rep"].unique().implode()))
+    handle_stands = pl.col("handle").is_in(standing["handle"].implode())
     if rules.reused_keys != "refused":
         handle_stands = pl.lit(value=False)
-    key_stands = pl.col("key").is_in(taken["key"].implode()) & ~handle_stands
+    key_stands = pl.col("key").is_in(standing["key"].implode()) & ~handle_stands
     elsewhere = "load it elsewhere, or name it otherwise"
     checks = [
         ("handle", pl.col("kind").is_null(), "this handle names no kind", "add: prop kind dec"),
@@ -50,70 +52,66 @@ def cell_faults(cells: pl.DataFrame, gathered: Gathered, memory: Memory, rules: 
     faults = []
     for name, wrong, problem, hint in checks:
         for row in np.flatnonzero(cells.select(wrong.fill_null(value=False)).to_series().to_numpy()):
-            if name in gathered.rows[row]:  # what follows from a faulty value is no fault of its own
-                shown = gathered.statements[row].handle if name == "handle" else str(gathered.rows[row][name])
-                faults.append(Fault.at(gathered.statements[row], shown, problem, hint=hint))
-    return [*faults, *_screened(cells, gathered, rules)]
+            if name in graph.rows[row]:  # what follows from a faulty value is no fault of its own
+                word = graph.statements[row].handle if name == "handle" else str(graph.rows[row][name])
+                faults.append(Fault.at(graph.statements[row], word, problem, hint=hint))
+    return [*faults, *_screen_faults(cells, graph, rules)]
 
 
 def _share(name: str, *, above: bool = False) -> pl.Expr:
     return pl.col(name).is_between(0.0, 1.0, closed="right" if above else "both")
 
 
-def _screened(cells: pl.DataFrame, gathered: Gathered, rules: Rules) -> Iterator[Fault]:
+def _screen_faults(cells: pl.DataFrame, graph: GraphRows, rules: Rules) -> Iterator[Fault]:
     """What the screen finds, told by field and kind and never repeated."""
     if rules.screen != "reject":
         return
     claims = cells.with_row_index("claim")
     nothing = pl.DataFrame(schema={"claim": pl.UInt32, "place": pl.Int64, "target": pl.String})
-    for found, risk in ((screen.secrets(claims, nothing, rules), "holds"), (screen.personal(claims, rules), "would show")):
-        for row, path, finding in found.rows():
+    risks = {"holds": screen.secrets(claims, nothing, rules), "would show": screen.personal(claims, rules)}
+    for risk, findings in risks.items():
+        for row, path, finding in findings.rows():
             problem = f"the screen refuses this cell: its {path} {risk} what looks like a {finding}"
-            yield Fault.at(gathered.statements[row], "", problem, hint="take it out; nothing was stored")
+            yield Fault.at(graph.statements[row], "", problem, hint="take it out; nothing was stored")
 
 
-def edge_faults(frame: pl.DataFrame, gathered: Gathered, memory: Memory, rules: Rules) -> Iterator[Fault]:
+def edge_faults(frame: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Rules) -> Iterator[Fault]:
     """Faults of edges whose ends were found (rows source, target; −1 for none): ends, signs, sizes, repeats."""
     default = pl.col("relation").replace_strict(schema.WEIGHTS, return_dtype=pl.Float64)
-    known = (pl.col("source") >= 0) & (pl.col("target") >= 0)
+    both = (pl.col("source") >= 0) & (pl.col("target") >= 0)
     standing = memory.edges.select(
         "source", pl.col("relation").cast(pl.String), "target", pl.lit(value=True).alias("stands")
     )
     frame = frame.join(standing.unique(), on=["source", "relation", "target"], how="left", maintain_order="left")
-    repeated = ~pl.struct("source", "relation", "target").is_first_distinct() | pl.col("stands").fill_null(value=False)
-    lost = "declare it, or load into a memory that holds it"
+    repeat = ~pl.struct("source", "relation", "target").is_first_distinct() | pl.col("stands").fill_null(value=False)
+    most = f"at most {rules.edge_weight_max:g}"
     sign = "supports is above 0, contradicts and concerns below, the others 0"
     checks = [
-        ("source", pl.col("source") < 0, "no such cell", lost),
-        ("target", pl.col("target") < 0, "no such cell", lost),
+        ("source", pl.col("source") < 0, "no such cell", DECLARE),
+        ("target", pl.col("target") < 0, "no such cell", DECLARE),
         ("target", default.sign() != pl.col("weight").sign(), "this weight has the wrong sign for its relation", sign),
-        (
-            "target",
-            pl.col("weight").abs() > rules.edge_weight_max,
-            "this weight is too large",
-            f"at most {rules.edge_weight_max:g}",
-        ),
+        ("target", pl.col("weight").abs() > rules.edge_weight_max, "this weight is too large", most),
     ]
     if rules.self_edges == "refused":
-        checks.append(("target", known & (pl.col("source") == pl.col("target")), "an edge joins two cells", "name another"))
+        checks.append(("target", both & (pl.col("source") == pl.col("target")), "an edge joins two cells", "name another"))
     if rules.duplicate_edges == "refused":
-        checks.append(("target", known & repeated, "this edge stands already", "write it once"))
+        checks.append(("target", both & repeat, "this edge stands already", "write it once"))
     for end, wrong, problem, hint in checks:
         for row in np.flatnonzero(frame.select(wrong).to_series().to_numpy()):
-            arc = gathered.arcs[row]
+            arc = graph.arcs[row]
             name = getattr(arc, end)
             yield Fault.at(arc.statement, name if isinstance(name, str) else arc.word, problem, hint=hint)
 
 
-def cycle_faults(pairs: pl.DataFrame, height: int, gathered: Gathered, base: int) -> Iterator[Fault]:
+def cycle_faults(pairs: pl.DataFrame, height: int, graph: GraphRows, base: int) -> Iterator[Fault]:
     """A fault at every cell of this text that supersedes itself in the end; pairs are (new, old) rows."""
     new, old = pairs["new"].to_numpy(), pairs["old"].to_numpy()
-    graph = coo_array((np.ones(len(new)), (new, old)), shape=(height, height))
-    _, label = connected_components(graph, connection="strong")
+    replaces = coo_array((np.ones(len(new)), (new, old)), shape=(height, height))
+    _, label = connected_components(replaces, connection="strong")
     size = np.bincount(label, minlength=1)
     round_again = np.unique(np.concatenate([np.flatnonzero(size[label] > 1), new[new == old]]))
     for row in round_again[round_again >= base]:
-        statement = gathered.statements[row - base]
+        statement = graph.statements[row - base]
         yield Fault.at(
             statement, statement.handle, "this cell supersedes itself, over others or at once", hint="break the ring"
         )

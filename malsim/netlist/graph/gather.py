@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.statements import Edge, Statement, Value
 
-__all__ = ["Arc", "Gathered", "gather"]
+__all__ = ["Arc", "GraphRows", "gather"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Arc:
 
 
 @dataclass(frozen=True)
-class Gathered:
+class GraphRows:
     """Rows of `GIVEN`, one a cell, with the statement each came from; edges in the order they stand; records of writers."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Gathered:
     faults: list[Fault] = field(default_factory=list)
     notes: list[Fault] = field(default_factory=list)
 
-    def named(self) -> set[str]:
+    def names(self) -> set[str]:
         """Every cell that edges and successors name, whether this text says it or not."""
         ends = {end for arc in self.arcs for end in (arc.source, arc.target) if isinstance(end, str)}
         return {str(name) for name in ends | {row["successor"] for row in self.rows if row.get("successor")}}
@@ -57,7 +57,7 @@ class _Gatherer:
     """The cell that is being read: its row, its own edges, what `prop` says of them."""
 
     def __init__(self) -> None:
-        self.made = Gathered()
+        self.graph = GraphRows()
         self.row: dict[str, Any] | None = None
         self.more: dict[str, Any] = {}
         self.work: list[str] = []
@@ -66,16 +66,16 @@ class _Gatherer:
     def fault(self, statement: Statement, word: str, error: DataError | str, hint: str = "") -> None:
         """Note a word that does not fit."""
         if isinstance(error, str):
-            self.made.faults.append(Fault.at(statement, word, error, hint=hint))
+            self.graph.faults.append(Fault.at(statement, word, error, hint=hint))
         else:
-            self.made.faults.append(Fault.at(statement, word, error.problem, allowed=error.allowed or "", hint=hint))
+            self.graph.faults.append(Fault.at(statement, word, error.problem, allowed=error.allowed or "", hint=hint))
 
     def cell(self, statement: Cell) -> None:
         """Begin a cell."""
         self.close()
         self.row = {"handle": str(statement.handle), "title": statement.title}
-        self.made.rows.append(self.row)
-        self.made.statements.append(statement)
+        self.graph.rows.append(self.row)
+        self.graph.statements.append(statement)
         for value in statement.values:
             self.value(statement, value)
         self.edges(statement, "", statement.edges)
@@ -84,43 +84,43 @@ class _Gatherer:
         """A field of a cell's line."""
         try:
             column = column_named(value.field)
-            given = read_field(column, [exact(value.number)])
+            number = read_field(column, [exact(value.number)])
         except DataError as error:
             self.fault(statement, value.field, error)
             return
         if self.row is not None and column in self.row:
             self.fault(statement, value.field, "this field is given twice")
         elif self.row is not None and column in GIVEN:
-            self.row[column] = given
+            self.row[column] = number
 
     def edges(self, statement: Cell | Edges, source: str, edges: tuple[Edge, ...]) -> None:
         """Edges of a cell, or of any two."""
         if not source and self.row is None:
             self.fault(statement, "", "these edges stand under no cell", hint="write their source before them")
             return
-        here: str | int = source or len(self.made.rows) - 1
+        here: str | int = source or len(self.graph.rows) - 1
         for edge in edges:
             if not source:
-                self.own.append(len(self.made.arcs))
+                self.own.append(len(self.graph.arcs))
             ends = (edge.target, here) if edge.incoming else (here, edge.target)
-            self.made.arcs.append(Arc(ends[0], edge.relation, ends[1], edge.weight, statement, edge.target))
+            self.graph.arcs.append(Arc(ends[0], edge.relation, ends[1], edge.weight, statement, edge.target))
 
-    def restated(self) -> None:
+    def merge_repeats(self) -> None:
         """Of an edge that a line of its own says again, with the same weight, only the first is one."""
-        handles = [row["handle"] for row in self.made.rows]
-        seen: set[tuple[object, ...]] = set()
-        kept = []
-        for arc in self.made.arcs:
+        handles = [row["handle"] for row in self.graph.rows]
+        edges: set[tuple[object, ...]] = set()
+        arcs = []
+        for arc in self.graph.arcs:
             ends = [handles[end] if isinstance(end, int) else str(end) for end in (arc.source, arc.target)]
-            said = (*ends, arc.relation, arc.weight)
+            edge = (*ends, arc.relation, arc.weight)
             alone = isinstance(arc.statement, Edges) and bool(arc.statement.source)
-            if not (alone and said in seen and (arc.writer, arc.t, arc.place) == (None, None, None)):
-                kept.append(arc)
+            if not (alone and edge in edges and (arc.writer, arc.t, arc.place) == (None, None, None)):
+                arcs.append(arc)
             else:
                 problem = "note: this edge was said above; both are one"
-                self.made.notes.append(Fault.at(arc.statement, arc.word, problem))
-            seen.add(said)
-        self.made.arcs[:] = kept
+                self.graph.notes.append(Fault.at(arc.statement, arc.word, problem))
+            edges.add(edge)
+        self.graph.arcs[:] = arcs
 
     def body(self, statement: Body) -> None:
         """The text of the cell above."""
@@ -157,9 +157,9 @@ class _Gatherer:
             self.row["entities"] = [*self.row.get("entities", []), *self.work]
         record = {column: self.more[column] for column in WRITER_FIELDS if column in self.more}
         if "scanned" in record:
-            self.made.scanned.append(record.pop("scanned"))
+            self.graph.scanned.append(record.pop("scanned"))
         if record:
-            self.made.records[self.row.get("writer", NOBODY)] = record
+            self.graph.records[self.row.get("writer", NOBODY)] = record
         self.label_edges()
         self.more, self.own, self.work = {}, [], []
 
@@ -171,20 +171,20 @@ class _Gatherer:
                 continue
             if len(values) != len(self.own):
                 problem = f"{column} says {len(values)} values of {len(self.own)} edges"
-                self.fault(self.made.statements[-1], column, problem)
+                self.fault(self.graph.statements[-1], column, problem)
                 continue
             for place, value in zip(self.own, values, strict=True):
-                self.made.arcs[place] = replace(self.made.arcs[place], **{column.removeprefix("edge-"): value})
+                self.graph.arcs[place] = replace(self.graph.arcs[place], **{column.removeprefix("edge-"): value})
 
 
 def _only(values: tuple[str, ...]) -> float:
-    known = number(values[0]) if len(values) == 1 else None
-    if known is None:
+    value = number(values[0]) if len(values) == 1 else None
+    if value is None:
         raise DataError("this field takes one number", allowed="a number")
-    return known
+    return value
 
 
-def gather(statements: Iterable[Statement]) -> Gathered:
+def gather(statements: Iterable[Statement]) -> GraphRows:
     """What statements say of the graph; wires, settings and threads are passed over."""
     gatherer = _Gatherer()
     for statement in statements:
@@ -197,5 +197,5 @@ def gather(statements: Iterable[Statement]) -> Gathered:
         elif isinstance(statement, Prop):
             gatherer.prop(statement)
     gatherer.close()
-    gatherer.restated()
-    return gatherer.made
+    gatherer.merge_repeats()
+    return gatherer.graph

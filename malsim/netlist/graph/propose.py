@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from malsim.memory import Memory, Rules
-    from malsim.netlist.graph.gather import Arc, Gathered
+    from malsim.netlist.graph.gather import Arc, GraphRows
 
 __all__ = ["propose"]
 
 _SAME = [name for name in schema.CLAIMS if name in schema.CELLS and name not in {"rep", "writer", "body"}]
 
 
-def propose(gathered: Gathered, memory: Memory, rules: Rules, *, now: float, rep: int) -> tuple[Memory, list[Fault]]:
+def propose(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: int) -> tuple[Memory, list[Fault]]:
     """The memory after the gate took every cell as a claim and every other edge as one written on its own.
 
     Scores and records that the text shows are the memory's to compute and are passed over. If the gate refuses anything, the
@@ -31,25 +31,25 @@ def propose(gathered: Gathered, memory: Memory, rules: Rules, *, now: float, rep
     """
     own: dict[int, list[dict[str, Any]]] = defaultdict(list)
     loose: list[Arc] = []
-    places = {row["handle"]: place for place, row in enumerate(gathered.rows)}
-    for arc in gathered.arcs:
+    places = {row["handle"]: place for place, row in enumerate(graph.rows)}
+    for arc in graph.arcs:
         source = arc.source if isinstance(arc.source, int) else places.get(arc.source)
         target = arc.target if isinstance(arc.target, int) else places.get(arc.target, -1)
         if source is not None and (isinstance(arc.source, int) or target < source):
-            said = {"relation": arc.relation, "target": _name(gathered, arc.target), "weight": arc.weight}
-            own[source].append(said)
+            edge = {"relation": arc.relation, "target": _name(graph, arc.target), "weight": arc.weight}
+            own[source].append(edge)
         else:
             loose.append(arc)
-    claims = [_claim(row, place, own[place], now=now, rep=rep) for place, row in enumerate(gathered.rows)]
-    after, faults = memory, list(gathered.faults)
+    claims = [_claim(row, place, own[place], now=now, rep=rep) for place, row in enumerate(graph.rows)]
+    after, faults = memory, list(graph.faults)
     if claims:
         after, verdicts = admit(memory, claims, rules)
-        faults += _refused(verdicts, gathered)
+        faults += _refusals(verdicts, graph)
     if loose and not faults:
-        writers = {row["handle"]: row.get("writer", NOBODY) for row in gathered.rows}
-        edges = [_edge(gathered, arc, now, rep, writers) for arc in loose]
-        after, told = connect(after, edges, rules)
-        faults += _unconnected(told, gathered, loose)
+        writers = {row["handle"]: row.get("writer", NOBODY) for row in graph.rows}
+        edges = [_edge(graph, arc, now, rep, writers) for arc in loose]
+        after, verdicts = connect(after, edges, rules)
+        faults += _edge_refusals(verdicts, graph, loose)
     return (memory if faults else after), faults
 
 
@@ -65,30 +65,30 @@ def _claim(row: dict[str, Any], place: int, edges: list[dict[str, Any]], *, now:
     }
 
 
-def _name(gathered: Gathered, end: str | int) -> str:
-    return str(gathered.rows[end]["handle"]) if isinstance(end, int) else str(end)
+def _name(graph: GraphRows, end: str | int) -> str:
+    return str(graph.rows[end]["handle"]) if isinstance(end, int) else str(end)
 
 
-def _edge(gathered: Gathered, arc: Arc, now: float, rep: int, writers: dict[str, str]) -> dict[str, Any]:
-    ends = {"source": _name(gathered, arc.source), "target": _name(gathered, arc.target)}
+def _edge(graph: GraphRows, arc: Arc, now: float, rep: int, writers: dict[str, str]) -> dict[str, Any]:
+    ends = {"source": _name(graph, arc.source), "target": _name(graph, arc.target)}
     writer = arc.writer or writers.get(ends["source"], NOBODY)
-    said = {"relation": arc.relation, "weight": arc.weight, "writer": writer}
-    return ends | said | {"t": now if arc.t is None else arc.t, "rep": rep}
+    edge = {"relation": arc.relation, "weight": arc.weight, "writer": writer}
+    return ends | edge | {"t": now if arc.t is None else arc.t, "rep": rep}
 
 
-def _refused(verdicts: pl.DataFrame, gathered: Gathered) -> Iterator[Fault]:
+def _refusals(verdicts: pl.DataFrame, graph: GraphRows) -> Iterator[Fault]:
     """What the gate said of each claim it refused, at the claim's line."""
     for place, issues in verdicts.filter(pl.col("verdict") == "refused").select("sequence", "issues").rows():
-        statement = gathered.statements[place]
+        statement = graph.statements[place]
         for issue in issues:
-            shown = "" if issue["message"].startswith("screen") else statement.handle
-            yield Fault.at(statement, shown, f"the gate refuses this cell: {issue['path']} {issue['message']}")
+            word = "" if issue["message"].startswith("screen") else statement.handle
+            yield Fault.at(statement, word, f"the gate refuses this cell: {issue['path']} {issue['message']}")
 
 
-def _unconnected(told: pl.DataFrame, gathered: Gathered, loose: list[Arc]) -> Iterator[Fault]:
+def _edge_refusals(verdicts: pl.DataFrame, graph: GraphRows, loose: list[Arc]) -> Iterator[Fault]:
     """What the memory said of each edge that does not hold, at the edge's line."""
-    by_ends = {(_name(gathered, arc.source), arc.relation, _name(gathered, arc.target)): arc for arc in loose}
-    for source, relation, target, issues in told.select("source", "relation", "target", "issues").rows():
+    by_ends = {(_name(graph, arc.source), arc.relation, _name(graph, arc.target)): arc for arc in loose}
+    for source, relation, target, issues in verdicts.select("source", "relation", "target", "issues").rows():
         arc = by_ends[source, relation, target]
         for issue in issues:
             yield Fault.at(arc.statement, arc.word, f"the memory refuses this edge: {issue['path']} {issue['message']}")

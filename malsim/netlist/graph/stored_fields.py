@@ -17,7 +17,7 @@ from malsim.netlist.language.values import bit, exact, number
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["EDGE_FIELDS", "GIVEN", "NOBODY", "WRITER_FIELDS", "column_named", "completed", "read_field", "written_field"]
+__all__ = ["EDGE_FIELDS", "GIVEN", "NOBODY", "WRITER_FIELDS", "column_named", "complete", "field_words", "read_field"]
 
 _DERIVED = {"rep", "author", "immutable", "content"}
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {**schema.WORDS, "status": schema.STATUS}
@@ -76,23 +76,23 @@ def _read(column: str, kind: object, text: str) -> object:
     return int(value) if whole else value
 
 
-def written_field(value: object) -> tuple[str, ...]:
+def field_words(value: object) -> tuple[str, ...]:
     """The words after `prop` that say a value."""
     if isinstance(value, list):
-        return tuple(word for one in value for word in written_field(one))
+        return tuple(word for one in value for word in field_words(one))
     if isinstance(value, bool):
         return ("true" if value else "false",)
     return (exact(value),) if isinstance(value, (int, float)) else (str(value),)
 
 
-def completed(given: pl.DataFrame, *, now: float) -> pl.DataFrame:
+def complete(own: pl.DataFrame, *, now: float) -> pl.DataFrame:
     """Cells with every stored column but `author`, from those of `GIVEN`, null where not given; successors by name.
 
     A cell that says no more than its handle and title was written now, by nobody in particular, at stated 0.5, and stands as
     a claim does before its first tick.
     """
     col = pl.col
-    named = given.with_columns(
+    cells = own.with_columns(
         col("kind").fill_null(kind_of(col("handle"))),
         col("key").fill_null(col("handle")),
         col("writer").fill_null(NOBODY),
@@ -107,19 +107,19 @@ def completed(given: pl.DataFrame, *, now: float) -> pl.DataFrame:
         col("salience_seed").fill_null(0.5),
         col("version").fill_null(1),
     )
-    replaced = pl.when(col("successor").is_null()).then(pl.lit("active")).otherwise(pl.lit("superseded"))
-    stated = named["stated"].to_numpy()
-    filled = named.with_columns(
+    status = pl.when(col("successor").is_null()).then(pl.lit("active")).otherwise(pl.lit("superseded"))
+    stated = cells["stated"].to_numpy()
+    cells = cells.with_columns(
         col("claimed").fill_null(col("stated")),
         col("touched").fill_null(col("created")),
         col("currency").fill_null(col("c0")),
         col("salience").fill_null(col("salience_seed")),
         col("effective").fill_null((col("stated") * col("calibration")).clip(0.0, 1.0)),
-        col("status").fill_null(pl.when("annexed").then(pl.lit("annexed")).otherwise(replaced)),
+        col("status").fill_null(pl.when("annexed").then(pl.lit("annexed")).otherwise(status)),
         col("uncertainty").fill_null(pl.Series(thousandths((1.0 - stated) * 0.7))),
         col("concern").fill_null(pl.Series(thousandths((1.0 - stated) * 0.3))),
         col("source_quality").fill_null(pl.Series(source_quality(stated))),
         is_immutable(col("handle")).alias("immutable"),
         content_of(col("kind"), folded(col("title"))).alias("content"),
     )
-    return filled.select([name for name in schema.CELLS if name != "author"])
+    return cells.select([name for name in schema.CELLS if name != "author"])

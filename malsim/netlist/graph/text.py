@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.errors import DataError
 from malsim.memory import Memory
-from malsim.netlist.graph.stored_fields import GIVEN, completed, written_field
+from malsim.netlist.graph.stored_fields import GIVEN, complete, field_words
 from malsim.netlist.language.lexicon import FLAGS, LINE, SCORES
 from malsim.netlist.language.render import text_of
 from malsim.netlist.language.statements import Blank, Body, Cell, Document, Edge, Edges, Prop, Value
@@ -98,8 +98,8 @@ def statements_of(memory: Memory, *, rep: int = 0, reading: bool = False) -> lis
 
 def _names(memory: Memory, rows: pl.DataFrame) -> pl.Series:
     """What each row of the memory is called where another refers to it: its handle, or its key where that is shared."""
-    shared = rows.filter(pl.col("handle").is_duplicated())["handle"].unique()
-    return memory.cells.select(pl.when(pl.col("handle").is_in(shared.implode())).then("key").otherwise("handle")).to_series()
+    repeats = rows.filter(pl.col("handle").is_duplicated())["handle"].unique().implode()
+    return memory.cells.select(pl.when(pl.col("handle").is_in(repeats)).then("key").otherwise("handle")).to_series()
 
 
 def _line(line: dict[str, Any]) -> Cell:
@@ -115,7 +115,7 @@ def _rounds(value: float) -> bool:
 def _prop(column: str, value: object) -> Prop:
     if value is None:
         raise DataError("a netlist cannot say that nothing is stored here", where=column)
-    return Prop(column, written_field(value))
+    return Prop(column, field_words(value))
 
 
 def _differences(cells: pl.DataFrame) -> list[list[tuple[str, Any]]]:
@@ -123,8 +123,8 @@ def _differences(cells: pl.DataFrame) -> list[list[tuple[str, Any]]]:
     basis = cells.select(
         *_BASIS, pl.col("rep"), *(pl.lit(None, kind).alias(name) for name, kind in GIVEN.items() if name not in _BASIS)
     )
-    default = completed(basis.with_columns(cells["body"]), now=0.0)
-    found: list[list[tuple[str, Any]]] = [[("created", created)] for created in cells["created"].to_list()]
+    default = complete(basis.with_columns(cells["body"]), now=0.0)
+    differences: list[list[tuple[str, Any]]] = [[("created", created)] for created in cells["created"].to_list()]
     for name in GIVEN:
         if name in {"handle", "title", "body", "created", *_SHOWN.values()}:
             continue
@@ -132,14 +132,14 @@ def _differences(cells: pl.DataFrame) -> list[list[tuple[str, Any]]]:
         actual = cells[name].cast(kind)
         differs = actual.is_not_null() if name == "successor" else actual.ne_missing(default[name].cast(kind))
         for place, value in zip(differs.arg_true().to_list(), actual.filter(differs).to_list(), strict=True):
-            found[place].append((name, value))
-    return found
+            differences[place].append((name, value))
+    return differences
 
 
 def _records(memory: Memory, cells: pl.DataFrame) -> dict[int, list[tuple[str, Any]]]:
     """What is stored of each writer, by the place of its first cell; and how many edges the last tick saw, at the first."""
     first = cells.select("author").with_row_index("place").unique("author", keep="first", maintain_order=True)
-    found: dict[int, list[tuple[str, Any]]] = {}
+    records: dict[int, list[tuple[str, Any]]] = {}
     in_order = first["author"].is_sorted()
     for place, author in first.rows():
         writer = memory.writers.row(author, named=True)
@@ -148,10 +148,10 @@ def _records(memory: Memory, cells: pl.DataFrame) -> dict[int, list[tuple[str, A
             for name, fresh in (("claims", 0), ("contradicted", 0), ("calibration", 1.0))
             if writer[name] != fresh
         ]
-        found[place] = record if in_order else [*record, ("writer-row", author)]
+        records[place] = record if in_order else [*record, ("writer-row", author)]
     if memory.scanned:
-        found[0] = [*found.get(0, []), ("scanned", memory.scanned)]
-    return found
+        records[0] = [*records.get(0, []), ("scanned", memory.scanned)]
+    return records
 
 
 def _arcs(memory: Memory, rows: pl.DataFrame, name: pl.Series) -> dict[int, list[Statement]]:

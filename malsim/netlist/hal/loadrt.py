@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from malsim.errors import nearest
-from malsim.netlist.hal.parts import placed
+from malsim.netlist.hal.parts import hal_instance
 from malsim.netlist.language.lexicon import LIMITS
 from malsim.netlist.language.statements import End, Load, Set, Thread, Wire
 from malsim.netlist.language.values import number
@@ -27,12 +27,12 @@ LEAST_PERIOD = 1.0  # ns
 PERIOD = 1e6  # ns, HAL's own default
 
 
-def loadrt(text: Text, arguments: list[str]) -> None:
+def loadrt(text: Text, line: list[str]) -> None:
     """Load a component, or make threads."""
-    name, *rest = arguments or [""]
-    given = {key: value.strip('"') for key, _, value in (word.partition("=") for word in rest)}
+    name, *rest = line or [""]
+    arguments = {key: value.strip('"') for key, _, value in (word.partition("=") for word in rest)}
     if name == "threads":
-        _threads(text, given)
+        _threads(text, arguments)
         return
     component = words().get(name)
     if component is None:
@@ -40,26 +40,26 @@ def loadrt(text: Text, arguments: list[str]) -> None:
         text.fault(name, "no op stands for this component", hint=hint)
         return
     allowed = ["count", "names", *component.arguments]
-    if unknown := [key for key in given if key not in allowed]:
+    if unknown := [key for key in arguments if key not in allowed]:
         text.fault(unknown[0], f"{name} takes no such argument", allowed=" ".join(allowed))
-    elif "names" in given and any(key in given for key in _COUNTS):
+    elif "names" in arguments and any(key in arguments for key in _COUNTS):
         text.fault("names", "give names or a count, not both")
-    elif _count(component, given) + len(text.instances) > LIMITS["instances"] and "names" not in given:
+    elif _count(component, arguments) + len(text.instances) > LIMITS["instances"] and "names" not in arguments:
         text.fault(name, "too many instances", allowed=f"at most {LIMITS['instances']} of a text")
-    elif component.most and len(_names(component, given)) > component.most:
+    elif component.most and len(_names(component, arguments)) > component.most:
         text.fault(name, "too many instances", allowed=f"at most {component.most} of {name}")
     else:
-        for place, instance in enumerate(_names(component, given)):
-            _instance(text, component, instance, {key: _own(key, value, place) for key, value in given.items()})
+        for place, instance in enumerate(_names(component, arguments)):
+            _instance(text, component, instance, {key: _own(key, value, place) for key, value in arguments.items()})
 
 
-def _threads(text: Text, given: dict[str, str]) -> None:
+def _threads(text: Text, arguments: dict[str, str]) -> None:
     """The first thread is the base, a tick each; the others run at every nth, by their period."""
     for place in range(1, 4):
-        period = number(given.get(f"period{place}", "")) or (PERIOD if place == 1 else None)
+        period = number(arguments.get(f"period{place}", "")) or (PERIOD if place == 1 else None)
         if period is None:
             continue
-        name = given.get(f"name{place}", f"thread{place}")
+        name = arguments.get(f"name{place}", f"thread{place}")
         if not LEAST_PERIOD <= period < math.inf:
             text.fault(name, "no period of a thread", allowed="1 ns or more")
             continue
@@ -72,23 +72,23 @@ def _threads(text: Text, given: dict[str, str]) -> None:
         text.statements.append(Thread(name, every, file=text.file, line=text.line, comment=text.comment))
 
 
-def _names(component: Component, given: dict[str, str]) -> list[str]:
+def _names(component: Component, arguments: dict[str, str]) -> list[str]:
     """What HAL calls the instances: as named, or numbered from 0."""
-    if "names" in given:
-        return given["names"].split(",")
+    if "names" in arguments:
+        return arguments["names"].split(",")
     if component.single:
         return [component.instance]
-    return [f"{component.instance}.{place:0{component.digits}}" for place in range(int(_count(component, given)))]
+    return [f"{component.instance}.{place:0{component.digits}}" for place in range(int(_count(component, arguments)))]
 
 
-def _count(component: Component, given: dict[str, str]) -> float:
+def _count(component: Component, arguments: dict[str, str]) -> float:
     """How many instances are asked for without names; infinite for a number of very many digits."""
     if component.single:
         return 1
-    count = next((float(value) for name in _COUNTS if (value := given.get(name, "")).isdecimal()), None)
+    count = next((float(value) for name in _COUNTS if (value := arguments.get(name, "")).isdecimal()), None)
     if count:
         return count
-    lists = [[one for one in given[key].split(",") if one not in {"", "-1"}] for key in _LISTS if key in given]
+    lists = [[one for one in arguments[key].split(",") if one not in {"", "-1"}] for key in _LISTS if key in arguments]
     return max([len(one) for one in lists if component.name not in {"logic", "demux"}], default=component.count)
 
 
@@ -100,27 +100,27 @@ def _own(key: str, value: str, place: int) -> str:
     return parts[min(place, len(parts) - 1)]
 
 
-def _instance(text: Text, component: Component, name: str, given: dict[str, str]) -> None:
+def _instance(text: Text, component: Component, name: str, arguments: dict[str, str]) -> None:
     if name in text.instances:
         text.fault(name, "an instance of this name is loaded already")
         return
     try:
-        made = placed(component, name, given, text.given.get(name, {}))
+        instance = hal_instance(component, name, arguments, text.presets.get(name, {}))
     except OpError as error:
         text.fault(component.name, error.problem, allowed=error.allowed or "", hint=error.hint or "")
         return
-    text.instances[name] = text.placed[name] = made
-    parts = tuple(part.name for part in made.parts)
+    text.instances[name] = text.all_instances[name] = instance
+    parts = tuple(part.name for part in instance.parts)
     for function in component.functions or {"": ""}:
         whole = function if component.shared else f"{name}.{function}" if function else name
         text.functions[whole] = (*text.functions.get(whole, ()), *parts) if component.shared else parts
-    for place, part in enumerate(made.parts):
+    for place, part in enumerate(instance.parts):
         load = Load(part.sheet.name, (part.name,), type=part.type, sizes=part.sizes, file=text.file, line=text.line)
         text.statements.append(replace(load, comment="" if place else text.comment))
         for pin, value in part.settings:
-            written = ("true" if value else "false") if isinstance(value, bool) else f"{value:g}"
-            text.statements.append(Set(f"{part.name}.{pin}", written, file=text.file, line=text.line))
-    if made.joined:
-        ends = tuple(End(address) for address in made.joined)
+            text_value = ("true" if value else "false") if isinstance(value, bool) else f"{value:g}"
+            text.statements.append(Set(f"{part.name}.{pin}", text_value, file=text.file, line=text.line))
+    if instance.pair:
+        ends = tuple(End(address) for address in instance.pair)
         text.signals.add(f"{name}.turned")
         text.statements.append(Wire(f"{name}.turned", ends, file=text.file, line=text.line))

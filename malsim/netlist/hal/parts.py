@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ops import Sheet
     from ops.pin.words import Component
 
-__all__ = ["HalInstance", "OpPart", "placed"]
+__all__ = ["HalInstance", "OpPart", "hal_instance"]
 
 TYPES = {"b": "bit", "f": "float", "r": "float", "s": "int", "u": "int", "l": "int", "k": "int"}
 _CONVERTERS = {"b": "to-bit", "f": "to-float", "r": "to-float", "s": "to-int", "u": "to-u32"}
@@ -38,20 +38,20 @@ class OpPart:
 class HalInstance:
     """A HAL instance: its component, its parts in the order they run, pins that the word table alone does not place.
 
-    `joined` are the pins, one of each part, that a signal of its own joins.
+    `pair` are the pins, one of each part, that a signal of its own joins.
     """
 
     component: Component
     parts: tuple[OpPart, ...]
     pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    joined: tuple[str, ...] = ()
+    pair: tuple[str, ...] = ()
 
     def addresses(self, word: str) -> tuple[str, ...]:
         """Our pins that stand for HAL's pin of this word; none where there is no counterpart."""
         if word in self.pins:
             return self.pins[word]
         main = self.parts[0]
-        ours = self.component.pin(word) or self._added(word)
+        ours = self.component.pin(word) or self._summand(word)
         return (f"{main.name}.{ours}",) if ours in main.sheet.slots else ()
 
     def part(self, address: str) -> tuple[OpPart, str]:
@@ -59,12 +59,12 @@ class HalInstance:
         name, _, pin = address.rpartition(".")
         return next(part for part in self.parts if part.name == name), pin
 
-    def _added(self, word: str) -> str | None:
+    def _summand(self, word: str) -> str | None:
         """Ours that is a sum of HAL's, where this word alone is wired."""
         return next((pin for pin, factors in self.component.add.items() if factors.get(word) == 1), None)
 
 
-def placed(component: Component, name: str, given: Mapping[str, str], chosen: Mapping[str, float]) -> HalInstance:
+def hal_instance(component: Component, name: str, arguments: Mapping[str, str], presets: Mapping[str, float]) -> HalInstance:
     """An instance by HAL's load arguments, those of this instance alone, and the settings that choose between ops.
 
     Raises
@@ -73,38 +73,38 @@ def placed(component: Component, name: str, given: Mapping[str, str], chosen: Ma
         Arguments that HAL or our op refuses.
     """
     if component.name in {"sampler", "streamer"}:
-        return _ring(component, name, given, chosen)
+        return _ring(component, name, arguments, presets)
     if component.name in {"mux_generic", "demux_generic"}:
-        return _typed(component, name, given.get("config", ""))
-    return HalInstance(component, (_part(component, name, component.sized(given), chosen),))
+        return _converter(component, name, arguments.get("config", ""))
+    return HalInstance(component, (_part(component, name, component.sized(arguments), presets),))
 
 
-def _part(component: Component, name: str, sizes: Mapping[str, int], chosen: Mapping[str, float], kind: str = "") -> OpPart:
-    op, fixed = component.chosen(chosen)
+def _part(component: Component, name: str, sizes: Mapping[str, int], presets: Mapping[str, float], kind: str = "") -> OpPart:
+    op, values = component.chosen(presets)
     kind = kind or component.type
     sheet = ops.load(op, **sizes, **({"type": kind} if kind else {}))
-    settings = dict(fixed)
+    settings = dict(values)
     if component.doubling:
         rows = sum(slot.key == component.doubling for slot in sheet.slots.values())
         settings |= {f"{component.doubling}-{row}": 1 << row for row in range(rows)}
     return OpPart(name, sheet, kind, tuple(sorted(sizes.items())), tuple(settings.items()))
 
 
-def _ring(component: Component, name: str, given: Mapping[str, str], chosen: Mapping[str, float]) -> HalInstance:
+def _ring(component: Component, name: str, arguments: Mapping[str, str], presets: Mapping[str, float]) -> HalInstance:
     """A ring for each pin; HAL's enable and clock go to all of them, its counters are the first one's."""
-    letters = given.get("cfg", "").lower()
+    letters = arguments.get("cfg", "").lower()
     if not letters or set(letters) - set(TYPES):
         raise OpError("the pins' types are wrong", where=component.name, given=letters, allowed="cfg= of b f s u l k")
     names = [name, *(f"{name}.{place}" for place in range(1, len(letters)))]
-    sizes = component.sized(given)
-    parts = tuple(_part(component, one, sizes, chosen, TYPES[letter]) for one, letter in zip(names, letters, strict=True))
+    sizes = component.sized(arguments)
+    parts = tuple(_part(component, one, sizes, presets, TYPES[letter]) for one, letter in zip(names, letters, strict=True))
     pin = component.pin("pin.0")
     pins = {f"pin.{place}": (f"{one}.{pin}",) for place, one in enumerate(names)}
     both = {word: tuple(f"{one}.{word}" for one in names) for word in ("enable", "clock") if component.pin(word)}
     return HalInstance(component, parts, {**pins, **both})
 
 
-def _typed(component: Component, name: str, config: str) -> HalInstance:
+def _converter(component: Component, name: str, config: str) -> HalInstance:
     """A mux or demux of one type to another: beside it an op that turns the one into the other."""
     into, out, count = _config(component, config)
     routes = component.name == "mux_generic"
@@ -118,14 +118,14 @@ def _typed(component: Component, name: str, config: str) -> HalInstance:
     turn = OpPart(f"{name}.{one}", ops.load(_CONVERTERS[out], type=TYPES[into]), TYPES[into])
     parts = (main, turn) if routes else (turn, main)
     pins = {**_none(component), **several, single: (f"{turn.name}.{one}",)}
-    return HalInstance(component, parts, pins, joined=(f"{parts[0].name}.out", f"{parts[1].name}.in"))
+    return HalInstance(component, parts, pins, pair=(f"{parts[0].name}.out", f"{parts[1].name}.in"))
 
 
 def _config(component: Component, config: str) -> tuple[str, str, int]:
-    found = _CONFIG.fullmatch(config)
+    match = _CONFIG.fullmatch(config)
     letters = [letter.lower() for letter in config if letter.isalpha()]
     count = int("".join(letter for letter in config if letter.isdigit()) or 0)
-    if not found or count < 2 or len(letters) > 2:  # noqa: PLR2004 - a type in and one out, two inputs
+    if not match or count < 2 or len(letters) > 2:  # noqa: PLR2004 - a type in and one out, two inputs
         raise OpError("no such configuration", where=component.name, given=config, allowed="such as ff8 or bf2")
     return letters[0], letters[-1], count
 

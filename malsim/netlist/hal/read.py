@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from malsim.netlist.hal.loadrt import loadrt
-from malsim.netlist.hal.removing import delf, delsig, ran, remaining, unlinkp, unload
+from malsim.netlist.hal.removal import delf, delsig, ran, remaining, unlinkp, unload
 from malsim.netlist.hal.state import SIGNAL_TYPES, Text
 from malsim.netlist.hal.tokens import commands
 from malsim.netlist.language.facts import place as place_of
@@ -40,13 +40,13 @@ PROGRAMS = {"halstreamer", "halsampler", "sleep", "sh", "bash"}
 class Translated:
     """HAL's text in our sentences, its base period in seconds (0 without threads), and what it does when it is run.
 
-    The document is what stands at the end; `said` is every sentence in order, of which actions may take some away.
+    The document is what stands at the end; `statements` has every sentence in order, of which actions may take some away.
     """
 
     document: Document
     period: float
     actions: tuple[Action, ...] = ()
-    said: tuple[Statement, ...] = ()
+    statements: tuple[Statement, ...] = ()
     instances: Mapping[str, HalInstance] = field(default_factory=dict)
 
     @property
@@ -56,11 +56,7 @@ class Translated:
 
 
 def read_hal(
-    source: str | bytes,
-    *,
-    file: str = "netlist.hal",
-    folder: Path | None = None,
-    variables: Mapping[str, str] | None = None,
+    source: str | bytes, *, file: str = "netlist.hal", folder: Path | None = None, variables: Mapping[str, str] | None = None
 ) -> Translated:
     r"""Read `.hal` text.
 
@@ -80,8 +76,8 @@ def read_hal(
     NetlistError
         With every line that has no counterpart here.
 
-    >>> told = read_hal("loadrt threads period1=1000000\nloadrt lowpass\nsetp lowpass.0.gain .2\naddf lowpass.0 thread1")
-    >>> told.document.statements[2].address, told.period
+    >>> hal = read_hal("loadrt threads period1=1000000\nloadrt lowpass\nsetp lowpass.0.gain .2\naddf lowpass.0 thread1")
+    >>> hal.document.statements[2].address, hal.period
     ('lowpass.0.gain', 0.001)
     >>> read_hal("loadrt bldc")
     Traceback (most recent call last):
@@ -91,7 +87,7 @@ def read_hal(
     text = Text(file)
     lines = commands(text, source, file, folder, variables or {})
     for _, words, _ in lines:
-        text.netted |= _signals(words)
+        text.net_signals |= _signals(words)
         if words[:1] == ["setp"] and len(words) > 2:  # noqa: PLR2004 - a pin and a value
             text.foresee(words[1], words[2])
         elif words[1:2] == ["="] and len(words) > 2:  # noqa: PLR2004
@@ -102,7 +98,7 @@ def read_hal(
     if text.faults:
         raise NetlistError(text.faults)
     document = Document(tuple(remaining(text)), file)
-    return Translated(document, text.period, tuple(text.actions), tuple(text.statements), text.placed)
+    return Translated(document, text.period, tuple(text.actions), tuple(text.statements), text.all_instances)
 
 
 def _command(text: Text, words: list[str]) -> None:
@@ -140,8 +136,8 @@ def _net(text: Text, words: list[str]) -> None:
     if not pins:
         raise ValueError
     ends = tuple(End(ours) for hals in pins for ours in text.pins(hals))
-    if signal in text.named:
-        text.types_agree(text.named[signal], pins)
+    if signal in text.signal_types:
+        text.types_agree(text.signal_types[signal], pins)
     if ends:
         text.signals.add(signal)
         text.statements.append(Wire(signal, ends, file=text.file, line=text.line, comment=text.comment))
@@ -162,7 +158,7 @@ def _setp(text: Text, words: list[str]) -> None:
 
 def _sets(text: Text, words: list[str]) -> None:
     signal, value = words
-    if signal in text.named and signal not in text.netted:
+    if signal in text.signal_types and signal not in text.net_signals:
         text.act("sets", signal, value)
         return
     text.statements.append(Set(signal, value, setp=False, file=text.file, line=text.line, comment=text.comment))
@@ -178,20 +174,22 @@ def _addf(text: Text, words: list[str]) -> None:
     if thread not in text.threads:
         text.fault(thread, "thread not found", allowed=" ".join(text.threads))
         return
-    if any(function in listed for listed in text.threads.values()):
+    if any(function in functions for functions in text.threads.values()):
         text.fault(function, "this function is added already")
         return
-    listed = text.threads[thread]
-    at = place_of(int(position[0]) if position else None, len(listed))
-    if (position and int(position[0]) == 0) or not 0 <= at <= len(listed):
-        text.fault(position[0], "bad position", allowed=f"1 to {len(listed) + 1}, or from the end -1 to -{len(listed) + 1}")
+    functions = text.threads[thread]
+    at = place_of(int(position[0]) if position else None, len(functions))
+    if (position and int(position[0]) == 0) or not 0 <= at <= len(functions):
+        text.fault(
+            position[0], "bad position", allowed=f"1 to {len(functions) + 1}, or from the end -1 to -{len(functions) + 1}"
+        )
         return
-    ours = sum(len(ran(text, one)) for one in listed[:at])
-    listed.insert(at, function)
+    ours = sum(len(ran(text, one)) for one in functions[:at])
+    functions.insert(at, function)
     for place, name in enumerate(ran(text, function)):
-        where = ours + place + 1 if at < len(listed) - 1 else None
-        made = Schedule(name, thread, where, file=text.file, line=text.line, comment="" if place else text.comment)
-        text.statements.append(made)
+        where = ours + place + 1 if at < len(functions) - 1 else None
+        schedule = Schedule(name, thread, where, file=text.file, line=text.line, comment="" if place else text.comment)
+        text.statements.append(schedule)
 
 
 def _alias(text: Text, words: list[str]) -> None:
@@ -213,8 +211,8 @@ def _newsig(text: Text, words: list[str]) -> None:
     elif signal in text.signals:
         text.fault(signal, "duplicate signal")
     else:
-        text.named[signal] = SIGNAL_TYPES[kind]
-        if signal not in text.netted:
+        text.signal_types[signal] = SIGNAL_TYPES[kind]
+        if signal not in text.net_signals:
             text.act("newsig", signal, kind)
     text.signals.add(signal)
 

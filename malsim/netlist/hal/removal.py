@@ -1,18 +1,26 @@
-"""Statements with something taken away: pins off their signals, functions off their threads, instances unloaded."""
+"""The commands of `.hal` text that take something away, kept as actions, and what they leave of the statements."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from malsim.netlist.language.statements import Load, Schedule, Set, Wire
+from malsim.errors import nearest
+from malsim.netlist.language.faults import Fault, NetlistError
+from malsim.netlist.language.statements import Blank, Load, Schedule, Set, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
+    from malsim.netlist.hal.state import Text
     from malsim.netlist.language.statements import Statement
 
-__all__ = ["without_functions", "without_instances", "without_pins", "without_signal"]
+__all__ = [
+    "REMOVALS", "delf", "delsig", "ran", "remaining", "unlinkp", "unload", "without_functions", "without_instances",
+    "without_pins",
+]  # fmt: skip
+
+MOST = 1_000
 
 
 def without_pins(statements: Iterable[Statement], pins: Collection[str]) -> list[Statement]:
@@ -20,9 +28,9 @@ def without_pins(statements: Iterable[Statement], pins: Collection[str]) -> list
     return _without_ends(list(statements), lambda _, pin: pin in pins)
 
 
-def without_signal(statements: Iterable[Statement], signal: str) -> list[Statement]:
-    """The statements with nothing on a signal, or on any for `all`."""
-    return _without_ends(list(statements), lambda wire, _: signal in {"all", wire.signal})
+def without_signals(statements: Iterable[Statement], signals: Collection[str]) -> list[Statement]:
+    """The statements with nothing on these signals, or on any where `all` is among them."""
+    return _without_ends(list(statements), lambda wire, _: "all" in signals or wire.signal in signals)
 
 
 def without_functions(statements: Iterable[Statement], functions: Collection[str]) -> list[Statement]:
@@ -32,30 +40,108 @@ def without_functions(statements: Iterable[Statement], functions: Collection[str
 
 def without_instances(statements: Iterable[Statement], names: Collection[str]) -> list[Statement]:
     """The statements without these instances, their pins, settings and functions; every `loadrt` lists its names."""
-    kept: list[Statement] = []
+    rest: list[Statement] = []
     for one in without_functions(statements, names):
         if isinstance(one, Load) and set(one.names) & set(names):
-            left = tuple(name for name in one.names if name not in names)
-            kept += [replace(one, names=left)] if left else []
+            others = tuple(name for name in one.names if name not in names)
+            rest += [replace(one, names=others)] if others else []
         elif not (isinstance(one, Set) and _owner(one.address) in names):
-            kept.append(one)
-    return _without_ends(kept, lambda _, pin: _owner(pin) in names)
+            rest.append(one)
+    return _without_ends(rest, lambda _, pin: _owner(pin) in names)
 
 
 def _owner(pin: str) -> str:
     return pin.rpartition(".")[0]
 
 
-def _without_ends(statements: list[Statement], gone: Callable[[Wire, str], bool]) -> list[Statement]:
-    kept: list[Statement] = []
+def _without_ends(statements: list[Statement], is_removed: Callable[[Wire, str], bool]) -> list[Statement]:
+    rest: list[Statement] = []
     for one in statements:
         if not isinstance(one, Wire):
-            kept.append(one)
-        elif left := tuple(end for end in one.ends if not gone(one, end.address)):
-            kept.append(one if left == one.ends else replace(one, ends=left))
-    lost = _signals(statements) - _signals(kept)
-    return [one for one in kept if not (isinstance(one, Set) and one.address in lost)]
+            rest.append(one)
+        elif ends := tuple(end for end in one.ends if not is_removed(one, end.address)):
+            rest.append(one if ends == one.ends else replace(one, ends=ends))
+    unwired = _signals(statements) - _signals(rest)
+    return [one for one in rest if not (isinstance(one, Set) and one.address in unwired)]
 
 
 def _signals(statements: Iterable[Statement]) -> set[str]:
     return {one.signal for one in statements if isinstance(one, Wire)}
+
+
+REMOVALS: dict[str, Callable[[Iterable[Statement], Collection[str]], list[Statement]]] = {
+    "unlinkp": without_pins, "delsig": without_signals, "delf": without_functions, "unload": without_instances,
+}  # fmt: skip
+
+
+def unlinkp(text: Text, words: list[str]) -> None:
+    """Take a pin off its signal, if it is on one."""
+    (hals,) = words
+    text.act("unlinkp", *text.pins(hals))
+
+
+def delsig(text: Text, words: list[str]) -> None:
+    """Take every pin off a signal."""
+    (signal,) = words
+    if signal != "all" and signal not in text.signals:
+        text.fault(signal, "no such signal", hint=nearest(signal, text.signals))
+        return
+    text.signals -= set(text.signals) if signal == "all" else {signal}
+    text.act("delsig", signal)
+
+
+def delf(text: Text, words: list[str]) -> None:
+    """Take a function off its thread."""
+    function, *thread = words
+    on = [name for name, functions in text.threads.items() if function in functions and thread in ([], [name])]
+    if not on:
+        text.fault(function, "this function is on no such thread")
+        return
+    text.threads[on[0]].remove(function)
+    text.act("delf", *ran(text, function))
+
+
+def unload(text: Text, words: list[str]) -> None:
+    """Take away the instances of a component, or one of them by its name, or all."""
+    (name,) = words
+    names = [one for one, instance in text.instances.items() if name in {"all", one, instance.component.name}]
+    if not names and name != "all":
+        text.fault(name, "nothing of this name is loaded", hint=nearest(name, text.instances))
+        return
+    parts = [part.name for one in names for part in text.instances.pop(one).parts]
+    for function, ours in list(text.functions.items()):
+        text.functions[function] = tuple(one for one in ours if one not in set(parts))
+        if not text.functions[function]:
+            del text.functions[function]
+    for functions in text.threads.values():
+        functions[:] = [function for function in functions if function in text.functions]
+    text.act("unload", *parts)
+
+
+def ran(text: Text, function: str) -> tuple[str, ...]:
+    """The instances of ours that run where HAL runs a function: none for the first of a watchdog's two."""
+    name, word = text.split(function)
+    several = list(text.instances[name].component.functions) if name else []
+    return () if len(several) > 1 and word != several[-1] else text.functions[function]
+
+
+def remaining(text: Text) -> list[Statement]:
+    """What the whole text leaves standing: every statement that nothing after it took away."""
+    statements: list[Statement] = []
+    start = 0
+    _refuse_many(text)
+    for action in text.actions:
+        if action.words[0] in REMOVALS:
+            statements += text.statements[start : action.after]
+            start = action.after
+            statements = REMOVALS[action.words[0]](statements, frozenset(action.words[1:]))
+    return [*statements, *text.statements[start:]]
+
+
+def _refuse_many(text: Text) -> None:
+    """Each removal looks at all statements before it, so their number is bounded."""
+    removals = [action for action in text.actions if action.words[0] in REMOVALS]
+    if len(removals) > MOST:
+        place = Blank(file=removals[MOST].file, line=removals[MOST].line)
+        problem = "too many commands that take something away"
+        raise NetlistError([Fault.at(place, removals[MOST].words[0], problem, allowed=f"at most {MOST} in a text")])

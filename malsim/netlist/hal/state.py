@@ -45,8 +45,8 @@ class Text:
     """Statements and actions so far, instances by HAL's name, functions, threads, aliases, the base period (s), faults.
 
     Statements are only added; what takes some away (`unlinkp`, `unload` …) is an action, so that a run does all in order.
-    `placed` are the instances that were ever loaded, `instances` those that still are; `netted` are all
-    signals with a net somewhere in the text, `named` the types that newsig gave.
+    `all_instances` were loaded at some time, `instances` still are; `net_signals` have a net somewhere in the text,
+    `signal_types` come from newsig, `presets` are what pins are set to anywhere in the text.
     """
 
     file: str
@@ -54,17 +54,16 @@ class Text:
     actions: list[Action] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     instances: dict[str, HalInstance] = field(default_factory=dict)
-    placed: dict[str, HalInstance] = field(default_factory=dict)
+    all_instances: dict[str, HalInstance] = field(default_factory=dict)
     signals: set[str] = field(default_factory=set)
-    netted: set[str] = field(default_factory=set)
-    named: dict[str, str] = field(default_factory=dict)
+    net_signals: set[str] = field(default_factory=set)
+    signal_types: dict[str, str] = field(default_factory=dict)
     functions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     threads: dict[str, list[str]] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
-    given: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
-    counts: dict[str, int] = field(default_factory=dict)
+    presets: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
     period: float = 0.0
-    sourced: int = 0  # bytes
+    source_bytes: int = 0
     line: int = 0
     comment: str = ""
 
@@ -83,11 +82,11 @@ class Text:
 
     def foresee(self, pin: str, value: str) -> None:
         """Keep what a pin is set to, for components whose settings choose between ops."""
-        known = number(value)
-        flag = bit(value)
+        as_number = number(value)
+        preset = float(bit(value) or 0) if as_number is None else as_number
         parts = pin.split(".")
-        for cut in range(1, len(parts)):
-            self.given[".".join(parts[:cut])][".".join(parts[cut:])] = float(flag or 0) if known is None else known
+        for place in range(1, len(parts)):
+            self.presets[".".join(parts[:place])][".".join(parts[place:])] = preset
 
     def split(self, pin: str) -> tuple[str, str]:
         """The instance that a HAL name belongs to, and the rest of the name; no instance where none is loaded."""
@@ -105,51 +104,51 @@ class Text:
         if not name:
             self.fault(hals, "nothing that is loaded here has this pin", hint=nearest(hals, self.instances))
             return ()
-        placed = self.instances[name]
-        ours = placed.addresses(word)
+        instance = self.instances[name]
+        ours = instance.addresses(word)
         if not ours:
-            component = placed.component
-            known = " ".join(sorted({*component.pins, *placed.pins}))
-            op = placed.parts[0].sheet.name
+            component = instance.component
+            allowed = " ".join(sorted({*component.pins, *instance.pins}))
+            op = instance.parts[0].sheet.name
             problem = f"{op} has no counterpart of this pin of {component.name}"
-            self.fault(hals, problem, allowed=known if word not in component.pins else "")
+            self.fault(hals, problem, allowed=allowed if word not in component.pins else "")
         return tuple(Word.at(address, self.line, 1) for address in ours)
 
-    def types_agree(self, wanted: str, pins: Sequence[str]) -> None:
+    def types_agree(self, kind: str, pins: Sequence[str]) -> None:
         """Note pins that are a bit where the signal was named no bit, or the other way; all of HAL's numbers go together."""
         for hals in pins:
             name, word = self.split(hals)
-            placed = self.instances.get(name)
-            if placed is None or word in {added for factors in placed.component.add.values() for added in factors}:
+            instance = self.instances.get(name)
+            if instance is None or word in {part for factors in instance.component.add.values() for part in factors}:
                 continue
-            for address in placed.addresses(word)[:1]:
-                part, pin = placed.part(address)
-                found = part.sheet.slots[pin].pin.type
-                if (found == "bit") != (wanted == "bit"):
-                    self.fault(hals, f"the signal was named a {wanted}, and this pin is a {found}")
+            for address in instance.addresses(word)[:1]:
+                part, pin = instance.part(address)
+                own = part.sheet.slots[pin].pin.type
+                if (own == "bit") != (kind == "bit"):
+                    self.fault(hals, f"the signal was named a {kind}, and this pin is a {own}")
 
-    def settings(self, hals: str, given: str) -> list[Statement]:
+    def settings(self, hals: str, text: str) -> list[Statement]:
         """What sets a HAL pin: a day for every second, what HAL rewrites rewritten."""
         name, word = self.split(hals)
-        made: list[Statement] = []
+        sets: list[Statement] = []
         for address in self.pins(hals):
-            placed = self.instances[name]
-            part, pin = placed.part(address)
-            known = number(given)
-            text = given
-            if known is not None:
-                known = placed.component.rewritten(word, known)
-                scale = _SECONDS[placed.component.time]
-                text = f"{exact(known * scale)}d" if is_time(part.sheet.slots[pin].pin.unit) else exact(known)
-            made.append(Set(address, text, file=self.file, line=self.line, comment=self.comment))
-        return made
+            instance = self.instances[name]
+            part, pin = instance.part(address)
+            value = number(text)
+            scaled = text
+            if value is not None:
+                value = instance.component.rewritten(word, value)
+                scale = _SECONDS[instance.component.time]
+                scaled = f"{exact(value * scale)}d" if is_time(part.sheet.slots[pin].pin.unit) else exact(value)
+            sets.append(Set(address, scaled, file=self.file, line=self.line, comment=self.comment))
+        return sets
 
 
 def split(pin: str, instances: Mapping[str, HalInstance], aliases: Mapping[str, str]) -> tuple[str, str]:
     """The instance that a HAL name belongs to, and the rest of the name; no instance where none is loaded."""
     pin = aliases.get(pin, pin)
     parts = pin.split(".")
-    for cut in range(len(parts), 0, -1):
-        if ".".join(parts[:cut]) in instances:
-            return ".".join(parts[:cut]), ".".join(parts[cut:])
+    for place in range(len(parts), 0, -1):
+        if ".".join(parts[:place]) in instances:
+            return ".".join(parts[:place]), ".".join(parts[place:])
     return "", pin

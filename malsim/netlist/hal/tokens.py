@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from malsim.netlist.hal.state import Text
 
-__all__ = ["Command", "commands", "substituted"]
+__all__ = ["Command", "commands", "substitute"]
 
 _TOKEN = re.compile(r'(?:"[^"]*"|[^\s"])+')
 _VARIABLE = re.compile(r"\$(?:\((\w+)\)|(\w+))|\[(\w+)\](?:\((\w+)\)|(\w+))")
@@ -31,7 +31,7 @@ def commands(
     """Every line's place, words and comment, with those of sourced files in their place."""
     lines, faults = read_lines(source, file)
     text.faults += faults
-    made: list[Command] = []
+    result: list[Command] = []
 
     def unknown(word: str) -> None:
         hint = "an INI file is not read here" if word.startswith("[") else "set it in the environment"
@@ -40,30 +40,30 @@ def commands(
     for line in lines:
         text.file, text.line = file, line.number
         end = comment_at(line.text)
-        words = [word for word in _TOKEN.findall(substituted(line.text[:end], variables, unknown)) if word not in _ARROWS]
+        words = [word for word in _TOKEN.findall(substitute(line.text[:end], variables, unknown)) if word not in _ARROWS]
         if words[:1] != ["source"]:
-            made.append(((file, line.number), words, line.text[end:].rstrip(" \t")))
+            result.append(((file, line.number), words, line.text[end:].rstrip(" \t")))
             continue
-        content = _sourced(text, words, folder, depth)
+        content = _content(text, words, folder, depth)
         if content is not None:
-            made += commands(text, content, str(Path(file).parent / words[1]), folder, variables, depth + 1)
-    return made
+            result += commands(text, content, str(Path(file).parent / words[1]), folder, variables, depth + 1)
+    return result
 
 
-def substituted(line: str, variables: Mapping[str, str], unknown: Callable[[str], None]) -> str:
+def substitute(line: str, variables: Mapping[str, str], unknown: Callable[[str], None]) -> str:
     """The line with `$NAME`, `$(NAME)` and `[SECTION]KEY` replaced by their values; `unknown` is told of those without."""
 
-    def value(found: re.Match[str]) -> str:
-        name, section = found[1] or found[2], found[3]
-        name = f"{section}.{found[4] or found[5]}" if section else name
+    def value(match: re.Match[str]) -> str:
+        name, section = match[1] or match[2], match[3]
+        name = f"{section}.{match[4] or match[5]}" if section else name
         if name not in variables:
-            unknown(found[0])
+            unknown(match[0])
         return variables.get(name, "")
 
     return _VARIABLE.sub(value, line)
 
 
-def _sourced(text: Text, words: list[str], folder: Path | None, depth: int) -> bytes | None:
+def _content(text: Text, words: list[str], folder: Path | None, depth: int) -> bytes | None:
     """The bytes of a file that another sources, or none and a fault."""
     if len(words) != 2 or folder is None or depth >= LIMITS["depth"]:  # noqa: PLR2004 - source and its file
         text.fault(" ".join(words), "this is not sourced here", allowed=f"one file, {LIMITS['depth']} levels deep")
@@ -72,8 +72,8 @@ def _sourced(text: Text, words: list[str], folder: Path | None, depth: int) -> b
     if not path.is_relative_to(folder.resolve()) or not path.is_file():
         text.fault(words[1], "no such file in the folder of this one")
         return None
-    text.sourced += max(path.stat().st_size, LEAST_SOURCED)
-    if text.sourced > LIMITS["file_bytes"]:
+    text.source_bytes += max(path.stat().st_size, LEAST_SOURCED)
+    if text.source_bytes > LIMITS["file_bytes"]:
         text.fault(
             words[1], "too much is sourced", allowed=f"{LIMITS['file_bytes']} bytes, {LEAST_SOURCED} for a small file"
         )

@@ -14,7 +14,7 @@ from malsim.errors import AddressError
 from malsim.memory.schema import RELATIONS
 from malsim.netlist.language.handles import handle, reads_as_handle
 from malsim.netlist.language.lexicon import DOMAINS, FUNCTIONS, GRIDS, REDUCERS, column_of
-from malsim.netlist.language.sentences.grammar import parsed
+from malsim.netlist.language.sentences.grammar import parse_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -172,7 +172,7 @@ def address(text: str) -> Address:
     >>> address("pid.0.in-1"), str(address("dec_a3ee@v2.<supports"))
     (Pin(instance='pid.0', name='in-1'), 'dec_a3ee@v2.~supports')
     """
-    return _address(_parsed(text), text)
+    return _address(_tree(text), text)
 
 
 def _address(tree: Tree[Token], text: str) -> Address:
@@ -205,7 +205,7 @@ def path(text: str) -> Path:
     >>> path("dec_a3ee-scores-eff").fields
     ('scores', 'eff')
     """
-    tree = _parsed(text)
+    tree = _tree(text)
     if tree.data != "point":
         raise AddressError("a path begins with a handle", given=text, allowed="such as dec_a3ee-scores-eff")
     return _path(tree, text)
@@ -217,15 +217,15 @@ def spelled(text: str) -> str:
     >>> spelled("mean(dec_a3ee.~supports.*#scores.eff)")
     'mean(dec_a3ee.~supports.*-scores-eff)'
     """
-    return _AFTER_ID.sub(lambda found: "-" + found[1].replace(".", "-"), text)
+    return _AFTER_ID.sub(lambda match: "-" + match[1].replace(".", "-"), text)
 
 
-def _parsed(text: str) -> Tree[Token]:
+def _tree(text: str) -> Tree[Token]:
     text = spelled(text.strip())
     if len(text.split()) > 1:
         raise AddressError("there is a space in this address", given=text, hint="take it out")
     try:
-        return parsed(text, "address")
+        return parse_tree(text, "address")
     except UnexpectedInput:
         such = "such as dec_a3ee.~supports.*-scores-eff, mean(…), stale.below, cell-scores-eff"
         raise AddressError("this is no address", given=text, allowed=such) from None
@@ -247,35 +247,35 @@ def _point(tree: Tree[Token], text: str) -> Path | Row | Pin | Name:
 
 def _row(tree: Tree[Token], text: str) -> Row:
     """A row of a domain: the hops from it, then the fields."""
-    head, *steps = map(str, tree.children)
-    made = _steps(steps, text)
-    hops = tuple(step for step in made if isinstance(step, Hop))
-    fields = tuple(step.name for step in made[len(hops) :] if isinstance(step, Field))
-    if len(hops) + len(fields) != len(made):
+    head, *words = map(str, tree.children)
+    steps = _steps(words, text)
+    hops = tuple(step for step in steps if isinstance(step, Hop))
+    fields = tuple(step.name for step in steps[len(hops) :] if isinstance(step, Field))
+    if len(hops) + len(fields) != len(steps):
         raise AddressError("a hop stands behind a field", given=text, allowed=f"{head}.supports.*-scores-eff")
     return Row(head, fields, hops=hops)
 
 
 def _path(tree: Tree[Token], text: str) -> Path:
-    head, *steps = map(str, tree.children)
-    versioned = _VERSIONED.fullmatch(head)
-    name, version = (versioned[1], int(versioned[2])) if versioned else (head, None)
+    head, *words = map(str, tree.children)
+    match = _VERSIONED.fullmatch(head)
+    name, version = (match[1], int(match[2])) if match else (head, None)
     handle(name, short=True)
-    made = tuple(_steps(steps, text))
-    if any(isinstance(step, Hop) and step.dead for step in made):
+    steps = tuple(_steps(words, text))
+    if any(isinstance(step, Hop) and step.dead for step in steps):
         raise AddressError("** reaches cells from a row of cells", given=text, allowed="cell.depends_on.**")
-    return Path(name, made, version)
+    return Path(name, steps, version)
 
 
-def _steps(steps: Sequence[str], text: str) -> list[Field | Hop]:
-    made: list[Field | Hop] = []
-    for step in steps:
-        last = made[-1] if made else None
-        if step in {".*", ".**"} and isinstance(last, Hop) and not last.every:
-            made[-1] = replace(last, every=True, dead=step == ".**")
+def _steps(words: Sequence[str], text: str) -> list[Field | Hop]:
+    steps: list[Field | Hop] = []
+    for word in words:
+        last = steps[-1] if steps else None
+        if word in {".*", ".**"} and isinstance(last, Hop) and not last.every:
+            steps[-1] = replace(last, every=True, dead=word == ".**")
         else:
-            made.append(_hop(step, text) if step[0] == "." else _field(*_fields([step], text)))
-    return made
+            steps.append(_hop(word, text) if word[0] == "." else _field(*_fields([word], text)))
+    return steps
 
 
 def _relation(step: str) -> str:

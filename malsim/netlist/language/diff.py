@@ -15,7 +15,7 @@ __all__ = ["Change", "diff"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference: what was said of a subject before and what after; none where nothing was."""
+    """One difference in what a netlist says of a subject; None where it says nothing."""
 
     kind: str
     subject: str
@@ -42,9 +42,9 @@ def diff(before: Document, after: Document) -> list[Change]:
     """
     old, new = facts(before.statements), facts(after.statements)
     changes = [
-        Change(kind, subject, old.said[kind].get(subject), new.said[kind].get(subject))
-        for kind in sorted({*old.said, *new.said})
-        for subject in sorted({*old.said[kind], *new.said[kind]})
+        Change(kind, subject, old.values[kind].get(subject), new.values[kind].get(subject))
+        for kind in sorted({*old.values, *new.values})
+        for subject in sorted({*old.values[kind], *new.values[kind]})
     ]
     for thread in sorted({*old.orders, *new.orders}):
         orders = [" ".join(side.orders.get(thread, ())) or None for side in (old, new)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from malsim.netlist.language.statements import Body, Cell, Edges, Load, Prop, Schedule, Set, Thread, Wire
@@ -19,40 +19,39 @@ __all__ = ["Facts", "facts", "order"]
 
 @dataclass(frozen=True)
 class Facts:
-    """`said[kind][subject]` is what is said of it; `orders` lists each thread's functions in turn."""
+    """`values[kind][subject]` is what the text says of it; `orders` lists each thread's functions in turn."""
 
-    said: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
-    orders: dict[str, list[str]] = field(default_factory=dict)
+    values: dict[str, dict[str, str]]
+    orders: dict[str, list[str]]
 
 
 def facts(statements: Iterable[Statement]) -> Facts:
-    """Gather what statements say; where one says twice the same of a subject, the last stands."""
-    made = Facts()
+    """What statements say; of two that speak of one subject the last stands."""
     statements = list(statements)
+    values: dict[str, dict[str, str]] = defaultdict(dict)
     cell = ""
     for statement in statements:
         if isinstance(statement, (Cell, Edges, Body, Prop)):
             cell = statement.handle if isinstance(statement, Cell) else cell
-            _graph(made.said, cell, statement)
+            _graph(values, cell, statement)
         else:
-            _wiring(made.said, statement)
-    made.orders.update(order(statements))
-    return made
+            _wiring(values, statement)
+    return Facts(values, order(statements))
 
 
-def _graph(said: dict[str, dict[str, str]], cell: str, statement: Cell | Edges | Body | Prop) -> None:
+def _graph(values: dict[str, dict[str, str]], cell: str, statement: Cell | Edges | Body | Prop) -> None:
     if isinstance(statement, Body):
-        said["body"][cell] = statement.text
+        values["body"][cell] = statement.text
     elif isinstance(statement, Prop):
-        said["field"][f"{cell}-{statement.field}"] = " ".join(map(_plain, statement.values))
+        values["field"][f"{cell}-{statement.field}"] = " ".join(map(_plain, statement.values))
     else:
         if isinstance(statement, Cell):
-            said["cell"][cell] = statement.title
+            values["cell"][cell] = statement.title
             for value in statement.values:
-                said["field"][f"{cell}-{value.field}"] = exact(value.number) + ("!" if value.immutable else "")
+                values["field"][f"{cell}-{value.field}"] = exact(value.number) + ("!" if value.immutable else "")
         source = cell if isinstance(statement, Cell) else statement.source or cell
         for edge in statement.edges:
-            said["edge"][_edge(source, edge)] = exact(edge.weight)
+            values["edge"][_edge(source, edge)] = exact(edge.weight)
 
 
 def _edge(source: str, edge: Edge) -> str:
@@ -60,23 +59,20 @@ def _edge(source: str, edge: Edge) -> str:
     return f"{ends[0]} {edge.relation}> {ends[1]}"
 
 
-def _wiring(said: dict[str, dict[str, str]], statement: Statement) -> None:
+def _wiring(values: dict[str, dict[str, str]], statement: Statement) -> None:
     if isinstance(statement, Wire):
         for end in statement.ends:
-            said["wire"][f"{statement.signal} {end.address}"] = end.role or "linked"
+            values["wire"][f"{statement.signal} {end.address}"] = end.role or "linked"
     elif isinstance(statement, Set):
-        said["value"][statement.address] = _plain(statement.value)
+        values["value"][statement.address] = _plain(statement.value)
     elif isinstance(statement, Thread):
-        said["thread"][statement.name] = f"every {statement.every}"
+        values["thread"][statement.name] = f"every {statement.every}"
     elif isinstance(statement, Load):
-        sizes = [
-            f"{key}={value}" for key, value in [("domain", statement.domain), ("type", statement.type), *statement.sizes]
-        ]
+        options = [("domain", statement.domain), ("type", statement.type), *statement.sizes]
         for name in instances(statement):
-            said["instance"][name] = " ".join([statement.op, *(size for size in sizes if not size.endswith("="))])
+            values["instance"][name] = " ".join([statement.op, *(f"{key}={value}" for key, value in options if value)])
     elif isinstance(statement, Schedule) and statement.options:
-        options = [f"[{option.key}: {' '.join(option.values)}]" for option in statement.options]
-        said["program"][statement.op] = " ".join(options)
+        values["program"][statement.op] = " ".join(f"[{one.key}: {' '.join(one.values)}]" for one in statement.options)
 
 
 def instances(load: Load) -> tuple[str, ...]:
@@ -108,5 +104,5 @@ def place(position: int | None, length: int) -> int:
 
 
 def _plain(value: str) -> str:
-    known = number(value)
-    return value if known is None else exact(known)
+    as_number = number(value)
+    return value if as_number is None else exact(as_number)

@@ -69,9 +69,9 @@ class NetlistError(MalsimError, ValueError):
 
     def __str__(self) -> str:
         """Every fault on a line of its own; of a great many the first fifty and how many more."""
-        shown = [str(fault) for fault in self.faults[:MOST_SHOWN]]
-        more = len(self.faults) - len(shown)
-        return "\n".join([*shown, f"… and {more} more"] if more else shown)
+        lines = [str(fault) for fault in self.faults[:MOST_SHOWN]]
+        more = len(self.faults) - len(lines)
+        return "\n".join([*lines, f"… and {more} more"] if more else lines)
 
 
 def at_line(statement: Statement) -> str:

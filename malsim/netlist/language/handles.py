@@ -14,7 +14,7 @@ __all__ = ["Handle", "handle", "reads_as_handle"]
 _TAG = re.compile(rf"[0-9a-f]{{{LIMITS['handle_hex']},}}")
 _SHORT = re.compile(r"[0-9a-f]+")
 _SUBJECT = re.compile(r"[a-z][a-z0-9]*")
-_NAMED = re.compile(r"[A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
+_NAME = re.compile(r"[A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
 _CAPITAL = re.compile(r"[A-Z]")
 
 
@@ -50,7 +50,7 @@ def handle(text: str, *, short: bool = False) -> Handle:
         raise AddressError("this is no handle", given=text, allowed="KIND_TAG such as dec_a3ee")
     kind, tag, immutable = parts[0].lower(), parts[-1], bool(_CAPITAL.search(text))
     if kind not in KINDS:
-        return _named(text, parts, immutable=immutable)
+        return _immutable(text, parts, immutable=immutable)
     if not (_SHORT if short else _TAG).fullmatch(tag):
         allowed = f"{LIMITS['handle_hex']} or more of 0-9 a-f after the last _"
         raise AddressError("this handle's tag is not lowercase hex", given=text, allowed=allowed)
@@ -61,11 +61,11 @@ def handle(text: str, *, short: bool = False) -> Handle:
     return Handle(kind, tag, immutable)
 
 
-def _named(text: str, parts: list[str], *, immutable: bool) -> Handle:
+def _immutable(text: str, parts: list[str], *, immutable: bool) -> Handle:
     if not immutable:
         hint = "or write the name of an immutable cell with capitals"
         raise AddressError("no such kind of cell", given=text, allowed=" ".join(KINDS), hint=hint)
-    if not _NAMED.fullmatch(text):
+    if not _NAME.fullmatch(text):
         allowed = "words of letters and digits joined by _, a capital first"
         raise AddressError("this is no immutable handle", given=text, allowed=allowed)
     return Handle(parts[0], parts[-1], immutable=True)

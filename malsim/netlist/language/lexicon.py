@@ -58,6 +58,6 @@ def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str
     words = {"scores": SCORES, "flags": FLAGS}.get(group, {})
     column = words.get(name, name) if group in {"scores", "flags", ""} and len(fields) <= 2 else ""  # noqa: PLR2004
     if column not in columns or (group and column not in words.values()):
-        known = " ".join([*(f"scores-{score}" for score in SCORES), *(f"flags-{flag}" for flag in FLAGS)])
-        raise AddressError("no such field", given=str(where), allowed=f"{known}, or a column")
+        names = " ".join([*(f"scores-{score}" for score in SCORES), *(f"flags-{flag}" for flag in FLAGS)])
+        raise AddressError("no such field", given=str(where), allowed=f"{names}, or a column")
     return column

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lark import Token
 from lark.exceptions import UnexpectedInput
 
 from malsim.netlist.language.faults import Fault, NetlistError
-from malsim.netlist.language.sentences.build import build
-from malsim.netlist.language.sentences.grammar import parsed
+from malsim.netlist.language.sentences import graph, wiring
+from malsim.netlist.language.sentences.grammar import parse_tree
 from malsim.netlist.language.sentences.lines import comment_at, each_line
-from malsim.netlist.language.sentences.reading import Reading
+from malsim.netlist.language.sentences.reading import Parts, Reading, Where
 from malsim.netlist.language.sentences.syntax import syntax_fault
 from malsim.netlist.language.statements import Blank, Document, Schedule, Source, Thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from lark import Tree
+
     from malsim.netlist.language.statements import Statement
 
 __all__ = ["parse", "scan", "undeclared_threads"]
+
+_SENTENCES = {
+    "cell": graph.cell, "edges": graph.edges, "body": graph.body, "prop": graph.prop, "set": wiring.set_,
+    "setp": wiring.setp, "wire": wiring.wire, "schedule": wiring.schedule, "loadrt": wiring.load,
+    "thread": wiring.thread, "source": wiring.source,
+}  # fmt: skip
 
 
 def parse(source: str | bytes, *, file: str = "netlist", threads: Iterable[str] = ()) -> Document:
@@ -68,22 +77,37 @@ def _sentence(reading: Reading) -> Statement | None:
     if not words:
         return Blank(comment=comment, file=reading.file, line=line.number)
     try:
-        tree = parsed(words, "sentence")
+        tree = parse_tree(words, "sentence")
     except UnexpectedInput as error:
         reading.faults.append(syntax_fault(error, words, reading))
         return None
-    return build(tree, reading, comment)
+    where = Where(comment=comment, file=reading.file, line=line.number)
+    return _SENTENCES[tree.data](reading, _parts(tree), where)
+
+
+def _parts(tree: Tree[Token]) -> Parts:
+    parts = Parts([], [], [])
+    for child in tree.children:
+        if isinstance(child, Token):
+            parts.words.append(child)
+        elif child is not None:
+            tokens = [token for token in child.children if isinstance(token, Token)]
+            if child.data == "edge":
+                parts.edges.append(tokens)
+            else:
+                parts.remark.extend(tokens)
+    return parts
 
 
 def undeclared_threads(statements: Iterable[Statement], threads: Iterable[str] = ()) -> list[Fault]:
     """A fault for every `addf` onto a thread that no line before it declares; `tick` always exists."""
-    declared, faults = {"tick", *threads}, []
+    names, faults = {"tick", *threads}, []
     for statement in statements:
         if isinstance(statement, Thread):
-            declared.add(statement.name)
-        elif isinstance(statement, Schedule) and statement.thread not in declared:
+            names.add(statement.name)
+        elif isinstance(statement, Schedule) and statement.thread not in names:
             hint = f"declare it first: thread {statement.thread} every 10"
             faults.append(
-                Fault.at(statement, statement.thread, "no such thread", allowed=" ".join(sorted(declared)), hint=hint)
+                Fault.at(statement, statement.thread, "no such thread", allowed=" ".join(sorted(names)), hint=hint)
             )
     return faults

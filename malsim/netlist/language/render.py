@@ -10,19 +10,7 @@ from malsim.netlist.language.faults import Fault, NetlistError
 from malsim.netlist.language.lexicon import KEYWORDS, LIMITS
 from malsim.netlist.language.parse import parse
 from malsim.netlist.language.sentences.lines import comment_at
-from malsim.netlist.language.statements import (
-    Blank,
-    Body,
-    Cell,
-    Edges,
-    Load,
-    Prop,
-    Schedule,
-    Set,
-    Source,
-    Thread,
-    Wire,
-)
+from malsim.netlist.language.statements import Blank, Body, Cell, Edges, Load, Prop, Schedule, Set, Source, Thread, Wire
 from malsim.netlist.language.values import exact, quote, short
 
 if TYPE_CHECKING:
@@ -103,11 +91,11 @@ def _text(value: str) -> str:
     return value if _WORD.fullmatch(value) else quote(value)
 
 
-def _cell(cell: Cell, written: Callable[[float], str]) -> str:
+def _cell(cell: Cell, format_number: Callable[[float], str]) -> str:
     words = [("^" if cell.expand else "") + _fit(_TARGET, cell.handle)[0], quote(cell.title)]
     for value in cell.values:
         (field,) = _fit(_TARGET, value.field)
-        words.append(f"{field}({written(value.number)}{'!' if value.immutable else ''})")
+        words.append(f"{field}({format_number(value.number)}{'!' if value.immutable else ''})")
     words += map(_edge, cell.edges)
     if cell.trailer is not None:
         words.append(f"[out:{cell.trailer.out} programs:{cell.trailer.programs}]")
@@ -161,8 +149,8 @@ def _load(load: Load) -> str:
     words = ["loadrt", *_fit(_WORD, load.op)]
     if load.names:
         words.append(f"names={','.join(_fit(_NAME, *load.names))}")
-    given = [("count", load.count), ("domain", load.domain), ("type", load.type), *load.sizes]
-    words += [f"{key}={value}" for key, value in given if value]
+    values = [("count", load.count), ("domain", load.domain), ("type", load.type), *load.sizes]
+    words += [f"{key}={value}" for key, value in values if value]
     return " ".join(words)
 
 

@@ -2,13 +2,7 @@
 
 from malsim.netlist.shipped.catalogue import StandingSignal, added, catalogue, signal_named
 from malsim.netlist.shipped.readings import SignalReading, readings
-from malsim.netlist.shipped.surfaced import (
-    SurfacedLines,
-    lines_of_readings,
-    surfaced_names,
-    surfaced_of,
-    surfaced_on,
-)
+from malsim.netlist.shipped.surfaced import SurfacedLines, lines_of_readings, surfaced_names, surfaced_of, surfaced_on
 
 __all__ = [
     "SignalReading",

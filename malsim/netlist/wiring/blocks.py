@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from ops import Sheet
 
-__all__ = ["called", "inlined", "providers", "shipped"]
+__all__ = ["added_names", "inlined", "providers", "shipped"]
 
 LONGEST = 64
 _DERIVED = re.compile(r"[a-z_]+-derived-[a-z0-9-]+")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
-def called(statements: Iterable[Statement]) -> list[str]:
+def added_names(statements: Iterable[Statement]) -> list[str]:
     """Names that are added without having been loaded: ops, or blocks."""
     statements = list(statements)
-    loaded = {name for statement in statements if isinstance(statement, Load) for name in names_of(statement)}
+    instances = {name for statement in statements if isinstance(statement, Load) for name in names_of(statement)}
     added = [one.op for one in statements if isinstance(one, Schedule) and not one.options]
-    names = [name for name in dict.fromkeys(added) if name not in loaded and name not in COMPILED]
+    names = [name for name in dict.fromkeys(added) if name not in instances and name not in COMPILED]
     return [name for name in names if len(name) <= LONGEST and _NAME.fullmatch(name)]
 
 
@@ -59,10 +59,10 @@ def inlined(document: Document, palette: Callable[[str], Sheet] | None = None) -
     signals are called `NAME.instance` and `NAME.signal`; its functions run together, in its own order.
     """
     faults: list[Fault] = []
-    statements = _inlined(document, document, palette or ops.load, faults, ())
-    while providers := unowned(statements):
-        added = [Schedule(op=name, thread="tick") for name in providers]
-        before = _inlined(replace(document, statements=tuple(added)), document, palette or ops.load, faults, ())
+    statements = _inline(document, document, palette or ops.load, faults, ())
+    while providers := owners_needed(statements):
+        schedules = [Schedule(op=name, thread="tick") for name in providers]
+        before = _inline(replace(document, statements=tuple(schedules)), document, palette or ops.load, faults, ())
         statements = [*before, *statements]
     return replace(document, statements=tuple(statements)), faults
 
@@ -73,51 +73,51 @@ def providers() -> dict[str, str]:
     folder = resources.files("malsim.netlist") / "shipped"
     names = sorted(file.name.removesuffix(".malnet") for file in folder.iterdir() if file.name.endswith(".malnet"))
     blocks = {name: block for name in names if (block := shipped(name))}
-    return {value: name for name, block in blocks.items() for value in _derived(block.statements, owned=True)}
+    return {value: name for name, block in blocks.items() for value in _derived_values(block.statements, write=True)}
 
 
-def unowned(statements: Iterable[Statement]) -> list[str]:
+def owners_needed(statements: Iterable[Statement]) -> list[str]:
     """The shipped signals that own what these read of derived values, and nobody among them writes."""
     statements = list(statements)
-    read = _derived(statements, owned=False)
+    read = _derived_values(statements, write=False)
     if not read:
         return []
-    owned, shelf = set(_derived(statements, owned=True)), providers()
-    return list(dict.fromkeys(shelf[value] for value in read if value not in owned and value in shelf))
+    own, shelf = set(_derived_values(statements, write=True)), providers()
+    return list(dict.fromkeys(shelf[value] for value in read if value not in own and value in shelf))
 
 
-def _derived(statements: Iterable[Statement], *, owned: bool) -> list[str]:
+def _derived_values(statements: Iterable[Statement], *, write: bool) -> list[str]:
     """The derived values that wires write, or those that they read."""
     ends = [end for one in statements if isinstance(one, Wire) for end in one.ends if "-derived-" in end.address]
-    found = []
+    values = []
     for end in ends:
         whole = _DERIVED.fullmatch(end.address) is not None and end.role != "writes"
-        if whole == owned:
-            found += _DERIVED.findall(end.address)
-    return found
+        if whole == write:
+            values += _DERIVED.findall(end.address)
+    return values
 
 
-def _inlined(
+def _inline(
     document: Document, top: Document, palette: Callable[[str], Sheet], faults: list[Fault], within: tuple[str, ...]
 ) -> list[Statement]:
-    blocks = {name: block for name in called(document.statements) if (block := _block(name, top, palette))}
+    blocks = {name: block for name in added_names(document.statements) if (block := _block(name, top, palette))}
     if not blocks:
         return list(document.statements)
     wiring: list[Statement] = []
     rest: list[Statement] = []
-    taken: set[str] = set()
+    names: set[str] = set()
     for statement in document.statements:
         block = blocks.get(statement.op) if isinstance(statement, Schedule) else None
         if not isinstance(statement, Schedule) or block is None:
             rest.append(statement)
         elif statement.op in within or len(within) >= LIMITS["depth"]:
             faults.append(Fault.at(statement, statement.op, "a block may not hold itself", hint="take this line away"))
-        elif statement.op in taken:
+        elif statement.op in names:
             faults.append(Fault.at(statement, statement.op, "this block was added already", hint="add it once"))
         else:
-            taken.add(statement.op)
-            inner = _inlined(block, top, palette, faults, (*within, statement.op))
-            own, functions = _renamed(statement, inner, faults)
+            names.add(statement.op)
+            inner = _inline(block, top, palette, faults, (*within, statement.op))
+            own, functions = _rename(statement, inner, faults)
             wiring += own
             rest += functions
     return [*wiring, *rest]
@@ -131,37 +131,39 @@ def _block(name: str, top: Document, palette: Callable[[str], Sheet]) -> Documen
     return None
 
 
-def _renamed(
-    asked: Schedule, statements: Sequence[Statement], faults: list[Fault]
+def _rename(
+    schedule: Schedule, statements: Sequence[Statement], faults: list[Fault]
 ) -> tuple[list[Statement], list[Statement]]:
     """A block's wiring and its functions, every name of its own behind the block's; and what a block may not hold."""
-    names = set(called(statements))
+    names = set(added_names(statements))
     names |= {name for one in statements if isinstance(one, Load) for name in names_of(one)}
     signals = {one.signal for one in statements if isinstance(one, Wire)}
     wiring: list[Statement] = []
     functions: list[Statement] = []
     for one in statements:
         if isinstance(one, Load):
-            wiring.append(replace(one, names=tuple(f"{asked.op}.{name}" for name in names_of(one)), count=None))
+            wiring.append(replace(one, names=tuple(f"{schedule.op}.{name}" for name in names_of(one)), count=None))
         elif isinstance(one, Wire):
-            ends = tuple(End(_local(end.address, asked.op, names), end.role) for end in one.ends)
-            wiring.append(replace(one, signal=f"{asked.op}.{one.signal}", ends=ends))
+            ends = tuple(End(_local(end.address, schedule.op, names), end.role) for end in one.ends)
+            wiring.append(replace(one, signal=f"{schedule.op}.{one.signal}", ends=ends))
         elif isinstance(one, Set):
             own = one.address in signals
-            wiring.append(replace(one, address=f"{asked.op}.{one.address}" if own else _local(one.address, asked.op, names)))
+            wiring.append(
+                replace(one, address=f"{schedule.op}.{one.address}" if own else _local(one.address, schedule.op, names))
+            )
         elif isinstance(one, Schedule) and not one.options and one.thread == "tick" and one.position is None:
-            place = _after(asked.position, len(functions))
-            functions.append(replace(one, op=f"{asked.op}.{one.op}", thread=asked.thread, position=place))
+            place = _after(schedule.position, len(functions))
+            functions.append(replace(one, op=f"{schedule.op}.{one.op}", thread=schedule.thread, position=place))
         elif not isinstance(one, Blank):
             hint = "keep loadrt, net, setp and plain addf … tick in a block"
             kind = "a thread of its own" if isinstance(one, (Thread, Schedule)) else "cells"
-            faults.append(Fault.at(one, "", f"the block {asked.op} may not hold {kind}", hint=hint))
-    return [*_implied(asked.op, statements), *wiring], functions
+            faults.append(Fault.at(one, "", f"the block {schedule.op} may not hold {kind}", hint=hint))
+    return [*_implicit_loads(schedule.op, statements), *wiring], functions
 
 
-def _implied(block: str, statements: Sequence[Statement]) -> Iterator[Statement]:
+def _implicit_loads(block: str, statements: Sequence[Statement]) -> Iterator[Statement]:
     """A `loadrt` for each op that the block adds without loading it, which now has another name."""
-    for name in called(statements):
+    for name in added_names(statements):
         yield Load(op=name, names=(f"{block}.{name}",))
 
 
@@ -171,8 +173,8 @@ def _local(text: str, block: str, names: set[str]) -> str:
         where = address(text)
     except AddressError:
         return text
-    moved = _behind(where, block, names)
-    return text if moved == where else str(moved)
+    renamed = _behind(where, block, names)
+    return text if renamed == where else str(renamed)
 
 
 def _behind(where: Address | Constant, block: str, names: set[str]) -> Any:

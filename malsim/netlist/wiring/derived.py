@@ -33,11 +33,11 @@ def derived_faults(net: Net) -> Iterator[Fault]:
     except CycleError as error:
         ring: list[str] = error.args[1]
         names = {signal.name: name for name, signal in owners.items()}
-        shown = " > ".join(names.get(name, name) for name in reversed(ring))
+        ring_text = " > ".join(names.get(name, name) for name in reversed(ring))
         first = next((owners[names[name]] for name in ring if name in names), net.signals[ring[0]])
         link = next(link for link in first.readers if derived_name(link.address))
         hint = "read it a tick later from a field of the cell, or leave one of them out"
-        yield Fault.at(link.statement, link.word, f"this value follows from itself: {shown}", hint=hint)
+        yield Fault.at(link.statement, link.word, f"this value follows from itself: {ring_text}", hint=hint)
 
 
 def _read(signal: Signal) -> Iterator[tuple[Link, str]]:
@@ -50,26 +50,26 @@ def _read(signal: Signal) -> Iterator[tuple[Link, str]]:
 def _moves(net: Net) -> dict[str, set[str]]:
     """Which signals each derived value, and each signal that reads one, follows from; loops of ops alone are let be."""
     owners = net.derived
-    moved: dict[str, set[str]] = {}
+    sources: dict[str, set[str]] = {}
     for signal in net.signals.values():
-        owned = {owners[name].name for _, name in _read(signal) if name in owners}
-        if owned:
-            moved.setdefault(signal.name, set()).update(owned)
+        reads = {owners[name].name for _, name in _read(signal) if name in owners}
+        if reads:
+            sources.setdefault(signal.name, set()).update(reads)
             for follower in _followers(net, signal.name) - {signal.name}:
-                moved.setdefault(follower, set()).add(signal.name)
-    return moved
+                sources.setdefault(follower, set()).add(signal.name)
+    return sources
 
 
 def _followers(net: Net, name: str) -> set[str]:
     """The signals that one moves, through ops and through expressions that read pins."""
-    found = set(net.fed_by([name]))
+    names = set(net.fed_by([name]))
     while True:
-        writers = [net.signals[one].writer for one in found]
+        writers = [net.signals[one].writer for one in names]
         instances = {writer.pin.instance for writer in writers if writer and writer.pin}
-        more = {one.name for one in net.signals.values() if _reads_of(one) & instances} - found
+        more = {one.name for one in net.signals.values() if _reads_of(one) & instances} - names
         if not more:
-            return found
-        found = set(net.fed_by([*found, *more]))
+            return names
+        names = set(net.fed_by([*names, *more]))
 
 
 def _reads_of(signal: Signal) -> set[str]:

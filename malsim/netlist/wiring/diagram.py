@@ -66,11 +66,11 @@ _WIRE = {
 
 def _pins(net: Net, wires: list[dict[str, object]], end: str) -> dict[str, list[str]]:
     """The wired pins of each box, those of an op in the order of its data sheet."""
-    found: dict[str, set[str]] = defaultdict(set)
+    pins_of: dict[str, set[str]] = defaultdict(set)
     for wire in wires:
-        found[str(wire[end])].add(str(wire[f"{end}_pin"]))
+        pins_of[str(wire[end])].add(str(wire[f"{end}_pin"]))
     order = {name: list(instance.sheet.slots) for name, instance in net.instances.items()}
-    return {name: [pin for pin in order.get(name, [""]) if pin in pins] for name, pins in found.items()}
+    return {name: [pin for pin in order.get(name, [""]) if pin in pins] for name, pins in pins_of.items()}
 
 
 def _ends(link: Link, net: Net) -> tuple[str, str]:
@@ -81,23 +81,14 @@ def _ends(link: Link, net: Net) -> tuple[str, str]:
 
 
 def _wires(net: Net, turn: dict[str, tuple[int, int]]) -> list[dict[str, object]]:
-    made: list[dict[str, object]] = []
+    wires: list[dict[str, object]] = []
     for signal in net.signals.values():
         source = _ends(signal.writer, net) if signal.writer else (signal.name, "")
         for link in signal.readers:
             target = _ends(link, net)
             late = turn.get(source[0], (-1, -1)) >= turn.get(target[0], (len(turn), 0))
-            made.append(
-                {
-                    "signal": signal.name,
-                    "source": source[0],
-                    "source_pin": source[1],
-                    "target": target[0],
-                    "target_pin": target[1],
-                    "late": late,
-                }
-            )
-    return made
+            wires.append(dict(zip(_WIRE, (signal.name, *source, *target, late), strict=True)))
+    return wires
 
 
 def _layers(net: Net, wires: list[dict[str, object]], turn: dict[str, tuple[int, int]]) -> dict[str, int]:
@@ -110,13 +101,11 @@ def _layers(net: Net, wires: list[dict[str, object]], turn: dict[str, tuple[int,
             before[str(wire["target"])].add(str(wire["source"]))
     sources = [name for name in names if name not in net.instances and name not in before]
     sinks = [name for name in names if name not in net.instances and name in before]
-    called = sorted(net.instances, key=lambda name: turn.get(name, (len(turn), 0)))
+    ops = sorted(net.instances, key=lambda name: turn.get(name, (len(turn), 0)))
     layer: dict[str, int] = {}
-    for name in (*sources, *called, *sinks):
-        layer[name] = max(
-            (layer[other] + 1 for other in before[name] if other in layer),
-            default=int(name in net.instances and bool(sources)),
-        )
+    for name in (*sources, *ops, *sinks):
+        first = int(name in net.instances and bool(sources))
+        layer[name] = max((layer[other] + 1 for other in before[name] if other in layer), default=first)
     return layer
 
 
@@ -128,16 +117,13 @@ def _places(layer: dict[str, int], wires: list[dict[str, object]]) -> dict[str, 
     place: dict[str, float] = {}
     for depth in range(max(layer.values(), default=-1) + 1):
         here = [name for name, own in layer.items() if own == depth]
-        wanted = {
-            name: _middle([place[other] for other in reads[name] if other in place], rank) for rank, name in enumerate(here)
-        }
-        for rank, name in enumerate(sorted(here, key=lambda name: wanted[name])):
+        middle: dict[str, float] = {}
+        for rank, name in enumerate(here):
+            places = [place[other] for other in reads[name] if other in place]
+            middle[name] = sum(places) / len(places) if places else rank
+        for rank, name in enumerate(sorted(here, key=middle.__getitem__)):
             place[name] = rank - (len(here) - 1) / 2
     return place
-
-
-def _middle(places: list[float], default: float) -> float:
-    return sum(places) / len(places) if places else default
 
 
 def _kind(name: str, net: Net, outs: dict[str, list[str]]) -> str:
@@ -151,14 +137,10 @@ def _title(name: str, net: Net, *, hal: bool) -> str:
     if instance is None:
         return name
     op = instance.sheet.name
-    stands = [
-        component.name
-        for component in words().values()
-        if op in {component.op, *(case.get("op") for case in component.case)}
-    ]
-    known = stands if hal else []
     title = name if name == op else f"{name}: {op}"
-    return f"{title} [{' '.join(known[:2])}]" if known else title
+    components = words().values() if hal else ()
+    names = [one.name for one in components if op in {one.op, *(case.get("op") for case in one.case)}]
+    return f"{title} [{' '.join(names[:2])}]" if names else title
 
 
 def _note(name: str, net: Net, turn: dict[str, tuple[int, int]]) -> str:
@@ -167,7 +149,7 @@ def _note(name: str, net: Net, turn: dict[str, tuple[int, int]]) -> str:
     if instance is None:
         return ""
     rank, place = turn.get(name, (-1, -1))
-    called = f"{net.threads[rank].name} {place + 1}" if rank >= 0 else "never called"
+    turn_text = f"{net.threads[rank].name} {place + 1}" if rank >= 0 else "never called"
     domain = "" if instance.domain == "run" else f"a {instance.domain} each"
     settings = [f"{pin} {value}" for pin, value in instance.settings.items()]
-    return "\n".join(part for part in (f"{called}{', ' + domain if domain else ''}", *settings) if part)
+    return "\n".join(part for part in (f"{turn_text}{', ' + domain if domain else ''}", *settings) if part)

@@ -27,21 +27,20 @@ class _Sheets:
 
     def __init__(self, palette: Callable[[str], Sheet]) -> None:
         self.palette = palette
-        self.known: dict[tuple[str, tuple[tuple[str, object], ...]], Sheet | OpError] = {}
+        self.cache: dict[tuple[str, tuple[tuple[str, object], ...]], Sheet | OpError] = {}
 
     def get(self, op: str, choices: tuple[tuple[str, object], ...] = ()) -> Sheet:
         """The sheet of an op with sizes and a type chosen; raises `OpError`."""
         key = (op, choices)
-        if key not in self.known:
+        if key not in self.cache:
             try:
-                sheet = self.get(op).sized(**dict(choices)) if choices else self.palette(op)
-                self.known[key] = sheet
+                self.cache[key] = self.get(op).sized(**dict(choices)) if choices else self.palette(op)
             except OpError as error:
-                self.known[key] = error
-        found = self.known[key]
-        if isinstance(found, OpError):
-            raise found
-        return found
+                self.cache[key] = error
+        answer = self.cache[key]
+        if isinstance(answer, OpError):
+            raise answer
+        return answer
 
 
 def instances(
@@ -49,17 +48,17 @@ def instances(
 ) -> dict[str, Instance | None]:
     """Every instance by name; none for one whose `loadrt` is at fault, so that its pins are not faults too."""
     sheets = _Sheets(palette)
-    made: dict[str, Instance | None] = {}
-    implied: list[Schedule] = []
+    by_name: dict[str, Instance | None] = {}
+    schedules: list[Schedule] = []
     for statement in statements:
         if isinstance(statement, Load):
-            _load(statement, sheets, made, faults)
+            _load(statement, sheets, by_name, faults)
         elif isinstance(statement, Schedule) and not is_program(statement):
-            implied.append(statement)
-    for statement in implied:
-        if statement.op not in made and statement.op not in COMPILED:
-            made[statement.op] = _implied(statement, sheets, made, faults)
-    return made
+            schedules.append(statement)
+    for statement in schedules:
+        if statement.op not in by_name and statement.op not in COMPILED:
+            by_name[statement.op] = _implicit(statement, sheets, by_name, faults)
+    return by_name
 
 
 def is_program(statement: Schedule) -> bool:
@@ -67,32 +66,33 @@ def is_program(statement: Schedule) -> bool:
     return bool(statement.options) or (statement.op in PROGRAMS and ("_" in statement.op or statement.op == "allocate"))
 
 
-def _load(statement: Load, sheets: _Sheets, made: dict[str, Instance | None], faults: list[Fault]) -> None:
-    chosen = (("type", statement.type),) if statement.type else ()
+def _load(statement: Load, sheets: _Sheets, by_name: dict[str, Instance | None], faults: list[Fault]) -> None:
+    choices = (("type", statement.type),) if statement.type else ()
     sheet: Sheet | None = None
     try:
-        sheet = sheets.get(statement.op, (*chosen, *statement.sizes))
+        sheet = sheets.get(statement.op, (*choices, *statement.sizes))
     except OpError as error:
         faults.append(Fault.at(statement, statement.op, error.problem, allowed=error.allowed or "", hint=error.hint or ""))
     for name in names_of(statement):
-        if name in made:
-            before = made[name]
-            where = at_line(before.made) if before else ""
+        if name in by_name:
+            before = by_name[name]
+            where = at_line(before.statement) if before else ""
             faults.append(Fault.at(statement, name, f"an instance of this name is loaded already{where}"))
-        made[name] = Instance(name, sheet, statement.domain or "run", statement) if sheet else None
+        by_name[name] = Instance(name, sheet, statement.domain or "run", statement) if sheet else None
 
 
-def _implied(statement: Schedule, sheets: _Sheets, made: dict[str, Instance | None], faults: list[Fault]) -> Instance | None:
+def _implicit(
+    statement: Schedule, sheets: _Sheets, by_name: dict[str, Instance | None], faults: list[Fault]
+) -> Instance | None:
     try:
         return Instance(statement.op, sheets.get(statement.op), "run", statement)
     except OpError as error:
-        hint = nearest(statement.op, made) or error.hint or ""
-        faults.append(
-            Fault.at(statement, statement.op, "no such function", allowed="a loaded instance, or an op", hint=hint)
-        )
+        hint = nearest(statement.op, by_name) or error.hint or ""
+        allowed = "a loaded instance, or an op"
+        faults.append(Fault.at(statement, statement.op, "no such function", allowed=allowed, hint=hint))
         return None
 
 
-def typed(instance: Instance, kind: str) -> Instance:
+def with_type(instance: Instance, kind: str) -> Instance:
     """The instance with its pins of any type made of one."""
     return replace(instance, sheet=instance.sheet.sized(type=kind))

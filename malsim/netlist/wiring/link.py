@@ -59,20 +59,20 @@ def linked(document: Document, palette: Callable[[str], Sheet] | None = None) ->
     document, faults = inlined(document, palette)
     statements = document.statements
     faults += [*undeclared_threads(statements), *_unread(statements)]
-    loaded = instances(statements, palette or ops.load, faults)
-    joined = signals(statements, loaded, faults)
+    by_name = instances(statements, palette or ops.load, faults)
+    by_signal = signals(statements, by_name, faults)
     standing = programs(statements, faults)
-    programmed = {program.op for program in standing} - set(loaded)
-    given = settings(statements, loaded, joined, programmed, faults)
-    order = threads(statements, loaded, faults)
+    program_names = {program.op for program in standing} - set(by_name)
+    values = settings(statements, by_name, by_signal, program_names, faults)
+    order = threads(statements, by_name, faults)
     net = Net(
-        instances={name: replace(one, settings=given.pins.get(name, {})) for name, one in loaded.items() if one},
-        signals=joined,
+        instances={name: replace(one, settings=values.pins.get(name, {})) for name, one in by_name.items() if one},
+        signals=by_signal,
         threads=order,
         programs=standing,
-        settings_of_programs={name: given.pins.get(name, {}) for name in programmed},
-        initial=given.initial,
-        flags=tuple(given.flags),
+        settings_of_programs={name: values.pins.get(name, {}) for name in program_names},
+        initial=values.initial,
+        flags=tuple(values.flags),
         documented=tuple(wire for wire in statements if isinstance(wire, Wire) and documents(wire)),
     )
     faults += derived_faults(net)

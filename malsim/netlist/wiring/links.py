@@ -11,7 +11,7 @@ from malsim.netlist.language.address import Call, Path, Pin, Reduced, Row
 from malsim.netlist.language.faults import Fault, at_line
 from malsim.netlist.language.lexicon import SCORES
 from malsim.netlist.language.statements import Wire
-from malsim.netlist.wiring.instances import typed
+from malsim.netlist.wiring.instances import with_type
 from malsim.netlist.wiring.net import Link, Signal, derived_name
 from malsim.netlist.wiring.points import point
 
@@ -48,12 +48,12 @@ def signals(
                 faults.append(Fault.at(statement, statement.signal, "a signal may not be named like a pin", hint=hint))
             links[statement.signal] += _links(statement, instances, faults)
     _infer(links, instances)
-    taken: dict[str, Signal] = {}
-    made = {}
+    by_end: dict[str, Signal] = {}
+    by_name = {}
     for name, ends in links.items():
-        made[name] = _signal(name, _retyped(_distinct(ends), instances), faults)
-        _once(made[name], taken, faults)
-    return made
+        by_name[name] = _signal(name, _with_types(_distinct(ends), instances), faults)
+        _once(by_name[name], by_end, faults)
+    return by_name
 
 
 def _is_pin(name: str, instances: Mapping[str, Instance | None]) -> bool:
@@ -63,31 +63,31 @@ def _is_pin(name: str, instances: Mapping[str, Instance | None]) -> bool:
 
 
 def _links(wire: Wire, instances: Mapping[str, Instance | None], faults: list[Fault]) -> Iterator[Link]:
-    found: list[tuple[End, Point]] = []
+    points: list[tuple[End, Point]] = []
     for end in wire.ends:
         try:
-            known = point(end.address, instances)
+            place = point(end.address, instances)
         except AddressError as error:
             faults.append(Fault.at(wire, end.address, error.problem, allowed=error.allowed or "", hint=error.hint or ""))
         else:
-            if known is not None:
-                found.append((end, known))
-    written = any(known.writes and not known.reads for _, known in found)
-    for end, known in found:
-        if wrong := _against(end, known):
+            if place is not None:
+                points.append((end, place))
+    has_writer = any(place.writes and not place.reads for _, place in points)
+    for end, place in points:
+        if wrong := _against(end, place):
             faults.append(Fault.at(wire, end.address, wrong, hint="turn the arrow round, or name what it should reach"))
             continue
-        writes = end.role == "writes" if end.role else known.writes and not (known.reads and written)
-        yield Link(known.address, writes, known.type, known.domain, wire, end.address, known.of)
+        writes = end.role == "writes" if end.role else place.writes and not (place.reads and has_writer)
+        yield Link(place.address, writes, place.type, place.domain, wire, end.address, place.of)
 
 
-def _against(end: End, known: Point) -> str:
+def _against(end: End, place: Point) -> str:
     """What is wrong with the arrow at an end, if anything."""
-    if end.role == "writes" and not known.writes:
+    if end.role == "writes" and not place.writes:
         return "this arrow leads away from an input"
-    if end.role == "reads" and not known.reads:
-        owned = isinstance(known.address, (Path, Row, Reduced, Call))
-        return "this value is not a wire's to write" if owned else "this arrow leads to an output"
+    if end.role == "reads" and not place.reads:
+        is_value = isinstance(place.address, (Path, Row, Reduced, Call))
+        return "this value is not a wire's to write" if is_value else "this arrow leads to an output"
     return ""
 
 
@@ -101,24 +101,24 @@ def _infer(links: Mapping[str, list[Link]], instances: dict[str, Instance | None
                 touching[link.address.instance].append(name)
     waiting = deque(generic)
     while waiting:
-        ends = _retyped(generic[waiting.popleft()], instances)
+        ends = _with_types(generic[waiting.popleft()], instances)
         kind = next((link.type for link in ends if link.type != "any"), "")
         for link in ends if kind else ():
-            if link.type == "any" and isinstance(link.address, Pin) and (known := instances[link.address.instance]):
-                instances[known.name] = typed(known, kind)
-                waiting.extend(touching[known.name])
-    for name, left in instances.items():
-        if left is not None and any(slot.pin.type == "any" for slot in left.sheet.slots.values()):
-            instances[name] = typed(left, "float")
+            if link.type == "any" and isinstance(link.address, Pin) and (instance := instances[link.address.instance]):
+                instances[instance.name] = with_type(instance, kind)
+                waiting.extend(touching[instance.name])
+    for name, instance in instances.items():
+        if instance is not None and any(slot.pin.type == "any" for slot in instance.sheet.slots.values()):
+            instances[name] = with_type(instance, "float")
 
 
-def _retyped(links: Iterable[Link], instances: Mapping[str, Instance | None]) -> list[Link]:
+def _with_types(links: Iterable[Link], instances: Mapping[str, Instance | None]) -> list[Link]:
     """The links with the types their instances have by now."""
-    made = []
+    current = []
     for link in links:
-        known = instances.get(link.address.instance) if link.type == "any" and isinstance(link.address, Pin) else None
-        made.append(replace(link, type=known.sheet.slots[link.address.name].pin.type) if known else link)  # type: ignore[union-attr]
-    return made
+        instance = instances.get(link.address.instance) if link.type == "any" and isinstance(link.address, Pin) else None
+        current.append(replace(link, type=instance.sheet.slots[link.address.name].pin.type) if instance else link)  # type: ignore[union-attr]
+    return current
 
 
 def _distinct(links: Iterable[Link]) -> Iterable[Link]:
@@ -160,12 +160,12 @@ def _domain(name: str, writers: list[Link], links: list[Link], faults: list[Faul
     return domain
 
 
-def _once(signal: Signal, taken: dict[str, Signal], faults: list[Fault]) -> None:
+def _once(signal: Signal, by_end: dict[str, Signal], faults: list[Fault]) -> None:
     """A pin is on one signal, and what a wire writes is written by one."""
     for link in signal.links:
         if not isinstance(link.address, Pin) and link.writes:
             continue
-        other = taken.setdefault(str(link.address), signal)
+        other = by_end.setdefault(str(link.address), signal)
         if other is not signal:
             problem = f"this is on the signal {other.name} already"
             faults.append(Fault.at(link.statement, link.word, problem, hint=f"add what you want to the net {other.name}"))

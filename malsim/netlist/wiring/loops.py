@@ -48,21 +48,21 @@ class Loop:
 def loops(net: Net) -> list[Loop]:
     """One shortest loop through each group of instances that feed each other; every loop of the net is in such a group."""
     steps: dict[str, list[Step]] = defaultdict(list)
-    wired: dict[str, list[str]] = defaultdict(list)
+    inputs: dict[str, list[str]] = defaultdict(list)
     for step in _steps(net):
         steps[step.writes.instance].append(step)
-        wired[step.reads.instance].append(step.reads.name)
+        inputs[step.reads.instance].append(step.reads.name)
     names = list(net.instances)
     group = _groups(names, steps)
     members: dict[int, list[str]] = defaultdict(list)
     for name in names:
         members[group[name]].append(name)
-    found = []
+    rings = []
     for inside in members.values():
         ring = _ring(inside[0], set(inside), steps)
         if ring:
-            found.append(Loop(tuple(ring), _sign(net, ring, wired)))
-    return found
+            rings.append(Loop(tuple(ring), _sign(net, ring, inputs)))
+    return rings
 
 
 def _steps(net: Net) -> Iterator[Step]:
@@ -105,13 +105,13 @@ def _back(last: Step, start: str, came: dict[str, Step]) -> list[Step]:
     return ring[::-1]
 
 
-def _sign(net: Net, ring: list[Step], wired: dict[str, list[str]]) -> Polarity:
+def _sign(net: Net, ring: list[Step], inputs: dict[str, list[str]]) -> Polarity:
     """The product of what each instance makes of a rise at the input by which the ring enters it."""
     product = 1
     mixed = False
     for before, step in zip([ring[-1], *ring[:-1]], ring, strict=True):
         name = step.writes.instance
-        answer = polarity(net.instances[name], before.reads.name, step.writes.name, wired[name])
+        answer = polarity(net.instances[name], before.reads.name, step.writes.name, inputs[name])
         mixed = mixed or answer == "±"
         product *= _TIMES[answer]
     return "0" if product == 0 else "±" if mixed else "+" if product > 0 else "−"

@@ -20,12 +20,12 @@ __all__ = ["Instance", "Link", "Net", "Signal", "Thread", "derived_name", "leave
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One op as loaded: its data sheet sized, the domain it lives on, what `setp` gave its pins and parameters."""
+    """One op as loaded: its data sheet sized, the domain it lives on, its `loadrt` or `addf`, what `setp` set."""
 
     name: str
     sheet: Sheet
     domain: str
-    made: Statement
+    statement: Statement
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -73,12 +73,12 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """What runs at every so many ticks, in order; `added` holds the `addf` of each function."""
+    """What runs at every so many ticks, in order; `schedules` has the `addf` of each function."""
 
     name: str
     every: int
     functions: tuple[str, ...]
-    added: tuple[Schedule, ...] = ()
+    schedules: tuple[Schedule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,28 +97,21 @@ class Net:
     @property
     def alarms(self) -> tuple[Signal, ...]:
         """The signals that trip and clear: what latches and watchdogs hold of what went wrong."""
-        held = {
-            Pin(name, ALARMS[instance.sheet.name])
-            for name, instance in self.instances.items()
-            if instance.sheet.name in ALARMS
-        }
-        return tuple(signal for signal in self.signals.values() if signal.writer and signal.writer.address in held)
+        ops = ((name, instance.sheet.name) for name, instance in self.instances.items())
+        pins = {Pin(name, ALARMS[op]) for name, op in ops if op in ALARMS}
+        return tuple(signal for signal in self.signals.values() if signal.writer and signal.writer.address in pins)
 
     def fed_by(self, names: Iterable[str]) -> tuple[str, ...]:
         """These signals and every one that they move through ops of the net, each once."""
-        found = dict.fromkeys(names)
+        moving = dict.fromkeys(names)
         while True:
-            through = {
-                link.pin.instance for name in found for link in self.signals[name].readers if link.pin
-            } & self.instances.keys()
-            more = [
-                name
-                for name, signal in self.signals.items()
-                if name not in found and signal.writer and signal.writer.pin and signal.writer.pin.instance in through
-            ]
+            pins = [link.pin for name in moving for link in self.signals[name].readers if link.pin]
+            through = {pin.instance for pin in pins} & self.instances.keys()
+            writers = ((name, signal.writer) for name, signal in self.signals.items() if name not in moving)
+            more = [name for name, writer in writers if writer and writer.pin and writer.pin.instance in through]
             if not more:
-                return tuple(found)
-            found |= dict.fromkeys(more)
+                return tuple(moving)
+            moving |= dict.fromkeys(more)
 
     @property
     def pins(self) -> dict[str, str]:
@@ -129,11 +122,8 @@ class Net:
     @property
     def paths(self) -> tuple[tuple[Link, Path], ...]:
         """Every end that begins at a cell, with the cell's path."""
-        found = []
-        for signal in self.signals.values():
-            for link in signal.links:
-                found += [(link, leaf) for leaf in leaves(link.address) if isinstance(leaf, Path)]
-        return tuple(found)
+        ends = ((link, leaf) for signal in self.signals.values() for link in signal.links for leaf in leaves(link.address))
+        return tuple((link, leaf) for link, leaf in ends if isinstance(leaf, Path))
 
     @property
     def derived(self) -> dict[str, Signal]:

@@ -57,7 +57,7 @@ def _point(where: Address, instances: Mapping[str, Instance | None]) -> Point | 
     if isinstance(where, Row):
         return _row(where)
     if isinstance(where, Reduced):
-        return _reduced(where, instances)
+        return _reducer(where, instances)
     if isinstance(where, Call):
         return _call(where, instances)
     raise AddressError("a bare name is no pin", hint="write INSTANCE.PIN, or the signal's name before it")
@@ -77,7 +77,7 @@ def _pin(where: Pin, instances: Mapping[str, Instance | None]) -> Point | None:
         return None
     slot = instance.sheet.slots.get(where.name)
     if slot is None:
-        pins = [name for name, known in instance.sheet.slots.items() if not isinstance(known.pin, Param)]
+        pins = [name for name, one in instance.sheet.slots.items() if not isinstance(one.pin, Param)]
         problem = f"{instance.sheet.name} has no such pin"
         raise AddressError(problem, allowed=" ".join(pins[:40]), hint=nearest(where.name, pins))
     if isinstance(slot.pin, Param):
@@ -91,9 +91,8 @@ def _path(where: Path) -> Point:
         raise AddressError("many cells stand at this address", hint=f"reduce them: mean({where})")
     if not where.fields:
         raise AddressError("a cell is no value", hint=f"name a field: {where}-scores-eff")
-    return _field(
-        where, where.fields, schema.CELLS, "run", fixed=bool(where.hops) or handle(where.handle, short=True).immutable
-    )
+    fixed = bool(where.hops) or handle(where.handle, short=True).immutable
+    return _field(where, where.fields, schema.CELLS, "run", fixed=fixed)
 
 
 def _row(where: Row) -> Point:
@@ -143,7 +142,7 @@ def _type(column: object) -> str:
     return "int" if kind in {pl.Int32, pl.Int64, pl.UInt32, pl.UInt64} else ""
 
 
-def _reduced(where: Reduced, instances: Mapping[str, Instance | None]) -> Point | None:
+def _reducer(where: Reduced, instances: Mapping[str, Instance | None]) -> Point | None:
     """Values of many cells, of a domain's rows, or of every row of an instance; the domain is that of who reads it."""
     inner = where.inner
     kind = "int" if where.reducer in {"count", "distinct"} else "float"
@@ -187,17 +186,17 @@ def _neighbours(where: Reduced, row: Row, kind: str) -> Point:
 
 def _call(where: Call, instances: Mapping[str, Instance | None]) -> Point | None:
     """A function of numbers: on the domain of what it reads, where that is told; a run's value serves every row."""
-    found = []
+    points = []
     for one in where.arguments:
         if not isinstance(one, Constant):
-            known = _point(one, instances)
-            if known is None:
+            place = _point(one, instances)
+            if place is None:
                 return None
-            if not known.writes:
+            if not place.writes:
                 raise AddressError("a function reads outputs and fields", given=str(one))
-            found.append(known)
-    domains = {one.domain for one in found} - {"run"}
-    of = next((one.of for one in found if one.of), "")
+            points.append(place)
+    domains = {one.domain for one in points} - {"run"}
+    of = next((one.of for one in points if one.of), "")
     own = domains - {""}
     for many, single in _BROAD:
         own -= {single} if many in own else set()

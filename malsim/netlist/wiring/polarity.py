@@ -45,10 +45,10 @@ def polarity(instance: Instance, reads: str, writes: str, wired: Collection[str]
     low = high = ops.start(sheet, TRIALS, instance.settings)
     rose = fell = False
     for _ in range(CALLS):
-        given = {name: _values(instance, name, scatter) for name in sorted({*wired, reads})}
-        low = ops.step(sheet, _with(instance, low, given), 1.0)
-        given[reads] = _raised(given[reads])
-        high = ops.step(sheet, _with(instance, high, given), 1.0)
+        values = {name: _values(instance, name, scatter) for name in sorted({*wired, reads})}
+        low = ops.step(sheet, _with(instance, low, values), 1.0)
+        values[reads] = _higher(values[reads])
+        high = ops.step(sheet, _with(instance, high, values), 1.0)
         gap = _pin(instance, high, writes) - _pin(instance, low, writes)
         rose, fell = rose or bool((gap > SMALLEST).any()), fell or bool((gap < -SMALLEST).any())
     if rose and fell:
@@ -64,20 +64,20 @@ def _values(instance: Instance, name: str, scatter: np.random.Generator) -> Arra
     return np.abs(4 * values).astype(np.int64) if kind == "int" else values
 
 
-def _raised(values: Array) -> Array:
+def _higher(values: Array) -> Array:
     """The same inputs, higher; every second bit was false and is true."""
     if values.dtype == np.bool_:
         return np.ones_like(values)
     return values + (1 if values.dtype == np.int64 else RISE)
 
 
-def _with(instance: Instance, state: State, given: dict[str, Array]) -> dict[str, Array]:
-    made = dict(state)
-    for name, values in given.items():
+def _with(instance: Instance, state: State, inputs: dict[str, Array]) -> dict[str, Array]:
+    result = dict(state)
+    for name, values in inputs.items():
         key, row, _ = instance.sheet.slots[name]
-        made[key] = made[key].copy()
-        made[key][... if row is None else row] = values
-    return made
+        result[key] = result[key].copy()
+        result[key][... if row is None else row] = values
+    return result
 
 
 def _pin(instance: Instance, state: State, name: str) -> Array:

@@ -45,50 +45,49 @@ def settings(
     faults: list[Fault],
 ) -> Settings:
     """Gather every `set`; of one said twice the last stands. What a program makes of its settings is its own business."""
-    made = Settings()
+    result = Settings()
     links = ((link.address, signal.name) for signal in signals.values() for link in signal.links)
-    linked = {where: name for where, name in links if isinstance(where, Pin)}
+    signal_of = {where: name for where, name in links if isinstance(where, Pin)}
     for statement in statements:
         if isinstance(statement, Set) and statement.address.partition(".")[0] in programs:
             name, _, setting = statement.address.partition(".")
-            made.pins[name][setting] = statement.value
+            result.pins[name][setting] = statement.value
         elif isinstance(statement, Set):
             try:
-                _set(statement, instances, signals, linked, made)
+                _set(statement, instances, signals, signal_of, result)
             except (AddressError, OpError) as error:
                 allowed, hint = error.allowed or "", error.hint or ""
                 word = statement.value if isinstance(error, OpError) else statement.address
                 faults.append(Fault.at(statement, word, error.problem, allowed=allowed, hint=hint))
-    return made
+    return result
 
 
 def _set(
     statement: Set,
     instances: Mapping[str, Instance | None],
     signals: Mapping[str, Signal],
-    linked: Mapping[Pin, str],
-    made: Settings,
+    signal_of: Mapping[Pin, str],
+    result: Settings,
 ) -> None:
     where = address(statement.address)
     if isinstance(where, Pin) and str(where) in signals:  # of a block: its name stands before the signal's
         where = Name(str(where))
     if isinstance(where, Pin):
-        if where in linked:
-            raise AddressError("a linked pin is written by its signal", hint=f"take it off the net {linked[where]}")
-        _pin(statement, where, instances, made)
+        if where in signal_of:
+            raise AddressError("a linked pin is written by its signal", hint=f"take it off the net {signal_of[where]}")
+        _pin(statement, where, instances, result)
     elif isinstance(where, Name):
-        made.initial[where.text] = _signal(statement, where, signals)
+        result.initial[where.text] = _signal(statement, where, signals)
     elif isinstance(where, Path):
-        made.flags.append(_flag(statement, where))
+        result.flags.append(_flag(statement, where))
     else:
         raise AddressError("only a pin, a parameter, a signal or a flag of a cell is set")
 
 
-def _pin(statement: Set, where: Pin, instances: Mapping[str, Instance | None], made: Settings) -> None:
+def _pin(statement: Set, where: Pin, instances: Mapping[str, Instance | None], result: Settings) -> None:
     if where.instance not in instances:
-        raise AddressError(
-            "no such instance", hint=nearest(where.instance, instances, f"load it: loadrt OP names={where.instance}")
-        )
+        hint = nearest(where.instance, instances, f"load it: loadrt OP names={where.instance}")
+        raise AddressError("no such instance", hint=hint)
     instance = instances[where.instance]
     if instance is None:
         return
@@ -96,11 +95,11 @@ def _pin(statement: Set, where: Pin, instances: Mapping[str, Instance | None], m
     if slot is not None and isinstance(slot.pin, Out):
         raise AddressError("an output is not set", hint="wire it to what should read it")
     if slot is None and not any(name.rpartition("-")[0] == where.name for name in instance.sheet.slots):
-        can = [name for name, known in instance.sheet.slots.items() if not isinstance(known.pin, Out)]
+        can = [name for name, one in instance.sheet.slots.items() if not isinstance(one.pin, Out)]
         problem = f"{instance.sheet.name} has no such pin or parameter"
         raise AddressError(problem, allowed=" ".join(can[:40]), hint=nearest(where.name, can))
     bind(instance.sheet, {where.name: statement.value})
-    made.pins[where.instance][where.name] = statement.value
+    result.pins[where.instance][where.name] = statement.value
 
 
 def _signal(statement: Set, where: Name, signals: Mapping[str, Signal]) -> float | bool:
@@ -120,9 +119,8 @@ def _flag(statement: Set, where: Path) -> Set:
         allowed = " ".join(f"{where.handle}-flags-{flag}" for flag in FLAGS)
         raise AddressError("of a cell only a flag is set", allowed=allowed)
     if where.version is not None:
-        raise AddressError(
-            "a flag is set on a cell by its own handle", hint=f"write the handle that {where.handle}@v{where.version} has"
-        )
+        hint = f"write the handle that {where.handle}@v{where.version} has"
+        raise AddressError("a flag is set on a cell by its own handle", hint=hint)
     if handle(where.handle, short=True).immutable:
         raise AddressError("an immutable cell is not changed")
     if bit(statement.value) is None:

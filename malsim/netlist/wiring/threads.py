@@ -28,7 +28,7 @@ def threads(
     """Every thread with its functions, the fastest first; at a tick they share, it runs first."""
     every = {"tick": 1}
     functions: dict[str, list[str]] = {"tick": []}
-    added: dict[str, Schedule] = {}
+    schedules: dict[str, Schedule] = {}
     for statement in statements:
         if isinstance(statement, Declared):
             if statement.name in every:
@@ -36,36 +36,35 @@ def threads(
             every[statement.name] = statement.every
             functions.setdefault(statement.name, [])
         elif isinstance(statement, Schedule) and not is_program(statement) and statement.op not in COMPILED:
-            _add(statement, functions.setdefault(statement.thread, []), added, faults)
+            _add(statement, functions.setdefault(statement.thread, []), schedules, faults)
     order = []
     for name, period in sorted(every.items(), key=lambda thread: thread[1]):
-        known = tuple(function for function in functions[name] if instances.get(function))
-        order.append(Thread(name, period, known, tuple(added[function] for function in known)))
+        names = tuple(function for function in functions[name] if instances.get(function))
+        order.append(Thread(name, period, names, tuple(schedules[function] for function in names)))
     return tuple(order)
 
 
-def _add(statement: Schedule, functions: list[str], added: dict[str, Schedule], faults: list[Fault]) -> None:
-    if before := added.get(statement.op):
+def _add(statement: Schedule, functions: list[str], schedules: dict[str, Schedule], faults: list[Fault]) -> None:
+    if before := schedules.get(statement.op):
         where = at_line(before)
         problem = f"this function was added already{where and ','}{where}"
         faults.append(Fault.at(statement, statement.op, problem, hint="a function is on one thread, once"))
         return
-    added[statement.op] = statement
+    schedules[statement.op] = statement
     at = place(statement.position, len(functions))
     if not 0 <= at <= len(functions):
         problem = f"there is no position {statement.position} among {len(functions)}"
-        faults.append(
-            Fault.at(statement, statement.op, problem, allowed=f"1 to {len(functions) + 1}, or -1 to -{len(functions) + 1}")
-        )
+        allowed = f"1 to {len(functions) + 1}, or -1 to -{len(functions) + 1}"
+        faults.append(Fault.at(statement, statement.op, problem, allowed=allowed))
         return
     functions.insert(at, statement.op)
 
 
 def programs(statements: Iterable[Statement], faults: list[Fault]) -> tuple[Schedule, ...]:
     """The standing programs, in the order they were added."""
-    found = [statement for statement in statements if isinstance(statement, Schedule) and is_program(statement)]
-    for one in found:
+    standing = [statement for statement in statements if isinstance(statement, Schedule) and is_program(statement)]
+    for one in standing:
         if one.op not in PROGRAMS:
             hint = nearest(one.op, PROGRAMS, "an op is added without brackets")
             faults.append(Fault.at(one, one.op, "no such standing program", allowed=" ".join(PROGRAMS), hint=hint))
-    return tuple(one for one in found if one.op in PROGRAMS)
+    return tuple(one for one in standing if one.op in PROGRAMS)

@@ -78,7 +78,7 @@ def _call(machine: Machine, name: str, stepped: Stepped, reps: int) -> NDArray[n
 
 def _of(part: Part, name: str, calls: NDArray[np.float64]) -> Iterator[tuple[str, str, bool, str, int]]:
     instance = part.net.instances[name]
-    sheet, line = instance.sheet, instance.made.line
+    sheet, line = instance.sheet, instance.statement.line
     wired = {str(link.address) for signal in part.net.signals.values() for link in signal.links}
     slots = {(slot.key, slot.row): pin for pin, slot in sheet.slots.items()}
     keys = [(key, row) for key in sheet.ins for row in _rows(instance, key)]

@@ -34,9 +34,9 @@ def races(part: Part, *, tick: float = 8.64e7) -> Iterator[tuple[str, Fault]]:
             other = _moved(part, thread, reader, writer)
             shown = differ(Machine(part, tick=tick), Machine(other, tick=tick), part.outputs)
             if shown:
-                added = next(one for one in thread.added if one.op == reader)
+                added = next(one for one in thread.schedules if one.op == reader)
                 problem = f"{reader} reads {signal.name} a tick late, and {shown} shows it"
-                wrote = next(one for one in thread.added if one.op == writer)
+                wrote = next(one for one in thread.schedules if one.op == writer)
                 yield (
                     signal.name,
                     Fault.at(added, reader, problem, hint=f"add it after line {wrote.line}, where {writer} is"),

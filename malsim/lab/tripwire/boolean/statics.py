@@ -135,7 +135,8 @@ def _unwired(net: Net) -> Iterator[Finding]:
             optional = slot.key == "bit"  # the bits of a selector add to its index
             if slot.key in one.sheet.ins and wanted and not told and not optional:
                 hint = f"wire it, or say what it is: setp {name}.{pin} VALUE"
-                yield Finding("unwired", f"{name}.{pin}", Fault.at(one.made, name, f"{name}.{pin} is not wired", hint=hint))
+                fault = Fault.at(one.statement, name, f"{name}.{pin} is not wired", hint=hint)
+                yield Finding("unwired", f"{name}.{pin}", fault)
 
 
 def _dead(seen: Explored) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from lark import Lark
 if TYPE_CHECKING:
     from lark import Token, Tree
 
-__all__ = ["Start", "parsed"]
+__all__ = ["Start", "parse_tree"]
 
 Start: TypeAlias = Literal["sentence", "address"]
 
@@ -22,7 +22,7 @@ def _grammar() -> Lark:
     return Lark(text, start=["sentence", "address"], parser="lalr", lexer="contextual")
 
 
-def parsed(text: str, start: Start) -> Tree[Token]:
+def parse_tree(text: str, start: Start) -> Tree[Token]:
     """The tree of a sentence or an address, its tokens with their types and where they begin.
 
     Raises
@@ -30,7 +30,7 @@ def parsed(text: str, start: Start) -> Tree[Token]:
     lark.exceptions.UnexpectedInput
         Where it is none.
 
-    >>> parsed("setp weak.level 0.5", "sentence").children
+    >>> parse_tree("setp weak.level 0.5", "sentence").children
     [Token('WORD', 'weak.level'), Token('WORD', '0.5')]
     """
     return _grammar().parse(text, start=start)

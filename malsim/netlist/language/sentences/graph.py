@@ -56,16 +56,16 @@ def prop(reading: Reading, parts: Parts, where: Where) -> Prop:
 
 def _edges(reading: Reading, parts: Parts) -> tuple[Edge, ...]:
     """The edges of known relations: of another nothing more can be looked at."""
-    made = [_edge(reading, words) for words in parts.edges]
-    return tuple(edge for edge in made if edge.relation in RELATIONS)
+    edges = [_edge(reading, words) for words in parts.edges]
+    return tuple(edge for edge in edges if edge.relation in RELATIONS)
 
 
 def _edge(reading: Reading, words: list[Token]) -> Edge:
     first, *between, weight = words
-    relation, arrow, joined = _ARROW.split(first, maxsplit=1)
+    relation, arrow, target_text = _ARROW.split(first, maxsplit=1)
     if relation not in RELATIONS:
         reading.fault(first, "no such relation", allowed=" ".join(RELATIONS))
-    target = reading.word(between[0]) if between else reading.word(first, skip=len(first) - len(joined))
+    target = reading.word(between[0]) if between else reading.word(first, skip=len(first) - len(target_text))
     return Edge(intern(relation), target, reading.number(weight, weight[1:-1]), incoming="<" in arrow)
 
 

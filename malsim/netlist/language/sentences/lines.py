@@ -62,11 +62,11 @@ def each_line(source: str | bytes, file: str, faults: list[Fault]) -> Iterator[L
         problem = f"{len(source)} bytes in one file are too many"
         faults.append(Fault(problem=problem, file=file, allowed=f"at most {LIMITS['file_bytes']}"))
         return
-    text, undecoded = _decoded(source, file)
-    faults += undecoded
+    text, bad_bytes = _decode(source, file)
+    faults += bad_bytes
     physical = enumerate(_physical(text.removeprefix(_BYTE_ORDER_MARK)), 1)
     for number, piece in physical:
-        line, wrong = _joined(piece, number, physical, file)
+        line, wrong = _join(piece, number, physical, file)
         faults += wrong
         if not wrong:
             yield line
@@ -82,7 +82,7 @@ def _physical(text: str) -> Iterator[str]:
         begin = end + 1
 
 
-def _decoded(source: str | bytes, file: str) -> tuple[str, list[Fault]]:
+def _decode(source: str | bytes, file: str) -> tuple[str, list[Fault]]:
     if isinstance(source, str):
         half = _HALF.search(source)
         if half is None:
@@ -104,7 +104,7 @@ def _decoded(source: str | bytes, file: str) -> tuple[str, list[Fault]]:
         return source.decode(errors="replace"), [fault]
 
 
-def _joined(piece: str, number: int, more: Iterator[tuple[int, str]], file: str) -> tuple[Line, list[Fault]]:
+def _join(piece: str, number: int, more: Iterator[tuple[int, str]], file: str) -> tuple[Line, list[Fault]]:
     """The sentence that begins with this piece, with every line that a trailing backslash joins to it."""
     faults = _too_long(piece, number, file)
     if not piece.endswith("\\"):
@@ -134,13 +134,7 @@ def _too_long(piece: str, number: int, file: str) -> list[Fault]:
         return []
     hint = "break it with a backslash at the end"
     return [
-        Fault(
-            problem=f"{size} bytes on one line are too many",
-            file=file,
-            line=number,
-            allowed=f"at most {most}",
-            hint=hint,
-        )
+        Fault(problem=f"{size} bytes on one line are too many", file=file, line=number, allowed=f"at most {most}", hint=hint)
     ]
 
 

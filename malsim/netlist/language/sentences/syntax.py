@@ -21,7 +21,7 @@ __all__ = ["syntax_fault"]
 
 MOST_NAMED = 5
 _ODD_BLANK = re.compile(r'[^\s"]*([^\S \t])')
-_CALLED = {
+_NAMES = {
     "WORD": "a word", "STRING": '"text"', "VALUE": "field(value)", "BRACKET": "[key: values]", "EQUAL": "=",
     "_EVERY": "every", "RELATION": "relation>", "JOINED": "relation->target", "TARGET": "a target", "PAREN": "(weight)",
     "ARROW": "< or >", "NOTE": "a word", "$END": "the end of the line",
@@ -36,7 +36,7 @@ def syntax_fault(error: UnexpectedInput, words: str, reading: Reading) -> Fault:
     rest = words[offset:]
     return reading.fault_at(
         offset,
-        _unreadable(rest, read) or _bad_handle(words, form) or _misplaced(rest, form),
+        _unreadable(rest, read) or _bad_handle(words, form) or _no_sentence(rest, form),
         words=(rest.split(maxsplit=1) or [words])[0],
         allowed=_allowed(error),
         hint=f"write {FORMS[form]}" if form else f"begin with {', '.join(KEYWORDS)} or a handle",
@@ -78,7 +78,7 @@ def _bad_handle(words: str, form: str) -> str:
     return ""
 
 
-def _misplaced(rest: str, form: str) -> str:
+def _no_sentence(rest: str, form: str) -> str:
     kind = f"this is no {form} sentence" if form else "this is no sentence"
     return f"{kind}: " + ("this may not stand here" if rest else "the line ends too soon")
 
@@ -86,5 +86,5 @@ def _misplaced(rest: str, form: str) -> str:
 def _allowed(error: UnexpectedInput) -> str:
     """What may stand there, where that is little enough to help."""
     expected = getattr(error, "allowed", None) or getattr(error, "expected", None) or ()
-    names = sorted({_CALLED.get(terminal, "") for terminal in expected} - {""})
+    names = sorted({_NAMES.get(terminal, "") for terminal in expected} - {""})
     return " or ".join(names) if len(names) <= MOST_NAMED else ""

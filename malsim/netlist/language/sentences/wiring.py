@@ -97,37 +97,37 @@ def _option(reading: Reading, word: Token) -> Option:
 def load(reading: Reading, parts: Parts, where: Where) -> Load:
     """`loadrt op names=a,b domain=cell inputs=4`."""
     op, *rest = parts.words
-    given = _given(reading, rest)
-    if "names" in given and "count" in given:
-        reading.fault(given["count"], "names= and count= exclude each other", hint="keep one")
+    arguments = _arguments(reading, rest)
+    if "names" in arguments and "count" in arguments:
+        reading.fault(arguments["count"], "names= and count= exclude each other", hint="keep one")
     wholes = {
         key: reading.whole(word, word.partition("=")[2], low=1, high=LIMITS["instances"])
-        for key, word in given.items()
+        for key, word in arguments.items()
         if key not in _WORDED
     }
     return Load(
         reading.word(op),
-        _names(reading, given["names"]) if "names" in given else (),
+        _names(reading, arguments["names"]) if "names" in arguments else (),
         count=wholes.pop("count", None),
-        domain=_one_of(reading, given.get("domain"), DOMAINS),
-        type=_one_of(reading, given.get("type"), TYPES),
+        domain=_one_of(reading, arguments.get("domain"), DOMAINS),
+        type=_one_of(reading, arguments.get("type"), TYPES),
         sizes=tuple(sorted(wholes.items())),
         **where,
     )
 
 
-def _given(reading: Reading, words: list[Token]) -> dict[str, Token]:
-    given: dict[str, Token] = {}
+def _arguments(reading: Reading, words: list[Token]) -> dict[str, Token]:
+    arguments: dict[str, Token] = {}
     for word in words:
         key, _, value = word.partition("=")
         if not _SIZE.fullmatch(key) or not value:
             allowed = "names=A,B or count=N, domain=, type=, and the op's own sizes such as inputs=N"
             reading.fault(word, "loadrt does not know this", allowed=allowed)
-        elif key in given:
+        elif key in arguments:
             reading.fault(word, f"{key}= is given twice", hint="keep one")
         else:
-            given[key] = word
-    return given
+            arguments[key] = word
+    return arguments
 
 
 def _one_of(reading: Reading, word: Token | None, allowed: tuple[str, ...]) -> str:

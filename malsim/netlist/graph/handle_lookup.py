@@ -1,0 +1,90 @@
+"""Which cell a handle means that is cut short, `dec_a3`, or asks for a version, `dec_a3ee@v2`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.errors import AddressError
+from malsim.memory.schema import KINDS, NONE
+from malsim.netlist.language.lexicon import LIMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from malsim.memory import Memory
+
+__all__ = ["at_version", "is_short", "rows_named", "starting"]
+
+_SHORT = re.compile(rf"(?:{'|'.join(KINDS)})_(?:[a-z][a-z0-9]*_)*[0-9a-f]{{1,{LIMITS['handle_hex'] - 1}}}")
+
+
+def is_short(handle: str) -> bool:
+    """Whether a handle stops in its tag, so that it is no cell's own.
+
+    >>> is_short("dec_a3"), is_short("dec_auth_a"), is_short("dec_a3ee")
+    (True, True, False)
+    """
+    return _SHORT.fullmatch(handle) is not None
+
+
+def starting(handle: str, names: pl.Series) -> list[str]:
+    """The names that begin with a handle cut short, each once, in their order."""
+    return names.filter(names.str.starts_with(handle)).unique(maintain_order=True).to_list()
+
+
+def rows_named(memory: Memory, reps: Sequence[int], handles: Sequence[str]) -> NDArray[np.int64]:
+    """The row of each cell named in a replication, NONE where it has none; one cut short names the first that begins so."""
+    rows = memory.index.rows(reps, handles, height=memory.cells.height)
+    for short in {name for name in handles if is_short(name)}:
+        own = memory.cells.select("rep", "handle").with_row_index("row").filter(pl.col("handle").str.starts_with(short))
+        first = dict(own.unique("rep", keep="first", maintain_order=True).select("rep", "row").rows())
+        mask = np.array([name == short for name in handles]) & (rows == NONE)
+        rows[mask] = [first.get(rep, NONE) for rep, here in zip(reps, mask, strict=True) if here]
+    return rows
+
+
+def at_version(handle: str, version: int, cells: pl.DataFrame, edges: pl.DataFrame) -> dict[int, str]:
+    """The handle of the Nth version in each replication, counted from the chain's first.
+
+    What replaced what is read from the `supersedes` edges and, where the cells have it, the column `successor`. Of a
+    fork the branch of `handle` counts, and beyond it the newest.
+    """
+    handles = {}
+    pairs = _replacements(cells, edges)
+    for rep in cells.filter(pl.col("cell") == handle)["rep"].unique(maintain_order=True):
+        mine = pairs.filter(pl.col("rep") == rep) if "rep" in pairs.columns else pairs
+        chain = _chain(handle, dict(mine.select("new", "old").rows()), dict(mine.select("old", "new").rows()))
+        if version <= len(chain):
+            handles[rep] = chain[version - 1]
+    if not handles:
+        raise AddressError("no such version", given=f"{handle}@v{version}", hint="count from the chain's first, @v1")
+    return handles
+
+
+def _replacements(cells: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
+    rep = [pl.col("rep")] if "rep" in edges.columns else []
+    supersedes = edges.filter(pl.col("relation").cast(pl.String) == "supersedes")
+    pairs = supersedes.select(pl.col("target").alias("old"), pl.col("source").alias("new"), *rep)
+    if "successor" not in cells.columns:
+        return pairs
+    cells = cells.filter(pl.col("successor").is_not_null())
+    late = cells.select(pl.col("cell").alias("old"), pl.col("successor").alias("new"), *rep)
+    return pl.concat([pairs, late], how="vertical_relaxed").unique(maintain_order=True)
+
+
+def _chain(handle: str, older: Mapping[str, str], newer: Mapping[str, str]) -> list[str]:
+    chain = [handle]
+    members = {handle}
+    while (before := older.get(chain[0])) and before not in members:
+        chain.insert(0, before)
+        members.add(before)
+    while (after := newer.get(chain[-1])) and after not in members:
+        chain.append(after)
+        members.add(after)
+    return chain
