@@ -53,13 +53,13 @@ def main(args: argparse.Namespace) -> int:
 def _options(args: argparse.Namespace) -> Options:
     from malsim.errors import UsageError
     from malsim.importers.reading.records import Options
-    from malsim.importers.reading.source import opened
+    from malsim.importers.reading.source import open_source
 
     if args.confidence is not None and not 0.0 < args.confidence <= 1.0:
         raise UsageError("no confidence", where="--confidence", given=args.confidence, allowed="above 0, at most 1")
     payload = None
     if args.payload:
-        with opened(args.payload) as source:
+        with open_source(args.payload) as source:
             payload = source.document
     return Options(
         confidence=args.confidence, contradict=args.contradict, payload=payload, writer_segment=args.writer_segment

@@ -117,7 +117,7 @@ def _memory(args: argparse.Namespace) -> ClaimFile:
     from malsim.sim.replay.claim_files import ClaimFile
 
     found = stream(args.claims, confidence=args.confidence)
-    for what, count in found.left.items():
+    for what, count in found.left_out.items():
         if count:
             print(f"left out: {count} {what}", file=sys.stderr)
     return ClaimFile(found.claims, pl.DataFrame(schema={"line": pl.Int64, "problem": pl.String}), None)

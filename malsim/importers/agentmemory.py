@@ -2,58 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from malsim.importers.reading.fields import Rows, dicts, encoded, first_text, relation_of, share_of, texts_of
-from malsim.importers.reading.records import Records, day_of, edges_of, text_of
-
-if TYPE_CHECKING:
-    from malsim.importers.reading.records import Options
-    from malsim.importers.reading.source import Source
-
-__all__ = ["read", "recognises"]
+from malsim.importers.reading.collector import Collector
+from malsim.importers.reading.fields import dicts, first_text, relation_of, share_of, texts_of, to_json
+from malsim.importers.reading.records import Options, Records, day_of, text_of
+from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:agentmemory"
 _KINDS = {"decision": "dec", "preference": "bel", "pattern": "bel", "task": "tsk", "risk": "rsk", "hypothesis": "hyp"}
-_KEPT = ("strength", "version", "reinforcements", "decayRate", "lastReinforcedAt", "lastDecayedAt")
+_EXTRAS = ("strength", "version", "reinforcements", "decayRate", "lastReinforcedAt", "lastDecayedAt")
 
 
 def recognises(source: Source) -> bool:
     """An object with memories or lessons, and when or of what sessions it was exported."""
-    held = source.object
-    lists = isinstance(held.get("memories"), list) or isinstance(held.get("lessons"), list)
-    return lists and ("exportedAt" in held or "sessions" in held)
+    export = source.object
+    lists = isinstance(export.get("memories"), list) or isinstance(export.get("lessons"), list)
+    return lists and ("exportedAt" in export or "sessions" in export)
 
 
-def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # an export says all that an option could
+def read(source: Source, options: Options) -> Records:
     """A claim a memory and a lesson; only lessons have a confidence, as a memory's strength is none."""
-    held, export = source.object, _Export()
-    memories, lessons = dicts(held.get("memories")), dicts(held.get("lessons"))
+    document, export = source.object, _Export()
+    memories, lessons = dicts(document.get("memories")), dicts(document.get("lessons"))
     for memory in memories:
         export.take(memory, lesson=False)
     for lesson in lessons:
         export.take(lesson, lesson=True)
     for item in [*memories, *lessons]:
         export.connect(item)
-    for relation in dicts(held.get("relations")):
+    for relation in dicts(document.get("relations")):
         export.relate(relation)
-    seen = held.get("observations")
-    seen = seen.values() if isinstance(seen, dict) else [seen]
-    return Records.of(
-        "an agentmemory export", export.rows.columns, edges=edges_of(export.edges), extras=export.extras,
-        counts={
-            "relations of another word, kept as concerns": export.other,
-            "relations dropped: an end is not in the file": export.dropped,
-            "left out: without an id or a text": export.odd,
-            "observations left out: what a tool saw is no claim": sum(len(dicts(part)) for part in seen),
-        },
-    )  # fmt: skip
+    observations = document.get("observations")
+    parts = observations.values() if isinstance(observations, dict) else [observations]
+    counts = {
+        "relations of another word, kept as concerns": export.other,
+        "relations dropped: an end is not in the file": export.dangling,
+        "left out: without an id or a text": export.odd,
+        "observations left out: what a tool saw is no claim": sum(len(dicts(part)) for part in parts),
+    }
+    return export.records("an agentmemory export", counts)
 
 
-class _Export:
+class _Export(Collector):
     def __init__(self) -> None:
-        self.rows, self.edges, self.extras = Rows(), list[tuple[str, str, str, float]](), list[tuple[str, str, str]]()
-        self.odd = self.dropped = self.other = 0
+        super().__init__()
+        self.odd = self.dangling = self.other = 0
 
     def take(self, item: dict[str, Any], *, lesson: bool) -> None:
         key, title = text_of(item.get("id")), first_text(item, "title", "content", "lesson", "text")
@@ -62,7 +56,7 @@ class _Export:
             return
         word, content = str(item.get("type", "")).lower(), text_of(item.get("content")) or ""
         sessions = texts_of(item.get("sessionIds"))
-        self.rows.add(
+        self.add(
             key,
             title=title,
             body="" if content == title else content,
@@ -77,19 +71,18 @@ class _Export:
             entities=texts_of(item.get("files")),
             status="superseded" if item.get("isLatest") is False else "active",
         )
-        self.extras += [(key, name, encoded(item[name])) for name in _KEPT if item.get(name) is not None]
+        self.add_extras(key, item, _EXTRAS)
 
     def connect(self, item: dict[str, Any]) -> None:
         """What it supersedes, and what it was made of."""
         key = text_of(item.get("id"))
-        if key not in self.rows:
+        if key not in self:
             return
-        replaced = texts_of(item.get("supersedes"))
-        if (parent := text_of(item.get("parentId"))) and parent not in replaced:
-            replaced.append(parent)
-        for old in replaced:
-            if self.wire(str(key), "supersedes", old, 0.0):
-                self.rows[old]["status"] = "superseded"
+        older = texts_of(item.get("supersedes"))
+        if (parent := text_of(item.get("parentId"))) and parent not in older:
+            older.append(parent)
+        for old in older:
+            self.wire(str(key), "supersedes", old, 0.0)
         for origin in texts_of(item.get("sourceIds")):
             self.wire(str(key), "derived_from", origin, 0.0)
 
@@ -98,14 +91,16 @@ class _Export:
         source, target = text_of(relation.get("sourceId")), text_of(relation.get("targetId"))
         sure = share_of(relation.get("confidence"))
         if source and target and self.wire(source, name, target, weight * (1.0 if sure is None else sure)):
-            self.extras.append((source, "relation", encoded(relation)))
+            self.extras.append((source, "relation", to_json(relation)))
             self.other += name == "concerns" and word != "concerns"
-            if name == "supersedes":
-                self.rows[target]["status"] = "superseded"
 
     def wire(self, source: str, relation: str, target: str, weight: float) -> bool:
-        good = source in self.rows and target in self.rows and source != target
-        self.dropped += not good
-        if good:
+        """Whether there is such an edge: both its ends are in the file."""
+        good = source in self and target in self and source != target
+        if not good:
+            self.dangling += 1
+        elif relation == "supersedes":
+            self.supersede(target, source)
+        else:
             self.edges.append((source, relation, target, weight))
         return good

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
-from malsim.importers.reading.fields import Rows, decoded, dicts, encoded, first_text, relation_of, share_of, texts_of
-from malsim.importers.reading.records import Records, day_of, edges_of, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from malsim.importers.reading.records import Options
-    from malsim.importers.reading.source import Source
-
-__all__ = ["read", "recognises"]
+from malsim.importers.reading.collector import Collector
+from malsim.importers.reading.fields import dicts, first_text, from_json, relation_of, share_of, texts_of, to_json
+from malsim.importers.reading.records import Options, Records, day_of, text_of
+from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:arw"
 _KINDS = {"fact": "obs", "obs": "obs", "result": "ver", "pref": "bel", "plan": "tsk", "summary": "ref"}
 _STABILITY = {"long": "stable", "short": "volatile", "ephemeral": "ephemeral"}
 _LANES = {"ephemeral": "ephemeral", "short_term": "short", "episodic": "short"}  # the others last
-_KEPT = ("lane", "score", "prob", "privacy", "project_id", "source", "extra", "hash", "ttl_s")
+_EXTRAS = ("lane", "score", "prob", "privacy", "project_id", "source", "extra", "hash", "ttl_s")
 _SECONDS = 86_400.0
 
 
@@ -30,40 +25,38 @@ def recognises(source: Source) -> bool:
     return {"id", "agent_id", "text", "durability"} <= (source.first or next(iter(dicts(source.list)), {})).keys()
 
 
-def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # a record says all that an option could
+def read(source: Source, options: Options) -> Records:
     """A claim a record; its confidence is ARW's trust."""
-    rows, edges, extras, odd, other = Rows(), list[tuple[str, str, str, float]](), list[tuple[str, str, str]](), 0, 0
-    children = []
+    cells, children, odd, other, sure = Collector(), list[tuple[str, str, str, float]](), 0, 0, 0
     for record in _records(source):
         key, title = str(record.get("id") or ""), _title(record)
         if not key or not title:
             odd += 1
             continue
-        rows.add(key, title=title, **_cell(record))
-        extras += [(key, name, encoded(record[name])) for name in _KEPT if record.get(name) is not None]
-        links = decoded(record.get("links"))
+        cells.add(key, title=title, **_cell(record))
+        cells.add_extras(key, record, _EXTRAS)
+        sure += cells[key]["stated"] is not None
+        links = from_json(record.get("links"))
         if isinstance(links, dict):
-            edges += [(key, "derived_from", parent, 0.0) for parent in texts_of(links.get("parents"))]
+            cells.edges += [(key, "derived_from", parent, 0.0) for parent in texts_of(links.get("parents"))]
             children += [(child, "derived_from", key, 0.0) for child in texts_of(links.get("children"))]
-    edges += children
+    cells.edges += children
     for src, dst, rel, weight in _links(source):
         name, default = relation_of(rel)
         size = share_of(weight)
-        edges.append((str(src), name, str(dst), default if size is None else default * size))
+        cells.edges.append((str(src), name, str(dst), default if size is None else default * size))
         if name == "concerns" and rel != "concerns":
-            extras.append((str(src), f"link {dst}", encoded(rel)))
+            cells.extras.append((str(src), f"link {dst}", to_json(rel)))
             other += 1
-        if name == "supersedes" and dst in rows:
-            rows[dst]["status"] = "superseded"
-    return Records.of(
-        "ARW's records", rows.columns, edges=edges_of(edges), extras=extras,
-        counts={
-            "confidences, each of which is ARW's trust": sum(stated is not None for stated in rows.columns["stated"]),
-            "links of another word, kept as concerns": other,
-            "truncated: a last line cut short": source.cut,
-            "left out: without an id or a text": odd + source.bad,
-        },
-    )  # fmt: skip
+        if name == "supersedes" and dst in cells:
+            cells[dst]["status"] = "superseded"
+    counts = {
+        "confidences, each of which is ARW's trust": sure,
+        "links of another word, kept as concerns": other,
+        "truncated: a last line cut short": source.cut,
+        "left out: without an id or a text": odd + source.bad,
+    }
+    return cells.records("ARW's records", counts)
 
 
 def _records(source: Source) -> Iterable[dict[str, Any]]:
@@ -71,8 +64,8 @@ def _records(source: Source) -> Iterable[dict[str, Any]]:
         return source.records() if source.document is None else dicts(source.list) or [source.first]
     names = sorted(source.tables["memory_records"] - {"embed", "embed_blob", "embed_hint"})
     columns = ", ".join(f'"{name}"' for name in names if '"' not in name)
-    found = source.rows(f"SELECT {columns} FROM memory_records ORDER BY rowid")  # noqa: S608  # quoted names
-    return (dict(zip(names, row, strict=True)) for row in found)
+    rows = source.rows(f"SELECT {columns} FROM memory_records ORDER BY rowid")  # noqa: S608  # quoted names
+    return (dict(zip(names, row, strict=True)) for row in rows)
 
 
 def _links(source: Source) -> list[tuple[Any, ...]]:
@@ -84,9 +77,9 @@ def _links(source: Source) -> list[tuple[Any, ...]]:
 def _title(record: dict[str, Any]) -> str | None:
     if text := text_of(record.get("text")):
         return text
-    value = decoded(record.get("value"))
+    value = from_json(record.get("value"))
     if isinstance(value, dict):
-        return first_text(value, "text", "content", "value") or encoded(value)
+        return first_text(value, "text", "content", "value") or to_json(value)
     return text_of(value if isinstance(value, str) else record.get("value"))
 
 
@@ -97,7 +90,6 @@ def _cell(record: dict[str, Any]) -> dict[str, Any]:
     ttl, prob = record.get("ttl_s"), share_of(record.get("prob"))
     durability = record.get("durability") or _LANES.get(str(record.get("lane")), "long")
     kind = str(record.get("kind") or "")
-    about = [kind, *(texts_of(record.get(name)) for name in ("tags", "keywords"))]
     return {
         "object": first_text(record, "key") or next(iter(entities), None),
         "writer": first_text(record, "agent_id", "persona_id") or UNKNOWN,
@@ -108,7 +100,7 @@ def _cell(record: dict[str, Any]) -> dict[str, Any]:
         "expires": created + ttl / _SECONDS if created is not None and isinstance(ttl, (int, float)) else None,
         "kind": _KINDS.get(kind, "obs"),
         "stability": _STABILITY.get(str(durability), "stable"),
-        "topics": [about[0], *about[1], *about[2]] if kind else [*about[1], *about[2]],
+        "topics": [*([kind] if kind else []), *texts_of(record.get("tags")), *texts_of(record.get("keywords"))],
         "entities": entities,
     }
 

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from malsim.importers.reading.git import changes, repository
 from malsim.importers.reading.history import Chronicle
 from malsim.importers.reading.notes import Note, Observation, files, note_of
-from malsim.importers.reading.records import Records, edges_of
-
-if TYPE_CHECKING:
-    from malsim.importers.reading.records import Options
-    from malsim.importers.reading.source import Source
-
-__all__ = ["read", "recognises"]
+from malsim.importers.reading.records import Options, Records
+from malsim.importers.reading.source import Source
 
 WRITER = "claude"
 INDEX = "MEMORY.md"
@@ -29,7 +24,7 @@ def recognises(source: Source) -> bool:
     return (source.path / INDEX).is_file()
 
 
-def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # a folder needs no option
+def read(source: Source, options: Options) -> Records:
     """A claim a file, dated by when it was last written; a line of the index is one only where it points to no file."""
     folder, chronicle = source.path, Chronicle(_cell)
     git = repository(folder)
@@ -43,27 +38,25 @@ def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # a fold
         now = {(note.title, one): note for one in note.observations}
         chronicle.change(before, now, writer=WRITER, created=path.stat().st_mtime / 86_400.0)
     there = {note.title for note in notes}
-    gone = {place: notes[0] for place in chronicle.standing if place[0] not in there}
-    chronicle.change(gone, {}, writer=WRITER, created=None)
-    dropped = _link(chronicle, notes)
-    return Records.of(
-        "Claude Code's memory folder", chronicle.rows.columns, edges=edges_of(chronicle.edges),
-        counts={
-            "commits read": chronicle.commits,
-            "note: no git history, so one version of each fact": -(git is None),
-            "facts that another replaced": chronicle.superseded,
-            "facts taken back: annexed": chronicle.gone,
-            "links dropped: no file of that name": dropped,
-        },
-    )  # fmt: skip
+    absent = {place: notes[0] for place in chronicle.standing if place[0] not in there}
+    chronicle.change(absent, {}, writer=WRITER, created=None)
+    dangling = _link(chronicle, notes)
+    counts = {
+        "commits read": chronicle.commits,
+        "note: no git history, so one version of each fact": -(git is None),
+        "facts that another replaced": chronicle.replacements,
+        "facts taken back: annexed": chronicle.withdrawals,
+        "links dropped: no file of that name": dangling,
+    }
+    return chronicle.records("Claude Code's memory folder", counts)
 
 
 def _read(text: str, path: str) -> Note:
     """A fact's file as a note of one observation; the index as a note of those lines that point nowhere."""
     note = note_of(text, PurePosixPath(path).stem)
     if PurePosixPath(path).name == INDEX:
-        said = [found["text"] for line in note.body.splitlines() if (found := _ITEM.match(line))]
-        observations = tuple(Observation("index", text) for text in dict.fromkeys(said) if not _POINTER.search(text))
+        items = [match["text"] for line in note.body.splitlines() if (match := _ITEM.match(line))]
+        observations = tuple(Observation("index", text) for text in dict.fromkeys(items) if not _POINTER.search(text))
         return Note("MEMORY", {}, observations, (), note.body)
     title = note.text("description") or note.text("name") or note.name
     kind = note.text("metadata.type") or note.text("type")
@@ -85,13 +78,13 @@ def _link(chronicle: Chronicle, notes: list[Note]) -> int:
     """Let each fact concern those that it links to; how many links led nowhere."""
     keys = {title.lower(): key for (title, one), key in chronicle.standing.items() if not one.category}
     keys |= {note.name.lower(): keys[note.title.lower()] for note in notes if note.title.lower() in keys}
-    dropped = 0
+    dangling = 0
     for note in notes:
         own = keys.get(note.title.lower())
         for _, target in note.relations if own else ():
             other = keys.get(target.lower().removesuffix(".md"))
             if other is None or other == own:
-                dropped += 1
+                dangling += 1
             else:
                 chronicle.edges.append((str(own), "concerns", other, -0.5))
-    return dropped
+    return dangling

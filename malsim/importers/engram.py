@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from malsim.importers.reading.fields import Rows, dicts, encoded, first_text, share_of, texts_of
-from malsim.importers.reading.records import Records, day_of, edges_of, text_of
-
-if TYPE_CHECKING:
-    from malsim.importers.reading.records import Options
-    from malsim.importers.reading.source import Source
-
-__all__ = ["read", "recognises"]
+from malsim.importers.reading.collector import Collector
+from malsim.importers.reading.fields import dicts, first_text, share_of, texts_of
+from malsim.importers.reading.records import Options, Records, day_of, text_of
+from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:engram"
 _KINDS = {"observation": "obs", "inference": "hyp", "decision": "dec"}
 _STABILITY = {"durable": "stable", "permanent": "stable", "session": "volatile", "ephemeral": "ephemeral"}
-_KEPT = ("valid_from", "valid_until", "engineer", "detection_tier")
+_EXTRAS = ("valid_from", "valid_until", "engineer", "detection_tier")
 
 
 def recognises(source: Source) -> bool:
@@ -26,53 +22,47 @@ def recognises(source: Source) -> bool:
     return "facts" in source.object and ("conflicts" in source.object or any("lineage_id" in fact for fact in facts))
 
 
-def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # an export says all that an option could
+def read(source: Source, options: Options) -> Records:
     """A claim a fact; the next of a lineage supersedes the former, an open conflict contradicts both ways."""
-    held = source.object
-    rows, edges, extras = Rows(), list[tuple[str, str, str, float]](), list[tuple[str, str, str]]()
-    facts = [fact for fact in dicts(held.get("facts")) if text_of(fact.get("id")) and text_of(fact.get("content"))]
+    export, cells = source.object, Collector()
+    every = dicts(export.get("facts"))
+    facts = [fact for fact in every if text_of(fact.get("id")) and text_of(fact.get("content"))]
     for fact in facts:
-        rows.add(fact["id"], **_cell(fact))
-        extras += [(fact["id"], name, encoded(fact[name])) for name in _KEPT if fact.get(name) is not None]
-    superseded = _lineages(facts, edges)
-    exported = day_of(_metadata(held).get("exported_at"))
-    ended = 0
+        cells.add(fact["id"], **_cell(fact))
+        cells.add_extras(fact["id"], fact, _EXTRAS)
+    for old, new in _successions(facts):
+        cells.supersede(old, new)
+    metadata = export.get("metadata")
+    export_day = day_of((metadata if isinstance(metadata, dict) else export).get("exported_at"))
+    expired = 0
     for fact in facts:
         until = day_of(fact.get("valid_until"))
-        if fact["id"] in superseded:
-            rows[fact["id"]]["status"] = "superseded"
-        elif until is not None and exported is not None and until <= exported:
-            rows[fact["id"]].update(status="annexed", annexed=True)
-            ended += 1
-    conflicts = dicts(held.get("conflicts"))
-    open_ = [pair for one in conflicts if one.get("status", "open") == "open" and (pair := _pair(one))]
-    edges += [(a, "contradicts", b, -1.0) for pair in open_ for a, b in (pair, pair[::-1])]
-    return Records.of(
-        "an engram-memory export", rows.columns, edges=edges_of(edges), extras=extras,
-        counts={
-            "open conflicts, which contradict both ways": len(open_),
-            "conflicts left out: resolved, or of no two facts": len(conflicts) - len(open_),
-            "ended before the export, with no successor: annexed": ended,
-            "left out: facts without an id or a text": len(dicts(held.get("facts"))) - len(facts),
-        },
-    )  # fmt: skip
-
-
-def _metadata(held: dict[str, Any]) -> dict[str, Any]:
-    metadata = held.get("metadata")
-    return metadata if isinstance(metadata, dict) else held
+        over = until is not None and export_day is not None and until <= export_day
+        if over and cells[fact["id"]].get("status") != "superseded":
+            cells.annex(fact["id"])
+            expired += 1
+    conflicts = dicts(export.get("conflicts"))
+    pairs = [pair for one in conflicts if one.get("status", "open") == "open" and (pair := _pair(one))]
+    cells.edges += [(a, "contradicts", b, -1.0) for pair in pairs for a, b in (pair, pair[::-1])]
+    counts = {
+        "open conflicts, which contradict both ways": len(pairs),
+        "conflicts left out: resolved, or of no two facts": len(conflicts) - len(pairs),
+        "ended before the export, with no successor: annexed": expired,
+        "left out: facts without an id or a text": len(every) - len(facts),
+    }
+    return cells.records("an engram-memory export", counts)
 
 
 def _cell(fact: dict[str, Any]) -> dict[str, Any]:
     kind, durability = str(fact.get("fact_type", "")).lower(), str(fact.get("durability", "")).lower()
     scope, lineage = text_of(fact.get("scope")) or "", text_of(fact.get("lineage_id")) or fact["id"]
-    committed = day_of(fact.get("committed_at"))
+    commit_day = day_of(fact.get("committed_at"))
     return {
         "title": text_of(fact["content"]),
         "object": f"{scope}|{lineage}",
         "writer": first_text(fact, "agent_id", "engineer") or UNKNOWN,
         "stated": share_of(fact.get("confidence")),
-        "created": day_of(fact.get("valid_from")) if committed is None else committed,
+        "created": day_of(fact.get("valid_from")) if commit_day is None else commit_day,
         "expires": day_of(fact.get("valid_until")),
         "kind": _KINDS.get(kind, "obs"),
         "stability": _STABILITY.get(durability, "stable"),
@@ -81,19 +71,13 @@ def _cell(fact: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _lineages(facts: list[dict[str, Any]], edges: list[tuple[str, str, str, float]]) -> set[str]:
-    """Let each fact supersede the one before it in its lineage; which were superseded."""
+def _successions(facts: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Each fact of a lineage with the next one."""
     lineages: dict[str, list[tuple[float, int, str]]] = {}
     for place, fact in enumerate(facts):
         if lineage := text_of(fact.get("lineage_id")):
             lineages.setdefault(lineage, []).append((day_of(fact.get("committed_at")) or 0.0, place, fact["id"]))
-    found = set()
-    for chain in lineages.values():
-        names = [name for *_, name in sorted(chain)]
-        for old, new in itertools.pairwise(names):
-            edges.append((new, "supersedes", old, 0.0))
-            found.add(old)
-    return found
+    return [(old, new) for chain in lineages.values() for (*_, old), (*_, new) in itertools.pairwise(sorted(chain))]
 
 
 def _pair(conflict: dict[str, Any]) -> tuple[str, str] | None:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from malsim.importers.reading.fields import Rows, dicts, encoded, first_text
-from malsim.importers.reading.records import Records, day_of, edges_of, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from malsim.importers.reading.records import Options
-    from malsim.importers.reading.source import Source
-
-__all__ = ["read", "recognises"]
+from malsim.importers.reading.collector import Collector
+from malsim.importers.reading.fields import dicts, first_text
+from malsim.importers.reading.records import Options, Records, day_of, text_of
+from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:graphiti"
 _NAMES = ("_node_name", "_name", "", "_node_uuid")
 _SOURCE, _TARGET = tuple(f"source{name}" for name in _NAMES), tuple(f"target{name}" for name in _NAMES)
-_KEPT = ("created_at", "expired_at", "invalid_at", "valid_at", "reference_time", "labels", "attributes")
+_EXTRAS = ("created_at", "expired_at", "invalid_at", "valid_at", "reference_time", "labels", "attributes")
 _WHY = {
     "supersedes": "  as superseded: source and name agree",
     "contradicts": "  as contradicted: both ends agree",
@@ -31,11 +26,11 @@ _LONGEST = 120
 
 def recognises(source: Source) -> bool:
     """Edges with a fact, or episodes with the description of their source."""
-    held = source.first or next(iter(_items(source)), {})
-    return _is_edge(held) or _is_episode(held) or any(map(_is_edge, dicts(source.object.get("edges"))))
+    record = source.first or next(iter(_items(source)), {})
+    return _is_edge(record) or _is_episode(record) or any(map(_is_edge, dicts(source.object.get("edges"))))
 
 
-def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # a dump says all that an option could
+def read(source: Source, options: Options) -> Records:
     """A claim an edge; each further episode supports it; who made it invalid is guessed from the dates, and counted."""
     edges, episodes, odd = dict[str, dict[str, Any]](), dict[str, dict[str, Any]](), 0
     for record in _items(source):
@@ -46,7 +41,7 @@ def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # a dump
         else:
             odd += 1
     graph = _Graph(edges, episodes)
-    graph.take_edges()
+    graph.take_facts()
     graph.find_heirs()
     counts = {
         **graph.counts,
@@ -54,18 +49,16 @@ def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # a dump
         "lines left out: not readable": source.bad,
         "left out: neither an edge with a fact nor an episode": odd,
     }
-    return Records.of(
-        "Graphiti's edges and episodes", graph.rows.columns, edges=edges_of(graph.wires), extras=graph.extras, counts=counts
-    )
+    return graph.records("Graphiti's edges and episodes", counts)
 
 
 def _items(source: Source) -> Iterable[dict[str, Any]]:
     if source.document is None and source.first:
         return source.records()
-    held = source.object
-    if not held:
+    document = source.object
+    if not document:
         return dicts(source.list)
-    return [held] if "uuid" in held else [*dicts(held.get("edges")), *dicts(held.get("episodes"))]
+    return [document] if "uuid" in document else [*dicts(document.get("edges")), *dicts(document.get("episodes"))]
 
 
 def _is_edge(record: dict[str, Any]) -> bool:
@@ -77,46 +70,45 @@ def _is_episode(record: dict[str, Any]) -> bool:
     return "uuid" in record and "content" in record and "fact" not in record and any(name in record for name in about)
 
 
-class _Graph:
-    def __init__(self, edges: dict[str, dict[str, Any]], episodes: dict[str, dict[str, Any]]) -> None:
-        self.edges, self.episodes, self.rows = edges, episodes, Rows()
-        self.wires: list[tuple[str, str, str, float]] = []
-        self.extras: list[tuple[str, str, str]] = []
+class _Graph(Collector):
+    def __init__(self, facts: dict[str, dict[str, Any]], episodes: dict[str, dict[str, Any]]) -> None:
+        super().__init__()
+        self.facts, self.episodes = facts, episodes
         self.counts: dict[str, int] = {}
 
-    def take_edges(self) -> None:
-        supported = []
-        for uuid, edge in self.edges.items():
-            listed = edge.get("episodes") if isinstance(edge.get("episodes"), list) else []
-            said = [str(one) for one in listed or [] if isinstance(one, str)]
-            self.rows.add(uuid, **self.cell(edge, said))
-            self.extras += [(uuid, name, encoded(edge[name])) for name in _KEPT if edge.get(name) is not None]
-            supported += [(episode, uuid) for episode in dict.fromkeys(said[1:])]
-        for episode, uuid in supported:
-            if episode not in self.rows:
-                self.rows.add(episode, **self.told(episode))
-            self.wires.append((episode, "supports", uuid, 1.0))
-        self.counts["restatements: further episodes that support a claim"] = len(supported)
+    def take_facts(self) -> None:
+        supports = []
+        for uuid, fact in self.facts.items():
+            listing = fact.get("episodes")
+            episodes = [one for one in listing if isinstance(one, str)] if isinstance(listing, list) else []
+            self.add(uuid, **self.cell(fact, episodes))
+            self.add_extras(uuid, fact, _EXTRAS)
+            supports += [(episode, uuid) for episode in dict.fromkeys(episodes[1:])]
+        for episode, uuid in supports:
+            if episode not in self:
+                self.add(episode, **self.episode_cell(episode))
+            self.edges.append((episode, "supports", uuid, 1.0))
+        self.counts["restatements: further episodes that support a claim"] = len(supports)
 
-    def cell(self, edge: dict[str, Any], said: list[str]) -> dict[str, Any]:
-        source, target, name = first_text(edge, *_SOURCE), first_text(edge, *_TARGET), text_of(edge.get("name")) or ""
-        valid, recorded = day_of(edge.get("valid_at")), day_of(edge.get("created_at"))
-        withdrawn = day_of(edge.get("expired_at")) is not None
-        group = text_of(edge.get("group_id"))
+    def cell(self, fact: dict[str, Any], episodes: list[str]) -> dict[str, Any]:
+        source, target, name = first_text(fact, *_SOURCE), first_text(fact, *_TARGET), text_of(fact.get("name")) or ""
+        valid, recorded = day_of(fact.get("valid_at")), day_of(fact.get("created_at"))
+        withdrawn = day_of(fact.get("expired_at")) is not None
+        group = text_of(fact.get("group_id"))
         return {
-            "title": text_of(edge["fact"]),
+            "title": text_of(fact["fact"]),
             "object": f"{source}|{name}",
-            "writer": self.writer(said[0]) if said else UNKNOWN,
+            "writer": self.writer(episodes[0]) if episodes else UNKNOWN,
             "created": recorded if valid is None else valid,
             "touched": valid if recorded is None else recorded,
-            "expires": day_of(edge.get("invalid_at")),
+            "expires": day_of(fact.get("invalid_at")),
             "status": "annexed" if withdrawn else "active",
             "annexed": withdrawn,
             "entities": [end for end in (source, target) if end],
             "topics": [group] if group else [],
         }
 
-    def told(self, uuid: str) -> dict[str, Any]:
+    def episode_cell(self, uuid: str) -> dict[str, Any]:
         """The claim that an episode is."""
         episode = self.episodes.get(uuid, {})
         text = text_of(episode.get("content")) or f"episode {uuid}"
@@ -131,28 +123,28 @@ class _Graph:
     def find_heirs(self) -> None:
         """The edge of the same group that became valid when this one ceased to be; no dump says that it was the cause."""
         begun: dict[tuple[object, float], list[str]] = {}
-        for uuid, edge in self.edges.items():
-            if (day := day_of(edge.get("valid_at"))) is not None:
-                begun.setdefault((edge.get("group_id"), day), []).append(uuid)
-        ended = {uuid: day for uuid, edge in self.edges.items() if (day := day_of(edge.get("invalid_at"))) is not None}
-        found = dict.fromkeys(_WEIGHTS, 0)
-        for uuid, day in ended.items():
-            heirs = [heir for heir in begun.get((self.edges[uuid].get("group_id"), day), []) if heir != uuid]
+        for uuid, fact in self.facts.items():
+            if (day := day_of(fact.get("valid_at"))) is not None:
+                begun.setdefault((fact.get("group_id"), day), []).append(uuid)
+        ends = {uuid: day for uuid, fact in self.facts.items() if (day := day_of(fact.get("invalid_at"))) is not None}
+        counts = dict.fromkeys(_WEIGHTS, 0)
+        for uuid, day in ends.items():
+            heirs = [heir for heir in begun.get((self.facts[uuid].get("group_id"), day), []) if heir != uuid]
             if not heirs:
                 continue
             heir = min(heirs, key=partial(self.relation, uuid))
             name = list(_WEIGHTS)[self.relation(uuid, heir)]
-            self.wires.append((heir, name, uuid, _WEIGHTS[name]))
-            found[name] += 1
+            self.edges.append((heir, name, uuid, _WEIGHTS[name]))
+            counts[name] += 1
             if name == "supersedes":
-                self.rows[uuid].update(status="superseded", annexed=False)
-        self.counts["edges that ceased to be valid"] = len(ended)
-        self.counts |= {_WHY[name]: count for name, count in found.items()}
-        self.counts["  with no edge that began at that instant"] = len(ended) - sum(found.values())
+                self[uuid].update(status="superseded", annexed=False)
+        self.counts["edges that ceased to be valid"] = len(ends)
+        self.counts |= {_WHY[name]: count for name, count in counts.items()}
+        self.counts["  with no edge that began at that instant"] = len(ends) - sum(counts.values())
 
     def relation(self, old: str, new: str) -> int:
         """0 where source and name agree, 1 where both ends do, else 2."""
-        one, other = self.edges[old], self.edges[new]
+        one, other = self.facts[old], self.facts[new]
         same_source = first_text(one, *_SOURCE) == first_text(other, *_SOURCE)
         if same_source and one.get("name") == other.get("name"):
             return 0

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from malsim.errors import UsageError
-from malsim.importers.reading.fields import Rows, decoded, encoded, first_text
-from malsim.importers.reading.records import Records, day_of, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from malsim.importers.reading.records import Options
-    from malsim.importers.reading.source import Source
-
-__all__ = ["read", "recognises"]
+from malsim.importers.reading.collector import Collector
+from malsim.importers.reading.fields import first_text, from_json, to_json
+from malsim.importers.reading.records import Options, Records, day_of, text_of
+from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:langgraph"
 _COLUMNS = ("prefix", "key", "value", "updated_at", "expires_at")
@@ -34,43 +29,40 @@ def read(source: Source, options: Options) -> Iterator[Records]:
         yield _part(rows, options)
 
 
-def _part(told: Sequence[tuple[Any, ...]], options: Options) -> Records:
+def _part(rows: Sequence[tuple[Any, ...]], options: Options) -> Records:
     """The claims of some rows."""
-    rows, odd = Rows(), 0
-    for prefix, key, value, updated, expires in told:
-        held = decoded(value)
-        title, kind = _said(held)
+    cells, empty = Collector(), 0
+    for prefix, key, text, update, expires in rows:
+        value = from_json(text)
+        title, kind = _text_and_kind(value)
         if title is None:
-            odd += 1
+            empty += 1
             continue
-        whole = encoded(held)
-        rows.add(
+        cells.add(
             f"{prefix}|{key}",
             object=f"{prefix}|{key}",
             title=title,
-            body="" if held in ({"content": title}, {"text": title}, title) else whole,
+            body="" if value in ({"content": title}, {"text": title}, title) else to_json(value),
             writer=_writer(str(prefix), options),
-            created=day_of(updated),
+            created=day_of(update),
             expires=day_of(expires),
             topics=[kind] if kind else [],
         )
-    return Records.of(
-        "a LangGraph store", rows.columns,
-        counts={
-            "note: a dot inside a segment of a namespace cannot be told from the next segment": -1,
-            "left out: values that hold nothing": odd,
-        },
-    )  # fmt: skip
+    counts = {
+        "note: a dot inside a segment of a namespace cannot be told from the next segment": -1,
+        "left out: values that hold nothing": empty,
+    }
+    return cells.records("a LangGraph store", counts)
 
 
-def _said(held: Any) -> tuple[str | None, str | None]:
+def _text_and_kind(value: Any) -> tuple[str | None, str | None]:
     """The text of a value, and the kind that LangMem gives it."""
-    kind = text_of(held.get("kind")) if isinstance(held, dict) else None
-    if kind and isinstance(held.get("content"), (dict, str)):
-        held = held["content"]
-    if isinstance(held, dict):
-        return (first_text(held, *_TEXTS) or (encoded(held) if held else None)), kind
-    return text_of(held) or (None if held in (None, "", []) else encoded(held)), kind
+    kind = text_of(value.get("kind")) if isinstance(value, dict) else None
+    if kind and isinstance(value.get("content"), (dict, str)):
+        value = value["content"]
+    if isinstance(value, dict):
+        return (first_text(value, *_TEXTS) or (to_json(value) if value else None)), kind
+    return text_of(value) or (None if value in (None, "", []) else to_json(value)), kind
 
 
 def _writer(prefix: str, options: Options) -> str:
@@ -78,8 +70,6 @@ def _writer(prefix: str, options: Options) -> str:
         return UNKNOWN
     parts = prefix.split(".")
     if not 0 <= options.writer_segment < len(parts):
-        raise UsageError(
-            "no such segment", where="--writer-segment", given=options.writer_segment,
-            allowed=f"0 to {len(parts) - 1} in the namespace {prefix!r}",
-        )  # fmt: skip
+        allowed = f"0 to {len(parts) - 1} in the namespace {prefix!r}"
+        raise UsageError("no such segment", where="--writer-segment", given=options.writer_segment, allowed=allowed)
     return text_of(parts[options.writer_segment]) or UNKNOWN

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from malsim.importers.reading.fields import Rows, decoded, dicts, encoded, first_text
-from malsim.importers.reading.records import Records, day_of, edges_of, key_of, text_of
-
-if TYPE_CHECKING:
-    from malsim.importers.reading.records import Options
-    from malsim.importers.reading.source import Source
-
-__all__ = ["read", "recognises"]
+from malsim.importers.reading.collector import Collector
+from malsim.importers.reading.fields import dicts, first_text, from_json, to_json
+from malsim.importers.reading.records import Options, Records, day_of, key_of, text_of
+from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:letta"
 _APPENDS = {"core_memory_append", "memory_insert", "archival_memory_insert"}
@@ -23,54 +19,52 @@ _OLD = ("old_str", "old_string", "old_content")
 
 def recognises(source: Source) -> bool:
     """An agent file of now, with agents and blocks, or one of the older form, with its own messages."""
-    held = source.object
-    return (isinstance(held.get("agents"), list) and ("blocks" in held or "tools" in held)) or _is_old(held)
+    document = source.object
+    return (isinstance(document.get("agents"), list) and ("blocks" in document or "tools" in document)) or _is_old(document)
 
 
-def _is_old(held: dict[str, Any]) -> bool:
-    return isinstance(held.get("core_memory"), list) and isinstance(held.get("messages"), list)
+def _is_old(document: dict[str, Any]) -> bool:
+    return isinstance(document.get("core_memory"), list) and isinstance(document.get("messages"), list)
 
 
-def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # an agent file needs no option
+def read(source: Source, options: Options) -> Records:
     """A claim a write on record, which supersedes what it replaced, and one a line of a block that no write explains."""
-    held, stream = source.object, _Stream()
-    agents = [held] if _is_old(held) else dicts(held.get("agents"))
+    document, stream = source.object, _Stream()
+    agents = [document] if _is_old(document) else dicts(document.get("agents"))
     for agent in agents:
         stream.play(text_of(agent.get("name")) or UNKNOWN, dicts(agent.get("messages")))
-    for writer, block in _blocks(held, agents):
+    for writer, block in _blocks(document, agents):
         stream.block(writer, block)
-    until = first_text(held, "created_at")
+    until = first_text(document, "created_at")
     if until is not None:
-        stream.extras += [(key, "not_later_than", encoded(until)) for key in stream.undated]
-    return Records.of(
-        "a Letta agent file", stream.rows.columns, edges=edges_of(stream.edges), extras=stream.extras,
-        counts={
-            "writes on record, each with its time": stream.writes,
-            "lines of blocks that no write explains: undated": len(stream.undated),
-            "writes left out: they failed, or name no text": stream.failed,
-            "files and sources left out: no claims": len(dicts(held.get("files"))) + len(dicts(held.get("sources"))),
-        },
-    )  # fmt: skip
+        stream.extras += [(key, "not_later_than", to_json(until)) for key in stream.undated]
+    counts = {
+        "writes on record, each with its time": stream.writes,
+        "lines of blocks that no write explains: undated": len(stream.undated),
+        "writes left out: they failed, or name no text": stream.failures,
+        "files and sources left out: no claims": len(dicts(document.get("files"))) + len(dicts(document.get("sources"))),
+    }
+    return stream.records("a Letta agent file", counts)
 
 
-def _blocks(held: dict[str, Any], agents: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+def _blocks(document: dict[str, Any], agents: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
     """Every block with the agent whose it is."""
-    if _is_old(held):
-        return [(text_of(held.get("name")) or UNKNOWN, block) for block in dicts(held["core_memory"])]
+    if _is_old(document):
+        return [(text_of(document.get("name")) or UNKNOWN, block) for block in dicts(document["core_memory"])]
     owners = {str(block): agent for agent in agents for block in agent.get("block_ids") or []}
     only = agents[0] if len(agents) == 1 else {}
-    blocks = dicts(held.get("blocks"))
+    blocks = dicts(document.get("blocks"))
     return [(text_of(owners.get(str(block.get("id")), only).get("name")) or UNKNOWN, block) for block in blocks]
 
 
-class _Stream:
+class _Stream(Collector):
     """The writes of agents to their blocks, in order."""
 
     def __init__(self) -> None:
-        self.rows, self.edges, self.extras = Rows(), list[tuple[str, str, str, float]](), list[tuple[str, str, str]]()
+        super().__init__()
         self.standing: dict[str, list[str]] = {}  # keys of what stands in each block, oldest first
         self.undated: list[str] = []
-        self.writes = self.failed = 0
+        self.writes = self.failures = 0
 
     def play(self, writer: str, messages: list[dict[str, Any]]) -> None:
         broken = {
@@ -82,20 +76,17 @@ class _Stream:
             for call in dicts(message.get("tool_calls")):
                 inner = call.get("function")
                 function = inner if isinstance(inner, dict) else call
-                name, given = str(function.get("name")), decoded(function.get("arguments"))
-                if isinstance(given, dict) and (name in _APPENDS | _REPLACES or name in ("memory", "memory_rethink")):
-                    done = str(call.get("id")) not in broken and self.write(writer, name, given, day)
-                    self.writes, self.failed = self.writes + done, self.failed + (not done)
+                name, arguments = str(function.get("name")), from_json(function.get("arguments"))
+                if isinstance(arguments, dict) and (name in _APPENDS | _REPLACES or name in ("memory", "memory_rethink")):
+                    success = str(call.get("id")) not in broken and self.write(writer, name, arguments, day)
+                    self.writes, self.failures = self.writes + success, self.failures + (not success)
 
-    def write(self, writer: str, name: str, given: dict[str, Any], day: float | None) -> bool:
+    def write(self, writer: str, name: str, arguments: dict[str, Any], day: float | None) -> bool:
         """One call of a tool; whether it wrote anything."""
-        label = (
-            "archival"
-            if name == "archival_memory_insert"
-            else str(first_text(given, *_LABELS) or "").strip("/").split("/")[-1]
-        )
-        command = str(given.get("command", "")) if name == "memory" else ""
-        new, old = first_text(given, *_NEW, "new_memory"), first_text(given, *_OLD)
+        label = (first_text(arguments, *_LABELS) or "").strip("/").split("/")[-1]
+        label = "archival" if name == "archival_memory_insert" else label
+        command = str(arguments.get("command", "")) if name == "memory" else ""
+        new, old = first_text(arguments, *_NEW, "new_memory"), first_text(arguments, *_OLD)
         if name in _REPLACES or command == "str_replace":
             return self.replace(writer, label, old, new, day)
         if name == "memory_rethink" or command == "delete":
@@ -107,12 +98,12 @@ class _Stream:
 
     def lines(self, writer: str, label: str, text: str, day: float | None) -> list[str]:
         """A claim a line that is not blank."""
-        return [self.add(writer, label, line.strip(), day) for line in text.splitlines() if line.strip()]
+        return [self.line(writer, label, line.strip(), day) for line in text.splitlines() if line.strip()]
 
-    def add(self, writer: str, label: str, line: str, day: float | None) -> str:
+    def line(self, writer: str, label: str, line: str, day: float | None) -> str:
         key = key_of(label, line)
-        key = key if key not in self.rows else key_of(label, line, str(len(self.rows)))
-        self.rows.add(key, object=label, title=text_of(line), writer=writer, created=day)
+        key = key if key not in self else key_of(label, line, str(len(self)))
+        self.add(key, object=label, title=text_of(line), writer=writer, created=day)
         self.standing.setdefault(label, []).append(key)
         return key
 
@@ -120,11 +111,11 @@ class _Stream:
         if old is None:
             return False
         stands = self.standing.setdefault(label, [])
-        former = next((key for key in reversed(stands) if old in self.rows[key]["title"]), None)
+        former = next((key for key in reversed(stands) if old in self[key]["title"]), None)
         if former is None:
-            former = self.add(writer, label, old, None)  # it was there before the messages begin
+            former = self.line(writer, label, old, None)  # it was there before the messages begin
             self.undated.append(former)
-        text = self.rows[former]["title"].replace(old, new or "").strip()
+        text = self[former]["title"].replace(old, new or "").strip()
         self.drop(label, [former], self.lines(writer, label, text, day))
         return True
 
@@ -133,15 +124,14 @@ class _Stream:
         for place, key in enumerate(old):
             self.standing[label].remove(key)
             if new:
-                self.edges.append((new[min(place, len(new) - 1)], "supersedes", key, 0.0))
-                self.rows[key]["status"] = "superseded"
+                self.supersede(key, new[min(place, len(new) - 1)])
             else:
-                self.rows[key].update(status="annexed", annexed=True)
+                self.annex(key)
 
     def block(self, writer: str, block: dict[str, Any]) -> None:
         """The lines of a block, but for those that a write put there."""
         label = text_of(block.get("label")) or "block"
-        known = {self.rows[key]["title"] for key in self.standing.get(label, [])}
+        present = {self[key]["title"] for key in self.standing.get(label, [])}
         for line in str(block.get("value") or "").splitlines():
-            if line.strip() and line.strip() not in known:
-                self.undated.append(self.add(writer, label, line.strip(), None))
+            if line.strip() and line.strip() not in present:
+                self.undated.append(self.line(writer, label, line.strip(), None))

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from malsim.importers.reading.fields import relation_of
 from malsim.importers.reading.git import changes, repository
 from malsim.importers.reading.history import Chronicle
 from malsim.importers.reading.notes import Note, Observation, files, note_of
-from malsim.importers.reading.records import Records, day_of, edges_of
-
-if TYPE_CHECKING:
-    from malsim.importers.reading.records import Options
-    from malsim.importers.reading.source import Source
-
-__all__ = ["read", "recognises"]
+from malsim.importers.reading.records import Options, Records, day_of
+from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:markdown"
 
@@ -26,7 +21,7 @@ def recognises(source: Source) -> bool:
     return folder.is_dir() and not (folder / "MEMORY.md").is_file() and next(files(folder), None) is not None
 
 
-def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # notes need no option
+def read(source: Source, options: Options) -> Records:
     """The history where the folder is in git, then the files as they lie there."""
     folder, chronicle = source.path, Chronicle(_cell)
     git = repository(folder)
@@ -35,18 +30,16 @@ def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # notes 
     notes = {path: _read(path.read_text(encoding="utf-8", errors="replace"), path.name) for path in files(folder)}
     now = {(note.title, one): note for note in notes.values() for one in note.observations}
     chronicle.change(dict.fromkeys(chronicle.standing), now, writer=UNKNOWN, created=None)  # type: ignore[arg-type]
-    dropped, kept = _relate(chronicle, list(notes.values()))
-    return Records.of(
-        "a folder of Markdown notes", chronicle.rows.columns, edges=edges_of(chronicle.edges),
-        counts={
-            "commits read": chronicle.commits,
-            "note: no git history, so one version of each note": -(git is None),
-            "observations that another replaced": chronicle.superseded,
-            "observations taken back: annexed": chronicle.gone,
-            "relations between notes": kept,
-            "relations dropped: no note of that name": dropped,
-        },
-    )  # fmt: skip
+    dangling, count = _relate(chronicle, list(notes.values()))
+    counts = {
+        "commits read": chronicle.commits,
+        "note: no git history, so one version of each note": -(git is None),
+        "observations that another replaced": chronicle.replacements,
+        "observations taken back: annexed": chronicle.withdrawals,
+        "relations between notes": count,
+        "relations dropped: no note of that name": dangling,
+    }
+    return chronicle.records("a folder of Markdown notes", counts)
 
 
 def _read(text: str, path: str) -> Note:
@@ -78,24 +71,24 @@ def _cell(note: Note, one: Observation) -> dict[str, Any]:
 
 def _relate(chronicle: Chronicle, notes: list[Note]) -> tuple[int, int]:
     """Edges for the relations of notes; how many were dropped, and how many kept."""
-    named: dict[str, list[tuple[Observation, str]]] = {}
+    by_title: dict[str, list[tuple[Observation, str]]] = {}
     for (title, one), key in chronicle.standing.items():
-        named.setdefault(title.lower(), []).append((one, key))
+        by_title.setdefault(title.lower(), []).append((one, key))
     aliases = {name.lower(): note.title.lower() for note in notes for name in (note.name, note.text("permalink")) if name}
-    dropped = kept = 0
+    dangling = count = 0
     for note in notes:
-        own = named.get(note.title.lower(), [])
+        own = by_title.get(note.title.lower(), [])
         for word, target in note.relations:
             name = target.lower()
-            theirs = named.get(name) or named.get(aliases.get(name, ""), [])
+            theirs = by_title.get(name) or by_title.get(aliases.get(name, ""), [])
             if not own or not theirs or theirs == own:
-                dropped += 1
+                dangling += 1
                 continue
-            kept += 1
+            count += 1
             relation, weight = relation_of(word)
             for one, key in theirs[:1] if relation == "concerns" else theirs:
                 equal = next((mine for other, mine in own if other.category == one.category), own[0][1])
                 chronicle.edges.append((equal, relation, key, weight))
                 if relation == "supersedes":
-                    chronicle.rows[key]["status"] = "superseded"
-    return dropped, kept
+                    chronicle[key]["status"] = "superseded"
+    return dangling, count

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from json.encoder import encode_basestring_ascii as quoted
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from malsim.importers.reading.columns import singles
-from malsim.importers.reading.records import EXTRAS, RELATION, Records, key_of, keys_of, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from malsim.importers.reading.records import Options
-    from malsim.importers.reading.source import Source
-
-__all__ = ["read", "recognises"]
+from malsim.importers.reading.fields import first_text
+from malsim.importers.reading.records import EXTRAS, RELATION, Options, Records, key_of, keys_of, text_of
+from malsim.importers.reading.source import Source
 
 WRITER = "unknown:mcp"
 _RELATED = "relations, each a claim about its source"
@@ -34,13 +29,13 @@ def recognises(source: Source) -> bool:
     """Lines of type entity or relation, or one object with lists of both."""
     first = source.first
     if first.get("type") == "entity":
-        return _first(first, _NAMES) is not None
+        return first_text(first, *_NAMES) is not None
     if first.get("type") == "relation":
-        return _first(first, _FROM) is not None and _first(first, _TO) is not None
+        return first_text(first, *_FROM) is not None and first_text(first, *_TO) is not None
     return isinstance(source.object.get("entities"), list) and isinstance(source.object.get("relations"), list)
 
 
-def read(source: Source, options: Options) -> Iterator[Records]:  # noqa: ARG001  # an MCP file needs no option
+def read(source: Source, options: Options) -> Iterator[Records]:
     """A claim an observation, and one a relation, in the order of the file; nothing there says that two contradict."""
     for records in _batches(source):
         yield from _parts(records, source.part)
@@ -68,14 +63,14 @@ def _claims(records: Iterable[dict[str, Any]], counts: Counter[str]) -> tuple[pl
     objects, titles, types = list[str](), list[str](), list[str | None]()
     relations = dict[int, tuple[str, str, str]]()
     for record in records:
-        if record.get("type") == "entity" and (name := _first(record, _NAMES)) is not None:
-            said = record.get("observations")
-            texts = _texts(said) if isinstance(said, list) else []
+        if record.get("type") == "entity" and (name := first_text(record, *_NAMES)) is not None:
+            observations = record.get("observations")
+            texts = _texts(observations) if isinstance(observations, list) else []
             counts[_SILENT] += not texts
-            counts[_ODD] += len(said) - len(texts) if isinstance(said, list) else 0
+            counts[_ODD] += len(observations) - len(texts) if isinstance(observations, list) else 0
             titles += texts
             objects += [name] * len(texts)
-            types += [_first(record, _TYPES)] * len(texts)
+            types += [first_text(record, *_TYPES)] * len(texts)
         elif record.get("type") == "relation" and (ends := _ends(record)):
             relations[len(titles)] = ends
             titles.append(f"{ends[1]} {ends[2]}")
@@ -87,8 +82,8 @@ def _claims(records: Iterable[dict[str, Any]], counts: Counter[str]) -> tuple[pl
     keys = keys_of(objects, titles)
     for row, ends in relations.items():
         keys[row] = key_of(*ends)
-    told = pl.Series([_RELATION_AS_JSON.format(*map(quoted, ends)) for ends in relations.values()], dtype=pl.String)
-    extras = pl.DataFrame({"cell": [keys[row] for row in relations], "name": RELATION, "value": told}, EXTRAS)
+    values = pl.Series([_RELATION_AS_JSON.format(*map(quoted, ends)) for ends in relations.values()], dtype=pl.String)
+    extras = pl.DataFrame({"cell": [keys[row] for row in relations], "name": RELATION, "value": values}, EXTRAS)
     columns = {"key": keys, "object": objects, "title": titles}
     cells = pl.DataFrame(columns, dict.fromkeys(columns, pl.String)).with_columns(
         singles("topics", types), writer=pl.lit(WRITER)
@@ -104,21 +99,13 @@ def _batches(source: Source) -> Iterator[Iterable[dict[str, Any]]]:
         yield ({**record, "type": kind} for record in source.object[name] if isinstance(record, dict))
 
 
-def _texts(said: list[Any]) -> list[str]:
+def _texts(observations: list[Any]) -> list[str]:
     """The texts of a list that are not blank."""
-    texts = [text for text in said if type(text) is str and text.strip()]
+    texts = [text for text in observations if type(text) is str and text.strip()]
     return texts if all(map(str.isascii, texts)) else [text for item in texts if (text := text_of(item))]
-
-
-def _first(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
-    """The first of some fields that holds a text."""
-    for name in names:
-        if text := text_of(record.get(name)):
-            return text
-    return None
 
 
 def _ends(record: dict[str, Any]) -> tuple[str, str, str] | None:
     """Source, relation and target."""
-    found = (_first(record, _FROM), _first(record, _RELATIONS), _first(record, _TO))
-    return None if None in found else found  # type: ignore[return-value]  # none is None
+    source, relation, target = first_text(record, *_FROM), first_text(record, *_RELATIONS), first_text(record, *_TO)
+    return (source, relation, target) if source and relation and target else None

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
-from malsim.importers.reading.columns import filled, lists, texts
-from malsim.importers.reading.event_chains import outlined
+from malsim.importers.reading.columns import lists, null_if_blank, texts
+from malsim.importers.reading.event_chains import chains_of
 from malsim.importers.reading.put import EDGES
-from malsim.importers.reading.records import Records, days_of, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from malsim.importers.reading.records import Options
-    from malsim.importers.reading.source import Source
-
-__all__ = ["read", "recognises"]
+from malsim.importers.reading.records import Options, Records, days_of, text_of
+from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:mem0"
 _COLUMNS: dict[str, tuple[str, ...]] = {  # each by the names it has borne
@@ -28,7 +22,7 @@ _COLUMNS: dict[str, tuple[str, ...]] = {  # each by the names it has borne
 _SCOPES = ("user_id", "agent_id", "run_id", "app_id")
 _WHEN = ("created", "updated")
 _THEIRS = {"their_actor": "actor_id", "attributed": "attributed_to", "their_role": "role", "user": "user_id"}  # of a payload
-_VOICES = ("actor", "their_actor", "attributed", "role", "their_role", "user")  # who wrote: the first that is told
+_VOICES = ("actor", "their_actor", "attributed", "role", "their_role", "user")  # who wrote: the first that is there
 _DAYS = {"day": "created_at", "last": "updated_at", "expires": "expiration_date"}
 Payloads = dict[str, dict[str, Any]]
 
@@ -43,21 +37,21 @@ def recognises(source: Source) -> bool:
 def read(source: Source, options: Options) -> Iterator[Records]:
     """ADD is a claim, UPDATE one that supersedes the former, DELETE annexes; payloads say who wrote."""
     payloads = _payloads(options.payload if source.is_database else source.document)
-    told = _told(payloads)
-    events = _Events(source, told)
+    memories = _memories(payloads)
+    events = _Events(source, memories)
     parts = [pl.concat(events)] if source.whole else events
-    held = outlined(pl.concat(map(_marks, parts)))
-    alone, accused, first = told.filter(pl.col("title").is_not_null()), list[pl.DataFrame](), 0
+    chains = chains_of(pl.concat(map(_marks, parts)))
+    alone, contradictions, first = memories.filter(pl.col("title").is_not_null()), list[pl.DataFrame](), 0
     for part in parts:
-        cells = _cells(_versions(part, held.of(first, part.height), told))
+        cells = _cells(_versions(part, chains.of(first, part.height), memories))
         alone = alone.join(cells, left_on="memory", right_on="object", how="anti") if alone.height else alone
         edges = _edges(cells)
-        accused += [edges.with_columns(relation=pl.lit("contradicts"), weight=-1.0)] * options.contradict
+        contradictions += [edges.with_columns(relation=pl.lit("contradicts"), weight=-1.0)] * options.contradict
         first += part.height
         yield _records(source, cells, edges, payloads)
     alone = alone.select("memory", "version", "title", "writer", "day", "expires", "topics", "entities", left="last")
     cells = _cells(alone.with_columns(annexed=False, after=False, replaces=False))
-    yield _records(source, cells, pl.concat([_edges(cells), *accused]), payloads, held.counts)
+    yield _records(source, cells, pl.concat([_edges(cells), *contradictions]), payloads, chains.counts)
 
 
 def _records(
@@ -72,96 +66,97 @@ def _records(
     )
 
 
-def _payloads(held: Any) -> Payloads:
+def _payloads(document: Any) -> Payloads:
     """Memories by id, of any of the shapes in which mem0 hands them out; empty where it is none of them."""
-    if isinstance(held, dict):
-        held = next((held[name] for name in ("results", "memories", "points") if isinstance(held.get(name), list)), [])
-    found: Payloads = {}
-    for item in held if isinstance(held, list) else []:
+    if isinstance(document, dict):
+        names = ("results", "memories", "points")
+        document = next((document[name] for name in names if isinstance(document.get(name), list)), [])
+    payloads: Payloads = {}
+    for item in document if isinstance(document, list) else []:
         payload = item.get("payload") if isinstance(item, dict) else None
         whole = {**item, **payload} if isinstance(payload, dict) else item
         if not isinstance(whole, dict) or not isinstance(whole.get("id"), (str, int)):
             continue
         text = whole.get("memory", whole.get("data"))
         if isinstance(text, str) and ("memory" in whole or "hash" in whole or payload is not None):
-            found[str(whole["id"])] = {**whole, "memory": text}
-    return found
+            payloads[str(whole["id"])] = {**whole, "memory": text}
+    return payloads
 
 
-def _told(payloads: Payloads) -> pl.DataFrame:
+def _memories(payloads: Payloads) -> pl.DataFrame:
     """What payloads say of each memory: a version of it, who wrote it, its topics and entities."""
-    held = payloads.values()
+    values = payloads.values()
 
     def each(name: str) -> list[Any]:
-        return [payload.get(name) for payload in held]
+        return [payload.get(name) for payload in values]
 
-    told = pl.DataFrame(
+    memories = pl.DataFrame(
         [
             texts("memory", payloads),
             texts("title", map(text_of, each("memory"))),
             *(texts(name, map(text_of, each(field))) for name, field in _THEIRS.items()),
             *(days_of(name, each(field)) for name, field in _DAYS.items()),
             lists("topics", map(_texts, each("categories"))),
-            lists("entities", (_texts([payload.get(scope) for scope in _SCOPES]) for payload in held)),
+            lists("entities", (_texts([payload.get(scope) for scope in _SCOPES]) for payload in values)),
         ]
     )
-    return told.with_columns(writer=pl.coalesce(*_THEIRS, pl.lit(UNKNOWN)), version=pl.lit(1, pl.Int64))
+    return memories.with_columns(writer=pl.coalesce(*_THEIRS, pl.lit(UNKNOWN)), version=pl.lit(1, pl.Int64))
 
 
 class _Events:
     """The rows of the history with their writers, some at a time, as often as asked; what is blank is null."""
 
-    def __init__(self, source: Source, told: pl.DataFrame) -> None:
-        self._source, self._told = source, told.select("memory", *_THEIRS, "expires", "topics", "entities")
+    def __init__(self, source: Source, memories: pl.DataFrame) -> None:
+        self._source, self._memories = source, memories.select("memory", *_THEIRS, "expires", "topics", "entities")
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         names = self._source.tables.get("history", frozenset())
-        taken = (next((name for name in found if name in names), "NULL") for found in _COLUMNS.values())
-        query = f"SELECT {', '.join(taken)} FROM history ORDER BY rowid"  # noqa: S608  # our own names
+        fields = (next((name for name in aliases if name in names), "NULL") for aliases in _COLUMNS.values())
+        query = f"SELECT {', '.join(fields)} FROM history ORDER BY rowid"  # noqa: S608  # our own names
         columns = self._source.columns(query) if names else iter(())
         yield self._frame(next(columns, [()] * len(_COLUMNS)))
         yield from map(self._frame, columns)
 
     def _frame(self, columns: Sequence[Sequence[Any]]) -> pl.DataFrame:
-        held = dict(zip(_COLUMNS, columns, strict=True))
-        events = pl.DataFrame([days_of(name, told) if name in _WHEN else texts(name, told) for name, told in held.items()])
+        by_name = zip(_COLUMNS, columns, strict=True)
+        events = pl.DataFrame([days_of(name, values) if name in _WHEN else texts(name, values) for name, values in by_name])
         event = pl.col("event").fill_null("").str.to_uppercase()
-        events = events.with_columns(event, *map(filled, ("old", "new", "actor", "role")))
-        if self._told.is_empty():
+        events = events.with_columns(event, *map(null_if_blank, ("old", "new", "actor", "role")))
+        if self._memories.is_empty():
             return events.with_columns(writer=pl.coalesce("actor", "role", pl.lit(UNKNOWN)))
-        events = events.join(self._told, on="memory", how="left", maintain_order="left")
+        events = events.join(self._memories, on="memory", how="left", maintain_order="left")
         return events.with_columns(writer=pl.coalesce(*_VOICES, pl.lit(UNKNOWN)))
 
 
 def _marks(events: pl.DataFrame) -> pl.DataFrame:
-    """What `outlined` must know of each event."""
+    """What `chains_of` must know of each event."""
     event, memory = pl.col("event"), pl.col("memory")
-    known = memory.is_not_null()
+    has_id = memory.is_not_null()
     return events.select(
         one=memory.hash(1),
         other=memory.hash(2),
-        says=known & event.is_in(["ADD", "UPDATE"]) & pl.col("new").is_not_null(),
+        says=has_id & event.is_in(["ADD", "UPDATE"]) & pl.col("new").is_not_null(),
         replaces=event == "UPDATE",
-        undoes=known & event.is_in(["UPDATE", "DELETE"]) & pl.col("old").is_not_null(),
-        deletes=known & (event == "DELETE"),
+        undoes=has_id & event.is_in(["UPDATE", "DELETE"]) & pl.col("old").is_not_null(),
+        deletes=has_id & (event == "DELETE"),
         day="updated",
     )
 
 
-def _versions(events: pl.DataFrame, rows: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+def _versions(events: pl.DataFrame, rows: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
     """A row a version, as `outlined` tells them, with what the events say of each."""
-    about = ("expires", "topics", "entities") if told.height else ()
-    said = events.select("memory", "writer", "old", "new", "created", "updated", "event", *about)[rows["event"]]
-    created = rows["lost"] | (said["event"] != "UPDATE")
-    both = said.drop("event").hstack(rows.drop("event"))
+    about = ("expires", "topics", "entities") if memories.height else ()
+    fields = events.select("memory", "writer", "old", "new", "created", "updated", "event", *about)[rows["event"]]
+    created = rows["implied"] | (fields["event"] != "UPDATE")
+    both = fields.drop("event").hstack(rows.drop("event"))
     return both.with_columns(
-        title=pl.when("lost").then("old").otherwise("new"), day=pl.when(created).then("created").otherwise("updated")
+        title=pl.when("implied").then("old").otherwise("new"), day=pl.when(created).then("created").otherwise("updated")
     )
 
 
 def _cells(versions: pl.DataFrame) -> pl.DataFrame:
     """Every version with its status."""
-    ended = pl.when("annexed").then(pl.lit("annexed")).when("after").then(pl.lit("superseded"))
+    status = pl.when("annexed").then(pl.lit("annexed")).when("after").then(pl.lit("superseded"))
     return versions.select(
         _key(pl.col("version")).alias("key"),
         pl.col("memory").alias("object"),
@@ -169,7 +164,7 @@ def _cells(versions: pl.DataFrame) -> pl.DataFrame:
         "writer",
         pl.col("day").alias("created"),
         pl.coalesce("left", "day").alias("touched"),
-        ended.otherwise(pl.lit("active")).alias("status"),
+        status.otherwise(pl.lit("active")).alias("status"),
         "annexed",
         *(name for name in ("expires", "topics", "entities") if name in versions.columns),
         "version",
@@ -194,10 +189,10 @@ def _key(version: pl.Expr, memory: str = "memory") -> pl.Expr:
 
 def _metadata(payloads: Payloads, cells: pl.DataFrame) -> pl.DataFrame:
     """The metadata of each version's memory, as JSON."""
-    held = {memory: json.dumps(payload["metadata"]) for memory, payload in payloads.items() if payload.get("metadata")}
-    known = pl.DataFrame([texts("memory", held), texts("value", held.values())])
-    found = cells.select(memory="object", cell="key").join(known, on="memory", maintain_order="left")
-    return found.select("cell", pl.lit("metadata").alias("name"), "value")
+    by_memory = {memory: json.dumps(payload["metadata"]) for memory, payload in payloads.items() if payload.get("metadata")}
+    metadata = pl.DataFrame([texts("memory", by_memory), texts("value", by_memory.values())])
+    rows = cells.select(memory="object", cell="key").join(metadata, on="memory", maintain_order="left")
+    return rows.select("cell", pl.lit("metadata").alias("name"), "value")
 
 
 def _texts(values: Any) -> list[str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from malsim.errors import UsageError
-from malsim.importers.building.assemble import built
+from malsim.importers.building.assemble import assemble
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.records import Options, Records
 from tests.importers import samples
@@ -16,18 +18,18 @@ from tests.importers import samples
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from malsim.importers.building.assemble import Imported
+    from malsim.importers.building.assemble import ImportedMemory
 
 
-def counts(came: Imported) -> dict[str, str]:
+def counts(came: ImportedMemory) -> dict[str, str]:
     return {item.strip(): count for item, count in came.report.rows()}
 
 
-def rows(came: Imported, *columns: str) -> list[tuple[Any, ...]]:
+def rows(came: ImportedMemory, *columns: str) -> list[tuple[Any, ...]]:
     return came.memory.cells.select(columns).rows()
 
 
-def edges(came: Imported) -> list[tuple[Any, ...]]:
+def edges(came: ImportedMemory) -> list[tuple[Any, ...]]:
     return came.memory.edges.select("source", "relation", "target", "weight").rows()
 
 
@@ -193,8 +195,16 @@ def test_claude_code(tmp_path: Path) -> None:
 
 def test_a_handle_is_longer_where_two_would_meet() -> None:
     met = ("36779", "88362")  # their hashes begin with the same eight digits
-    columns = {"key": ["1", *met], "title": ["a", "b", "c"], "writer": ["w"] * 3}
-    cells = built(Records.of("test", columns)).memory.cells
+    rows = pl.DataFrame({"key": ["1", *met], "title": ["a", "b", "c"], "writer": ["w"] * 3})
+    cells = assemble(Records(form="test", cells=rows)).memory.cells
     short, long = cells["handle"][1:]
     assert (len(short), len(long)) == (len("obs_") + 8, len("obs_") + 12)
     assert long.startswith(short)
+
+
+def test_a_database_of_arw_without_a_record_is_an_empty_memory(tmp_path: Path) -> None:
+    file = sqlite3.connect(tmp_path / "arw.db")
+    file.execute("CREATE TABLE memory_records (id TEXT, kind TEXT, text TEXT)")
+    file.close()
+    came = bring(tmp_path / "arw.db")
+    assert (came.memory.height, came.start) == (0, None)

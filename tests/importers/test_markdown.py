@@ -14,7 +14,7 @@ from malsim.importers.reading.notes import Observation, note_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from malsim.importers.building.assemble import Imported
+    from malsim.importers.building.assemble import ImportedMemory
 
 HEAD = "---\ntitle: Port\n---\n"
 
@@ -49,7 +49,7 @@ class Repository:
         self.git("commit", "-q", "-m", "change", given=by)
 
 
-def counts(came: Imported) -> dict[str, str]:
+def counts(came: ImportedMemory) -> dict[str, str]:
     return {item.strip(): count for item, count in came.report.rows()}
 
 

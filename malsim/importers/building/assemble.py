@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from malsim.importers.building.completed_rows import ASSUMED, completed, dated_from, digests_of, with_handles
-from malsim.importers.building.report_lines import counted, report_of, said
+from malsim.importers.building.report_lines import report_of, report_text, tally
 from malsim.importers.building.withhold import safe_extras, withheld
 from malsim.importers.reading.put import put
 from malsim.importers.reading.records import Options
@@ -22,13 +22,13 @@ from malsim.memory.scoring.outcomes import contradicted
 if TYPE_CHECKING:
     from malsim.importers.reading.records import Records
 
-__all__ = ["ASSUMED", "Imported", "built", "day_0", "measured", "rest_of_report"]
+__all__ = ["ASSUMED", "ImportedMemory", "assemble", "day_0", "rest_of_report", "with_masses"]
 
 _EPOCH = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Imported:
+class ImportedMemory:
     """A memory, the date of its day 0 as `start`, and what came and what did not as `report` (item, count).
 
     `start` is None where nothing is dated. `extras` (cell, name, value as JSON) has no column in a memory.
@@ -41,10 +41,10 @@ class Imported:
 
     def __str__(self) -> str:
         """The report, a line an item."""
-        return said(self.report)
+        return report_text(self.report)
 
 
-def built(records: Records, *, options: Options | None = None, rules: Rules | None = None) -> Imported:
+def assemble(records: Records, *, options: Options | None = None, rules: Rules | None = None) -> ImportedMemory:
     """The memory that records come to; day 0 is the day of the oldest.
 
     What a source does not say stays absent: stated, effective, created and touched may be null, and rows without a time
@@ -55,14 +55,14 @@ def built(records: Records, *, options: Options | None = None, rules: Rules | No
     start, date_0 = day_0(rows["created"].min())
     rows, secret = withheld(dated_from(rows, start), rules)
     rows = with_handles(rows, digests_of(rows["key"]))
-    kept, untold = safe_extras(records.extras, rows, rules)
-    placed = put(Memory.empty(), rows, records.edges)
-    memory = measured(placed.memory)
-    left = {"loose": placed.loose.height, "secret": secret, "untold": untold, "double": rows.height - memory.height}
-    rest = rest_of_report(left) | records.counts
-    cells, writers = counted(memory.cells, options), memory.writers["writer"]
+    extras, untold = safe_extras(records.extras, rows, rules)
+    placement = put(Memory.empty(), rows, records.edges)
+    memory = with_masses(placement.memory)
+    left_out = {"loose": placement.loose.height, "secret": secret, "untold": untold, "double": rows.height - memory.height}
+    rest = rest_of_report(left_out) | records.counts
+    cells, writers = tally(memory.cells, options), memory.writers["writer"]
     report = report_of(records.form, cells, memory.edges, writers, options, rest)
-    return Imported(memory=memory, start=date_0, report=report, extras=kept)
+    return ImportedMemory(memory=memory, start=date_0, report=report, extras=extras)
 
 
 def day_0(oldest: object) -> tuple[float | None, str | None]:
@@ -73,17 +73,17 @@ def day_0(oldest: object) -> tuple[float | None, str | None]:
     return start, (_EPOCH + timedelta(days=start)).isoformat()
 
 
-def rest_of_report(left: dict[str, int]) -> dict[str, int]:
+def rest_of_report(left_out: dict[str, int]) -> dict[str, int]:
     """The lines of the report that say what was left out of any format."""
     return {
-        "edges left out: an end names no cell": left["loose"],
-        "cells with a text withheld": left["secret"],
-        "values beside a cell withheld": left["untold"],
-        "cells left out: another bears the same key": left["double"],
+        "edges left out: an end names no cell": left_out["loose"],
+        "cells with a text withheld": left_out["secret"],
+        "values beside a cell withheld": left_out["untold"],
+        "cells left out: another bears the same key": left_out["double"],
     }
 
 
-def measured(memory: Memory) -> Memory:
+def with_masses(memory: Memory) -> Memory:
     """The memory with masses as of the recorded scores, and its writers' records."""
     cells = memory.cells
     support, challenge = memory.wiring.masses(cells["effective"].to_numpy())

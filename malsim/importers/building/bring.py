@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from malsim.errors import StoreError, UsageError
-from malsim.importers.building.assemble import built
+from malsim.importers.building.assemble import assemble
 from malsim.importers.reading.records import Options, Records
-from malsim.importers.reading.source import opened
+from malsim.importers.reading.source import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from malsim.importers.building.assemble import Imported
+    from malsim.importers.building.assemble import ImportedMemory
     from malsim.importers.reading.source import Source
     from malsim.memory.rules import Rules
 
@@ -40,9 +40,9 @@ class Importer(Protocol):
 def formats() -> dict[str, Importer]:
     """Every format by the name that `--as` takes: a file of the palette, or a folder of it with an `importer`."""
     names = {
-        found.name: found.ispkg
-        for found in pkgutil.iter_modules([str(Path(__file__).parents[1])])
-        if found.name not in _TOOLS
+        module.name: module.ispkg
+        for module in pkgutil.iter_modules([str(Path(__file__).parents[1])])
+        if module.name not in _TOOLS
     }
     modules = {name: f"{_PALETTE}.{name}{'.importer' if folder else ''}" for name, folder in names.items()}
     return {name.replace("_", "-"): cast("Importer", importlib.import_module(module)) for name, module in modules.items()}
@@ -50,7 +50,7 @@ def formats() -> dict[str, Importer]:
 
 def bring(
     path: str | Path, *, form: str | None = None, options: Options | None = None, rules: Rules | None = None
-) -> Imported:
+) -> ImportedMemory:
     """Read another memory's file or folder into a memory; `form` (one of `formats()`) where it is not to be found out.
 
     The source is only read, and nothing in it is run. Raises `StoreError` for what is no such memory, `UsageError` for an
@@ -58,20 +58,20 @@ def bring(
     """
     options = options or Options()
     with reading(path, form=form, options=options) as parts:
-        return built(Records.joined(parts), options=options, rules=rules)
+        return assemble(Records.concat(parts), options=options, rules=rules)
 
 
 @contextmanager
 def reading(path: str | Path, *, form: str | None, options: Options, part: int | None = None) -> Iterator[Iterator[Records]]:
     """The parts of another memory, of about `part` records where it is not to be held whole; raises as `bring`."""
-    known = formats()
-    if form is not None and form not in known:
-        raise UsageError("unknown format", where="--as", given=form, allowed=", ".join(known))
-    with opened(path, part=part) as source:
-        tried = known if form is None else {form: known[form]}
-        found = next((importer for importer in tried.values() if importer.recognises(source)), None)
-        if found is None:
+    importers = formats()
+    if form is not None and form not in importers:
+        raise UsageError("unknown format", where="--as", given=form, allowed=", ".join(importers))
+    with open_source(path, part=part) as source:
+        candidates = importers if form is None else {form: importers[form]}
+        importer = next((importer for importer in candidates.values() if importer.recognises(source)), None)
+        if importer is None:
             problem = "no memory that is known here" if form is None else f"not what {form} writes"
-            raise StoreError(problem, where=str(path), allowed=", ".join(known))
-        held = found.read(source, options)
-        yield iter([held]) if isinstance(held, Records) else held
+            raise StoreError(problem, where=str(path), allowed=", ".join(importers))
+        records = importer.read(source, options)
+        yield iter([records]) if isinstance(records, Records) else records

@@ -28,7 +28,7 @@ class ClaimStream:
     """Claims (line, time, writer, object, value, confidence, cell, verified), and counts of what was left out."""
 
     claims: pl.DataFrame
-    left: dict[str, int]
+    left_out: dict[str, int]
 
 
 def is_memory(path: str | Path) -> bool:
@@ -61,7 +61,7 @@ def stream(path: str | Path, *, confidence: float | None = None, at: float | Non
     cells = memory.cells
     if cells["object"].null_count() == cells.height:
         cells = cells.with_columns(cells["handle"].gather(_newest(cells["successor"])).alias("object"))
-    told = cells.with_row_index("line", offset=1).select(
+    rows = cells.with_row_index("line", offset=1).select(
         pl.col("line"),
         pl.col("created").alias("time"),
         "writer",
@@ -71,20 +71,20 @@ def stream(path: str | Path, *, confidence: float | None = None, at: float | Non
         pl.col("handle").alias("cell"),
         (pl.col("verification") == "external").fill_null(value=False).alias("verified"),
     )
-    about = told.filter(pl.col("object").is_not_null())
-    dated = about.filter(pl.col("time").is_not_null())
-    claims = dated if dated.height else about
+    about_objects = rows.filter(pl.col("object").is_not_null())
+    with_time = about_objects.filter(pl.col("time").is_not_null())
+    claims = with_time if with_time.height else about_objects
     silent = claims["confidence"].null_count()
     if silent:
         hint = "give them one with --confidence NUMBER"
         raise DataError("cells that state no confidence", where=str(path), given=f"{silent} of {claims.height}", hint=hint)
     if claims.is_empty():
-        raise DataError("holds no claim about an object", where=str(path), given=f"{told.height} cells")
-    left = {
-        "cells about no object": told.height - about.height,
-        "undated cells among dated ones": about.height - claims.height,
+        raise DataError("holds no claim about an object", where=str(path), given=f"{rows.height} cells")
+    left_out = {
+        "cells about no object": rows.height - about_objects.height,
+        "undated cells among dated ones": about_objects.height - claims.height,
     }
-    return ClaimStream(claims, left)
+    return ClaimStream(claims, left_out)
 
 
 def _newest(successors: pl.Series) -> NDArray[np.int64]:

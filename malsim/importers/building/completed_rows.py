@@ -30,13 +30,13 @@ _DEFAULTS: dict[str, object] = {
 
 def completed(cells: pl.DataFrame, options: Options) -> pl.DataFrame:
     """Every column of `put.ROW`: what is left out takes a default where a memory needs one, and is absent elsewhere."""
-    given = cells.columns
+    present = cells.columns
     rows = cells.select(
-        (pl.col(name) if name in given else pl.lit(_DEFAULTS.get(name), kind)).cast(kind).alias(name)
+        (pl.col(name) if name in present else pl.lit(_DEFAULTS.get(name), kind)).cast(kind).alias(name)
         for name, kind in ROW.items()
     )
     rows = rows.with_columns(
-        pl.col(name).fill_null(pl.lit(value, ROW[name])) for name, value in _DEFAULTS.items() if name in given
+        pl.col(name).fill_null(pl.lit(value, ROW[name])) for name, value in _DEFAULTS.items() if name in present
     )
     if options.confidence is not None:
         assumed = pl.col("stated").is_null()
@@ -63,8 +63,8 @@ def dated_from(rows: pl.DataFrame, start: float | None) -> pl.DataFrame:
 
 def digests_of(keys: pl.Series) -> list[bytes]:
     """The hash of each key, of which handles are made."""
-    hashed = hashlib.blake2b
-    return [hashed(key, digest_size=16).digest() for key in keys.cast(pl.Binary).to_list()]
+    blake2b = hashlib.blake2b
+    return [blake2b(key, digest_size=16).digest() for key in keys.cast(pl.Binary).to_list()]
 
 
 def with_handles(rows: pl.DataFrame, digests: list[bytes]) -> pl.DataFrame:
@@ -76,9 +76,9 @@ def with_handles(rows: pl.DataFrame, digests: list[bytes]) -> pl.DataFrame:
     meet = (rows["handle"].is_null() & short["handle"].is_duplicated()).arg_true().to_list()
     if not meet:
         return short
-    handles, kinds, taken = short["handle"].to_list(), rows["kind"].to_list(), set(rows["handle"].drop_nulls())
+    handles, kinds, used = short["handle"].to_list(), rows["kind"].to_list(), set(rows["handle"].drop_nulls())
     for row in meet:
-        handles[row] = free_handle(kinds[row], digests[row], taken)
+        handles[row] = free_handle(kinds[row], digests[row], used)
     return rows.with_columns(pl.Series("handle", handles, pl.String))
 
 
@@ -88,15 +88,15 @@ def with_short_handles(rows: pl.DataFrame, digests: list[bytes]) -> pl.DataFrame
     return rows.with_columns(pl.coalesce("handle", pl.concat_str("kind", pl.lit("_"), digits)).alias("handle"))
 
 
-def free_handle(kind: str, digest: bytes, taken: set[str]) -> str:
-    """The shortest handle that is not taken yet; it is from now on.
+def free_handle(kind: str, digest: bytes, used: set[str]) -> str:
+    """The shortest handle that is not in use yet; it is from now on.
 
-    >>> taken = set()
-    >>> [free_handle("obs", bytes(16), taken) for _ in range(2)]
+    >>> used = set()
+    >>> [free_handle("obs", bytes(16), used) for _ in range(2)]
     ['obs_00000000', 'obs_000000000000']
     """
     digits = digest.hex()
     names = (f"{kind}_{digits[:length]}" for length in _LENGTHS)
-    handle = next((name for name in names if name not in taken), f"{kind}_{digits}")
-    taken.add(handle)
+    handle = next((name for name in names if name not in used), f"{kind}_{digits}")
+    used.add(handle)
     return handle

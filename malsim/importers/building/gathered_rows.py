@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.importers.building.assemble import day_0, measured
-from malsim.importers.building.completed_rows import completed, dated_from, digests_of, with_short_handles
+from malsim.importers.building.assemble import day_0, with_masses
+from malsim.importers.building.completed_rows import completed, digests_of, with_short_handles
 from malsim.importers.building.key_index import KeyIndex
 from malsim.importers.building.spool import Spool
 from malsim.importers.building.withhold import safe_extras, withheld
-from malsim.importers.reading.put import authors_of, wired
+from malsim.importers.reading.put import authors_of, edge_rows
 from malsim.importers.reading.successors import with_lines
 from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
@@ -33,7 +33,7 @@ _NO_LINEAGE = pl.DataFrame(schema={"key": pl.String, "lineage": pl.List(pl.Strin
 class GatheredRows:
     """Rows and values beside them in files of a folder, and their keys in a scratch database there.
 
-    `oldest` is the earliest day among them, `counts` are lines of the report, `left` counts what no format can bring.
+    `oldest` is the earliest day among them, `counts` are lines of the report, `left_out` counts what no format can bring.
     """
 
     def __init__(self, folder: Path, options: Options, rules: Rules) -> None:
@@ -42,7 +42,7 @@ class GatheredRows:
         self._keys = KeyIndex(folder / "keys.sqlite")
         self.form = ""
         self.oldest: object = None
-        self.counts, self.left = Counter[str](), Counter[str]()
+        self.counts, self.left_out = Counter[str](), Counter[str]()
 
     def close(self) -> None:
         """Let go of the scratch database."""
@@ -59,11 +59,11 @@ class GatheredRows:
         self.form = part.form
         self.oldest = pl.Series([self.oldest, rows["created"].min()], dtype=pl.Float64).min()
         self.counts.update(part.counts)
-        self.left.update(secret=secret, untold=untold)
+        self.left_out.update(secret=secret, untold=untold)
 
     def settle(self) -> None:
         """Leave out rows whose key a later one bears, and lengthen handles that meet, once every part was taken."""
-        self.left["double"] = self._keys.settle()
+        self.left_out["double"] = self._keys.settle()
 
     @property
     def start(self) -> tuple[float | None, str | None]:
@@ -77,15 +77,11 @@ class GatheredRows:
         ends = self._keys.ends()
         rows = pl.concat(self.standing(_OF_GRAPH)).with_columns(pl.col("created") - (self.start[0] or 0.0))
         author, writers = authors_of(Memory.empty().writers, rows["writer"])
-        edges, loose = wired(rows, ends, ends["source"].to_numpy(), ends["target"].to_numpy())
-        self.left["loose"] = loose.height
+        edges, loose = edge_rows(rows, ends, ends["source"].to_numpy(), ends["target"].to_numpy())
+        self.left_out["loose"] = loose.height
         status = pl.col("status").cast(schema.CELLS["status"])
         cells = rows.select(author, status, *_OF_GRAPH[2:], pl.lit(None, pl.Int64).alias("successor"))
-        return measured(with_lines(Memory(cells, edges, writers, edges.height), _NO_LINEAGE))
-
-    def dated(self) -> Iterator[pl.DataFrame]:
-        """The rows that stand, some at a time, with days counted from day 0."""
-        return (dated_from(rows, self.start[0]) for rows in self.standing())
+        return with_masses(with_lines(Memory(cells, edges, writers, edges.height), _NO_LINEAGE))
 
     def standing(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """The rows that stand, or some columns of them, some at a time."""

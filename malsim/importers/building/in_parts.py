@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.importers.building.assemble import built, rest_of_report
+from malsim.importers.building.assemble import assemble, rest_of_report
 from malsim.importers.building.bring import reading
+from malsim.importers.building.completed_rows import dated_from
 from malsim.importers.building.gathered_rows import GatheredRows
-from malsim.importers.building.report_lines import counted, report_of, said
+from malsim.importers.building.report_lines import report_of, report_text, tally
 from malsim.importers.building.save import keep_extras, new_store, write
 from malsim.importers.reading.put import authors_of, cells_of
 from malsim.importers.reading.records import Options, Records
@@ -45,7 +46,7 @@ class StoredImport:
     def __str__(self) -> str:
         """How much, from when, and the report, a line an item."""
         day = f"day 0 is {self.start}" if self.start else "nothing is dated"
-        return f"{self.cells} cells, {self.edges} edges, {self.writers} writers, {day}\n{said(self.report)}"
+        return f"{self.cells} cells, {self.edges} edges, {self.writers} writers, {day}\n{report_text(self.report)}"
 
 
 def bring_into(
@@ -63,13 +64,13 @@ def bring_into(
     names its own handles (Recall), all is held at once. Raises as `bring` and `write`.
     """
     options, rules = options or Options(), rules or Rules()
-    with reading(path, form=form, options=options, part=part) as told:
-        first = next(told)
-        parts = chain([first], told)
+    with reading(path, form=form, options=options, part=part) as batches:
+        first = next(batches)
+        parts = chain([first], batches)
         if not store.exists() and "handle" not in first.cells.columns:
             with new_store(store) as file:
                 return _in_parts(parts, file, options, rules)
-        came = built(Records.joined(parts), options=options, rules=rules)
+        came = assemble(Records.concat(parts), options=options, rules=rules)
     write(came, store)
     cells, edges, writers = (came.memory.table(name).height for name in ("cells", "edges", "writers"))
     return StoredImport(cells=cells, edges=edges, writers=writers, start=came.start, report=came.report)
@@ -77,28 +78,30 @@ def bring_into(
 
 def _in_parts(parts: Iterator[Records], store: Store, options: Options, rules: Rules) -> StoredImport:
     folder = store.path.parent
-    with closing(GatheredRows(folder, options, rules)) as kept:
+    with closing(GatheredRows(folder, options, rules)) as source_rows:
         for part in parts:
-            kept.take(part)
-        kept.settle()
-        rows, (_, start) = _Rows(kept, options), kept.start
+            source_rows.take(part)
+        source_rows.settle()
+        rows, (_, start) = _Rows(source_rows, options), source_rows.start
         store.fill(rows, start=start)
-        keep_extras(store, kept.extras.frames())
-    edges, writers, rest = rows.graph.edges, rows.writers["writer"], rest_of_report(kept.left) | kept.counts
-    report = report_of(kept.form, rows.cells, edges, writers, options, rest)
+        keep_extras(store, source_rows.extras.frames())
+    rest = rest_of_report(source_rows.left_out) | source_rows.counts
+    edges, writers = rows.graph.edges, rows.writers["writer"]
+    report = report_of(source_rows.form, rows.cells, edges, writers, options, rest)
     return StoredImport(cells=rows.height, edges=edges.height, writers=len(writers), start=start, report=report)
 
 
 class _Rows:
     """The rows of a store as `Store.fill` wants them; what is told of them is known once they have passed."""
 
-    def __init__(self, kept: GatheredRows, options: Options) -> None:
-        self._kept, self._options = kept, options
-        self.graph, self.cells, self.height = kept.graph(), Counter[str](), 0
+    def __init__(self, source_rows: GatheredRows, options: Options) -> None:
+        self._source_rows, self._options = source_rows, options
+        self.graph, self.cells, self.height = source_rows.graph(), Counter[str](), 0
         self.writers = self.graph.writers
 
     def __iter__(self) -> Iterator[tuple[str, pl.DataFrame]]:
-        for rows in self._kept.dated():
+        for part in self._source_rows.standing():
+            rows = dated_from(part, self._source_rows.start[0])
             author, self.writers = authors_of(self.writers, rows["writer"])
             cells = cells_of(rows, author)
             if self.graph.height:
@@ -106,7 +109,7 @@ class _Rows:
             else:
                 more = pl.Series(np.bincount(author.to_numpy(), minlength=self.writers.height))
                 self.writers = self.writers.with_columns(pl.col("claims") + more)
-            self.cells.update(counted(cells, self._options))
+            self.cells.update(tally(cells, self._options))
             self.height += rows.height
             yield "cells", cells
         yield "edges", self.graph.edges

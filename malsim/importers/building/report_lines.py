@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from malsim.importers.reading.records import Options
 
-__all__ = ["counted", "report_of", "said"]
+__all__ = ["report_of", "report_text", "tally"]
 
 _CELLS, _UNDATED, _UNKNOWN, _SILENT = "cells", "undated", "unknown", "silent"
 
 
-def counted(cells: pl.DataFrame, options: Options) -> Counter[str]:
+def tally(cells: pl.DataFrame, options: Options) -> Counter[str]:
     """What the report must know of some cells; those of others are added."""
     status = cells["status"].cast(pl.String)
     silent = cells["topics"].list.contains(ASSUMED) if options.confidence is not None else cells["stated"].is_null()
@@ -43,7 +43,7 @@ def report_of(
     options: Options,
     rest: Mapping[str, int],
 ) -> pl.DataFrame:
-    """The report (item, count): what cells were `counted` to be, edges by relation, writers, the `rest`; no line of zero."""
+    """The report (item, count): the `tally` of cells, edges by relation, writers, the `rest`; no line of zero."""
     assumes = options.confidence is not None
     relations = edges["relation"].cast(pl.String)
     lines = {
@@ -64,10 +64,10 @@ def report_of(
         lines["note: calibration means nothing for an unknown writer"] = -1
     if not assumes and cells[_SILENT]:
         lines["note: laws that need a confidence need --confidence NUMBER"] = -1
-    shown = {item: "" if count < 0 else str(count) for item, count in {**lines, **rest}.items() if count}
-    return pl.DataFrame({"item": list(shown), "count": list(shown.values())}, schema_overrides={"item": pl.String})
+    texts = {item: "" if count < 0 else str(count) for item, count in {**lines, **rest}.items() if count}
+    return pl.DataFrame({"item": list(texts), "count": list(texts.values())}, schema_overrides={"item": pl.String})
 
 
-def said(report: pl.DataFrame) -> str:
+def report_text(report: pl.DataFrame) -> str:
     """The report, a line an item."""
     return "\n".join(f"  {item:<60} {count}".rstrip() for item, count in report.rows())

@@ -20,14 +20,14 @@ from malsim.memory.tables.rows import insert, select
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from malsim.importers.building.assemble import Imported
+    from malsim.importers.building.assemble import ImportedMemory
 
 __all__ = ["extras", "keep_extras", "new_store", "write"]
 
 _TABLE = "CREATE TABLE IF NOT EXISTS extras (cell TEXT, name TEXT, value TEXT)"
 
 
-def write(came: Imported, path: Path) -> None:
+def write(came: ImportedMemory, path: Path) -> None:
     """Write a store that holds what came; a store that is there already must hold a part of it, and grows.
 
     A new file appears when all of it is written. Raises `StoreError` where another memory stands there already.
@@ -51,13 +51,13 @@ def new_store(path: Path) -> Iterator[Store]:
 
 def keep_extras(store: Store, frames: Iterable[pl.DataFrame]) -> None:
     """Let a store hold these values beside its memory, and no others; where there are none, as it is."""
-    given = (frame for frame in frames if frame.height)
-    if (first := next(given, None)) is None:
+    parts = (frame for frame in frames if frame.height)
+    if (first := next(parts, None)) is None:
         return
     with refusing(store.path), transaction(store.connection):
         store.connection.execute(_TABLE)
         store.connection.execute("DELETE FROM extras")
-        for frame in chain([first], given):
+        for frame in chain([first], parts):
             insert(store.connection, "extras", frame)
 
 

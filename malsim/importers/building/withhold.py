@@ -22,25 +22,25 @@ _LISTS = ("topics", "entities", "source_refs")
 def withheld(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
     """Rows of cells (columns of `put.ROW`) without secrets, and how many had any."""
     nothing = pl.DataFrame(schema={"claim": pl.UInt32, "target": pl.String})
-    found = screen.secrets(rows.with_row_index("claim"), nothing, rules)
-    marked = pl.Series(range(rows.height), dtype=pl.UInt32).filter(rows["sensitivity"] == "secret")
-    if found.is_empty() and marked.is_empty():
+    findings = screen.secrets(rows.with_row_index("claim"), nothing, rules)
+    secret_rows = pl.Series(range(rows.height), dtype=pl.UInt32).filter(rows["sensitivity"] == "secret")
+    if findings.is_empty() and secret_rows.is_empty():
         return rows, 0
     for name in _TEXTS:
-        here = found.filter(pl.col("path") == name)
-        said = here.select("claim", worded(WITHHELD, "finding").alias("said"))
-        rows = rows.with_row_index("claim").join(said, on="claim", how="left", maintain_order="left")
-        rows = rows.with_columns(pl.coalesce("said", name).alias(name)).drop("said", "claim")
-    numbered = pl.int_range(pl.len(), dtype=pl.UInt32)
-    lists = found.filter(pl.col("path").str.ends_with("]"))["claim"]
+        here = findings.filter(pl.col("path") == name)
+        notices = here.select("claim", worded(WITHHELD, "finding").alias("notice"))
+        rows = rows.with_row_index("claim").join(notices, on="claim", how="left", maintain_order="left")
+        rows = rows.with_columns(pl.coalesce("notice", name).alias(name)).drop("notice", "claim")
+    row_number = pl.int_range(pl.len(), dtype=pl.UInt32)
+    lists = findings.filter(pl.col("path").str.ends_with("]"))["claim"]
     rows = rows.with_columns(
-        pl.when(numbered.is_in(pl.concat([lists, marked]).implode())).then(pl.lit([])).otherwise(name).alias(name)
+        pl.when(row_number.is_in(pl.concat([lists, secret_rows]).implode())).then(pl.lit([])).otherwise(name).alias(name)
         for name in _LISTS
     )
-    secret = pl.when(numbered.is_in(marked.implode())).then(pl.lit(WITHHELD.format("secret")))
+    secret = pl.when(row_number.is_in(secret_rows.implode())).then(pl.lit(WITHHELD.format("secret")))
     rows = rows.with_columns(secret.otherwise(name).alias(name) for name in ("title", "body", "summary"))
-    rows = rows.with_columns(pl.when(~numbered.is_in(marked.implode())).then("object").alias("object"))
-    return rows, pl.concat([found["claim"], marked]).n_unique()
+    rows = rows.with_columns(pl.when(~row_number.is_in(secret_rows.implode())).then("object").alias("object"))
+    return rows, pl.concat([findings["claim"], secret_rows]).n_unique()
 
 
 def safe_extras(extras: pl.DataFrame, rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
@@ -49,6 +49,6 @@ def safe_extras(extras: pl.DataFrame, rows: pl.DataFrame, rules: Rules) -> tuple
         return extras, 0
     secret = rows.filter(pl.col("sensitivity") == "secret")["key"]
     texts = extras.select(pl.int_range(pl.len()).cast(pl.String).alias("path"), pl.col("value").alias("text"))
-    found = screen.in_texts(texts, rules)["path"]
-    bad = texts["path"].is_in(found.implode()) | extras["cell"].is_in(secret.implode())
+    findings = screen.in_texts(texts, rules)["path"]
+    bad = texts["path"].is_in(findings.implode()) | extras["cell"].is_in(secret.implode())
     return extras.filter(~bad), int(bad.sum())

@@ -12,55 +12,54 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["RowGroups", "filled", "lists", "singles", "texts"]
+__all__ = ["RowGroups", "lists", "null_if_blank", "singles", "texts"]
 
 
-def texts(name: str, held: Iterable[object]) -> pl.Series:
+def texts(name: str, items: Iterable[object]) -> pl.Series:
     """A column of texts: numbers are written out, what is neither is null.
 
     >>> texts("id", ["a", 7, None, b"x"]).to_list()
     ['a', '7', None, None]
     """
-    values = list(held)
+    values = list(items)
     try:
         return pl.Series(name, values, pl.String)
     except (TypeError, pl.exceptions.PolarsError):
-        told = [str(value) if isinstance(value, (int, float)) else value for value in values]
-        return pl.Series(name, [value if isinstance(value, str) else None for value in told], pl.String)
+        strings = [str(value) if isinstance(value, (int, float)) else value for value in values]
+        return pl.Series(name, [value if isinstance(value, str) else None for value in strings], pl.String)
 
 
-def filled(name: str) -> pl.Expr:
+def null_if_blank(name: str) -> pl.Expr:
     """A column of texts, null where they are blank.
 
-    >>> pl.DataFrame({"said": ["tea", " "]}).select(filled("said"))["said"].to_list()
+    >>> pl.DataFrame({"drink": ["tea", " "]}).select(null_if_blank("drink"))["drink"].to_list()
     ['tea', None]
     """
     return pl.when(pl.col(name).str.strip_chars() != "").then(pl.col(name)).alias(name)
 
 
-def lists(name: str, held: Iterable[list[str] | None]) -> pl.Series:
+def lists(name: str, items: Iterable[list[str] | None]) -> pl.Series:
     """A column of lists of texts, put together from their items, which is many times as fast as one by one.
 
     >>> lists("topics", [["a", "b"], None]).to_list()
     [['a', 'b'], []]
     """
-    values = list(held)
+    values = list(items)
     counts = [len(one) if one else 0 for one in values]
     rows = pl.DataFrame({"row": pl.int_range(len(values), eager=True), "times": pl.Series(counts, dtype=pl.UInt32)})
     flat = rows.select(pl.col("row").repeat_by("times")).filter(pl.col("row").list.len() > 0).explode("row")
     flat = flat.with_columns(pl.Series(name, [item for one in values for item in one or ()], pl.String))
-    joined = rows.join(flat.group_by("row").agg(name), on="row", how="left", maintain_order="left")
-    return joined[name].fill_null([])
+    return rows.join(flat.group_by("row").agg(name), on="row", how="left", maintain_order="left")[name].fill_null([])
 
 
-def singles(name: str, held: Iterable[str | None]) -> pl.Series:
+def singles(name: str, items: Iterable[str | None]) -> pl.Series:
     """A column of lists of one text each, empty where there is none.
 
     >>> singles("topics", ["a", None]).to_list()
     [['a'], []]
     """
-    told = pl.Series(name, held, pl.String)
-    return told.to_frame().select(pl.concat_list(name).list.drop_nulls()).to_series()
+    column = pl.Series(name, items, pl.String)
+    return column.to_frame().select(pl.concat_list(name).list.drop_nulls()).to_series()
 
 
 class RowGroups:
@@ -81,27 +80,27 @@ class RowGroups:
     @property
     def number(self) -> NDArray[np.int64]:
         """The number of each row's group."""
-        return self._scattered(np.repeat(np.arange(len(self._begins)), self._sizes))
+        return self._scatter(np.repeat(np.arange(len(self._begins)), self._sizes))
 
     def sums(self, counts: NDArray[Any]) -> NDArray[np.int64]:
         """The sum so far within each row's group."""
         sums = np.cumsum(counts[self._order], dtype=np.int64)
         before = np.concatenate([[0], sums])[self._begins]
-        return self._scattered(sums - np.repeat(before, self._sizes))
+        return self._scatter(sums - np.repeat(before, self._sizes))
 
     def following(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Whether the next row of each row's group has the flag."""
         after = np.zeros_like(flags)
         after[:-1] = flags[self._order][1:]
         after[self._begins[1:] - 1] = False
-        return self._scattered(after)
+        return self._scatter(after)
 
     def _new(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Where a value is not the one before, in order of the groups."""
-        ordered = values[self._order]
-        return np.append(np.ones(len(ordered[:1]), dtype=bool), ordered[1:] != ordered[:-1])
+        in_order = values[self._order]
+        return np.append(np.ones(len(in_order[:1]), dtype=bool), in_order[1:] != in_order[:-1])
 
-    def _scattered(self, values: NDArray[Any]) -> NDArray[Any]:
-        made = np.empty_like(values)
-        made[self._order] = values
-        return made
+    def _scatter(self, values: NDArray[Any]) -> NDArray[Any]:
+        out = np.empty_like(values)
+        out[self._order] = values
+        return out

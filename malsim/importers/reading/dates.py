@@ -41,26 +41,26 @@ def milliseconds(text: str) -> float | None:
     [True, True, True, False, False]
     """
     stripped = text.strip()
-    found = _ISO.fullmatch(stripped)
+    match = _ISO.fullmatch(stripped)
     try:
-        at = _iso(found) if found else _loose(stripped)
+        at = _iso(match) if match else _loose(stripped)
     except (ValueError, OverflowError):
         return None
     return None if at is None else (at - _EPOCH) / timedelta(milliseconds=1)
 
 
-def _iso(found: re.Match[str]) -> datetime:
-    part = {name: int(found[name] or default) for name, default in (("year", 0), ("month", 1), ("day", 1))}
+def _iso(match: re.Match[str]) -> datetime:
+    part = {name: int(match[name] or default) for name, default in (("year", 0), ("month", 1), ("day", 1))}
     clock = timedelta(
-        hours=int(found["hour"] or 0),
-        minutes=int(found["minute"] or 0),
-        seconds=int(found["second"] or 0),
-        milliseconds=int(f"{found['fraction'] or '0':0<3.3}"),
+        hours=int(match["hour"] or 0),
+        minutes=int(match["minute"] or 0),
+        seconds=int(match["second"] or 0),
+        milliseconds=int(f"{match['fraction'] or '0':0<3.3}"),
     )
-    if clock > timedelta(days=1) or int(found["minute"] or 0) >= 60:  # noqa: PLR2004  # minutes in an hour
-        raise ValueError(found.string)
-    zone = timedelta(hours=int(found["zone_hour"] or 0), minutes=int(found["zone_minute"] or 0))
-    return datetime(**part, tzinfo=UTC) + clock - (-zone if found["sign"] == "-" else zone)
+    if clock > timedelta(days=1) or int(match["minute"] or 0) >= 60:  # noqa: PLR2004  # minutes in an hour
+        raise ValueError(match.string)
+    zone = timedelta(hours=int(match["zone_hour"] or 0), minutes=int(match["zone_minute"] or 0))
+    return datetime(**part, tzinfo=UTC) + clock - (-zone if match["sign"] == "-" else zone)
 
 
 def _loose(text: str) -> datetime | None:

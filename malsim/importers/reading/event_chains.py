@@ -9,15 +9,16 @@ import polars as pl
 
 from malsim.importers.reading.columns import RowGroups
 
-__all__ = ["EventChains", "outlined"]
+__all__ = ["EventChains", "chains_of"]
 
 
 @dataclass(frozen=True)
 class EventChains:
     """A row a version, in the order of the events, and counts of what they come to for the report.
 
-    `rows` has `event` (the row of the event that tells it), `version` (its place in its chain, from 1), `lost` (told only by
-    what replaced it), `replaces` (the version before it), `after` (another replaced it), `annexed`, and the day it `left`.
+    `rows` has `event` (the row of the event that states it), `version` (its place in its chain, from 1), `implied` (stated
+    only by what replaced it), `replaces` (the version before it), `after` (another replaced it), `annexed`, and the day it
+    `left`.
     """
 
     rows: pl.DataFrame
@@ -29,32 +30,33 @@ class EventChains:
         return self.rows.slice(begin, end - begin).with_columns(pl.col("event") - first)
 
 
-def outlined(marks: pl.DataFrame) -> EventChains:
+def chains_of(marks: pl.DataFrame) -> EventChains:
     """The versions that events come to.
 
     `marks` has a row an event: `one` and `other`, numbers that tell apart what it is about; whether it `says` a new version,
     `replaces` the former, `undoes` one that it names, `deletes` the latest; the `day` of that. An event that undoes what no
-    event told before tells that too.
+    event stated before implies that version too.
     """
     groups = RowGroups(marks["one"].to_numpy(), marks["other"].to_numpy())
     says, undoes = marks["says"].to_numpy(), marks["undoes"].to_numpy()
-    lost = undoes & (groups.sums(says | undoes) == 1)
-    version = groups.sums(says + lost.astype(np.int64))
-    event = np.repeat(np.arange(len(says)), says + lost.astype(np.int64))
-    gone = lost[event] & np.append(np.ones(len(event[:1]), dtype=bool), event[1:] != event[:-1])  # before what replaced it
-    place = np.where(gone, 1, version[event])
-    replaces = marks["replaces"].to_numpy()[event] & ~gone & (place > 1)
+    implies = undoes & (groups.sums(says | undoes) == 1)
+    version = groups.sums(says + implies.astype(np.int64))
+    event = np.repeat(np.arange(len(says)), says + implies.astype(np.int64))
+    first = np.append(np.ones(len(event[:1]), dtype=bool), event[1:] != event[:-1])
+    implied = implies[event] & first  # the version before the one that replaced it
+    place = np.where(implied, 1, version[event])
+    replaces = marks["replaces"].to_numpy()[event] & ~implied & (place > 1)
     chain = groups.number[event]
     after = RowGroups(chain, chain).following(replaces)
-    rows = pl.DataFrame({"event": event, "version": place, "lost": gone, "replaces": replaces, "after": after})
+    rows = pl.DataFrame({"event": event, "version": place, "implied": implied, "replaces": replaces, "after": after})
     deletes = marks["deletes"].to_numpy() & (version > 0)
-    ended = pl.DataFrame({"chain": groups.number, "version": version, "left": marks["day"]}).filter(deletes)
-    ended = ended.group_by("chain", "version").agg(pl.col("left").drop_nulls().last(), annexed=True)
-    rows = rows.with_columns(chain=chain).join(ended, on=["chain", "version"], how="left", maintain_order="left")
-    deleted = int(deletes.sum())
+    endings = pl.DataFrame({"chain": groups.number, "version": version, "left": marks["day"]}).filter(deletes)
+    endings = endings.group_by("chain", "version").agg(pl.col("left").drop_nulls().last(), annexed=True)
+    rows = rows.with_columns(chain=chain).join(endings, on=["chain", "version"], how="left", maintain_order="left")
+    deletions = int(deletes.sum())
     counts = {
-        "versions known only from the row that replaced them": int(lost.sum()),
-        "deleted, with no successor on record: annexed": deleted,
-        "events left out: no text, or of an unknown kind": len(says) - int(says.sum()) - deleted,
+        "versions known only from the row that replaced them": int(implies.sum()),
+        "deleted, with no successor on record: annexed": deletions,
+        "events left out: no text, or of an unknown kind": len(says) - int(says.sum()) - deletions,
     }
     return EventChains(rows.drop("chain").with_columns(pl.col("annexed").fill_null(value=False)), counts)

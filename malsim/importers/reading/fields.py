@@ -11,7 +11,7 @@ from malsim.importers.reading.records import text_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Rows", "decoded", "dicts", "encoded", "first_text", "relation_of", "share_of", "texts_of"]
+__all__ = ["dicts", "first_text", "from_json", "relation_of", "share_of", "texts_of", "to_json"]
 
 _RELATIONS = {
     "supports": ("supports", 1.0), "support": ("supports", 1.0), "confirms": ("supports", 1.0),
@@ -22,43 +22,14 @@ _RELATIONS = {
 }  # fmt: skip
 
 
-class Rows:
-    """Cells being collected, each by the names of its columns; what one does not name is absent."""
-
-    def __init__(self) -> None:
-        self._rows: list[dict[str, Any]] = []
-        self._places: dict[str, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._places
-
-    def add(self, key: str, **values: Any) -> None:
-        """A row at the end."""
-        self._places[key] = len(self._rows)
-        self._rows.append(values | {"key": key})
-
-    def __getitem__(self, key: str) -> dict[str, Any]:
-        """A row, to be read or changed."""
-        return self._rows[self._places[key]]
-
-    @property
-    def columns(self) -> dict[str, list[Any]]:
-        """A list a column that any row names."""
-        names = dict.fromkeys(name for row in self._rows for name in row) or {"key": None}
-        return {name: [row.get(name) for row in self._rows] for name in names}
-
-
 def relation_of(word: object) -> tuple[str, float]:
     """The relation that a word names, and its weight; any other word only says that one concerns the other.
 
     >>> relation_of("replaces"), relation_of("relates to")
     (('supersedes', 0.0), ('concerns', -0.5))
     """
-    folded = word.strip().lower().replace(" ", "_").replace("-", "_") if isinstance(word, str) else ""
-    return _RELATIONS.get(folded, ("concerns", -0.5))
+    name = word.strip().lower().replace(" ", "_").replace("-", "_") if isinstance(word, str) else ""
+    return _RELATIONS.get(name, ("concerns", -0.5))
 
 
 def share_of(value: object) -> float | None:
@@ -72,20 +43,18 @@ def share_of(value: object) -> float | None:
 
 def texts_of(value: object) -> list[str]:
     """The texts in a list, or in a text that holds a JSON list, or that lists them with commas; objects by their name."""
-    value = decoded(value) if isinstance(value, str) and value[:1] == "[" else value
+    value = from_json(value) if isinstance(value, str) and value[:1] == "[" else value
     if isinstance(value, str):
         return [text for part in value.split(",") if (text := text_of(part.strip()))]
-    found = []
-    for item in value if isinstance(value, list) else []:
-        named = (
-            next((item[name] for name in ("name", "text", "id") if name in item), None) if isinstance(item, dict) else item
-        )
-        if text := text_of(named):
-            found.append(text)
-    return found
+    return [text for item in value if (text := text_of(_label(item)))] if isinstance(value, list) else []
 
 
-def decoded(value: object) -> Any:
+def _label(item: object) -> object:
+    """What an item of a list is called: an object by the first of these fields that it has."""
+    return next((item[name] for name in ("name", "text", "id") if name in item), None) if isinstance(item, dict) else item
+
+
+def from_json(value: object) -> Any:
     """A JSON text's value; None where it is no JSON, and what is no text as it is."""
     if isinstance(value, (bytes, str)):
         try:
@@ -95,7 +64,7 @@ def decoded(value: object) -> Any:
     return value
 
 
-def encoded(value: object) -> str:
+def to_json(value: object) -> str:
     """A value as JSON."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
@@ -107,4 +76,7 @@ def dicts(value: object) -> list[dict[str, Any]]:
 
 def first_text(record: Mapping[str, Any], *names: str) -> str | None:
     """The first of some fields that holds a text."""
-    return next((text for name in names if (text := text_of(record.get(name)))), None)
+    for name in names:  # in two thirds of a generator's time
+        if text := text_of(record.get(name)):
+            return text
+    return None

@@ -64,12 +64,12 @@ def changes(folder: Path, git: Path) -> list[list[Change]]:
     prefix = folder.resolve().relative_to(git.parent).as_posix()
     with _borrowing(git, head) as own:
         form = f"--format={_START}%H{_END}%an{_END}%at"
-        asked = ["log", "--reverse", "--topo-order", "--raw", "--no-abbrev", "--no-renames", "--root", "-z", form]
-        asked += ["--no-ext-diff", "--no-textconv", "--no-mailmap", "--no-show-signature", "--no-notes", head, "--", prefix]
-        logged = _run(own, asked).decode("utf-8", "replace")
-        commits = [found for text in logged.split(_START)[1:] if (found := _commit(text, prefix))]
-        wanted = {sha for _, _, files in commits for *pair, _ in files for sha in pair if not _NOTHING.fullmatch(sha)}
-        blobs = _blobs(own, sorted(wanted))
+        options = ["--reverse", "--topo-order", "--raw", "--no-abbrev", "--no-renames", "--root", "-z", form]
+        options += ["--no-ext-diff", "--no-textconv", "--no-mailmap", "--no-show-signature", "--no-notes"]
+        log = _run(own, ["log", *options, head, "--", prefix]).decode("utf-8", "replace")
+        commits = [commit for text in log.split(_START)[1:] if (commit := _commit(text, prefix))]
+        shas = {sha for _, _, files in commits for *pair, _ in files for sha in pair if not _NOTHING.fullmatch(sha)}
+        blobs = _blobs(own, sorted(shas))
         return [
             [Change(about[0], about[1], day, path, blobs.get(old), blobs.get(new)) for old, new, path in files]
             for about, day, files in commits
@@ -82,9 +82,9 @@ def _commit(text: str, prefix: str) -> tuple[list[str], float, list[tuple[str, s
     fields = about.strip("\n").split(_END)
     raw = [part.strip("\n") for part in parts if part.strip("\n")]
     files = []
-    for told, path in zip(raw[::2], raw[1::2], strict=False):
-        modes = told.split(" ")
-        if told.startswith(":") and path.lower().endswith(".md") and "120000" not in "".join(modes[:2]):
+    for meta, path in zip(raw[::2], raw[1::2], strict=False):
+        modes = meta.split(" ")
+        if meta.startswith(":") and path.lower().endswith(".md") and "120000" not in "".join(modes[:2]):
             files.append((modes[2], modes[3], path if prefix == "." else path.removeprefix(f"{prefix}/")))
     return (fields, int(fields[2]) / _SECONDS, files) if len(fields) == 3 and files else None  # noqa: PLR2004  # as asked for
 
@@ -130,7 +130,7 @@ def _borrowing(git: Path, head: str) -> Iterator[Path]:
         yield own
 
 
-def _run(own: Path, arguments: list[str], given: str = "") -> bytes:
+def _run(own: Path, arguments: list[str], stdin: str = "") -> bytes:
     program = shutil.which("git")
     if program is None:
         raise StoreError("its history needs git, which is not installed", where=str(own))
@@ -141,23 +141,23 @@ def _run(own: Path, arguments: list[str], given: str = "") -> bytes:
         "GIT_ALLOW_PROTOCOL": "none",
     }  # fmt: skip
     command = [program, "--no-pager", f"--git-dir={own}", *arguments]
-    done = subprocess.run(command, input=given.encode(), capture_output=True, env=clean | quiet, cwd=own, check=False)  # noqa: S603
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        raise StoreError("its git objects cannot be read", given=" ".join(said), hint="run git fsck there")
-    return done.stdout
+    process = subprocess.run(command, input=stdin.encode(), capture_output=True, env=clean | quiet, cwd=own, check=False)  # noqa: S603
+    if process.returncode:
+        message = process.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise StoreError("its git objects cannot be read", given=" ".join(message), hint="run git fsck there")
+    return process.stdout
 
 
-def _blobs(own: Path, wanted: list[str]) -> dict[str, str]:
+def _blobs(own: Path, shas: list[str]) -> dict[str, str]:
     """The texts of objects; those that are missing or no files are left out."""
-    told = _run(own, ["cat-file", "--batch"], "".join(f"{sha}\n" for sha in wanted))
-    found, at = dict[str, str](), 0
-    while at < len(told):
-        end = told.index(b"\n", at)
-        sha, kind, *size = told[at:end].decode("ascii", "replace").split(" ")
+    output = _run(own, ["cat-file", "--batch"], "".join(f"{sha}\n" for sha in shas))
+    blobs, at = dict[str, str](), 0
+    while at < len(output):
+        end = output.index(b"\n", at)
+        sha, kind, *size = output[at:end].decode("ascii", "replace").split(" ")
         at = end + 1
         if size:
             if kind == "blob" and int(size[0]) <= MOST_BYTES:
-                found[sha] = told[at : at + int(size[0])].decode("utf-8", "replace")
+                blobs[sha] = output[at : at + int(size[0])].decode("utf-8", "replace")
             at += int(size[0]) + 1
-    return found
+    return blobs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from malsim.importers.reading.fields import Rows
+from malsim.importers.reading.collector import Collector
 from malsim.importers.reading.records import key_of
 
 if TYPE_CHECKING:
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 __all__ = ["Chronicle"]
 
 
-class Chronicle:
+class Chronicle(Collector):
     """Observations as they came, changed and went; one that changes within its note and category supersedes the former."""
 
     def __init__(self, cell: Cell) -> None:
-        self.cell, self.rows = cell, Rows()
-        self.edges: list[tuple[str, str, str, float]] = []
+        super().__init__()
+        self.cell = cell
         self.standing: dict[tuple[str, Observation], str] = {}  # the key of each that stands, by note and observation
-        self.superseded = self.gone = self.commits = 0
+        self.replacements = self.withdrawals = self.commits = 0
 
     def take(self, changes: list[Change], read: Callable[[str, str], Note]) -> None:
         """One commit: what its files said before, and what they say after it."""
-        before = self._said(read(change.before, change.path) for change in changes if change.before is not None)
-        after = self._said(read(change.after, change.path) for change in changes if change.after is not None)
+        before = self._observations(read(change.before, change.path) for change in changes if change.before is not None)
+        after = self._observations(read(change.after, change.path) for change in changes if change.after is not None)
         self.commits += 1
         self.change(before, after, writer=changes[0].author, created=changes[0].day, commit=changes[0].commit)
 
     @staticmethod
-    def _said(notes: Iterable[Note]) -> dict[tuple[str, Observation], Note]:
+    def _observations(notes: Iterable[Note]) -> dict[tuple[str, Observation], Note]:
         return {(note.title, one): note for note in notes for one in note.observations}
 
     def change(
@@ -48,27 +48,26 @@ class Chronicle:
         commit: str = "",
     ) -> None:
         """Let what is new replace, by note and category, what is gone; what nothing replaced is annexed."""
-        lost: dict[tuple[str, str], list[str]] = {}
+        absent: dict[tuple[str, str], list[str]] = {}
         for place in before:
             if place not in after and (key := self.standing.pop(place, None)):
-                lost.setdefault((place[0], place[1].category), []).append(key)
+                absent.setdefault((place[0], place[1].category), []).append(key)
         for place, note in after.items():
             if place in self.standing:
                 continue
             key = key_of(place[0], place[1].category, place[1].text, *([commit] if self._knows(place) else []))
-            dated = {} if created is None else {"created": created, "touched": created}  # git knows better than a header
-            self.rows.add(key, writer=writer, **(self.cell(note, place[1]) | dated))
+            times = {} if created is None else {"created": created, "touched": created}  # git knows better than a header
+            self.add(key, writer=writer, **(self.cell(note, place[1]) | times))
             self.standing[place] = key
-            if former := lost.get((place[0], place[1].category)):
-                old = former.pop(0)
-                self.edges.append((key, "supersedes", old, 0.0))
-                self.rows[old]["status"] = "superseded"
-                self.superseded += 1
-        for keys in lost.values():
+            if former := absent.get((place[0], place[1].category)):
+                self.supersede(former.pop(0), key)
+                self.replacements += 1
+        for keys in absent.values():
             for key in keys:
-                self.rows[key].update(status="annexed", annexed=True, **({} if created is None else {"touched": created}))
-                self.gone += 1
+                self.annex(key)
+                self[key].update({} if created is None else {"touched": created})
+                self.withdrawals += 1
 
     def _knows(self, place: tuple[str, Observation]) -> bool:
         """Whether the same was said once and taken back: it comes again as a claim of its own."""
-        return key_of(place[0], place[1].category, place[1].text) in self.rows
+        return key_of(place[0], place[1].category, place[1].text) in self

@@ -87,8 +87,8 @@ def note_of(text: str, name: str) -> Note:
         if _FENCE.match(line):
             fenced = not fenced
         elif not fenced:
-            if found := _observation(line):
-                observations.append(found)
+            if observation := _observation(line):
+                observations.append(observation)
             elif relation := _RELATION.match(line):
                 relations.append((relation["quoted"] or relation["word"] or "links_to", relation["target"].strip()))
             else:
@@ -97,18 +97,18 @@ def note_of(text: str, name: str) -> Note:
 
 
 def _observation(line: str) -> Observation | None:
-    found = _OBSERVATION.match(line)
-    if found and (found["category"] in _CHECKBOXES or found["text"].startswith("[[")):
+    match = _OBSERVATION.match(line)
+    if match and (match["category"] in _CHECKBOXES or match["text"].startswith("[[")):
         return None
-    if found is None:
-        tagged = _TAGGED.match(line)
-        return Observation("Note", tagged["text"].strip(), tuple(_TAG.findall(tagged["text"]))) if tagged else None
-    text = found["text"]
+    if match is None:
+        tag_line = _TAGGED.match(line)
+        return Observation("Note", tag_line["text"].strip(), tuple(_TAG.findall(tag_line["text"]))) if tag_line else None
+    text = match["text"]
     context = _CONTEXT.search(text)
     text = _CONTEXT.sub("", text) if context else text
     tags = tuple(_TAG.findall(text))
     plain = re.sub(r"\s+", " ", _TAG.sub("", text)).strip() or text
-    return Observation(found["category"].strip(), plain, tags, context[1] if context else "")
+    return Observation(match["category"].strip(), plain, tags, context[1] if context else "")
 
 
 def _header(text: str) -> tuple[dict[str, str | list[str]], str]:
@@ -117,21 +117,21 @@ def _header(text: str) -> tuple[dict[str, str | list[str]], str]:
     if not lines or lines[0].strip() != "---" or "---" not in (rest := [line.rstrip() for line in lines[1:]]):
         return {}, text
     end = rest.index("---")
-    held: dict[str, str | list[str]] = {}
+    header: dict[str, str | list[str]] = {}
     name = ""
     for line in rest[:end]:
         key, colon, value = (part.strip() for part in line.partition(":"))
         if line[:1] in (" ", "\t", "-") and name:
-            items = held.get(name)
+            items = header.get(name)
             if line.strip().startswith("-"):
-                held[name] = [*(items if isinstance(items, list) else []), _bare(line.strip()[1:])]
+                header[name] = [*(items if isinstance(items, list) else []), _bare(line.strip()[1:])]
             elif colon:
-                held[f"{name}.{key}"] = _bare(value)
+                header[f"{name}.{key}"] = _bare(value)
         elif colon:
             name = key
-            listed = value.startswith("[") and value.endswith("]")
-            held[name] = [_bare(part) for part in value[1:-1].split(",") if part.strip()] if listed else _bare(value)
-    return held, "\n".join(lines[end + 2 :])
+            is_list = value.startswith("[") and value.endswith("]")
+            header[name] = [_bare(part) for part in value[1:-1].split(",") if part.strip()] if is_list else _bare(value)
+    return header, "\n".join(lines[end + 2 :])
 
 
 def _bare(value: str) -> str:

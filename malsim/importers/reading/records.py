@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.importers.reading.columns import lists
 from malsim.importers.reading.dates import milliseconds
-from malsim.importers.reading.put import EDGES, ROW
+from malsim.importers.reading.put import EDGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable
 
-__all__ = ["EXTRAS", "RELATION", "Options", "Records", "day_of", "days_of", "edges_of", "key_of", "keys_of", "text_of"]
+__all__ = ["EXTRAS", "RELATION", "Options", "Records", "day_of", "days_of", "key_of", "keys_of", "text_of"]
 
 EXTRAS: dict[str, pl.DataType | type[pl.DataType]] = {"cell": pl.String, "name": pl.String, "value": pl.String}
 RELATION = "relation"  # the extra that tells a claim that was a relation apart
@@ -52,53 +51,21 @@ class Records:
     counts: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls,
-        form: str,
-        columns: Mapping[str, Sequence[Any] | pl.Series],
-        *,
-        edges: pl.DataFrame | None = None,
-        extras: Sequence[tuple[str, str, str]] | pl.DataFrame = (),
-        counts: Mapping[str, int] | None = None,
-    ) -> Records:
-        """Records from columns of cells, as lists or as they are to be."""
-        cells = pl.DataFrame([_series(name, held) for name, held in columns.items()])
-        return cls(
-            form=form,
-            cells=cells,
-            edges=pl.DataFrame(schema=EDGES) if edges is None else edges,
-            extras=extras if isinstance(extras, pl.DataFrame) else pl.DataFrame(list(extras), schema=EXTRAS, orient="row"),
-            counts=dict(counts or {}),
-        )
-
-    @classmethod
-    def joined(cls, parts: Iterable[Records]) -> Records:
+    def concat(cls, parts: Iterable[Records]) -> Records:
         """The parts of one source as one; lines of the report add up."""
-        held = list(parts)
-        if len(held) == 1:
-            return held[0]
+        records = list(parts)
+        if len(records) == 1:
+            return records[0]
         counts = Counter[str]()
-        for part in held:
+        for part in records:
             counts.update(part.counts)
         return cls(
-            form=held[0].form,
-            cells=pl.concat([part.cells for part in held if part.cells.height] or [held[0].cells]),
-            edges=pl.concat(part.edges for part in held),
-            extras=pl.concat(part.extras for part in held),
+            form=records[0].form,
+            cells=pl.concat([part.cells for part in records if part.cells.height] or [records[0].cells]),
+            edges=pl.concat(part.edges for part in records),
+            extras=pl.concat(part.extras for part in records),
             counts=dict(counts),
         )
-
-
-def _series(name: str, held: Sequence[Any] | pl.Series) -> pl.Series:
-    """A column of the kind that `put.ROW` tells."""
-    if isinstance(held, pl.Series):
-        return held.alias(name)
-    return lists(name, held) if isinstance(ROW[name], pl.List) else pl.Series(name, held, ROW[name])
-
-
-def edges_of(edges: Iterable[tuple[str, str, str, float]]) -> pl.DataFrame:
-    """Edges from rows (source, relation, target, weight)."""
-    return pl.DataFrame(list(edges), schema=EDGES, orient="row")
 
 
 def day_of(value: object, *, local: bool = False) -> float | None:
@@ -113,8 +80,8 @@ def day_of(value: object, *, local: bool = False) -> float | None:
         try:
             at = datetime.fromisoformat(value)
         except ValueError:
-            found = milliseconds(value) if any(map(str.isdigit, value)) and not value.isdigit() else None
-            return None if found is None else found / _DAY / 1000.0
+            ms = milliseconds(value) if any(map(str.isdigit, value)) and not value.isdigit() else None
+            return None if ms is None else ms / _DAY / 1000.0
         try:
             at = (at.astimezone() if local else at.replace(tzinfo=UTC)) if at.tzinfo is None else at
             return at.timestamp() / _DAY
@@ -131,26 +98,26 @@ def days_of(name: str, dates: Iterable[object]) -> pl.Series:
     >>> days_of("t", ["1970-01-02T12:00:00+00:00", "1970-01-02 12:00:00", "2 Jan 1970", "soon", None, 86_400]).to_list()
     [1.5, 1.5, 1.0, None, None, 1.0]
     """
-    held = list(dates)
+    values = list(dates)
     try:
-        written = pl.Series(name, held, pl.String)
-        told = written.is_not_null()
+        texts = pl.Series(name, values, pl.String)
+        present = texts.is_not_null()
     except (TypeError, UnicodeError):  # not all of them are texts that UTF-8 can hold
-        written = pl.Series(name, map(text_of, held), pl.String)
-        told = pl.Series([date is not None for date in held], dtype=pl.Boolean)
-    days = pl.repeat(None, len(held), dtype=pl.Float64, eager=True).alias(name)
+        texts = pl.Series(name, map(text_of, values), pl.String)
+        present = pl.Series([date is not None for date in values], dtype=pl.Boolean)
+    days = pl.repeat(None, len(values), dtype=pl.Float64, eager=True).alias(name)
     for form in _FORMS:
-        left = (days.is_null() & written.is_not_null()).arg_true()
-        if len(left):
-            at = written.gather(left).str.to_datetime(form, time_unit="us", strict=False).dt.timestamp("us")
+        rows = (days.is_null() & texts.is_not_null()).arg_true()
+        if len(rows):
+            at = texts.gather(rows).str.to_datetime(form, time_unit="us", strict=False).dt.timestamp("us")
             rounded = at.cast(pl.Float64).to_numpy() / _MICROSECONDS / _DAY  # as `day_of` rounds; polars multiplies instead
-            days = days.scatter(left, pl.Series(rounded, nan_to_null=True))
-    odd = (days.is_null() & told).arg_true().to_list()
-    return days.scatter(odd, pl.Series([day_of(held[row]) for row in odd], dtype=pl.Float64)) if odd else days
+            days = days.scatter(rows, pl.Series(rounded, nan_to_null=True))
+    odd = (days.is_null() & present).arg_true().to_list()
+    return days.scatter(odd, pl.Series([day_of(values[row]) for row in odd], dtype=pl.Float64)) if odd else days
 
 
 def key_of(*parts: str) -> str:
-    """A key for what bears none: a hash of what makes it that very claim, the same whenever the file is read again."""
+    """A key for a claim without one: a hash of what the claim is, the same whenever the file is read again."""
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
@@ -160,9 +127,9 @@ def keys_of(objects: Iterable[str], titles: Iterable[str]) -> list[str]:
     >>> keys_of(["tea"], ["is hot"]) == [key_of("tea", "is hot")]
     True
     """
-    hashed = hashlib.blake2b  # a million keys are usual
+    blake2b = hashlib.blake2b  # a million keys are usual
     texts = [f"{one}\0{other}".encode("utf-8", "replace") for one, other in zip(objects, titles, strict=True)]
-    return [hashed(text, digest_size=12).hexdigest() for text in texts]
+    return [blake2b(text, digest_size=12).hexdigest() for text in texts]
 
 
 def text_of(value: object) -> str | None:

@@ -21,7 +21,7 @@ from malsim.sqlite_file import MAGIC
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Source", "opened"]
+__all__ = ["Source", "open_source"]
 
 MOST_BYTES = 1 << 30  # of a JSON document, which is read whole
 LONGEST_LINE = 64 << 20
@@ -46,7 +46,7 @@ _LOGS = ("-wal", "-journal")
 
 
 @contextmanager
-def opened(path: str | Path, *, part: int | None = None) -> Iterator[Source]:
+def open_source(path: str | Path, *, part: int | None = None) -> Iterator[Source]:
     """A source to read from, `part` records at a time, or to be held whole; what was copied of it goes with the block.
 
     Raises `StoreError` for what cannot be read: archives, pickles, other encodings, damaged databases.
@@ -97,7 +97,7 @@ class Source:
     def database(self) -> sqlite3.Connection:
         """A connection that cannot write; a file with a log is copied together with it first, as somebody may be writing."""
         logs = [log for end in _LOGS if (log := Path(f"{self.path}{end}")).exists() and log.stat().st_size]
-        path = self._copied(logs) if logs else self.path
+        path = self._copy(logs) if logs else self.path
         mode = "rw" if logs else "ro&immutable=1"  # a copy's log is played into the copy
         with refusing(self.path):
             connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
@@ -107,7 +107,7 @@ class Source:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         return connection
 
-    def _copied(self, logs: list[Path]) -> Path:
+    def _copy(self, logs: list[Path]) -> Path:
         folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="malsim-")))
         for _ in range(3):
             before = [(part.stat().st_mtime_ns, part.stat().st_size) for part in (self.path, *logs)]
@@ -134,28 +134,28 @@ class Source:
 
     def columns(self, query: str) -> Iterator[tuple[Sequence[Any], ...]]:
         """The columns of a query's rows, of `part` rows at a time or of all; nothing of no row."""
-        held: tuple[Any, ...] = ()
+        columns: tuple[Any, ...] = ()
         for rows in self.row_batches(query):
-            held = held or tuple([] for _ in rows[0])
-            for place, column in enumerate(held):
+            columns = columns or tuple([] for _ in rows[0])
+            for place, column in enumerate(columns):
                 column += [row[place] for row in rows]  # in half the time of a zip
-            if len(held[0]) >= self.part and not self.whole:
-                yield held
-                held = ()
-        if held:
-            yield held
+            if len(columns[0]) >= self.part and not self.whole:
+                yield columns
+                columns = ()
+        if columns:
+            yield columns
 
     def row_batches(self, query: str) -> Iterator[Sequence[tuple[Any, ...]]]:
         """As `rows`, some at a time: `part` of them at most."""
-        done = 0
+        count = 0
         with refusing(self.path):
             while True:
                 cursor = self.database.execute(query)
-                deque(islice(cursor, done), maxlen=0)
+                deque(islice(cursor, count), maxlen=0)
                 try:
                     while rows := cursor.fetchmany(min(self.part, FETCHED)):
                         yield rows
-                        done += len(rows)
+                        count += len(rows)
                 except sqlite3.OperationalError as error:
                     if "UTF-8" not in str(error) or self.database.text_factory is _text:
                         raise
@@ -166,7 +166,7 @@ class Source:
     @cached_property
     def first(self) -> dict[str, Any]:
         """The first line as a record; empty where it is none."""
-        value = _parsed(self._two_lines[0])
+        value = _parse(self._two_lines[0])
         return value if isinstance(value, dict) else {}
 
     @cached_property
@@ -253,7 +253,7 @@ def _value(text: str) -> Any:
     return value
 
 
-def _parsed(line: bytes) -> Any:
+def _parse(line: bytes) -> Any:
     """A line as JSON; None where it is none."""
     try:
         return json.loads(line)

@@ -44,12 +44,12 @@ def with_lines(memory: Memory, rows: pl.DataFrame) -> Memory:
 
 def _versions(height: int, new: Ints, old: Ints) -> Ints:
     """The place of each row in its chain, from 1; rows that supersede one another in a circle stay at 1."""
-    said = np.unique(new * height + old)
-    new, old = said // height, said % height
-    return _chained(height, new, old) if (np.diff(new) > 0).all() else _merged(height, new, old)
+    pairs = np.unique(new * height + old)
+    new, old = pairs // height, pairs % height
+    return _steps_back(height, new, old) if (np.diff(new) > 0).all() else _longest_paths(height, new, old)
 
 
-def _chained(height: int, new: Ints, old: Ints) -> Ints:
+def _steps_back(height: int, new: Ints, old: Ints) -> Ints:
     """Where each row supersedes one at most: its steps back to the first, each turn seeing twice as far."""
     before, steps = np.arange(height), np.zeros(height, dtype=np.int64)
     before[new], steps[new] = old, 1
@@ -58,7 +58,7 @@ def _chained(height: int, new: Ints, old: Ints) -> Ints:
     return np.where(steps < height, steps, 0) + 1
 
 
-def _merged(height: int, new: Ints, old: Ints) -> Ints:
+def _longest_paths(height: int, new: Ints, old: Ints) -> Ints:
     """Where one row supersedes several: the longest way to it."""
     version, waiting = [1] * height, np.bincount(new, minlength=height).tolist()
     heirs: dict[int, list[int]] = {}
@@ -78,10 +78,10 @@ def _merged(height: int, new: Ints, old: Ints) -> Ints:
 def _pairs(memory: Memory, rows: pl.DataFrame) -> tuple[Ints, Ints]:
     """(new, old) rows, those on record in lineages first."""
     edges = memory.edges.filter(pl.col("relation") == "supersedes").select(new="source", old="target")
-    told = rows.select("key", pl.col("lineage").alias("old")).filter(pl.col("old").list.len() > 0).explode("old")
-    if told.is_empty():
+    lineage = rows.select("key", pl.col("lineage").alias("old")).filter(pl.col("old").list.len() > 0).explode("old")
+    if lineage.is_empty():
         return edges["new"].to_numpy(), edges["old"].to_numpy()
     place = memory.cells.select("key", pl.int_range(pl.len(), dtype=pl.Int64).alias("row"))
-    told = told.join(place, on="key").join(place.select(old="key", old_row="row"), on="old").select(new="row", old="old_row")
-    both = pl.concat([told, edges])
+    lineage = lineage.join(place, on="key").join(place.select(old="key", old_row="row"), on="old")
+    both = pl.concat([lineage.select(new="row", old="old_row"), edges])
     return both["new"].to_numpy(), both["old"].to_numpy()

@@ -21,14 +21,14 @@ _PARTS = {
 
 def beside(cells: Iterable[Mapping[str, Any]], hyperedges: list[Any]) -> list[tuple[str, str, str]]:
     """Extras (cell, name, value) of cells and hyperedges as JSON objects."""
-    found = [(cell["key"].encode("utf-8", "replace").decode(), BESIDE, json.dumps(_kept(cell))) for cell in cells]
-    return [*found, *([("", HYPEREDGES, json.dumps(hyperedges))] if hyperedges else [])]
+    extras = [(cell["key"].encode("utf-8", "replace").decode(), BESIDE, json.dumps(_fields(cell))) for cell in cells]
+    return [*extras, *([("", HYPEREDGES, json.dumps(hyperedges))] if hyperedges else [])]
 
 
-def _kept(cell: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: cell[name] for name in _WHOLE if name in cell}
+def _fields(cell: Mapping[str, Any]) -> dict[str, Any]:
+    fields = {name: cell[name] for name in _WHOLE if name in cell}
     for name, parts in _PARTS.items():
-        held = cell.get(name)
-        if isinstance(held, dict):
-            kept[name] = {part: held[part] for part in parts if part in held}
-    return kept
+        table = cell.get(name)
+        if isinstance(table, dict):
+            fields[name] = {part: table[part] for part in parts if part in table}
+    return fields

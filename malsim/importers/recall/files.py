@@ -10,9 +10,9 @@ import polars as pl
 
 from malsim.errors import StoreError
 from malsim.importers.reading.dates import days
-from malsim.importers.reading.fields import decoded
+from malsim.importers.reading.fields import from_json
 from malsim.importers.reading.put import EDGES
-from malsim.importers.reading.source import Source, opened
+from malsim.importers.reading.source import Source, open_source
 from malsim.importers.recall.cells import number
 from malsim.importers.recall.legacy import cell_of
 from malsim.memory.tables.connect import refusing
@@ -33,8 +33,8 @@ NEWER = ("value", "summary", "lastSalientAt", "programs")  # fields that older c
 class Archive:
     """What a file holds: cells as JSON objects in stored order, edges by key, the days (after 1970) of ticks on record.
 
-    `left` counts what malsim has no place for, `absent` names what the file has not got, `unreadable` counts rows that are
-    no JSON object.
+    `left_out` counts what malsim has no place for, `absent` names what the file lacks, `unreadable` counts rows that are no
+    JSON object.
     """
 
     form: str
@@ -42,7 +42,7 @@ class Archive:
     hyperedges: list[Any] = field(default_factory=list)
     edges: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EDGES))
     ticks: list[float] = field(default_factory=list)
-    left: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
     absent: list[str] = field(default_factory=list)
     unreadable: int = 0
 
@@ -57,15 +57,15 @@ def is_recall(source: Source) -> bool:
 
 def read(path: str | Path) -> Archive:
     """Read a database or an archive. Raises `StoreError` for what is neither, and leaves it untouched."""
-    with opened(path) as source:
+    with open_source(path) as source:
         return read_source(source)
 
 
 def read_source(source: Source) -> Archive:
     """As `read`, of a source that is open."""
     archive = _database(source) if source.is_database else _json(source)
-    given = {name for cell in archive.cells for name in cell}
-    archive.absent += [name for name in NEWER if name not in given]
+    names = {name for cell in archive.cells for name in cell}
+    archive.absent += [name for name in NEWER if name not in names]
     return archive
 
 
@@ -93,15 +93,15 @@ def _current(connection: sqlite3.Connection, tables: set[str]) -> Archive:
         rows = connection.execute("SELECT source, relation, target, weight FROM edges ORDER BY rowid").fetchall()
         archive.edges = _edges(dict(zip(EDGES, row, strict=True)) for row in rows)
     if "operator_runs" in tables:
-        found = [days(str(at)) for (at,) in connection.execute("SELECT created_at FROM operator_runs ORDER BY created_at")]
-        archive.ticks = [day for day in found if day is not None]
+        times = [days(str(at)) for (at,) in connection.execute("SELECT created_at FROM operator_runs ORDER BY created_at")]
+        archive.ticks = [day for day in times if day is not None]
     for name in UNKEPT:
         if name in tables:
-            archive.left[name] = _count(connection, name)
+            archive.left_out[name] = _count(connection, name)
     if "hyperedges" in tables:
         archive.hyperedges = [_hyperedge(*row) for row in connection.execute(_HYPEREDGES)]
     if "secrets" in tables:
-        archive.left["secrets (never read)"] = _count(connection, "secrets")
+        archive.left_out["secrets (never read)"] = _count(connection, "secrets")
     archive.absent = [name for name in ("edges", "hyperedges", *UNKEPT) if name not in tables]
     return archive
 
@@ -111,8 +111,8 @@ def _legacy(connection: sqlite3.Connection, tables: set[str]) -> Archive:
     archive = Archive(
         form="Recall database from before 0.6", absent=["edges (how files from before 0.6 keep them is unknown)"]
     )
-    kept = sorted(name for name in tables if name != "graph_nodes" and not name.startswith(("sqlite_", "cells_fts")))
-    archive.left = {name: _count(connection, name) for name in kept}
+    others = sorted(name for name in tables if name != "graph_nodes" and not name.startswith(("sqlite_", "cells_fts")))
+    archive.left_out = {name: _count(connection, name) for name in others}
     cursor = connection.execute("SELECT * FROM graph_nodes ORDER BY rowid")
     names = [column[0] for column in cursor.description]
     archive.cells = [cell_of(dict(zip(names, row, strict=True))) for row in cursor]
@@ -120,34 +120,33 @@ def _legacy(connection: sqlite3.Connection, tables: set[str]) -> Archive:
 
 
 def _json(source: Source) -> Archive:
-    held, path = source.document, source.path
-    if held is None:
+    document, path = source.document, source.path
+    if document is None:
         raise StoreError("neither an SQLite file nor JSON", where=str(path))
-    cells = held.get("cells") if isinstance(held, dict) else None
+    cells = document.get("cells") if isinstance(document, dict) else None
     if not isinstance(cells, list):
         raise StoreError("JSON, but no archive of Recall's", where=str(path), allowed="an object with a list `cells`")
     good = [cell for cell in cells if isinstance(cell, dict) and isinstance(cell.get("key"), str)]
-    listed = ((cell["key"], cell.get("edgesOut")) for cell in good)
     edges = (
-        {"source": key, **edge}
-        for key, held in listed if isinstance(held, list)
-        for edge in held if isinstance(edge, dict)
+        {"source": cell["key"], **edge}
+        for cell in good if isinstance(cell.get("edgesOut"), list)
+        for edge in cell["edgesOut"] if isinstance(edge, dict)
     )  # fmt: skip
-    archive = Archive(form=str(held.get("schemaVersion", "JSON archive")), cells=good, edges=_edges(edges))
+    archive = Archive(form=str(document.get("schemaVersion", "JSON archive")), cells=good, edges=_edges(edges))
     archive.unreadable = len(cells) - len(good)
-    runs = held.get("operatorRuns") or held.get("operator_runs") or []
-    told = [days(str(run.get("createdAt", run.get("created_at")))) for run in runs if isinstance(run, dict)]
-    archive.ticks = sorted(day for day in told if day is not None)
-    archive.hyperedges = [one for one in held.get("hyperedges") or [] if isinstance(one, dict) and "id" in one]
-    taken = ("cells", "hyperedges")
-    archive.left = {name: len(part) for name, part in held.items() if name not in taken and isinstance(part, list) and part}
+    runs = document.get("operatorRuns") or document.get("operator_runs") or []
+    times = [days(str(run.get("createdAt", run.get("created_at")))) for run in runs if isinstance(run, dict)]
+    archive.ticks = sorted(day for day in times if day is not None)
+    archive.hyperedges = [one for one in document.get("hyperedges") or [] if isinstance(one, dict) and "id" in one]
+    others = {name: part for name, part in document.items() if name not in ("cells", "hyperedges")}
+    archive.left_out = {name: len(part) for name, part in others.items() if isinstance(part, list) and part}
     return archive
 
 
 def _hyperedge(name: str, kind: str, title: str, members: str, metadata: str, created: str) -> dict[str, Any]:
     """A row of hyperedges as archives have it; a member's older forms stay as they are."""
-    held = {"members": decoded(members) or [], "metadata": decoded(metadata) or {}}
-    return {"id": name, "kind": kind, "title": title, **held, "createdAt": created}
+    fields = {"members": from_json(members) or [], "metadata": from_json(metadata) or {}}
+    return {"id": name, "kind": kind, "title": title, **fields, "createdAt": created}
 
 
 def _add(cells: list[dict[str, Any]], text: object) -> bool:
@@ -157,16 +156,16 @@ def _add(cells: list[dict[str, Any]], text: object) -> bool:
         cell = None
     good = isinstance(cell, dict) and isinstance(cell.get("key"), str)
     if good:
-        cells.append(cell)  # type: ignore[arg-type]  # told just above
+        cells.append(cell)  # type: ignore[arg-type]  # checked just above
     return good
 
 
-def _edges(given: Iterator[dict[str, Any]]) -> pl.DataFrame:
+def _edges(rows: Iterator[dict[str, Any]]) -> pl.DataFrame:
     """Edges whose ends are texts and whose weight is a number."""
     ends = ("source", "relation", "target")
     good = [
         {**{name: edge[name].encode("utf-8", "replace").decode() for name in ends}, "weight": weight}
-        for edge in given
+        for edge in rows
         if all(isinstance(edge.get(name), str) for name in ends) and (weight := number(edge.get("weight"))) is not None
     ]
     return pl.DataFrame(good, schema=EDGES)

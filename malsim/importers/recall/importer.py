@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.importers.building.assemble import built
+from malsim.importers.building.assemble import assemble
 from malsim.importers.reading.records import EXTRAS, Options, Records
-from malsim.importers.reading.source import opened
+from malsim.importers.reading.source import open_source
 from malsim.importers.recall.beside import beside
 from malsim.importers.recall.cells import rows_of
 from malsim.importers.recall.files import is_recall, read_source
@@ -18,7 +18,7 @@ from malsim.memory.rules import Rules
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from malsim.importers.building.assemble import Imported
+    from malsim.importers.building.assemble import ImportedMemory
     from malsim.importers.reading.source import Source
     from malsim.importers.recall.files import Archive
 
@@ -30,12 +30,12 @@ def recognises(source: Source) -> bool:
     return is_recall(source)
 
 
-def read(source: Source, options: Options) -> Records:  # noqa: ARG001  # Recall says all that an option could
+def read(source: Source, options: Options) -> Records:
     """Keys, handles, scores, statuses and lineage as they are; of a cell's subjects the first is its object."""
     return _records(read_source(source), Rules())
 
 
-def import_recall(path: str | Path, *, rules: Rules | None = None) -> Imported:
+def import_recall(path: str | Path, *, rules: Rules | None = None) -> ImportedMemory:
     """Read a Recall database or JSON archive into a memory: keys, handles, scores, statuses and lineage as they are.
 
     The file is opened for reading only. Day 0 is the day of its oldest cell; of a cell's subjects the first is its object.
@@ -44,8 +44,8 @@ def import_recall(path: str | Path, *, rules: Rules | None = None) -> Imported:
     unless the rules leave them inert. Raises `StoreError` for a file that is none of Recall's.
     """
     rules = rules or Rules()
-    with opened(path) as source:
-        return built(_records(read_source(source), rules), rules=rules)
+    with open_source(path) as source:
+        return assemble(_records(read_source(source), rules), rules=rules)
 
 
 def _records(archive: Archive, rules: Rules) -> Records:
@@ -62,7 +62,7 @@ def _records(archive: Archive, rules: Rules) -> Records:
             "standing programs": programs,
             "hyperedges": len(archive.hyperedges),
             "cells left out: not readable": archive.unreadable,
-            **{f"left out: {name}": count for name, count in archive.left.items()},
+            **{f"left out: {name}": count for name, count in archive.left_out.items()},
             **dict.fromkeys((f"absent: {name}" for name in archive.absent), -1),
         },
     )
@@ -75,10 +75,10 @@ def first_day(archive: Archive) -> float:
 
 def _by_key(archive: Archive, rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
     """Edges with the key where the target was named by its handle, and how many were."""
-    names = rows.select("handle", named="key").unique("handle", keep="first", maintain_order=True)
+    names = rows.select("handle", key_of_handle="key").unique("handle", keep="first", maintain_order=True)
     edges = archive.edges.join(names, left_on="target", right_on="handle", how="left", maintain_order="left")
-    by_handle = ~edges["target"].is_in(rows["key"].implode()) & edges["named"].is_not_null()
+    by_handle = ~edges["target"].is_in(rows["key"].implode()) & edges["key_of_handle"].is_not_null()
     if rules.handle_evidence == "inert":
         return archive.edges.filter(~by_handle), int(by_handle.sum())
-    target = pl.when(by_handle).then("named").otherwise("target").alias("target")
-    return edges.with_columns(target).drop("named"), int(by_handle.sum())
+    target = pl.when(by_handle).then("key_of_handle").otherwise("target").alias("target")
+    return edges.with_columns(target).drop("key_of_handle"), int(by_handle.sum())

@@ -29,7 +29,7 @@ def cell_of(node: Mapping[str, Any]) -> dict[str, Any]:
     stated = stated if isinstance(stated, (int, float)) and 0 < stated <= 1 else 0.5
     key = str(node.get("id", ""))
     digits = "".join(digit for digit in key.lower() if digit in "0123456789abcdef")
-    kept = {name: node[name] for name in ("title", "body", "summary", "status") if isinstance(node.get(name), str)}
+    texts = {name: node[name] for name in ("title", "body", "summary", "status") if isinstance(node.get(name), str)}
     return {
         "key": key,
         "handle": f"{kind}_{digits[:4]:0<4}",
@@ -40,13 +40,13 @@ def cell_of(node: Mapping[str, Any]) -> dict[str, Any]:
         "tags": tags,
         "createdAt": node.get("created_at"),
         "updatedAt": node.get("updated_at"),
-        **kept,
+        **texts,
     }
 
 
 def _object(text: object) -> dict[str, Any]:
     try:
-        held = json.loads(text) if isinstance(text, str) else {}
+        value = json.loads(text) if isinstance(text, str) else {}
     except (ValueError, RecursionError):
-        held = {}
-    return held if isinstance(held, dict) else {}
+        value = {}
+    return value if isinstance(value, dict) else {}

@@ -21,13 +21,13 @@ def programs_of(cells: Cells) -> tuple[Program, ...]:
 
     A family of a dotted path (`tags.topics`) is read by its last part; a target that is a hyperedge, by its members.
     """
-    found = []
+    programs = []
     for row in cells.memory.cells.filter(status="active", kind="prg").sort("created", maintain_order=True).to_dicts():
         beside = cells.extras.get(row["key"], {}).get(BESIDE, {})
         spec = _object(beside.get("props")).get("program")
         if isinstance(spec, dict) and spec.get("operation") in OPERATIONS:
-            found.append(_program(row, spec, cells))
-    return tuple(sorted(found, key=lambda program: program.turn))
+            programs.append(_program(row, spec, cells))
+    return tuple(sorted(programs, key=lambda program: program.turn))
 
 
 def _program(row: dict[str, Any], spec: dict[str, Any], cells: Cells) -> Program:

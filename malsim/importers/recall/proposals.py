@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from malsim.importers.reading.dates import days
-from malsim.importers.recall.template import unfilled
+from malsim.importers.recall.template import template_issues
 from malsim.memory import schema
 from malsim.memory.gate import screen
 from malsim.memory.gate.claims import from_mappings
@@ -72,9 +72,9 @@ class _Reader:
 
     def claim(self) -> pl.DataFrame:
         """One row; where the newest gate's template check fails, nothing further is looked at."""
-        left = unfilled(self.given, complete=self.newest and self.proposal.complete)
-        if left and self.newest:
-            return self._row({"kind": "obs", "title": "unfilled", "body": "", "confidence": 0.5, "writer": NOBODY}, left)
+        blanks = template_issues(self.given, complete=self.newest and self.proposal.complete)
+        if blanks and self.newest:
+            return self._row({"kind": "obs", "title": "unfilled", "body": "", "confidence": 0.5, "writer": NOBODY}, blanks)
         if self.newest and self.proposal.complete:
             self.given = {name: value for name, value in self.given.items() if value is not None}
         fields = {"body": None} | {name: self.given[name] for name in _SAME if name in self.given}
@@ -83,17 +83,17 @@ class _Reader:
         fields |= {"writer": self.text("owner") or NOBODY, **self.dates(), **self.flags()}
         fields["source_refs"] = self.texts("sourceRefs")
         self.unkept()
-        self.screened(fields)
-        return self._row(fields, [*self.issues, *left])
+        self.screen_texts(fields)
+        return self._row(fields, [*self.issues, *blanks])
 
     def _row(self, fields: dict[str, Any], issues: Issues) -> pl.DataFrame:
         own: dict[str, Any] = {"t": self.proposal.now, "sequence": 0}
         if self.proposal.key is not None:
             own["key"] = self.proposal.key
         frame = from_mappings([fields | own], null_is_absent=False)
-        said = pl.Series("issues", [[*frame["issues"].to_list()[0], *issues]], dtype=schema.ISSUES)
+        all_issues = pl.Series("issues", [[*frame["issues"].to_list()[0], *issues]], dtype=schema.ISSUES)
         absent = [pl.lit(None, kind).alias(name) for name, kind in schema.CLAIMS.items() if name not in frame.columns]
-        return frame.with_columns(said, *absent).select(list(schema.CLAIMS))
+        return frame.with_columns(all_issues, *absent).select(list(schema.CLAIMS))
 
     def wrong(self, path: str, message: str) -> None:
         self.issues.append({"path": path, "message": message})
@@ -117,15 +117,15 @@ class _Reader:
         return [item for item in value if _is_text(item)]
 
     def dates(self) -> dict[str, float]:
-        found = {}
+        dates = {}
         for name, ours in (("expiresAt", "expires"), ("reverifyAfter", "reverify")):
             value = self.given.get(name)
             at = days(value, self.start) if isinstance(value, str) else None
             if at is not None:
-                found[ours] = at
+                dates[ours] = at
             elif value is not None:
                 self.wrong(name, "must be a date or null")
-        return found
+        return dates
 
     def flags(self) -> dict[str, bool]:
         value = self.given.get("flags", {})
@@ -180,7 +180,7 @@ class _Reader:
                 self.wrong(f"hyperedges[{i}].id", "names no hyperedge; malsim keeps none")
             self.extras += [(f"hyperedges[{i}].id", item["id"]), (f"hyperedges[{i}].role", str(role))]
 
-    def screened(self, fields: dict[str, Any]) -> None:
+    def screen_texts(self, fields: dict[str, Any]) -> None:
         """Findings in texts that are not kept: issues for the older gate, a lower sensitivity for the newest."""
         rules = Rules.recall_v5(gate="newest" if self.newest else "0.5")
         texts = pl.DataFrame(self.extras, schema={"path": pl.String, "text": pl.String}, orient="row")
@@ -204,7 +204,7 @@ def _strings(value: object, path: str) -> list[tuple[str, str]]:
     if isinstance(value, str):
         return [(path, value)]
     if isinstance(value, Mapping):
-        return [found for name, item in value.items() for found in _strings(item, f"{path}.{name}")]
+        return [pair for name, item in value.items() for pair in _strings(item, f"{path}.{name}")]
     if isinstance(value, list):
-        return [found for i, item in enumerate(value) for found in _strings(item, f"{path}[{i}]")]
+        return [pair for i, item in enumerate(value) for pair in _strings(item, f"{path}[{i}]")]
     return []

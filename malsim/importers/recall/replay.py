@@ -32,12 +32,12 @@ def replayed_memory(rows: pl.DataFrame, edges: pl.DataFrame, ticks: Sequence[flo
     """
     order, run = timeline(rows, edges, ticks)
     claims, memory = _claims(rows, edges)[order], Memory.empty()
-    for made in range(len(ticks) + 1):
-        now = claims.filter(pl.Series(run == made)).with_columns(t=pl.int_range(pl.len()).cast(pl.Float64))
+    for count in range(len(ticks) + 1):
+        now = claims.filter(pl.Series(run == count)).with_columns(t=pl.int_range(pl.len()).cast(pl.Float64))
         factors = dict(now.select("writer", "factor").unique().rows())
-        memory = _dated(admit(memory, now.drop("factor"), rules, factors=factors).memory, rows)
-        if made < len(ticks):
-            memory = tick(memory, float(ticks[made]), rules)
+        memory = _with_days(admit(memory, now.drop("factor"), rules, factors=factors).memory, rows)
+        if count < len(ticks):
+            memory = tick(memory, float(ticks[count]), rules)
     return memory
 
 
@@ -49,7 +49,7 @@ def timeline(rows: pl.DataFrame, edges: pl.DataFrame, ticks: Sequence[float]) ->
     return order, np.minimum.accumulate(run[order][::-1])[::-1]  # what a cell names was there before it, whatever its date
 
 
-def _dated(memory: Memory, rows: pl.DataFrame) -> Memory:
+def _with_days(memory: Memory, rows: pl.DataFrame) -> Memory:
     """The memory with the days on which its cells were really written."""
     days = memory.cells.select("key").join(rows, on="key", how="left", maintain_order="left")
     return memory.with_cells(memory.cells.with_columns(days["created"], days["touched"]))
@@ -62,27 +62,27 @@ def _order(rows: pl.DataFrame, edges: pl.DataFrame) -> NDArray[np.int64]:
     for source, target in edges.select("source", "target").rows():
         if source in place and target in place:
             targets.setdefault(place[source], []).append(place[target])
-    done: dict[int, None] = {}
+    order: dict[int, None] = {}
     for first in np.argsort(rows["created"].to_numpy(), kind="stable").tolist():
         waiting, begun = [first], set[int]()
         while waiting:
             row = waiting[-1]
-            missing = [] if row in begun else [other for other in targets.get(row, []) if other not in done]
+            missing = [] if row in begun else [other for other in targets.get(row, []) if other not in order]
             begun.add(row)
             waiting += [other for other in missing if other not in begun]
             if waiting[-1] == row:
-                done[waiting.pop()] = None
-    return np.array(list(done), dtype=np.int64)
+                order[waiting.pop()] = None
+    return np.array(list(order), dtype=np.int64)
 
 
 def _claims(rows: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
     """Rows as claims whose writer is named after its factor, so that each is taken with its own."""
     edge = pl.struct("relation", "target", "weight", mutual=pl.lit(value=False)).alias("edges")
-    listed = edges.group_by("source", maintain_order=True).agg(edge).rename({"source": "key"})
+    edge_lists = edges.group_by("source", maintain_order=True).agg(edge).rename({"source": "key"})
     return rows.select(
         *("key", "kind", "title", "body", "stability", "sensitivity", *schema.FLAGS),
         pl.col("stated").alias("confidence"),
         pl.col("calibration").alias("factor"),
         pl.col("calibration").cast(pl.String).alias("writer"),
         pl.lit("external").alias("verification"),  # capped already, long ago
-    ).join(listed, on="key", how="left", maintain_order="left")
+    ).join(edge_lists, on="key", how="left", maintain_order="left")

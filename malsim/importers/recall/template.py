@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["unfilled"]
+__all__ = ["template_issues"]
 
 # First 16 hex digits of the SHA-256 of each field's instruction (Recall, Apache-2.0), in its order of fields.
 _INSTRUCTIONS = {
@@ -25,10 +25,10 @@ _INSTRUCTIONS = {
 }  # fmt: skip
 
 
-def unfilled(given: Mapping[str, Any], *, complete: bool) -> list[dict[str, str]]:
+def template_issues(given: Mapping[str, Any], *, complete: bool) -> list[dict[str, str]]:
     """Issues for every field that holds its instruction, and under `complete` for every field left out, or no edge at all.
 
-    >>> [issue["path"] for issue in unfilled({"owner": "actor id", "title": "the pump failed"}, complete=False)]
+    >>> [issue["path"] for issue in template_issues({"owner": "actor id", "title": "the pump failed"}, complete=False)]
     ['owner']
     """
     issues = []

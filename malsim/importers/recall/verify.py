@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Verified", "verify"]
+__all__ = ["Verification", "verify"]
 
 TOLERANCE = 1e-9
 MOST_TICKS = 8  # tried at the last instant where no tick is on record
@@ -33,7 +33,7 @@ _COMPARED = ("effective", "currency", "salience", "source_quality", "status")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verified:
+class Verification:
     """How many `cells` and `ticks` were replayed, and the scores that differ: handle, score, recorded, recomputed."""
 
     cells: int
@@ -42,16 +42,16 @@ class Verified:
 
     def __str__(self) -> str:
         """The verdict, and each score that differs."""
-        said = f"{self.cells} cells, {self.ticks} ticks"
+        head = f"{self.cells} cells, {self.ticks} ticks"
         if self.differing.is_empty():
-            return f"{said}: every recorded score is what the preset computes"
+            return f"{head}: every recorded score is what the preset computes"
         rows = (
             f"  {cell:<20} {score:<14} recorded {old}, recomputed {new}" for cell, score, old, new in self.differing.rows()
         )
-        return "\n".join([f"{said}: {self.differing['handle'].n_unique()} cells differ", *rows])
+        return "\n".join([f"{head}: {self.differing['handle'].n_unique()} cells differ", *rows])
 
 
-def verify(path: str | Path, *, rules: Rules | None = None) -> Verified:
+def verify(path: str | Path, *, rules: Rules | None = None) -> Verification:
     """Compute a Recall file's recorded scores anew under the preset (`Rules.recall_v5()`).
 
     Its history is replayed (`replay.replayed_memory`); where no tick is on record, with as many at the last instant as fit
@@ -65,25 +65,25 @@ def verify(path: str | Path, *, rules: Rules | None = None) -> Verified:
     recorded = put(Memory.empty(), rows, archive.edges).memory
     ticks = [day - start for day in archive.ticks]
     last = ticks[-1] if ticks else _last_instant(recorded.cells, rules)
-    settled = _as_recorded(recorded, last, rules)
-    tried = []
-    for told in [ticks] if ticks else [[last] * count for count in range(MOST_TICKS + 1)]:
-        cells = replayed_memory(rows, archive.edges, told, rules).cells
-        tried.append((_differing(rows, cells, settled), told))
-        if tried[-1][0].is_empty():
+    step = _as_recorded(recorded, last, rules)
+    attempts = []
+    for schedule in [ticks] if ticks else [[last] * count for count in range(MOST_TICKS + 1)]:
+        cells = replayed_memory(rows, archive.edges, schedule, rules).cells
+        attempts.append((_differing(rows, cells, step), schedule))
+        if attempts[-1][0].is_empty():
             break
-    differing, told = min(tried, key=lambda one: one[0].height)
+    differing, schedule = min(attempts, key=lambda one: one[0].height)
     if (differing["score"] == "effective").any():
-        lost = rows.filter(pl.Series(unexplained(rows, archive.edges, told, rules, tolerance=TOLERANCE)))["handle"]
-        differing = differing.filter((pl.col("score") != "effective") | pl.col("handle").is_in(lost.implode()))
-    return Verified(cells=rows.height, ticks=len(told), differing=differing)
+        names = rows.filter(pl.Series(unexplained(rows, archive.edges, schedule, rules, tolerance=TOLERANCE)))["handle"]
+        differing = differing.filter((pl.col("score") != "effective") | pl.col("handle").is_in(names.implode()))
+    return Verification(cells=rows.height, ticks=len(schedule), differing=differing)
 
 
 def _last_instant(cells: pl.DataFrame, rules: Rules) -> float:
     """The day on which most currencies were what they are recorded as."""
     aged = (cells["status"] == "active") & ~cells["pinned"] & (cells["currency"] < cells["c0"])
-    told = _instants(cells, rules)[aged.to_numpy()]
-    return float(np.median(told)) if told.size else 0.0
+    instants = _instants(cells, rules)[aged.to_numpy()]
+    return float(np.median(instants)) if instants.size else 0.0
 
 
 def _instants(cells: pl.DataFrame, rules: Rules) -> NDArray[np.float64]:
@@ -91,39 +91,39 @@ def _instants(cells: pl.DataFrame, rules: Rules) -> NDArray[np.float64]:
     share = (cells["currency"].to_numpy() - rules.currency_floor) / (cells["c0"].to_numpy() - rules.currency_floor)
     tau = rules.tau[cells["stability"].to_physical().to_numpy()]
     with np.errstate(divide="ignore", invalid="ignore"):
-        told: NDArray[np.float64] = cells["touched"].to_numpy() - tau * np.log(share)
-    return told
+        days: NDArray[np.float64] = cells["touched"].to_numpy() - tau * np.log(share)
+    return days
 
 
 def _as_recorded(memory: Memory, last: float, rules: Rules) -> pl.DataFrame:
     """What one tick from the recorded state comes to at the last instant; replaced cells faded until some day before."""
-    cells, told = memory.cells, _instants(memory.cells, rules)
+    cells, instants = memory.cells, _instants(memory.cells, rules)
     awake = memory.with_cells(cells.with_columns(status=pl.lit("active", schema.CELLS["status"])))
     step = tick(awake, last, rules).cells.select("effective", "currency", "salience")
-    since = told - cells["read"].fill_null(cells["touched"]).to_numpy()
-    leaked = decayed_salience(cells["salience_seed"].to_numpy(), since, floor=rules.salience_floor, tau=rules.salience_tau)
-    alike = np.abs(leaked - cells["salience"].to_numpy()) <= TOLERANCE
-    asleep = (cells["status"] != "active") & pl.Series(alike & (told <= last + TOLERANCE))
-    replaced = memory.edges.filter((pl.col("relation") == "supersedes") & (pl.col("source") != pl.col("target")))["target"]
-    gone = pl.int_range(pl.len()).is_in(replaced.implode()) & (cells["status"] == "superseded")
+    since = instants - cells["read"].fill_null(cells["touched"]).to_numpy()
+    salience = decayed_salience(cells["salience_seed"].to_numpy(), since, floor=rules.salience_floor, tau=rules.salience_tau)
+    alike = np.abs(salience - cells["salience"].to_numpy()) <= TOLERANCE
+    asleep = (cells["status"] != "active") & pl.Series(alike & (instants <= last + TOLERANCE))
+    targets = memory.edges.filter((pl.col("relation") == "supersedes") & (pl.col("source") != pl.col("target")))["target"]
+    is_replaced = pl.int_range(pl.len()).is_in(targets.implode()) & (cells["status"] == "superseded")
     return step.with_columns(
         *(pl.when(asleep).then(cells[name]).otherwise(name).alias(name) for name in ("currency", "salience")),
         pl.Series("source_quality", source_quality(cells["stated"].to_numpy())),
-        pl.when(gone).then(pl.lit("superseded")).otherwise(pl.lit("active")).alias("status"),
+        pl.when(is_replaced).then(pl.lit("superseded")).otherwise(pl.lit("active")).alias("status"),
     )
 
 
-def _differing(rows: pl.DataFrame, again: pl.DataFrame, settled: pl.DataFrame) -> pl.DataFrame:
+def _differing(rows: pl.DataFrame, again: pl.DataFrame, step: pl.DataFrame) -> pl.DataFrame:
     """The recorded scores that neither way of computing comes to."""
     replayed = rows.select("key").join(again, on="key", how="left", maintain_order="left")
-    found = []
+    frames = []
     for name in _COMPARED:
-        old, new, still = rows[name], replayed[name], settled[name]
+        old, new, still = rows[name], replayed[name], step[name]
         if name == "status":
             differs = old.ne_missing(new.cast(pl.String)) & old.ne_missing(still)
         else:
             differs = ~((old - new).abs() <= TOLERANCE).fill_null(value=False) & ~((old - still).abs() <= TOLERANCE)
-        told = new.cast(pl.String).fill_null(still.cast(pl.String))
-        columns = (pl.lit(name).alias("score"), old.cast(pl.String).alias("recorded"), told.alias("recomputed"))
-        found.append(rows.select("handle", *columns).filter(differs))
-    return pl.concat(found).sort("handle", maintain_order=True)
+        recomputed = new.cast(pl.String).fill_null(still.cast(pl.String))
+        columns = (pl.lit(name).alias("score"), old.cast(pl.String).alias("recorded"), recomputed.alias("recomputed"))
+        frames.append(rows.select("handle", *columns).filter(differs))
+    return pl.concat(frames).sort("handle", maintain_order=True)

@@ -33,13 +33,13 @@ def opened(path: Path) -> Cells:
     """What a store holds."""
     with Store(path, write=False) as store:
         memory, start = store.memory, store.start
-    keys, found = memory.cells["key"].to_list(), dict[str, list[tuple[str, str, float]]]()
+    keys, edges = memory.cells["key"].to_list(), dict[str, list[tuple[str, str, float]]]()
     for source, relation, target, weight in memory.edges.select("source", "relation", "target", "weight").rows():
-        found.setdefault(keys[source], []).append((relation, keys[target], weight))
+        edges.setdefault(keys[source], []).append((relation, keys[target], weight))
     beside = dict[str, dict[str, Any]]()
     for cell, name, value in extras(path).rows():
         beside.setdefault(cell, {})[name] = json.loads(value)
-    return Cells(memory, start, found, beside)
+    return Cells(memory, start, edges, beside)
 
 
 def iso(day: float, start: str | None) -> str:

@@ -26,7 +26,7 @@ def write(cells: Cells, path: Path) -> dict[str, int]:
 
 def _lines(cells: Cells) -> Iterator[str]:
     for row in cells.memory.cells.iter_rows(named=True):
-        held = {name: value for name, value in row.items() if value is not None and name not in _INTERNAL}
-        held |= {name: iso(held[name], cells.start) for name in _DAYS if name in held and cells.start}
+        fields = {name: value for name, value in row.items() if value is not None and name not in _INTERNAL}
+        fields |= {name: iso(fields[name], cells.start) for name in _DAYS if name in fields and cells.start}
         edges = [dict(zip(("relation", "target", "weight"), edge, strict=True)) for edge in cells.edges.get(row["key"], ())]
-        yield json.dumps(held | {"edges": edges}, ensure_ascii=False)
+        yield json.dumps(fields | {"edges": edges}, ensure_ascii=False)

@@ -18,10 +18,10 @@ __all__ = ["write"]
 def write(cells: Cells, path: Path) -> dict[str, int]:
     """Write the file; counts for the report: that format knows no writer, time, confidence or supersession."""
     entities: dict[str, dict[str, Any]] = {}
-    relations, gone = [], 0
+    relations, left_out = [], 0
     for row in cells.memory.cells.iter_rows(named=True):
         if row["status"] != "active" or row["sensitivity"] == "secret":
-            gone += 1
+            left_out += 1
             continue
         name = row["object"] or row["handle"]
         kind = next(iter(row["topics"]), row["kind"])
@@ -36,6 +36,6 @@ def write(cells: Cells, path: Path) -> dict[str, int]:
     return {
         "entities": len(entities),
         "relations": len(relations),
-        "left out: superseded, annexed or secret": gone,
+        "left out: superseded, annexed or secret": left_out,
         "edges left out: that format has no evidence": cells.memory.edges.height,
     }

@@ -52,19 +52,19 @@ _INSERT = "INSERT INTO cells (key, handle, kind, content_key, status, json) VALU
 
 def write(cells: Cells, path: Path) -> dict[str, int]:
     """Write an archive where the file's name ends in .json, else a database; counts for the report."""
-    made = [_cell(row, cells) for row in cells.memory.cells.iter_rows(named=True)]
+    objects = [_cell(row, cells) for row in cells.memory.cells.iter_rows(named=True)]
     hyperedges = list(cells.extras.get("", {}).get(HYPEREDGES, []))
     if path.suffix == ".json":
-        for cell in made:
+        for cell in objects:
             edges = cells.edges.get(cell["key"], ())
             cell["edgesOut"] = [dict(zip(("relation", "target", "weight"), edge, strict=True)) for edge in edges]
-        held = {"schemaVersion": "recall.cells.export.v2", "cells": made, "hyperedges": hyperedges}
-        path.write_text(json.dumps(held), encoding="utf-8")
+        archive = {"schemaVersion": "recall.cells.export.v2", "cells": objects, "hyperedges": hyperedges}
+        path.write_text(json.dumps(archive), encoding="utf-8")
     else:
-        _database(cells, made, hyperedges, path)
+        _database(cells, objects, hyperedges, path)
     silent = cells.memory.cells["stated"].null_count()
     return {
-        "cells": len(made),
+        "cells": len(objects),
         "edges": cells.memory.edges.height,
         "hyperedges": len(hyperedges),
         "note: cells without a confidence, of which Recall knows none": silent,
@@ -75,16 +75,14 @@ def _cell(row: dict[str, Any], cells: Cells) -> dict[str, Any]:
     """One cell as Recall keeps it: what its source said beside, then what the memory says now."""
     beside = dict(cells.extras.get(row["key"], {}).get(BESIDE, {}))
     tags, policy, provenance = (dict(beside.pop(name, {})) for name in ("tags", "policy", "provenance"))
-    listed = tags.get("subject")
-    subjects = listed if isinstance(listed, list) else []
+    subject_list = tags.get("subject")
+    subjects = subject_list if isinstance(subject_list, list) else []
     subjects = [row["object"], *subjects[1:]] if row["object"] else subjects
     tags |= {"topics": row["topics"], "entities": row["entities"]} | ({"subject": subjects} if subjects else {})
-    dates = {
-        name: _dated(row[ours], cells.start) for name, ours in (("expiresAt", "expires"), ("reverifyAfter", "reverify"))
-    }
+    dates = {name: _date(row[ours], cells.start) for name, ours in (("expiresAt", "expires"), ("reverifyAfter", "reverify"))}
     cell = {
         "scope": {"project": "default", "tenant": "local-default"}, "lineage": [], "programs": [], "props": {},
-        "createdAt": _dated(row["created"], cells.start), "updatedAt": _dated(row["touched"], cells.start),
+        "createdAt": _date(row["created"], cells.start), "updatedAt": _date(row["touched"], cells.start),
         **beside,
         **{name: row[name] for name in ("key", "handle", "kind", "title", "body", "stability", "status")},
         **{name: row[name] for name in ("summary", "value") if row[name] is not None},
@@ -98,34 +96,34 @@ def _cell(row: dict[str, Any], cells: Cells) -> dict[str, Any]:
         "policy": {**dates, **policy, "sensitivity": row["sensitivity"]},
     }  # fmt: skip
     if row["read"] is not None and "lastSalientAt" not in beside:
-        cell["lastSalientAt"] = _dated(row["read"], cells.start)
+        cell["lastSalientAt"] = _date(row["read"], cells.start)
     return {name: value for name, value in cell.items() if value is not None}
 
 
-def _dated(day: float | None, start: str | None) -> str | None:
+def _date(day: float | None, start: str | None) -> str | None:
     return None if day is None else iso(day, start)
 
 
-def _database(cells: Cells, made: list[dict[str, Any]], hyperedges: list[dict[str, Any]], path: Path) -> None:
+def _database(cells: Cells, objects: list[dict[str, Any]], hyperedges: list[dict[str, Any]], path: Path) -> None:
     connection = sqlite3.connect(path)
     try:
         for statement in _TABLES:
             connection.execute(statement)
         rows = [
             (cell["key"], cell["handle"], cell["kind"], f"{cell['kind']}:{' '.join(cell['title'].lower().split())}",
-             cell["status"], _packed(cell)) for cell in made
+             cell["status"], _compact(cell)) for cell in objects
         ]  # fmt: skip
         connection.executemany(_INSERT, rows)
-        edges = [(source, *edge) for source, held in cells.edges.items() for edge in held]
+        edges = [(source, *edge) for source, targets in cells.edges.items() for edge in targets]
         connection.executemany("INSERT OR REPLACE INTO edges VALUES (?, ?, ?, ?)", edges)
         parts = [
-            (one["id"], one.get("kind", ""), one.get("title", ""), _packed(one.get("members", [])),
-             _packed(one.get("metadata", {})), one.get("createdAt", "")) for one in hyperedges
+            (one["id"], one.get("kind", ""), one.get("title", ""), _compact(one.get("members", [])),
+             _compact(one.get("metadata", {})), one.get("createdAt", "")) for one in hyperedges
         ]  # fmt: skip
         connection.executemany("INSERT INTO hyperedges VALUES (?, ?, ?, ?, ?, ?)", parts)
         texts = [
             (cell["key"], cell["handle"], cell["title"], " ".join([*cell["tags"]["topics"], *cell["tags"]["entities"]]),
-             cell.get("summary", ""), cell["body"]) for cell in made
+             cell.get("summary", ""), cell["body"]) for cell in objects
         ]  # fmt: skip
         connection.executemany("INSERT INTO cells_fts VALUES (?, ?, ?, ?, ?, ?)", texts)
         connection.commit()
@@ -133,5 +131,5 @@ def _database(cells: Cells, made: list[dict[str, Any]], hyperedges: list[dict[st
         connection.close()
 
 
-def _packed(value: Any) -> str:
+def _compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
