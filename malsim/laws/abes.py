@@ -27,11 +27,11 @@ least = Param(0.1, "1", "confidence below which a sweep deletes it", 0.0, 1.0)
 
 def write(items: Items, claim: Claim, *, gain: float) -> Change:
     again = first(claim.same)
-    changed = {
+    columns = {
         "p": np.where(again, np.minimum(0.95, items["p"] + gain), items["p"]),
         "clock": np.where(again, claim.time, items["clock"]),
     }
-    return Change(makes=none(again), taken=again, items=changed)
+    return Change(makes=none(again), taken=again, items=columns)
 
 
 def tick(items: Items, now: float, *, rate: float, least: float) -> Columns:

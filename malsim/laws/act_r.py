@@ -29,12 +29,12 @@ def write(items: Items, claim: Claim) -> Change:
     return Change(
         makes=none(again),
         taken=again,
-        items={"times": _presented(items["times"], again, claim.time[..., None])},
+        items={"times": _present(items["times"], again, claim.time[..., None])},
     )
 
 
 def read(items: Items, query: Query) -> Columns:
-    return {"times": _presented(items["times"], query.used, query.now)}
+    return {"times": _present(items["times"], query.used, query.now)}
 
 
 def rank(items: Items, now: float, *, decay: float) -> Array:
@@ -43,7 +43,7 @@ def rank(items: Items, now: float, *, decay: float) -> Array:
     return total
 
 
-def _presented(times: Array, where: Bools, at: Array | float) -> Array:
+def _present(times: Array, where: Bools, at: Array | float) -> Array:
     """The times with one more for the marked items."""
     count = np.count_nonzero(~np.isnan(times), axis=-1)
     if count[where].max(initial=0) == times.shape[-1]:

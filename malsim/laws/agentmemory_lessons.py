@@ -30,18 +30,18 @@ loss = Param(0.05, "1/week", "confidence lost a week", 0.0, 1.0)
 
 def write(items: Items, claim: Claim, *, gain: float) -> Change:
     again = first(claim.same)
-    raised = np.minimum(1.0, items["p"] + gain * (1.0 - items["p"]))
-    changed = {"p": np.where(again, raised, items["p"]), "n": items["n"] + again}
-    changed["clock"] = np.where(again, claim.time, items["clock"])
-    return Change(makes=none(again), taken=again, items=changed)
+    more = np.minimum(1.0, items["p"] + gain * (1.0 - items["p"]))
+    columns = {"p": np.where(again, more, items["p"]), "n": items["n"] + again}
+    columns["clock"] = np.where(again, claim.time, items["clock"])
+    return Change(makes=none(again), taken=again, items=columns)
 
 
 def tick(items: Items, now: float, *, loss: float) -> Columns:
     weeks = np.maximum(now - np.where(np.isnan(items["swept"]), items["clock"], items["swept"]), 0.0) / 7.0
-    lowered = np.maximum(0.05, items["p"] - loss * weeks)
-    due = (weeks >= 1.0) & (lowered != items["p"])
+    lower = np.maximum(0.05, items["p"] - loss * weeks)
+    due = (weeks >= 1.0) & (lower != items["p"])
     left = items["p"].copy()
-    left[due] = rounded(lowered[due], 3)
+    left[due] = rounded(lower[due], 3)
     return {
         "p": left,
         "swept": np.where(due, now, items["swept"]),

@@ -14,7 +14,7 @@ Left out: who said it, and when.
 
 import numpy as np
 
-from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, none
+from malsim.laws.engine.items import Change, Claim, ItemField, Items, none
 from malsim.memory.graph.arrays import Array
 from malsim.parameters import Param
 
@@ -24,10 +24,10 @@ gain = Param(0.2, "1", "share of the gap closed at each claim", 0.0, 1.0)
 
 
 def write(items: Items, claim: Claim, *, gain: float) -> Change:
-    told = np.where(claim.same, claim.stated, 0.0)
+    target = np.where(claim.same, claim.stated, 0.0)
     start = np.where(none(items.alive), claim.stated, gain * claim.stated)
-    moved: Columns = {"b": items["b"] + gain * (told - items["b"])}
-    return Change(makes=none(claim.same), taken=claim.same, new={"b": start}, items=moved)
+    average = items["b"] + gain * (target - items["b"])
+    return Change(makes=none(claim.same), taken=claim.same, new={"b": start}, items={"b": average})
 
 
 def rank(items: Items, _: float) -> Array:

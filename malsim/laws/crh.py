@@ -10,8 +10,8 @@ Source: Li, Li, Gao, Zhao, Fan and Han 2014 (CRH), values as categories, squared
 Left out: numbers and their distances, weights by property, and stated confidence.
 
 >>> from malsim.laws import play
->>> said = ["0 A by u", "0 A by v", "0 B by w", "1 tick"]
->>> [(value, round(worth, 3)) for value, worth in play("crh", *said)]
+>>> claims = ["0 A by u", "0 A by v", "0 B by w", "1 tick"]
+>>> [(value, round(worth, 3)) for value, worth in play("crh", *claims)]
 [('A', 1.0), ('A', 1.0), ('B', 0.0)]
 """
 
@@ -34,8 +34,8 @@ write = last_word
 def tick(items: Items, _: float, *, sweeps: float) -> Columns:
     if not len(items.rep):
         return {}
-    found = gather(items, np.ones(len(items.rep)), shared=False, pins=False)
-    return {"p": least_loss(found.evidence, sweeps=int(sweeps))[found.value]}
+    data = gather(items, np.ones(len(items.rep)), shared=False, pins=False)
+    return {"p": least_loss(data.evidence, sweeps=int(sweeps))[data.value]}
 
 
 def rank(items: Items, _: float) -> Array:

@@ -35,9 +35,9 @@ write = last_word
 def tick(items: Items, _: float, *, sweeps: float, pseudo: float) -> Columns:
     if not len(items.rep):
         return {}
-    known = gather(items, np.ones(len(items.rep)), shared=True, pins=False)
-    found = expected_truths(known.evidence, sweeps=int(sweeps), pseudo=pseudo)
-    return {"p": found[known.about, known.value]}
+    data = gather(items, np.ones(len(items.rep)), shared=True, pins=False)
+    posterior = expected_truths(data.evidence, sweeps=int(sweeps), pseudo=pseudo)
+    return {"p": posterior[data.about, data.value]}
 
 
 def rank(items: Items, _: float) -> Array:

@@ -29,9 +29,9 @@ least = Param(0.2, "1", "confidence below which a sweep deletes it", 0.0, 1.0)
 
 def tick(items: Items, now: float, *, loss: float, least: float, compounds: float) -> Columns:
     idle = items.age(now, "recalled")
-    taken = loss * np.floor((idle - 30.0) / 7.0)
-    lowered = np.maximum(0.0, items["p"] - taken if compounds else rounded(items.stated - taken, 9))
-    left = np.where(idle > 30.0, lowered, items["p"])
+    penalty = loss * np.floor((idle - 30.0) / 7.0)
+    lower = np.maximum(0.0, items["p"] - penalty if compounds else rounded(items.stated - penalty, 9))
+    left = np.where(idle > 30.0, lower, items["p"])
     return {"p": left, "alive": left >= least}
 
 

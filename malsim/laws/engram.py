@@ -46,8 +46,8 @@ def read(items: Items, query: Query) -> Columns:
 def belief(items: Items, now: float, *, decay: float) -> Array:
     days = np.floor(items.age(now))
     rate = np.where((items["a"] == 0.0) & (items["h"] == 0.0), decay, decay / 2.0)
-    gained = np.minimum(0.15, 0.06 * np.log1p(items["a"])) + np.minimum(0.1, 0.025 * np.log1p(items["h"]))
-    worth: Array = items.stated * np.exp(-rate * days) + gained - 0.2 * items["disputed"]
+    gain = np.minimum(0.15, 0.06 * np.log1p(items["a"])) + np.minimum(0.1, 0.025 * np.log1p(items["h"]))
+    worth: Array = items.stated * np.exp(-rate * days) + gain - 0.2 * items["disputed"]
     return worth.clip(0.0, 1.0)
 
 

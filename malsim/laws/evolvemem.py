@@ -31,10 +31,10 @@ def write(_: Items, claim: Claim) -> Change:
 
 def tick(items: Items, now: float, *, loss: float) -> Columns:
     idle = items.age(now, "used")
-    lowered = np.maximum(0.05, items["p"] * (1.0 - loss * np.minimum((idle - 30.0) / 30.0, 5.0)))
+    lower = np.maximum(0.05, items["p"] * (1.0 - loss * np.minimum((idle - 30.0) / 30.0, 5.0)))
     left = items["p"].copy()
     due = np.flatnonzero(idle >= 30.0)
-    new = rounded(lowered[due], 4)
+    new = rounded(lower[due], 4)
     less = new < rounded(left[due], 4)
     left[due[less]] = new[less]
     return {"p": left}

@@ -43,12 +43,12 @@ def write(items: Items, claim: Claim) -> Change:
     again = first(claim.same)
     grade = np.where(claim.rival, 1, 3)
     reviewed = claim.rival | again
-    changed = {
+    columns = {
         "s": np.where(reviewed, _stability(items, claim.time, grade), items["s"]),
         "d": np.where(reviewed, _harder(items["d"], grade), items["d"]),
         "clock": np.where(reviewed, claim.time, items["clock"]),
     }
-    return Change(makes=none(again), taken=again, items=changed)
+    return Change(makes=none(again), taken=again, items=columns)
 
 
 def rank(items: Items, now: float) -> Array:
@@ -56,8 +56,8 @@ def rank(items: Items, now: float) -> Array:
 
 
 def _recall(s: Array, age: Array) -> Array:
-    left: Array = (1.0 + FACTOR * np.floor(age) / s) ** -W[20]
-    return left
+    recall: Array = (1.0 + FACTOR * np.floor(age) / s) ** -W[20]
+    return recall
 
 
 def _stability(items: Items, now: Array, grade: Array) -> Array:
@@ -66,12 +66,12 @@ def _stability(items: Items, now: Array, grade: Array) -> Array:
     step = np.exp(W[17] * (grade - 3 + W[18])) * s ** -W[19]
     soon = s * np.where(grade >= 3, np.maximum(step, 1.0), step)  # a grade of 3 is a pass
     forgot = W[11] * d ** -W[12] * ((s + 1.0) ** W[13] - 1.0) * np.exp(lapse * W[14])
-    failed = np.minimum(forgot, s / np.exp(W[17] * W[18]))
-    passed = s * (1.0 + np.exp(W[8]) * (11.0 - d) * s ** -W[9] * np.expm1(lapse * W[10]))
-    later = np.where(grade == 1, failed, passed)
+    on_fail = np.minimum(forgot, s / np.exp(W[17] * W[18]))
+    on_pass = s * (1.0 + np.exp(W[8]) * (11.0 - d) * s ** -W[9] * np.expm1(lapse * W[10]))
+    later = np.where(grade == 1, on_fail, on_pass)
     return np.maximum(LEAST, np.where(age < 1.0, soon, later))
 
 
 def _harder(d: Array, grade: Array) -> Array:
-    moved = d - W[6] * (grade - 3) * (10.0 - d) / 9.0
-    return np.clip(W[7] * _difficulty(4) + (1.0 - W[7]) * moved, 1.0, 10.0)
+    raw = d - W[6] * (grade - 3) * (10.0 - d) / 9.0
+    return np.clip(W[7] * _difficulty(4) + (1.0 - W[7]) * raw, 1.0, 10.0)

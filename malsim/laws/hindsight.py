@@ -23,8 +23,8 @@ horizon = Param(365.0, "d", "age at which recency has fallen to its least", 0.00
 
 def write(items: Items, claim: Claim) -> Change:
     again = first(claim.same)
-    changed = {"n": items["n"] + again, "time": np.where(again, np.maximum(items.time, claim.time), items.time)}
-    return Change(makes=none(again), taken=again, items=changed)
+    columns = {"n": items["n"] + again, "time": np.where(again, np.maximum(items.time, claim.time), items.time)}
+    return Change(makes=none(again), taken=again, items=columns)
 
 
 def rank(items: Items, now: float, *, horizon: float) -> Array:

@@ -27,7 +27,7 @@ def write(items: Items, claim: Claim) -> Change:
     counts = ~some(later)
     back = own & ~later  # at most one a writer
     former = np.where(back, items.value, -1).max(axis=1, keepdims=True, initial=-1)
-    added = np.where(items.value == claim.value, 1.0, 0.0) - np.where(items.value == former, 1.0, 0.0)
+    gain = np.where(items.value == claim.value, 1.0, 0.0) - np.where(items.value == former, 1.0, 0.0)
     total = (items.alive & ~back).sum(axis=1, keepdims=True) + 1.0
     same = (claim.same & ~back).sum(axis=1, keepdims=True) + 1.0
     return Change(
@@ -36,7 +36,7 @@ def write(items: Items, claim: Claim) -> Change:
         new={"n": same, "votes": total},
         items={
             "alive": items.alive & ~back,
-            "n": np.where(counts, items["n"] + added, items["n"]),
+            "n": np.where(counts, items["n"] + gain, items["n"]),
             "votes": np.where(counts, total, items["votes"]),
         },
     )

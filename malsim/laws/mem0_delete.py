@@ -17,6 +17,6 @@ ordered = True
 
 
 def write(items: Items, claim: Claim) -> Change:
-    known = some(claim.same)
+    again = some(claim.same)
     nothing = none(items.alive)
-    return Change(makes=nothing, taken=claim.same, items={"alive": items.alive & known})
+    return Change(makes=nothing, taken=claim.same, items={"alive": items.alive & again})

@@ -19,8 +19,8 @@ ordered = True
 
 
 def write(items: Items, claim: Claim) -> Change:
-    known = some(claim.same)
-    over = first(claim.rival) & ~known
-    taken = np.where(known, claim.same, over)
+    again = some(claim.same)
+    over = first(claim.rival) & ~again
+    taker = np.where(again, claim.same, over)
     makes = none(items.alive)
-    return Change(makes=makes, taken=taken, items={"value": np.where(over, claim.value, items.value)})
+    return Change(makes=makes, taken=taker, items={"value": np.where(over, claim.value, items.value)})

@@ -29,12 +29,12 @@ hidden = Param(0.3, "1", "confidence below which an item is not shown", 0.0, 1.0
 def write(items: Items, claim: Claim, *, agree: float, contradict: float) -> Change:
     late = claim.time < items.time  # the claim is the earlier of the two
     worth = items["p"]
-    stored = np.where(claim.same, np.minimum(1.0, worth + agree), worth)
-    stored = np.where(claim.rival & ~late, np.maximum(0.0, worth - contradict), stored)
+    after = np.where(claim.same, np.minimum(1.0, worth + agree), worth)
+    after = np.where(claim.rival & ~late, np.maximum(0.0, worth - contradict), after)
     new = np.ones(len(late))
     for same, beaten in zip(claim.same.T, (claim.rival & late).T, strict=True):
         new = np.where(same, np.minimum(1.0, new + agree), np.where(beaten, np.maximum(0.0, new - contradict), new))
-    return Change(new={"p": new[:, None]}, items={"p": stored})
+    return Change(new={"p": new[:, None]}, items={"p": after})
 
 
 def rank(items: Items, _: float, *, hidden: float) -> Array:

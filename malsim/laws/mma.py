@@ -42,7 +42,7 @@ def read(items: Items, query: Query, *, source: float, half_life: float, contrad
             (("k", items["k"]), ("value", items.value), ("about", about), ("there", near))}  # fmt: skip
     own = source * 0.45 + 0.4 * np.exp2(-np.take_along_axis(items.age(query.now), place, axis=1) / half_life)
     after = items["k"].copy()
-    np.put_along_axis(after, place, _computed(**part, own=own, contradicts=contradicts, unrelated=unrelated), axis=1)
+    np.put_along_axis(after, place, _recompute(**part, own=own, contradicts=contradicts, unrelated=unrelated), axis=1)
     return {"k": after}
 
 
@@ -50,11 +50,11 @@ def rank(items: Items, now: float, *, source: float, half_life: float, contradic
     rows, about = _near(items.rep.astype(np.int64), items.object)
     there = rows >= 0
     own = source * 0.45 + 0.4 * np.exp2(-items.age(now)[rows] / half_life)
-    found = _computed(
+    confidence = _recompute(
         items["k"][rows], items.value[rows], about, there, own=own, contradicts=contradicts, unrelated=unrelated
     )
     after = items["k"].copy()
-    after[rows[about]] = found[about]
+    after[rows[about]] = confidence[about]
     return after
 
 
@@ -77,14 +77,14 @@ def _near(rep: Ints, object_: Ints) -> tuple[Ints, Bools]:
     return np.take_along_axis(rows, order, axis=1), (mine & (rows >= 0))[np.arange(len(rows))[:, None], order]
 
 
-def _computed(
+def _recompute(
     k: Array, value: Ints, about: Bools, there: Bools, *, own: Array, contradicts: float, unrelated: float
 ) -> Array:
     """The confidences k with those of the items `about` computed anew, one after the other."""
     k, lines = k.copy(), np.arange(len(k))
     turns = np.argsort(~about, axis=1, kind="stable")
-    for turn, asked in zip(turns.T, np.sort(about, axis=1)[:, ::-1].T, strict=True):
-        if not asked.any():
+    for turn, mask in zip(turns.T, np.sort(about, axis=1)[:, ::-1].T, strict=True):
+        if not mask.any():
             break
         same = about & (value == value[lines, turn][:, None])
         weight = np.where(same, 1.0, np.where(about, contradicts, unrelated))
@@ -94,5 +94,5 @@ def _computed(
         w = np.maximum(np.take_along_axis(weight, nearest, axis=1), 0.0)
         total = w.sum(axis=1)
         support = (w**2 * np.take_along_axis(k, nearest, axis=1)).sum(axis=1) / np.where(total == 0.0, 1.0, total)
-        k[lines, turn] = np.where(asked, np.clip(own[lines, turn] + 0.15 * support, 0.0, 1.0), k[lines, turn])
+        k[lines, turn] = np.where(mask, np.clip(own[lines, turn] + 0.15 * support, 0.0, 1.0), k[lines, turn])
     return k

@@ -27,10 +27,10 @@ left_newer = Param(0.0709, "1", "share that it leaves the newer side; 1: repaire
 def write(items: Items, claim: Claim, *, gain: float, left: float, left_newer: float) -> Change:
     again = first(claim.same)
     makes = none(again)
-    raised = np.where(again, np.minimum(1.0, items["p"] + gain), items["p"])
-    changed = np.where(makes & claim.rival, items["p"] * left, raised)
-    begun = np.where(some(claim.rival), left_newer, 1.0)
-    return Change(makes=makes, taken=again, new={"p": begun}, items={"p": changed})
+    stronger = np.where(again, np.minimum(1.0, items["p"] + gain), items["p"])
+    after = np.where(makes & claim.rival, items["p"] * left, stronger)
+    start = np.where(some(claim.rival), left_newer, 1.0)
+    return Change(makes=makes, taken=again, new={"p": start}, items={"p": after})
 
 
 def rank(items: Items, _: float) -> Array:

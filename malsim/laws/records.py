@@ -28,7 +28,7 @@ import numpy as np
 
 from malsim.laws.engine.items import Columns, ItemField, Items, last_word
 from malsim.laws.engine.reasons import Reasons
-from malsim.laws.truth.estimate import estimated
+from malsim.laws.truth.estimate import estimate_truth
 from malsim.laws.truth.log_odds import reasons_of
 from malsim.memory.graph.arrays import Array
 from malsim.parameters import Param
@@ -47,18 +47,18 @@ write = last_word
 def tick(items: Items, now: float, *, tau: float, values: str, lineage: str) -> Columns:
     if not len(items.rep):
         return {}
-    known, found = estimated(items, now, tau=tau, values=values, lineage=lineage)
+    data, estimate = estimate_truth(items, now, tau=tau, values=values, lineage=lineage)
     trust = np.full(len(items.rep), np.nan)
-    trust[known.claim] = found.record[known.evidence.writer]
+    trust[data.claim] = estimate.record[data.evidence.writer]
     return {
-        "p": found.effective[known.about, known.value] if known.shared else found.effective[known.value],
+        "p": estimate.effective[data.about, data.value] if data.shared else estimate.effective[data.value],
         "record": trust,
     }
 
 
 def explain(items: Items, row: int, now: float, *, tau: float, values: str, lineage: str) -> Reasons:
-    known, found = estimated(items, now, tau=tau, values=values, lineage=lineage)
-    return reasons_of(items, known, found, row)
+    data, estimate = estimate_truth(items, now, tau=tau, values=values, lineage=lineage)
+    return reasons_of(items, data, estimate, row)
 
 
 def rank(items: Items, _: float) -> Array:

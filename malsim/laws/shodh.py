@@ -28,11 +28,11 @@ resets = Param(1.0, "1", "above 0: a sweep starts the curve anew, as shipped; 0:
 
 def write(items: Items, claim: Claim, *, gain: float) -> Change:
     again = first(claim.same)
-    changed = {
+    columns = {
         "s": np.where(again, np.minimum(1.0, items["s"] + gain), items["s"]),
         "clock": np.where(again, claim.time, items["clock"]),
     }
-    return Change(makes=none(again), taken=again, items=changed)
+    return Change(makes=none(again), taken=again, items=columns)
 
 
 def tick(items: Items, now: float, *, least: float, resets: float) -> Columns:
@@ -42,9 +42,9 @@ def tick(items: Items, now: float, *, least: float, resets: float) -> Columns:
 
 
 def rank(items: Items, now: float, *, least: float) -> Array:
-    return np.maximum(least, items["s"] * _left(items.age(now, "clock")))
+    return np.maximum(least, items["s"] * _remaining(items.age(now, "clock")))
 
 
-def _left(days: Array) -> Array:
+def _remaining(days: Array) -> Array:
     """What is left of 1 after so many days."""
     return np.where(days < 3.0, np.exp(-0.693 * days), np.exp(-2.079) * (np.maximum(days, 3.0) / 3.0) ** -0.5)

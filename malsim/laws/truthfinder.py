@@ -10,8 +10,8 @@ Source: Yin, Han and Yu 2008 (TruthFinder), with the paper's start .9, damping .
 Left out: similarity of values, and the stop at a small change of trust.
 
 >>> from malsim.laws import play
->>> said = ["0 A by u", "0 A by v", "0 B by w", "1 tick"]
->>> [(value, round(worth, 3)) for value, worth in play("truthfinder", *said)]
+>>> claims = ["0 A by u", "0 A by v", "0 B by w", "1 tick"]
+>>> [(value, round(worth, 3)) for value, worth in play("truthfinder", *claims)]
 [('A', 0.634), ('A', 0.634), ('B', 0.517)]
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from malsim.laws.engine.items import Columns, ItemField, Items, last_word
 from malsim.laws.truth.gather import gather
-from malsim.laws.truth.weighted_votes import trusted
+from malsim.laws.truth.weighted_votes import mutual_trust
 from malsim.memory.graph.arrays import Array
 from malsim.parameters import Param
 
@@ -37,9 +37,9 @@ write = last_word
 def tick(items: Items, _: float, *, sweeps: float, start: float, damping: float, rivals: float) -> Columns:
     if not len(items.rep):
         return {}
-    found = gather(items, np.ones(len(items.rep)), shared=False, pins=False)
-    said = trusted(found.evidence, sweeps=int(sweeps), start=start, damping=damping, rivals=rivals)
-    return {"p": said[found.value]}
+    data = gather(items, np.ones(len(items.rep)), shared=False, pins=False)
+    confidence = mutual_trust(data.evidence, sweeps=int(sweeps), start=start, damping=damping, rivals=rivals)
+    return {"p": confidence[data.value]}
 
 
 def rank(items: Items, _: float) -> Array:

@@ -27,8 +27,8 @@ rate = Param(0.16, "1/d", "decay of strength at importance 0; an item of importa
 
 def write(items: Items, claim: Claim) -> Change:
     again = first(claim.same)
-    changed = {"n": items["n"] + again, "clock": np.where(again, claim.time, items["clock"])}
-    return Change(makes=none(again), taken=again, items=changed)
+    columns = {"n": items["n"] + again, "clock": np.where(again, claim.time, items["clock"])}
+    return Change(makes=none(again), taken=again, items=columns)
 
 
 def tick(items: Items, now: float, *, forgotten: float, rate: float) -> Columns:

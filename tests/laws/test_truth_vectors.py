@@ -14,7 +14,7 @@ import pytest
 from malsim.laws import plant_of
 from malsim.laws.truth.closed import closed
 from malsim.laws.truth.evidence import Estimate, Evidence, latest, stated_bins
-from malsim.laws.truth.explain import explain
+from malsim.laws.truth.log_odds import log_ratio
 from malsim.laws.truth.own_values import own_values
 from malsim.memory.port import Claims, Vocabulary
 
@@ -84,7 +84,7 @@ def test_every_ratio_is_the_prior_and_the_terms(case: dict[str, Any]) -> None:
         found = closed(given)
         for about, p in enumerate(found.posterior):
             for value, rival in ((0, 1), (case["K"] - 1, 0)):
-                assert explain(given, found, about, value, rival).total == pytest.approx(
+                assert log_ratio(given, found, about, value, rival).total == pytest.approx(
                     np.log(p[value] / p[rival]), abs=1e-9
                 )
         return
@@ -95,7 +95,7 @@ def test_every_ratio_is_the_prior_and_the_terms(case: dict[str, Any]) -> None:
     for one, other in zip(range(len(items) - 1), range(1, len(items)), strict=True):
         if items[one][0] == items[other][0]:
             ratio = np.log(found.posterior[one] / found.posterior[other])
-            assert explain(given, found, items[one][0], one, other).total == pytest.approx(ratio, abs=1e-9)
+            assert log_ratio(given, found, items[one][0], one, other).total == pytest.approx(ratio, abs=1e-9)
 
 
 def test_a_claim_verified_from_outside_is_believed_against_a_majority() -> None:

@@ -22,8 +22,8 @@ LEAST = 64
 class _Room:
     """An array with room at its end, and how much of it any column fills."""
 
-    def __init__(self, array: NDArray[Any], filled: int) -> None:
-        self.array, self.filled = array, filled
+    def __init__(self, array: NDArray[Any], end: int) -> None:
+        self.array, self.end = array, end
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Buffer:
     @property
     def values(self) -> NDArray[Any]:
         """Its values, read-only."""
-        shown = self.room.array[: self.height]
-        shown.flags.writeable = False
-        return shown
+        values = self.room.array[: self.height]
+        values.flags.writeable = False
+        return values
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle its values, not the room behind them."""
@@ -62,7 +62,7 @@ class Draft:
         self.arrays: dict[str, NDArray[Any]] = {}
         for name, column in columns.items():
             room, size = column.room, self.height + more
-            if size > len(room.array) or (more and room.filled != self.height):
+            if size > len(room.array) or (more and room.end != self.height):
                 room = _Room(_roomy(column.values, max(size, 2 * len(room.array), LEAST)), self.height)
                 self._owned.add(name)
             self._rooms[name] = room
@@ -90,21 +90,21 @@ class Draft:
         else:
             target[rows] = values
 
-    def columns(self, kept: NDArray[np.bool_] | None = None) -> dict[str, Buffer]:
+    def columns(self, mask: NDArray[np.bool_] | None = None) -> dict[str, Buffer]:
         """The columns as they are now; of the new rows those that are kept, all if None."""
         end = len(self.arrays["rep"])
-        found = {}
+        columns = {}
         for name, array in self.arrays.items():
-            if kept is not None:
-                end = self.height + int(np.count_nonzero(kept))
-                array[self.height : end] = array[self.height :][kept]
+            if mask is not None:
+                end = self.height + int(np.count_nonzero(mask))
+                array[self.height : end] = array[self.height :][mask]
             room = self._rooms[name]
             if end > self.height or name in self._owned:
-                room.filled = end
-                found[name] = Buffer(room, end)
+                room.end = end
+                columns[name] = Buffer(room, end)
             else:
-                found[name] = self._columns[name]
-        return found
+                columns[name] = self._columns[name]
+        return columns
 
     def _own(self, name: str, array: NDArray[Any]) -> None:
         self._rooms[name] = _Room(array, self.height)

@@ -61,8 +61,8 @@ class Law:
     @property
     def equation(self) -> str:
         """The equations of its docstring."""
-        found = [part for part in self._parts[1:] if part.startswith("    ")]
-        return "\n".join(inspect.cleandoc("\n" + part) for part in found)
+        equations = [part for part in self._parts[1:] if part.startswith("    ")]
+        return "\n".join(inspect.cleandoc("\n" + part) for part in equations)
 
     @property
     def source(self) -> str:
@@ -75,14 +75,14 @@ class Law:
         return self._paragraph("Left out:")
 
     def _paragraph(self, head: str) -> str:
-        found = next((part for part in self._parts[1:] if part.startswith(head)), "")
-        return " ".join(found.removeprefix(head).split())
+        paragraph = next((part for part in self._parts[1:] if part.startswith(head)), "")
+        return " ".join(paragraph.removeprefix(head).split())
 
     @property
     def notes(self) -> str:
         """What else its docstring says."""
-        told = ("    ", "Source:", "Left out:", ">>>")
-        return "\n".join(" ".join(part.split()) for part in self._parts[1:] if not part.startswith(told))
+        heads = ("    ", "Source:", "Left out:", ">>>")
+        return "\n".join(" ".join(part.split()) for part in self._parts[1:] if not part.startswith(heads))
 
     @cached_property
     def params(self) -> dict[str, Param]:

@@ -63,8 +63,8 @@ class GraphState:
 
     def of_cells(self, name: str) -> Array:
         """A derived value of every cell, NaN where it was admitted since."""
-        held = self.derived.get(name.replace("-derived-", "-", 1), np.zeros(0))
-        return np.append(held, np.full(self.memory.height - len(held), np.nan))
+        values = self.derived.get(name.replace("-derived-", "-", 1), np.zeros(0))
+        return np.append(values, np.full(self.memory.height - len(values), np.nan))
 
     def taking(self, memory: Memory) -> GraphState:
         """With another memory; what new cells are about is read off their words."""
@@ -74,7 +74,7 @@ class GraphState:
         objects = {name: place for place, name in enumerate(self.vocabulary.objects)}
         about = [objects.get(name, NONE) for name in cells["object"].to_list()]
         pairs = self.vocabulary.pairs
-        value = [pairs.get(said, NONE) for said in zip(about, cells["value"].to_list(), strict=True)]
+        value = [pairs.get(pair, NONE) for pair in zip(about, cells["value"].to_list(), strict=True)]
         return self.grown(memory, cells["rep"].to_numpy() - self.first, np.array(about), np.array(value))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -109,21 +109,21 @@ class Graph:
     def admit(self, state: GraphState, claims: Claims) -> tuple[GraphState, Verdicts]:
         """Take claims through the gate."""
         if claims.checked:
-            checked = claims.checked(state.memory)
+            batch = claims.checked(state.memory)
         else:
             words = claims.words() if claims.words else pl.DataFrame()
-            checked = screened(validate(as_claims(words), self.rules), self.rules)
-        said = judged(state.memory, checked, self.rules)
-        new = np.full((3, said.memory.height - state.memory.height), NONE)
-        made = np.flatnonzero(said.verdict == 0)
-        new[:, said.row[made] - state.memory.height] = claims.rep[made], claims.object[made], claims.value[made]
-        return state.grown(said.memory, *new), verdicts_of(said)
+            batch = screened(validate(as_claims(words), self.rules), self.rules)
+        result = judged(state.memory, batch, self.rules)
+        new = np.full((3, result.memory.height - state.memory.height), NONE)
+        rows = np.flatnonzero(result.verdict == 0)
+        new[:, result.row[rows] - state.memory.height] = claims.rep[rows], claims.object[rows], claims.value[rows]
+        return state.grown(result.memory, *new), verdicts_of(result)
 
     def tick(self, state: GraphState, now: float) -> GraphState:
         """One step of the law; where derived values are rules, the published effective and time constants times those."""
-        rules, named = self.rules, self.rules.effective
-        if isinstance(named, str):
-            rules = rules.replace(effective=scaled(state.of_cells(named), rules))
+        rules, effective = self.rules, self.rules.effective
+        if isinstance(effective, str):
+            rules = rules.replace(effective=scaled(state.of_cells(effective), rules))
         stretch = state.of_cells(rules.tau_scale) if rules.tau_scale else None
         return replace(state, memory=tick(state.memory, now, rules, tau_scale=stretch))
 
@@ -145,14 +145,14 @@ class Graph:
 
     def with_derived(self, state: GraphState, values: Mapping[str, Array]) -> GraphState:
         """The same, with what a netlist derives of its cells."""
-        return replace(state, derived={name: held for name, held in values.items() if name.startswith("cell-")})
+        return replace(state, derived={name: array for name, array in values.items() if name.startswith("cell-")})
 
 
-def verdicts_of(said: GateResult) -> Verdicts:
+def verdicts_of(result: GateResult) -> Verdicts:
     """What the gate said, as any plant says it."""
     return Verdicts(
-        verdict=said.verdict, row=said.row, superseded=said.superseded, attenuated=said.attenuated,
-        account=lambda: account(said),
+        verdict=result.verdict, row=result.row, superseded=result.superseded, attenuated=result.attenuated,
+        account=lambda: account(result),
     )  # fmt: skip
 
 
@@ -253,8 +253,8 @@ class GraphView(View):
     @cached_property
     def _accusations(self) -> tuple[Ints, Ints]:
         accuser, accused = self._memory.wiring.accusers.values, self._memory.wiring.accuseds.values
-        stands = np.flatnonzero(self.active[accuser])
-        return accuser[stands], accused[stands]
+        active = np.flatnonzero(self.active[accuser])
+        return accuser[active], accused[active]
 
     @cached_property
     def _contradicted(self) -> Bools:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Guard", "WatchedPlant"]
 
-METHODS = tuple(name for name, held in vars(View).items() if callable(held) and not name.startswith("_"))
+METHODS = tuple(name for name, member in vars(View).items() if callable(member) and not name.startswith("_"))
 COLUMNS = ("rep", "name", "writer", "object", "value", "stated", "time", "rank", "active")
 CAPABILITIES = {
     HoldsGraph: ("graph", "with_graph"),
@@ -56,8 +56,8 @@ class Guard:
         change = self._call("write", items, claim)
         if not isinstance(change, Change):
             self.refuse("write", "write returns a Change", given=type(change).__name__)
-        self._declared("write", change.items, CHANGED)
-        self._declared("write", change.new, ())
+        self._check_columns("write", change.items, CHANGED)
+        self._check_columns("write", change.new, ())
         return change
 
     def tick(self, items: Items, now: float) -> dict[str, NDArray[Any]]:
@@ -72,33 +72,33 @@ class Guard:
         """The score that orders items; 1 where the law has none."""
         if "rank" not in self._calls:
             return np.ones(items.alive.shape)
-        return self._shaped("rank", items, now)
+        return self._per_item("rank", items, now)
 
     def belief(self, items: Items, now: float) -> Array:
         """What is meant as a probability."""
-        return self._shaped("belief", items, now)
+        return self._per_item("belief", items, now)
 
-    def _shaped(self, name: str, items: Items, now: float) -> Array:
-        found = self._call(name, items, now)
+    def _per_item(self, name: str, items: Items, now: float) -> Array:
+        result = self._call(name, items, now)
         try:
-            return np.broadcast_to(np.asarray(found, dtype=np.float64), items.alive.shape)
+            return np.broadcast_to(np.asarray(result, dtype=np.float64), items.alive.shape)
         except (TypeError, ValueError):
             allowed = f"numbers of shape {items.alive.shape}"
-            self.refuse(name, f"{name} returns one number an item", given=type(found).__name__, allowed=allowed)
+            self.refuse(name, f"{name} returns one number an item", given=type(result).__name__, allowed=allowed)
 
     def explain(self, items: Items, row: int, now: float) -> Reasons:
         """What the belief in an item is made of."""
         return cast("Reasons", self._call("explain", items, row, now))
 
     def _columns(self, name: str, *args: Any) -> dict[str, NDArray[Any]]:
-        changed = self._call(name, *args)
-        if not isinstance(changed, dict):
-            self.refuse(name, f"{name} returns a dict of changed columns", given=type(changed).__name__)
-        self._declared(name, changed, CHANGED)
-        return changed
+        columns = self._call(name, *args)
+        if not isinstance(columns, dict):
+            self.refuse(name, f"{name} returns a dict of changed columns", given=type(columns).__name__)
+        self._check_columns(name, columns, CHANGED)
+        return columns
 
-    def _declared(self, name: str, changed: Mapping[str, Any], common: tuple[str, ...]) -> None:
-        for column in changed:
+    def _check_columns(self, name: str, columns: Mapping[str, Any], common: tuple[str, ...]) -> None:
+        for column in columns:
             if column not in self.law.state and column not in common:
                 allowed = ", ".join((*self.law.state, *common)) or "nothing: it declares no state"
                 self.refuse(name, "a column that is no declared state", given=column, allowed=allowed)
@@ -117,10 +117,10 @@ class Guard:
             )
             raise LawError("it writes into its inputs", where=f"{self.law.path}:{line}", hint="return new arrays") from error
 
-    def refuse(self, name: str, problem: str, **said: Any) -> NoReturn:
+    def refuse(self, name: str, problem: str, **details: Any) -> NoReturn:
         """Raise `LawError` at the line of one of its functions."""
         line = inspect.getsourcelines(self.law.functions[name])[1]
-        raise LawError(problem, where=f"{self.law.path}:{line} (law {self.law.name})", **said)
+        raise LawError(problem, where=f"{self.law.path}:{line} (law {self.law.name})", **details)
 
 
 class WatchedPlant:
@@ -140,7 +140,7 @@ class WatchedPlant:
                 for name in names:
                     setattr(self, name, partial(self._ask, name))
         if isinstance(self._plant, Explains):
-            self.explain = self._explained
+            self.explain = self._explain
 
     def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> Any:
         """An empty memory, one for each of these replications."""
@@ -148,10 +148,10 @@ class WatchedPlant:
 
     def admit(self, state: Any, claims: Claims) -> tuple[Any, Verdicts]:
         """Take a batch of claims."""
-        found = self._ask("admit", state, claims)
-        if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], Verdicts)):
-            self._refuse("admit", "must return a state and Verdicts", found)
-        after, verdicts = found
+        result = self._ask("admit", state, claims)
+        if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], Verdicts)):
+            self._refuse("admit", "must return a state and Verdicts", result)
+        after, verdicts = result
         for name in ("verdict", "row"):
             if np.shape(getattr(verdicts, name)) != (len(claims),):
                 self._refuse("admit", f"must return one {name} a claim", getattr(verdicts, name))
@@ -169,44 +169,44 @@ class WatchedPlant:
 
     def view(self, state: Any, now: float) -> View:
         """What anybody may look at."""
-        found = self._ask("view", state, now)
-        if not isinstance(found, View):
-            self._refuse("view", "must return a View", found)
-        if type(found) is not View and type(found).__module__.startswith("malsim."):
-            return found
-        held = self._call("view", lambda: {each.name: getattr(found, each.name) for each in fields(View)})
-        self._check(held)
-        return found if type(found) is View else self._watched_view(found, held)
+        view = self._ask("view", state, now)
+        if not isinstance(view, View):
+            self._refuse("view", "must return a View", view)
+        if type(view) is not View and type(view).__module__.startswith("malsim."):
+            return view
+        columns = self._call("view", lambda: {each.name: getattr(view, each.name) for each in fields(View)})
+        self._check(columns)
+        return view if type(view) is View else self._watched_view(view, columns)
 
-    def _explained(self, state: Any, alive: Ints, row: int, now: float) -> LawExplanation:
-        found = self._ask("explain", state, alive, row, now)
-        if not isinstance(found, LawExplanation):
-            self._refuse("explain", "must return a LawExplanation", found)
-        return found
+    def _explain(self, state: Any, alive: Ints, row: int, now: float) -> LawExplanation:
+        explanation = self._ask("explain", state, alive, row, now)
+        if not isinstance(explanation, LawExplanation):
+            self._refuse("explain", "must return a LawExplanation", explanation)
+        return explanation
 
-    def _check(self, held: dict[str, Any]) -> None:
+    def _check(self, columns: dict[str, Any]) -> None:
         """Refuse columns of unequal lengths, and beliefs that are none."""
-        belief = held["belief"]
+        belief = columns["belief"]
         for name in (*COLUMNS, *(() if belief is None else ("belief",))):
-            if np.shape(held[name]) != np.shape(held["rep"]):
-                self._refuse(f"view: {name}", "must be a column as long as the others", held[name])
+            if np.shape(columns[name]) != np.shape(columns["rep"]):
+                self._refuse(f"view: {name}", "must be a column as long as the others", columns[name])
         if belief is not None and not np.all((np.asarray(belief) >= 0.0) & (np.asarray(belief) <= 1.0)):
             self._refuse("view: belief", "must be within 0 and 1", belief)
 
-    def _watched_view(self, found: View, held: dict[str, Any]) -> View:
+    def _watched_view(self, original: View, columns: dict[str, Any]) -> View:
         """A view of another's class, with its columns, and its methods watched."""
-        view = View(**held)
+        view = View(**columns)
         for name in METHODS:
-            object.__setattr__(view, name, partial(self._call, f"view.{name}", getattr(found, name)))
+            object.__setattr__(view, name, partial(self._call, f"view.{name}", getattr(original, name)))
         return view
 
     def _ask(self, name: str, *args: Any) -> Any:
         return self._call(name, lambda: getattr(self._plant, name)(*args))
 
-    def _call(self, name: str, call: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        calls, made = self._law.calls, partial(call, *args, **named)
+    def _call(self, name: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        calls, bound = self._law.calls, partial(call, *args, **kwargs)
         try:
-            return calls.make(made) if calls else made()
+            return calls.make(bound) if calls else bound()
         except LawError:
             raise
         except Exception as error:  # noqa: BLE001  # a stranger's code can raise anything
@@ -220,5 +220,5 @@ def _blame(law: Law, name: str, error: Exception) -> NoReturn:
     """Raise as a `LawError` what a call of another's law raised, with its file and line."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == law.path]
     line = f":{frames[-1].lineno}" if frames else ""
-    said = str(error) if isinstance(error, TimeoutError) and error.args else f"raised {type(error).__name__}: {error}"
-    raise LawError(f"{name} {said}", where=f"{law.path}{line} (law {law.name})") from error
+    problem = str(error) if isinstance(error, TimeoutError) and error.args else f"raised {type(error).__name__}: {error}"
+    raise LawError(f"{name} {problem}", where=f"{law.path}{line} (law {law.name})") from error

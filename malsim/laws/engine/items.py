@@ -61,15 +61,15 @@ class Items:
 
     def __init__(self, columns: Mapping[str, NDArray[Any]], rows: Ints, alive: Bools, *, vocabulary: Vocabulary) -> None:
         self._columns, self._rows, self.vocabulary = columns, rows, vocabulary
-        self._found: dict[str, NDArray[Any]] = {"alive": _locked(alive)}
+        self._cache: dict[str, NDArray[Any]] = {"alive": _read_only(alive)}
 
     def __getitem__(self, name: str) -> Array:
         return self._column(name)
 
     def _column(self, name: str) -> NDArray[Any]:
-        if name not in self._found:
-            self._found[name] = _locked(self._columns[name][self._rows])
-        return self._found[name]
+        if name not in self._cache:
+            self._cache[name] = _read_only(self._columns[name][self._rows])
+        return self._cache[name]
 
     @property
     def rep(self) -> Ints:
@@ -190,8 +190,8 @@ def first(marks: Bools) -> Bools:
     >>> first(np.array([[False, True, True]])).tolist()
     [[False, True, False]]
     """
-    found: Bools = marks & (marks.cumsum(axis=1) == 1)
-    return found
+    leading: Bools = marks & (marks.cumsum(axis=1) == 1)
+    return leading
 
 
 def some(marks: Bools) -> Bools:
@@ -200,8 +200,8 @@ def some(marks: Bools) -> Bools:
     >>> some(np.array([[False, True], [False, False]])).tolist()
     [[True], [False]]
     """
-    found: Bools = np.logical_or.reduce(marks, axis=1, keepdims=True)
-    return found
+    any_mark: Bools = np.logical_or.reduce(marks, axis=1, keepdims=True)
+    return any_mark
 
 
 def none(marks: Bools) -> Bools:
@@ -213,7 +213,7 @@ def none(marks: Bools) -> Bools:
     return np.logical_not(some(marks))
 
 
-def _locked(array: NDArray[Any]) -> NDArray[Any]:
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     array.flags.writeable = False
     return array
 

@@ -27,10 +27,10 @@ def play(law: str, *events: str, **params: float) -> list[tuple[str, float]]:
     >>> play("last_write", "0 A", "1 B by someone .9", "2 tick")
     [('B', 1.0)]
     """
-    told = [_event(event) for event in events]
-    peek = {"t": told[-1]["t"], "do": "peek", "object": "x"}
-    [shown] = run_events(plant_of(law, params), [*told, peek])
-    return [(value, round(score, 6)) for value, score in shown]
+    steps = [_event(event) for event in events]
+    peek = {"t": steps[-1]["t"], "do": "peek", "object": "x"}
+    [scores] = run_events(plant_of(law, params), [*steps, peek])
+    return [(value, round(score, 6)) for value, score in scores]
 
 
 def _event(event: str) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def run_events(plant: Plant[Any], events: Iterable[Mapping[str, Any]]) -> list[l
     events = list(events)
     names = {key: sorted({event[key] for event in events if key in event}) for key in ("writer", "object", "value")}
     vocabulary = Vocabulary(names["writer"], names["object"], [names["value"]] * len(names["object"]))
-    state, shown = plant.init([0], vocabulary), []
+    state, peeks = plant.init([0], vocabulary), []
     for number, event in enumerate(events):
         if event["do"] == "write":
             places = {key: names[key].index(event[key]) for key in names}
@@ -59,8 +59,8 @@ def run_events(plant: Plant[Any], events: Iterable[Mapping[str, Any]]) -> list[l
             state = plant.read(state, row, row + names["object"].index(event["object"]), row - 1, event["t"])
         else:
             place = names["object"].index(event["object"])
-            shown.append(_scores(plant.view(state, event["t"]), place, names["value"]))
-    return shown
+            peeks.append(_scores(plant.view(state, event["t"]), place, names["value"]))
+    return peeks
 
 
 def one_claim(sequence: int, t: float, stated: float, *, writer: int, object: int, value: int) -> Claims:  # noqa: A002

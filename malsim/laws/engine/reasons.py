@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import polars as pl
+
+from malsim.memory.explain import LawExplanation
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -29,8 +33,8 @@ class WriterRecord(NamedTuple):
 
     def __str__(self) -> str:
         """One line."""
-        counted = f"{self.claims} claim{'s' * (self.claims != 1)}"
-        return f"{self.writer}: record {self.record:.2f} [{self.low:.2f}, {self.high:.2f}] on {counted}"
+        count = f"{self.claims} claim{'s' * (self.claims != 1)}"
+        return f"{self.writer}: record {self.record:.2f} [{self.low:.2f}, {self.high:.2f}] on {count}"
 
 
 class Reasons(NamedTuple):
@@ -44,3 +48,17 @@ class Reasons(NamedTuple):
     belief: float
     chain: str
     records: tuple[WriterRecord, ...] = ()
+
+    def explanation(self, handle: str, title: str, now: float, cells: pl.DataFrame) -> LawExplanation:
+        """As a reader sees it; `cells` has `cell` and `writer` of the items that the parts number."""
+        place = pl.Series([part.item if part.item >= 0 else None for part in self.parts], dtype=pl.Int64)
+        evidence = {
+            "term": pl.Series([part.term for part in self.parts], dtype=pl.String),
+            "cell": cells["cell"].gather(place),
+            "writer": cells["writer"].gather(place),
+            "log_odds": pl.Series([part.value for part in self.parts], dtype=pl.Float64),
+        }
+        return LawExplanation(
+            handle=handle, title=title, t=now, effective=self.belief, nothing=self.nothing,
+            evidence=pl.DataFrame(evidence), chain=self.chain, records=tuple(map(str, self.records)),
+        )  # fmt: skip

@@ -40,10 +40,10 @@ def _own() -> dict[str, Law]:
 @cache
 def _points() -> dict[str, list[EntryPoint]]:
     """What installed packages name as laws; nothing is loaded."""
-    found: dict[str, list[EntryPoint]] = {}
+    points: dict[str, list[EntryPoint]] = {}
     for point in entry_points(group=FOLDER):
-        found.setdefault(point.name, []).append(point)
-    return found
+        points.setdefault(point.name, []).append(point)
+    return points
 
 
 @cache
@@ -82,28 +82,28 @@ def faulty_laws() -> dict[str, LawError]:
 
 def find_law(name: str, *, where: str = "law") -> Law:
     """The law of a name or an alias, without loading others'; raises `LawError` with the nearest names."""
-    if found := _named(name, _own()):
-        return found
+    if own := _by_name(name, _own()):
+        return own
     if name in _points():
         theirs = _foreign(name)
         if isinstance(theirs, LawError):
             raise theirs
         return theirs
     laws = shipped_laws()
-    if found := _named(name, laws):
-        return found
-    known = [*laws, *(alias for law in laws.values() for alias in law.aliases)]
-    raise LawError("unknown law", where=where, given=name, hint=nearest(name, known, "`malsim laws` lists them"))
+    if law := _by_name(name, laws):
+        return law
+    names = [*laws, *(alias for each in laws.values() for alias in each.aliases)]
+    raise LawError("unknown law", where=where, given=name, hint=nearest(name, names, "`malsim laws` lists them"))
 
 
-def _named(name: str, laws: Mapping[str, Law]) -> Law | None:
+def _by_name(name: str, laws: Mapping[str, Law]) -> Law | None:
     return laws.get(name) or next((law for law in laws.values() if name in law.aliases), None)
 
 
 def plant_of(law: Law | str, params: Mapping[str, object] | None = None, *, where: str = "law") -> Plant[Any]:
     """A memory that a law runs; raises `ScenarioError` for a parameter that is unknown or out of bounds."""
     law = find_law(law, where=where) if isinstance(law, str) else law
-    given = checked(params or {}, law.params, where=where)
+    values = checked(params or {}, law.params, where=where)
     if law.factory:
-        return law.factory(**given) if law.calls is None else WatchedPlant(law, partial(law.factory, **given))
-    return ItemPlant(law, given)
+        return law.factory(**values) if law.calls is None else WatchedPlant(law, partial(law.factory, **values))
+    return ItemPlant(law, values)

@@ -48,11 +48,11 @@ class Lists:
         self._rows[self._start[groups] + self.count[groups]] = rows
         self.count[groups] += 1
 
-    def keep(self, groups: Ints, rows: Ints, kept: Bools) -> None:
+    def keep(self, groups: Ints, rows: Ints, mask: Bools) -> None:
         """Leave only some rows of these groups' matrix."""
-        line, _ = np.nonzero(kept)
-        self._rows[self._start[groups][line] + rank_within_group(line)] = rows[kept]
-        self.count[groups] = np.count_nonzero(kept, axis=1)
+        line, _ = np.nonzero(mask)
+        self._rows[self._start[groups][line] + rank_within_group(line)] = rows[mask]
+        self.count[groups] = np.count_nonzero(mask, axis=1)
 
 
 def rounds(group: Ints, lists: Lists) -> Iterator[Ints]:
@@ -100,6 +100,6 @@ def table(group: Ints) -> Ints:
     [[0, 2, 3], [1, -1, -1]]
     """
     _, line = np.unique(group, return_inverse=True)
-    found = np.full((line.max(initial=-1) + 1, np.bincount(line).max(initial=0)), -1)
-    found[line, rank_within_group(line)] = np.arange(len(group))
-    return found
+    members = np.full((line.max(initial=-1) + 1, np.bincount(line).max(initial=0)), -1)
+    members[line, rank_within_group(line)] = np.arange(len(group))
+    return members

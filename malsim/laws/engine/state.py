@@ -24,7 +24,7 @@ class ItemState:
 
     vocabulary: Vocabulary
     columns: Mapping[str, Buffer]
-    made: Ints  # items made so far, by replication
+    counts: Ints  # of items so far, by replication
     names: pl.Series
 
     def __len__(self) -> int:

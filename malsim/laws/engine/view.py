@@ -12,13 +12,12 @@ from malsim.laws.engine.items import Items
 from malsim.memory.port import View
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any
 
     from numpy.typing import NDArray
 
     from malsim.laws.engine.guard import Guard
-    from malsim.laws.engine.reasons import Summand
     from malsim.laws.engine.state import ItemState
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
@@ -81,14 +80,14 @@ class ItemView(View):
     @cached_property
     def rank(self) -> Array:
         """What the law scores them."""
-        return self._spread(self._guard.rank(self._items, self._now))
+        return self._all_rows(self._guard.rank(self._items, self._now))
 
     @cached_property
     def belief(self) -> Array | None:
         """What the law means as a probability, None where it has none."""
         if not self._guard.law.belief:
             return None
-        belief = self._spread(self._guard.belief(self._items, self._now))
+        belief = self._all_rows(self._guard.belief(self._items, self._now))
         sound = (belief >= 0.0) & (belief <= 1.0)
         if not sound.all():
             row = int(np.flatnonzero(~sound)[0])
@@ -105,19 +104,13 @@ class ItemView(View):
     def claim(self, row: int) -> str:
         """The claim that made an item, in words."""
         words = self._state.vocabulary
-        about, said = words.objects[self.object[row]], words.values[self.object[row]][self.value[row]]
-        return f"{words.writers[self.writer[row]]} on {about}: {said} at {self.time[row]:g} d"
+        about, value = words.objects[self.object[row]], words.values[self.object[row]][self.value[row]]
+        return f"{words.writers[self.writer[row]]} on {about}: {value} at {self.time[row]:g} d"
 
-    def evidence(self, parts: Sequence[Summand], rows: Ints) -> pl.DataFrame:
-        """Parts of a number that are of items at places among some rows: term, cell, writer, log_odds."""
-        words, of = self._state.vocabulary, [int(rows[part.item]) if part.item >= 0 else None for part in parts]
-        columns = {
-            "term": [part.term for part in parts],
-            "cell": [None if row is None else str(self.name[row]) for row in of],
-            "writer": [None if row is None else words.writers[self.writer[row]] for row in of],
-            "log_odds": [part.value for part in parts],
-        }
-        return pl.DataFrame(columns, schema={**dict.fromkeys(("term", "cell", "writer"), pl.String), "log_odds": pl.Float64})
+    def cells(self, rows: Ints) -> pl.DataFrame:
+        """Names and writers of some rows: cell, writer."""
+        writers = [self._state.vocabulary.writers[writer] for writer in self.writer[rows].tolist()]
+        return pl.DataFrame({"cell": self.name.gather(rows), "writer": pl.Series(writers, dtype=pl.String)})
 
     @cached_property
     def _alive(self) -> Ints:
@@ -129,7 +122,7 @@ class ItemView(View):
             self._state.arrays, self._alive, np.ones(len(self._alive), dtype=bool), vocabulary=self._state.vocabulary
         )
 
-    def _spread(self, values: Array) -> Array:
-        found = np.zeros(len(self))
-        found[self._alive] = values
-        return found
+    def _all_rows(self, values: Array) -> Array:
+        column = np.zeros(len(self))
+        column[self._alive] = values
+        return column

@@ -11,20 +11,18 @@ import polars as pl
 
 from malsim.laws.engine.graph_plant import Graph
 from malsim.laws.engine.items import Items
-from malsim.laws.truth.estimate import estimated
+from malsim.laws.engine.reasons import Reasons
+from malsim.laws.truth.estimate import estimate_truth
 from malsim.laws.truth.evidence import latest
 from malsim.laws.truth.log_odds import reasons_of
 from malsim.laws.truth.voices import copies, echoes
-from malsim.memory.explain import LawExplanation
 from malsim.memory.law import tick
 from malsim.memory.port import Vocabulary
 from malsim.memory.schema import NONE, RELATIONS, STATUS, VERIFICATION
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from malsim.laws.engine.graph_plant import GraphState
-    from malsim.laws.engine.reasons import Summand
+    from malsim.memory.explain import LawExplanation
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
@@ -48,7 +46,7 @@ class BelievedGraph(Graph):
     def tick(self, state: GraphState, now: float) -> GraphState:
         """One step of the graph, and the beliefs."""
         memory = tick(state.memory, now, self._published)
-        rows = _told(state)
+        rows = _claim_rows(state)
         if len(rows):
             live = rows[memory.is_active[rows]]
             memory = memory.changed(live, {"effective": _beliefs(state, rows, live, now, self.rules)})
@@ -60,52 +58,45 @@ class BelievedGraph(Graph):
 
     def explain(self, state: GraphState, alive: Ints, row: int, now: float) -> LawExplanation:  # noqa: ARG002  # all words count
         """Why a row is believed as it is by a tick at `now`, which sees what was admitted before."""
-        memory, names = state.memory, state.memory.cells["handle"]
-        rows = _told(state)
-        rows = rows[(memory.column("created")[rows] < now) & (state.rep.values[rows] == state.rep.values[row])]
-        rows, heard = _heard(state, rows, self.rules)
-        title = memory.cells["title"][row] or ""
-        said: dict[str, Any] = {"handle": str(names[row]), "title": title, "t": now}
-        holders = rows[_same(state, rows, row)]
-        if not len(holders):
-            gone = "nobody holds its value any more" if row in _told(state) else "it claims no value of an object"
-            return LawExplanation(**said, effective=0.0, nothing=0.0, evidence=_parts(state, [], rows), chain=gone)
-        items = _items(state, rows)
-        found = reasons_of(items, *estimated(items, now, **heard), int(np.flatnonzero(rows == holders[0])[0]))
-        parts = _parts(state, found.parts, rows)
-        return LawExplanation(
-            **said,
-            effective=found.belief,
-            nothing=found.nothing,
-            evidence=parts,
-            chain=found.chain,
-            records=tuple(map(str, found.records)),
+        cells = state.memory.cells
+        claims = _claim_rows(state)
+        rows = claims[(state.memory.column("created")[claims] < now) & (state.rep.values[claims] == state.rep.values[row])]
+        rows, settings = _counted_claims(state, rows, self.rules)
+        holders = np.flatnonzero(_same(state, rows, row))
+        if len(holders):
+            items = _items(state, rows)
+            reasons = reasons_of(items, *estimate_truth(items, now, **settings), int(holders[0]))
+        else:
+            why = "nobody holds its value any more" if row in claims else "it claims no value of an object"
+            reasons = Reasons([], 0.0, 0.0, why)
+        return reasons.explanation(
+            cells["handle"][row], cells["title"][row] or "", now, cells.select("writer", cell="handle")[rows]
         )
 
 
-def _told(state: GraphState) -> Ints:
+def _claim_rows(state: GraphState) -> Ints:
     """The rows of cells that claim a value of an object."""
     status = state.memory.column("status")
     return np.flatnonzero((state.object.values != NONE) & (state.value.values != NONE) & (status != ANNEXED))
 
 
-def _heard(state: GraphState, rows: Ints, rules: Rules) -> tuple[Ints, dict[str, Any]]:
+def _counted_claims(state: GraphState, rows: Ints, rules: Rules) -> tuple[Ints, dict[str, Any]]:
     """Of these rows each writer's latest about each object, but for copies; with their weights and time constants."""
     memory, about = state.memory, state.rep.values.astype(np.int64) * len(state.vocabulary.objects) + state.object.values
-    said = (
+    claims = (
         _speaker(state)[memory.column("author")[rows]],
         about[rows],
         state.value.values[rows],
         memory.column("created")[rows],
     )
-    echo = echoes(*said) if rules.records_echo < 1.0 else np.zeros(len(rows), dtype=bool)
-    copy = copies(*said, _origins(memory, rows)) if rules.records_origin == "one" else np.zeros(len(rows), dtype=bool)
+    echo = echoes(*claims) if rules.records_echo < 1.0 else np.zeros(len(rows), dtype=bool)
+    copy = copies(*claims, _origins(memory, rows)) if rules.records_origin == "one" else np.zeros(len(rows), dtype=bool)
     dropped = copy | (echo & (rules.records_echo == 0.0))
-    kept = np.flatnonzero(~dropped | (memory.column("verification")[rows] == EXTERNAL))
-    kept = kept[latest(said[0][kept], said[1][kept], said[3][kept])]
-    tau = rules.tau[memory.column("stability")[rows[kept]]] if rules.records_tau == "class" else 0.0
-    weight = np.where(echo[kept], rules.records_echo, 1.0)
-    return rows[kept], {"tau": tau, "weight": weight, "lineage": rules.records_lineage}
+    keep = np.flatnonzero(~dropped | (memory.column("verification")[rows] == EXTERNAL))
+    keep = keep[latest(claims[0][keep], claims[1][keep], claims[3][keep])]
+    tau = rules.tau[memory.column("stability")[rows[keep]]] if rules.records_tau == "class" else 0.0
+    weight = np.where(echo[keep], rules.records_echo, 1.0)
+    return rows[keep], {"tau": tau, "weight": weight, "lineage": rules.records_lineage}
 
 
 def _speaker(state: GraphState) -> Ints:
@@ -114,16 +105,16 @@ def _speaker(state: GraphState) -> Ints:
     if state.rules.records_lineage == "apart" or not words.lineages:
         return np.arange(len(names))
     kin = dict(zip(words.writers, words.lineages, strict=True))
-    said = [f"lineage {kin[name]}" if kin.get(name) else f"writer {name}" for name in names.to_list()]
-    return np.unique(said, return_inverse=True)[1]
+    speakers = [f"lineage {kin[name]}" if kin.get(name) else f"writer {name}" for name in names.to_list()]
+    return np.unique(speakers, return_inverse=True)[1]
 
 
 def _origins(memory: Memory, rows: Ints) -> list[Ints]:
     """Where cells come from: the first cell of their chain of derived_from, and what they refer to, -1 for nothing."""
     edges = memory.table("edges")
-    derived = np.flatnonzero(edges.column("relation") == DERIVED)[::-1]  # so that of several the first holds
+    rooted = np.flatnonzero(edges.column("relation") == DERIVED)[::-1]  # so that of several the first holds
     root = np.arange(memory.height)
-    root[edges.column("source")[derived]] = edges.column("target")[derived]
+    root[edges.column("source")[rooted]] = edges.column("target")[rooted]
     for _ in range(int(memory.height).bit_length()):
         root = root[root]
     refs = memory.cells["source_refs"].gather(rows).list.sort().list.join("\n")
@@ -157,26 +148,13 @@ def _items(state: GraphState, rows: Ints) -> Items:
     return Items(columns, np.arange(len(rows)), there, vocabulary=vocabulary)
 
 
-def _beliefs(state: GraphState, rows: Ints, asked: Ints, now: float, rules: Rules) -> Array:
+def _beliefs(state: GraphState, rows: Ints, wanted: Ints, now: float, rules: Rules) -> Array:
     """What is believed of the values that some rows claim, from all the claims there are."""
-    words, heard = _heard(state, rows, rules)
-    known, found = estimated(_items(state, words), now, **heard)
-    worth = found.effective[known.about, known.value] if known.shared else found.effective[known.value]
+    words, settings = _counted_claims(state, rows, rules)
+    data, estimate = estimate_truth(_items(state, words), now, **settings)
+    worth = estimate.effective[data.about, data.value] if data.shared else estimate.effective[data.value]
     objects, most = len(state.vocabulary.objects), int(state.value.values.max()) + 1
     key = (state.rep.values.astype(np.int64) * objects + state.object.values) * most + state.value.values
-    held, first = np.unique(key[words], return_index=True)
-    at = np.minimum(np.searchsorted(held, key[asked]), len(held) - 1)
-    return np.where(held[at] == key[asked], worth[first[at]], 0.0)
-
-
-def _parts(state: GraphState, parts: Sequence[Summand], rows: Ints) -> pl.DataFrame:
-    """Parts of a number: term, cell, writer, log_odds."""
-    cells = state.memory.cells
-    of = [int(rows[part.item]) if part.item >= 0 else None for part in parts]
-    columns = {
-        "term": [part.term for part in parts],
-        "cell": [None if row is None else cells["handle"][row] for row in of],
-        "writer": [None if row is None else cells["writer"][row] for row in of],
-        "log_odds": [part.value for part in parts],
-    }
-    return pl.DataFrame(columns, schema={**dict.fromkeys(("term", "cell", "writer"), pl.String), "log_odds": pl.Float64})
+    keys, first = np.unique(key[words], return_index=True)
+    at = np.minimum(np.searchsorted(keys, key[wanted]), len(keys) - 1)
+    return np.where(keys[at] == key[wanted], worth[first[at]], 0.0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from malsim.laws.truth.evidence import Constants, Estimate, known, share, stated_terms, worth
+from malsim.laws.truth.evidence import Constants, Estimate, pinned_weights, share, stated_terms, worth
 
 if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
@@ -28,15 +28,15 @@ class _Records(NamedTuple):
 def closed(evidence: Evidence, constants: Constants = Constants()) -> Estimate:  # noqa: B008  # frozen
     """Posterior and effective confidence of every value of every object; see the law `records` for the equations."""
     p, scale = _pinned(evidence, _start(evidence)), evidence.scale(constants)
-    said = evidence.object * evidence.values + evidence.value
+    cell = evidence.object * evidence.values + evidence.value
     if (evidence.pinned >= 0).any():
-        learnt = _learn(replace(evidence, weight=known(evidence)[0]), p, constants)
+        learnt = _learn(replace(evidence, weight=pinned_weights(evidence)), p, constants)
         p, _, _ = _believe(evidence, learnt, np.zeros(len(evidence.writer)), p, scale)
     terms, prior = np.zeros((evidence.values, len(evidence.writer))), np.zeros((evidence.reps, evidence.values))
     learnt = _Records(np.zeros(len(evidence.writer_rep)), np.zeros(0))
     for _ in range(constants.sweeps):
         learnt = _learn(evidence, p, constants)
-        stated = constants.share_stated * stated_terms(evidence, p.ravel().take(said), constants)
+        stated = constants.share_stated * stated_terms(evidence, p.ravel().take(cell), constants)
         p, terms, prior = _believe(evidence, learnt, stated, p, scale)
     effective = worth(p, evidence.voices[:, None], evidence.values, constants)
     return Estimate(posterior=p, effective=effective, record=learnt.record, terms=terms.T, prior=prior)
@@ -48,9 +48,9 @@ def _start(evidence: Evidence) -> Array:
     counts = [np.bincount(cell, weights=each, minlength=size * evidence.values) for each in (evidence.weight, None)]
     weighted, plain = (count.reshape(size, -1).astype(np.float64) for count in counts)
     total = weighted.sum(axis=1, keepdims=True)
-    held = np.where(total > 0.0, weighted, plain)
-    found: Array = held / np.maximum(held.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    return found
+    votes = np.where(total > 0.0, weighted, plain)
+    shares: Array = votes / np.maximum(votes.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return shares
 
 
 def _pinned(evidence: Evidence, p: Array) -> Array:

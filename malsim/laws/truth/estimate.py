@@ -14,19 +14,19 @@ from malsim.laws.truth.own_values import own_values
 if TYPE_CHECKING:
     from malsim.laws.engine.items import Items
     from malsim.laws.truth.evidence import Estimate
-    from malsim.laws.truth.gather import Evident
+    from malsim.laws.truth.gather import ItemEvidence
     from malsim.memory.graph.arrays import Array
 
-__all__ = ["FORMS", "LINEAGES", "estimated"]
+__all__ = ["FORMS", "LINEAGES", "estimate_truth"]
 
 FORMS = ("auto", "shared", "own")
 LINEAGES = ("apart", "one")
 
 
-def estimated(
+def estimate_truth(
     items: Items, now: float, *, tau: Array | float = 0.0, values: str = "auto", weight: Array | float = 1.0,
     lineage: str = "apart",
-) -> tuple[Evident, Estimate]:  # fmt: skip
+) -> tuple[ItemEvidence, Estimate]:  # fmt: skip
     """What there is to judge by at `now` days, and what twenty sweeps make of it.
 
     Claims weigh `weight` · exp(−age / tau), just `weight` where `tau` (days) is 0; with `lineage` one all writers of a
@@ -36,6 +36,6 @@ def estimated(
         if given not in allowed:
             raise LawError("unknown form", where=where, given=given, allowed=", ".join(allowed))
     shared = values == "shared" or (values == "auto" and is_shared(items.vocabulary))
-    aged = np.exp(-items.age(now) / tau) if np.all(np.greater(tau, 0.0)) else np.ones(len(items.rep))
-    known = gather(items, weight * aged, shared=shared, as_one=lineage == "one")
-    return known, closed(known.evidence) if shared else own_values(known.evidence)
+    decay = np.exp(-items.age(now) / tau) if np.all(np.greater(tau, 0.0)) else np.ones(len(items.rep))
+    data = gather(items, weight * decay, shared=shared, as_one=lineage == "one")
+    return data, closed(data.evidence) if shared else own_values(data.evidence)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Ints
 
 __all__ = ["BINS", "Constants", "Estimate", "Evidence", "latest", "stated_bins", "worth"]
 
@@ -59,15 +59,22 @@ class Evidence:
         """Claims about each object, n_o."""
         return np.bincount(self.object, minlength=len(self.object_rep)).astype(np.float64)
 
+    @property
+    def items(self) -> Ints:
+        """The object of every item; raises `TypeError` in the closed form, which has none."""
+        if self.item_object is None:
+            raise TypeError("the closed form has no items")
+        return self.item_object
+
     @cached_property
-    def told(self) -> Ints:
+    def stating(self) -> Ints:
         """The claims that state a confidence."""
         return np.flatnonzero(self.bin >= 0)
 
     @cached_property
     def bins(self) -> Ints:
         """Of those, the bin within their replication."""
-        return self.object_rep[self.object[self.told]] * (len(BINS) + 1) + self.bin[self.told]
+        return self.object_rep[self.object[self.stating]] * (len(BINS) + 1) + self.bin[self.stating]
 
     def scale(self, constants: Constants) -> Array:
         """What a claim's log likelihood is multiplied by, e / (1 + R_IN (n_o − 1))."""
@@ -111,17 +118,17 @@ def stated_bins(stated: Array) -> Ints:
     return np.where(np.isnan(stated), -1, np.searchsorted(BINS, stated, side="left"))
 
 
-def share(found: Array, group: Ints, groups: int) -> Array:
+def share(weights: Array, group: Ints, groups: int) -> Array:
     """Weights summed by group."""
-    summed: Array = np.bincount(group, weights=found, minlength=groups).astype(np.float64, copy=False)
-    return summed
+    total: Array = np.bincount(group, weights=weights, minlength=groups).astype(np.float64, copy=False)
+    return total
 
 
 def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Array:
     """c(i): how much more often what it stated is stated by claims that agree than by those that do not; a log ratio."""
-    width, told, bins = len(BINS) + 1, evidence.told, evidence.bins
-    weight = evidence.weight[told]
-    counts = [np.bincount(bins, weights=each, minlength=evidence.reps * width) for each in (agreed[told] * weight, weight)]
+    width, rows, bins = len(BINS) + 1, evidence.stating, evidence.bins
+    weight = evidence.weight[rows]
+    counts = [np.bincount(bins, weights=each, minlength=evidence.reps * width) for each in (agreed[rows] * weight, weight)]
     right, every = (count.reshape(-1, width) for count in counts)
     total = every.sum(axis=1, keepdims=True)
     common = every / np.where(total == 0.0, 1.0, total)
@@ -131,9 +138,9 @@ def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Arr
     ]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.log(likely[0] / likely[1])
-    found = np.zeros(len(agreed))
-    found[told] = ratio.ravel()[bins]
-    return found
+    terms = np.zeros(len(agreed))
+    terms[rows] = ratio.ravel()[bins]
+    return terms
 
 
 def worth(posterior: Array, voices: Array, values: Array | int, constants: Constants) -> Array:
@@ -142,12 +149,11 @@ def worth(posterior: Array, voices: Array, values: Array | int, constants: Const
     effective = (1 − EPS) · sigmoid(logit P / (D0 + R_OUT (n_o − 1))) + EPS / K
     """
     p = np.clip(posterior, SURE, 1.0 - SURE)
-    divided = np.log(p / (1.0 - p)) / (constants.divisor + constants.voices_out * (voices - 1.0))
-    found: Array = (1.0 - constants.floor) / (1.0 + np.exp(-divided)) + constants.floor / values
-    return found
+    logit = np.log(p / (1.0 - p)) / (constants.divisor + constants.voices_out * (voices - 1.0))
+    effective: Array = (1.0 - constants.floor) / (1.0 + np.exp(-logit)) + constants.floor / values
+    return effective
 
 
-def known(evidence: Evidence) -> tuple[Array, Bools]:
-    """The weights of the pass that begins from the pinned facts, and which claims are about them."""
-    about = evidence.pinned[evidence.object] >= 0
-    return np.where(about, 1.0, 1e-3), about
+def pinned_weights(evidence: Evidence) -> Array:
+    """The weights of the pass that begins from the pinned facts: 1 for a claim about one, a thousandth for the others."""
+    return np.where(evidence.pinned[evidence.object] >= 0, 1.0, 1e-3)

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import Vocabulary
 
-__all__ = ["Evident", "gather", "is_shared", "word_of", "words_of"]
+__all__ = ["ItemEvidence", "gather", "is_shared", "word_of", "words_of"]
 
 MOST_SHARED = 20  # values that are taken for classes
 ABOUT = 2  # objects that a value must be about to be one
 
 
-class Evident(NamedTuple):
+class ItemEvidence(NamedTuple):
     """Living items as evidence: of each item its object and value (or item), and whether it is a claim or a verdict."""
 
     evidence: Evidence
@@ -31,18 +31,20 @@ class Evident(NamedTuple):
 
 def word_of(items: Items, row: int) -> str:
     """The value of an item as a person writes it."""
-    said = items.vocabulary.values[items.object[row]][items.value[row]]
-    return said if isinstance(said, str) else f"{said:g}"
+    word = items.vocabulary.values[items.object[row]][items.value[row]]
+    return word if isinstance(word, str) else f"{word:g}"
 
 
 def words_of(vocabulary: Vocabulary) -> tuple[Ints, int]:
     """The number of each value's word, [objects, values], and how many words there are."""
     words = sorted({str(word) for values in vocabulary.values for word in values})
     place = {word: number for number, word in enumerate(words)}
-    found = np.zeros((len(vocabulary.values), max((len(values) for values in vocabulary.values), default=0)), dtype=np.int64)
+    numbers = np.zeros(
+        (len(vocabulary.values), max((len(values) for values in vocabulary.values), default=0)), dtype=np.int64
+    )
     for about, values in enumerate(vocabulary.values):
-        found[about, : len(values)] = [place[str(word)] for word in values]
-    return found, len(words)
+        numbers[about, : len(values)] = [place[str(word)] for word in values]
+    return numbers, len(words)
 
 
 def is_shared(vocabulary: Vocabulary) -> bool:
@@ -60,7 +62,7 @@ def is_shared(vocabulary: Vocabulary) -> bool:
     return 0 < len(counts) <= MOST_SHARED and 2 * often > len(counts)
 
 
-def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True, as_one: bool = False) -> Evident:
+def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True, as_one: bool = False) -> ItemEvidence:
     """What living items say, one row each of those that are claims.
 
     With `pins` verified items are no claims: they pin their value, the latest where there are several. With `as_one` the
@@ -94,4 +96,4 @@ def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True, as_o
         bin=stated_bins(items.as_stated[claim]), writer_rep=writers // len(vocabulary.writers), object_rep=object_rep,
         reps=int(rep.max(initial=0)) + 1, pinned=pinned, values=count, item_object=item_object,
     )  # fmt: skip
-    return Evident(evidence, about, value, claim, shared)
+    return ItemEvidence(evidence, about, value, claim, shared)

@@ -8,16 +8,30 @@ import numpy as np
 
 from malsim.laws.engine.reasons import Reasons, Summand, WriterRecord
 from malsim.laws.truth.evidence import SURE, Constants, share, worth
-from malsim.laws.truth.explain import explain
 from malsim.laws.truth.gather import word_of
 
 if TYPE_CHECKING:
     from malsim.laws.engine.items import Items
     from malsim.laws.truth.evidence import Estimate, Evidence
-    from malsim.laws.truth.gather import Evident
+    from malsim.laws.truth.gather import ItemEvidence
     from malsim.memory.graph.arrays import Array, Ints
 
-__all__ = ["LogOdds", "log_odds", "reasons_of"]
+__all__ = ["LogOdds", "LogRatio", "log_odds", "log_ratio", "reasons_of"]
+
+VISIBLE = 0.005
+
+
+class LogRatio(NamedTuple):
+    """log P(value) / P(rival) = prior + the sum of terms; `claims` are the rows of the evidence that the terms are of."""
+
+    prior: float
+    terms: Array
+    claims: Ints
+
+    @property
+    def total(self) -> float:
+        """The log of the ratio."""
+        return self.prior + float(self.terms.sum())
 
 
 class LogOdds(NamedTuple):
@@ -49,6 +63,21 @@ class LogOdds(NamedTuple):
         return self.prior + float(self.terms.sum()) + self.others + self.limit
 
 
+def log_ratio(evidence: Evidence, estimate: Estimate, object_: int, value: int, rival: int) -> LogRatio:
+    """The log ratio of two values of an object, term by term; exact for any number of values, but for pinned objects.
+
+    In the closed form they are classes, in the open form items of that object; a rival of -1 is a value that nobody claimed.
+    """
+    claims = np.flatnonzero(evidence.object == object_)
+    if evidence.item_object is None:
+        prior = estimate.prior[evidence.object_rep[object_]]
+        terms = estimate.terms[claims]
+        return LogRatio(float(prior[value] - prior[rival]), terms[:, value] - terms[:, rival], claims)
+    values = evidence.value[claims]
+    sign = np.where(values == value, 1.0, np.where(values == rival, -1.0, 0.0))
+    return LogRatio(0.0, sign * estimate.terms[claims], claims)
+
+
 def log_odds(
     evidence: Evidence, estimate: Estimate, object_: int, value: int, constants: Constants = Constants()  # noqa: B008  # frozen
 ) -> LogOdds:  # fmt: skip
@@ -56,19 +85,19 @@ def log_odds(
     places, heights = _heights(evidence, estimate, object_)
     rest = places != value
     rival = int(places[rest][np.argmax(heights[rest])])
-    ratio = explain(evidence, estimate, object_, value, rival)
+    ratio = log_ratio(evidence, estimate, object_, value, rival)
     others = -float(np.log(np.exp(heights[rest] - heights[rest].max()).sum())) + 0.0  # 0.0, not -0.0, of two values
     cell = (object_, value) if evidence.item_object is None else (value,)
-    held, shown = float(estimate.posterior[cell]), float(estimate.effective[cell])
-    sure = min(max(held, SURE), 1.0 - SURE)
+    posterior, effective = float(estimate.posterior[cell]), float(estimate.effective[cell])
+    sure = min(max(posterior, SURE), 1.0 - SURE)
     aim, pinned = float(np.log(sure / (1.0 - sure))), bool(evidence.pinned[object_] >= 0)
     nothing = worth(np.array([0.5]), np.ones(1), len(places), constants)
     return LogOdds(
         rival=rival, prior=0.0 if pinned else ratio.prior, terms=ratio.terms[: 0 if pinned else None],
         claims=ratio.claims[: 0 if pinned else None], others=0.0 if pinned else others,
         limit=aim if pinned else aim - (ratio.total + others), pinned=pinned,
-        divisor=float(constants.divisor + constants.voices_out * (evidence.voices[object_] - 1.0)), posterior=held,
-        nothing=float(nothing[0]), effective=shown,
+        divisor=float(constants.divisor + constants.voices_out * (evidence.voices[object_] - 1.0)), posterior=posterior,
+        nothing=float(nothing[0]), effective=effective,
     )  # fmt: skip
 
 
@@ -83,30 +112,28 @@ def _heights(evidence: Evidence, estimate: Estimate, object_: int) -> tuple[Ints
     return places, (evidence.value[claims][:, None] == places).T @ estimate.terms[claims]
 
 
-def reasons_of(items: Items, known: Evident, estimate: Estimate, row: int) -> Reasons:
+def reasons_of(items: Items, data: ItemEvidence, estimate: Estimate, row: int) -> Reasons:
     """The log odds of what an item says, in words."""
-    about, value = int(known.about[row]), int(known.value[row])
-    found = log_odds(known.evidence, estimate, about, value)
-    if found.pinned:
-        pin = known.evidence.pinned[about]
-        by = int(np.flatnonzero((known.about == about) & (known.value == pin) & items.verified)[-1])
-        said = "verified" if pin == value else f"verified: {word_of(items, by)}"
-        parts = [Summand(said, by, found.limit)]
+    about, value = int(data.about[row]), int(data.value[row])
+    odds = log_odds(data.evidence, estimate, about, value)
+    if odds.pinned:
+        pin = data.evidence.pinned[about]
+        by = int(np.flatnonzero((data.about == about) & (data.value == pin) & items.verified)[-1])
+        name = "verified" if pin == value else f"verified: {word_of(items, by)}"
+        parts = [Summand(name, by, odds.limit)]
     else:
-        rows = np.flatnonzero(known.claim)[found.claims]
-        prior = [Summand("prior", -1, found.prior)] if known.evidence.item_object is None else []
-        claims = [
-            Summand(word_of(items, at), at, term) for at, term in zip(rows.tolist(), found.terms.tolist(), strict=True)
-        ]
-        parts = prior + claims + ([Summand("other values", -1, found.others)] if found.others else [])
-    rival = np.flatnonzero((known.about == about) & (known.value == found.rival))
+        rows = np.flatnonzero(data.claim)[odds.claims]
+        prior = [Summand("prior", -1, odds.prior)] if data.evidence.item_object is None else []
+        claims = [Summand(word_of(items, at), at, term) for at, term in zip(rows.tolist(), odds.terms.tolist(), strict=True)]
+        parts = prior + claims + ([Summand("other values", -1, odds.others)] if odds.others else [])
+    rival = np.flatnonzero((data.about == about) & (data.value == odds.rival))
     against = word_of(items, int(rival[0])) if len(rival) else "what nobody claimed"
-    voices = int(known.evidence.voices[about])
-    held = f", held at {found.total:+.2f}" if abs(found.limit) > VISIBLE and not found.pinned else ""
-    chain = f"log odds{held}: P {found.posterior:.3f} against {against}; divided by {found.divisor:.2f} for {voices} voices"
-    heard = np.zeros(0, dtype=np.int64) if found.pinned else np.flatnonzero(known.claim)[found.claims]
-    records = _records(items, known.evidence, estimate, heard, found.claims)
-    return Reasons(parts, found.nothing, found.effective, chain + ", then the floor", records)
+    voices = int(data.evidence.voices[about])
+    limited = f", held at {odds.total:+.2f}" if abs(odds.limit) > VISIBLE and not odds.pinned else ""
+    chain = f"log odds{limited}: P {odds.posterior:.3f} against {against}; divided by {odds.divisor:.2f} for {voices} voices"
+    of_claims = np.zeros(0, dtype=np.int64) if odds.pinned else np.flatnonzero(data.claim)[odds.claims]
+    records = _records(items, data.evidence, estimate, of_claims, odds.claims)
+    return Reasons(parts, odds.nothing, odds.effective, chain + ", then the floor", records)
 
 
 def _records(items: Items, evidence: Evidence, estimate: Estimate, rows: Ints, claims: Ints) -> tuple[WriterRecord, ...]:
@@ -118,14 +145,11 @@ def _records(items: Items, evidence: Evidence, estimate: Estimate, rows: Ints, c
 
     count = np.bincount(evidence.writer, minlength=len(evidence.writer_rep))
     total = share(evidence.weight, evidence.writer, len(evidence.writer_rep)) + Constants().record
-    found: dict[int, WriterRecord] = {}
+    records: dict[int, WriterRecord] = {}
     for row, claim in zip(rows.tolist(), claims.tolist(), strict=True):
         who = int(evidence.writer[claim])
         mean, size = float(estimate.record[who]), float(total[who])
         low, high = (float(betaincinv(mean * size, (1.0 - mean) * size, end)) for end in (0.025, 0.975))
         name = str(items.vocabulary.writers[items.writer[row]])
-        found.setdefault(who, WriterRecord(name, mean, low, high, int(count[who])))
-    return tuple(found.values())
-
-
-VISIBLE = 0.005
+        records.setdefault(who, WriterRecord(name, mean, low, high, int(count[who])))
+    return tuple(records.values())

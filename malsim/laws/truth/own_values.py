@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.laws.truth.evidence import Constants, Estimate, known, share, stated_terms, worth
+from malsim.laws.truth.evidence import Constants, Estimate, pinned_weights, share, stated_terms, worth
 
 if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
@@ -18,41 +18,35 @@ __all__ = ["own_values"]
 
 def own_values(evidence: Evidence, constants: Constants = Constants()) -> Estimate:  # noqa: B008  # frozen
     """Posterior and effective confidence of every item, an object's value that somebody claimed."""
-    items = _item_object(evidence)
-    seen = np.bincount(items, minlength=len(evidence.object_rep))
-    values = np.maximum(2, seen)  # K_o
+    items = evidence.items
+    claimed = np.bincount(items, minlength=len(evidence.object_rep))
+    values = np.maximum(2, claimed)  # K_o
     p = _pinned(evidence, _start(evidence))
     if (evidence.pinned >= 0).any():
-        record = _learn(replace(evidence, weight=known(evidence)[0]), p, constants)
-        p, _ = _believe(evidence, record, np.zeros(len(evidence.writer)), values - seen, constants)
+        record = _learn(replace(evidence, weight=pinned_weights(evidence)), p, constants)
+        p, _ = _believe(evidence, record, np.zeros(len(evidence.writer)), values - claimed, constants)
     record, terms = np.zeros(len(evidence.writer_rep)), np.zeros(len(evidence.writer))
     for _ in range(constants.sweeps):
         record = _learn(evidence, p, constants)
         stated = stated_terms(evidence, p[evidence.value], constants)
-        p, terms = _believe(evidence, record, stated, values - seen, constants)
+        p, terms = _believe(evidence, record, stated, values - claimed, constants)
     effective = worth(p, evidence.voices[items], values[items], constants)
     return Estimate(posterior=p, effective=effective, record=record, terms=terms, prior=np.zeros(len(p)))
 
 
-def _item_object(evidence: Evidence) -> Ints:
-    if evidence.item_object is None:
-        raise TypeError("the open form needs the object of every item")
-    return evidence.item_object
-
-
 def _start(evidence: Evidence) -> Array:
-    items, objects = _item_object(evidence), len(evidence.object_rep)
+    items, objects = evidence.items, len(evidence.object_rep)
     weighted = share(evidence.weight, evidence.value, len(items))
     plain = np.bincount(evidence.value, minlength=len(items)).astype(np.float64)
-    held = np.where(share(weighted, items, objects)[items] > 0.0, weighted, plain)
-    total = share(held, items, objects)[items]
-    found: Array = held / np.where(total > 0.0, total, 1.0)  # where all there is was verified, nobody else claims anything
-    return found
+    votes = np.where(share(weighted, items, objects)[items] > 0.0, weighted, plain)
+    total = share(votes, items, objects)[items]
+    shares: Array = votes / np.where(total > 0.0, total, 1.0)  # where all there is was verified, nobody else claims anything
+    return shares
 
 
 def _pinned(evidence: Evidence, p: Array) -> Array:
     """P with the verified items at 1 and the others of their objects at 0."""
-    pin = evidence.pinned[_item_object(evidence)]
+    pin = evidence.pinned[evidence.items]
     return np.where(pin >= 0, np.arange(len(p)) == pin, p)
 
 
@@ -68,10 +62,10 @@ def _learn(evidence: Evidence, p: Array, constants: Constants) -> Array:
 
 def _believe(evidence: Evidence, record: Array, stated: Array, unseen: Ints, constants: Constants) -> tuple[Array, Array]:
     """P of every item, with the term of each claim."""
-    items, objects = _item_object(evidence), len(evidence.object_rep)
+    items, objects = evidence.items, len(evidence.object_rep)
     values = unseen + np.bincount(items, minlength=objects)
-    said = record[evidence.writer]
-    likely = np.log(said * (values[evidence.object] - 1.0) / (1.0 - said)) + constants.share_stated * stated
+    right = record[evidence.writer]
+    likely = np.log(right * (values[evidence.object] - 1.0) / (1.0 - right)) + constants.share_stated * stated
     terms = likely * evidence.scale(constants)
     total = share(terms, evidence.value, len(items))
     top = np.zeros(objects)  # an unseen value has a height of 0

@@ -24,12 +24,12 @@ def copies(writer: Ints, object_: Ints, value: Ints, time: Array, origins: Seque
     >>> copies(np.array([0, 1, 0]), one, one, np.arange(3.0), [np.array([7, 7, 7])]).tolist()
     [False, True, False]
     """
-    found = np.zeros(len(writer), dtype=bool)
+    copy = np.zeros(len(writer), dtype=bool)
     for origin in origins:
         rows = np.flatnonzero(origin >= 0)
         first = _first(np.stack([object_[rows], value[rows], origin[rows]]), time[rows])
-        found[rows] |= writer[rows][first] != writer[rows]
-    return found
+        copy[rows] |= writer[rows][first] != writer[rows]
+    return copy
 
 
 def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
@@ -44,10 +44,10 @@ def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
     place[np.argsort(time, kind="stable")] = np.arange(len(writer))
     by = writer[_first(np.stack([object_, value]), time)]
     objects, size = int(object_.max()) + 1, len(writer)
-    said = (writer.astype(np.int64) * objects + object_) * size + place
-    order = np.argsort(said)
-    asked = (by.astype(np.int64) * objects + object_) * size + place
-    before = order[np.searchsorted(said[order], asked, side="left") - 1]  # what the first claimant said last before
+    key = (writer.astype(np.int64) * objects + object_) * size + place
+    order = np.argsort(key)
+    last_key = (by.astype(np.int64) * objects + object_) * size + place
+    before = order[np.searchsorted(key[order], last_key, side="left") - 1]  # what the first claimant said last before
     echo: Bools = (by != writer) & (value[before] != value)
     return echo
 
@@ -57,6 +57,6 @@ def _first(keys: Ints, time: Array) -> Ints:
     order = np.lexsort((np.arange(len(time)), time, *keys))
     new = np.ones(len(order), dtype=bool)
     new[1:] = (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0)
-    found = np.empty(len(order), dtype=np.int64)
-    found[order] = order[np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))]
-    return found
+    earliest = np.empty(len(order), dtype=np.int64)
+    earliest[order] = order[np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))]
+    return earliest

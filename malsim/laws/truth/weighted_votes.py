@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
     from malsim.memory.graph.arrays import Array, Ints
 
-__all__ = ["least_loss", "trusted"]
+__all__ = ["least_loss", "mutual_trust"]
 
 LEAST = 1e-6  # of a loss, so that a writer who is always right has a finite weight
 MOST = 1.0 - 1e-9  # of a trust
@@ -24,7 +24,7 @@ def least_loss(evidence: Evidence, *, sweeps: int) -> Array:
     P(v) = Σ_w W_w [w says v] / Σ_w W_w;  loss_w = mean over its claims of Σ_v (P(v) − [w says v])²
     W_w = −log(loss_w / Σ_w loss_w), the sum over one replication
     """
-    items, writers = _items(evidence), len(evidence.writer_rep)
+    items, writers = evidence.items, len(evidence.writer_rep)
     count, weight = share(evidence.weight, evidence.writer, writers), np.ones(writers)
     for _ in range(sweeps):
         p = _shares(weight[evidence.writer], evidence, items)
@@ -36,13 +36,13 @@ def least_loss(evidence: Evidence, *, sweeps: int) -> Array:
     return _shares(weight[evidence.writer], evidence, items)
 
 
-def trusted(evidence: Evidence, *, sweeps: int, start: float, damping: float, rivals: float) -> Array:
+def mutual_trust(evidence: Evidence, *, sweeps: int, start: float, damping: float, rivals: float) -> Array:
     """The confidence of each item after TruthFinder's sweeps.
 
     σ(f) = Σ_w −log(1 − t_w);  σ*(f) = σ(f) − rivals Σ_f' σ(f'), f' the other values of its object
     s(f) = 1 / (1 + exp(−damping σ*(f)));  t_w = mean of s over its claims
     """
-    items, writers = _items(evidence), len(evidence.writer_rep)
+    items, writers = evidence.items, len(evidence.writer_rep)
     count, trust = share(evidence.weight, evidence.writer, writers), np.full(writers, start)
     sure = np.zeros(len(items))
     for _ in range(sweeps):
@@ -53,13 +53,7 @@ def trusted(evidence: Evidence, *, sweeps: int, start: float, damping: float, ri
     return sure
 
 
-def _items(evidence: Evidence) -> Ints:
-    if evidence.item_object is None:
-        raise TypeError("votes are counted by item")
-    return evidence.item_object
-
-
 def _shares(weight: Array, evidence: Evidence, items: Ints) -> Array:
     mass = share(weight, evidence.value, len(items))
-    found: Array = mass / share(mass, items, len(evidence.object_rep))[items]
-    return found
+    shares: Array = mass / share(mass, items, len(evidence.object_rep))[items]
+    return shares
