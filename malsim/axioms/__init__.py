@@ -20,8 +20,8 @@ __all__ = ["Matrix", "axioms", "check"]
 class _Callable(ModuleType):
     """The package, which can also be called: `ms.axioms("graphiti")` and `from malsim.axioms import check` both work."""
 
-    def __call__(self, *given: Any, **settings: Any) -> Matrix:
-        return axioms(*given, **settings)
+    def __call__(self, *args: Any, **settings: Any) -> Matrix:
+        return axioms(*args, **settings)
 
 
 __signature__ = inspect.signature(axioms)  # what help and Shift-Tab show of it

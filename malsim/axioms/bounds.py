@@ -29,12 +29,12 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     if not is_stream(events, "write"):
         return None
     try:
-        shown = subject.play(events)
+        looks = subject.play(events)
     except (AdapterError, LawError) as problem:
         if "belief" in problem.problem or "no number" in problem.problem:
             return f"{problem.problem}: {problem.given}"
         raise
-    for each in shown:
+    for each in looks:
         for item in each.items:
             belief, rank = item.get("belief"), item["rank"]
             if not is_number(rank) or (belief is not None and not 0.0 <= belief <= 1.0):

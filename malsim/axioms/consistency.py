@@ -34,6 +34,6 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
         return None
     if not events[0].t < events[1].t <= events[2].t:
         return None
-    shown = last(subject, events)
-    both = shown.score("A"), shown.score("B")
+    look = last(subject, events)
+    both = look.score("A"), look.score("B")
     return f"A is {number(both[0])} and B {number(both[1])}" if min(both) > HALF + TOLERANCE else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from malsim.adapters import Edge
-from malsim.axioms.engine.compare import TOLERANCE, is_stream, last, linked, number, without
+from malsim.axioms.engine.compare import TOLERANCE, has_edges, is_stream, last, number, without
 from malsim.axioms.engine.events import Event
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.events import Pick
     from malsim.axioms.engine.subject import Subject
 
-needs = linked
+needs = has_edges
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all

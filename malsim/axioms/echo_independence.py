@@ -27,16 +27,16 @@ def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one 
 
 
 def broken(subject: Subject, events: Sequence[Event]) -> str | None:
-    said = [event.value for event in events]
-    if not is_stream(events, "write") or said[0] != "A" or said[-2] != "A" or set(said[1:-2]) != {"B"}:
+    values = [event.value for event in events]
+    if not is_stream(events, "write") or values[0] != "A" or values[-2] != "A" or set(values[1:-2]) != {"B"}:
         return None
     if len({event.t for event in events}) < len(events) or [event.t for event in events] != sorted(
         event.t for event in events
     ):
         return None
-    shown = last(subject, events)
-    if shown.score("B") > shown.score("A") + TOLERANCE:
+    look = last(subject, events)
+    if look.score("B") > look.score("A") + TOLERANCE:
         return (
-            f"B, said {len(said) - 3} times by one writer, is {number(shown.score('B'))}, and A {number(shown.score('A'))}"
+            f"B, said {len(values) - 3} times by one writer, is {number(look.score('B'))}, and A {number(look.score('A'))}"
         )
     return None

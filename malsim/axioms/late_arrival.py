@@ -28,7 +28,7 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
         return None
     if not events[1].t < events[0].t <= events[2].t:
         return None
-    shown = last(subject, events)
-    if shown.score("A") > shown.score("B") + TOLERANCE:
-        return f"A, the older claim, is {number(shown.score('A'))}, and B {number(shown.score('B'))}"
+    look = last(subject, events)
+    if look.score("A") > look.score("B") + TOLERANCE:
+        return f"A, the older claim, is {number(look.score('A'))}, and B {number(look.score('B'))}"
     return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from malsim.adapters import Edge
-from malsim.axioms.engine.compare import TOLERANCE, is_stream, last, linked, number, without
+from malsim.axioms.engine.compare import TOLERANCE, has_edges, is_stream, last, number, without
 from malsim.axioms.engine.events import Event
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.events import Pick
     from malsim.axioms.engine.subject import Subject
 
-needs = linked
+needs = has_edges
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
@@ -36,7 +36,7 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     defends = [event for event in events if event.value == "C"]
     if not is_stream(events, "write", "tick") or len(defends) != 1 or events[0].value != "A" or events[1].value != "B":
         return None
-    alone, defended = last(subject, without(events, *defends)).score("A"), last(subject, events).score("A")
-    if defended < alone - TOLERANCE:
-        return f"A is {number(alone)} under attack, {number(defended)} when its attacker is contradicted"
+    alone, after = last(subject, without(events, *defends)).score("A"), last(subject, events).score("A")
+    if after < alone - TOLERANCE:
+        return f"A is {number(alone)} under attack, {number(after)} when its attacker is contradicted"
     return None

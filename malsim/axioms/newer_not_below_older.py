@@ -28,7 +28,7 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
         return None
     if not (events[0].t < events[1].t <= events[2].t == events[3].t):
         return None
-    older, newer = (shown.score("A") for shown in subject.play(events))
+    older, newer = (look.score("A") for look in subject.play(events))
     if newer < older - TOLERANCE:
         return f"the older claim is {number(older)}, the newer one {number(newer)}"
     return None

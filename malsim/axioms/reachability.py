@@ -26,9 +26,9 @@ def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one 
 def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     if not is_stream(events, "write", "read") or events[-2].do != "read":
         return None
-    shown = last(subject, events)
-    if shown.items and all(item["rank"] == 0.0 for item in shown.items):
+    look = last(subject, events)
+    if look.items and all(item["rank"] == 0.0 for item in look.items):
         return "A is kept, and its rank of 0 hides it"
-    if shown.items and shown.answer is not None and not any(item["value"] == "A" for item in shown.answer):
+    if look.items and look.answer is not None and not any(item["value"] == "A" for item in look.answer):
         return "A is kept, and a read does not find it"
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from malsim.adapters import Edge
-from malsim.axioms.engine.compare import differs, is_stream, linked
+from malsim.axioms.engine.compare import differs, has_edges, is_stream
 from malsim.axioms.engine.events import Event
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.events import Pick
     from malsim.axioms.engine.subject import Subject
 
-needs = linked
+needs = has_edges
 SWEEPS = 100
 
 

@@ -26,9 +26,9 @@ def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one 
 def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     if not is_stream(events, "write") or events[0].do != "write":
         return None
-    kept = 0
-    for peek, shown in zip((event for event in events if event.do == "peek"), subject.play(events), strict=True):
-        if kept and not shown.items:
-            return f"{kept} item about x was kept, and none after the claim of day {peek.t:g}"
-        kept = len(shown.items)
+    count = 0
+    for peek, look in zip((event for event in events if event.do == "peek"), subject.play(events), strict=True):
+        if count and not look.items:
+            return f"{count} item about x was kept, and none after the claim of day {peek.t:g}"
+        count = len(look.items)
     return None

@@ -29,7 +29,7 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     times = [event.t for event in events]
     if times[1] - times[0] < 1.0 or times[2] - times[1] < 1.0 or times[3] <= times[2]:
         return None
-    shown = last(subject, events)
-    if shown.score("A") > shown.score("B") + TOLERANCE:
+    look = last(subject, events)
+    if look.score("A") > look.score("B") + TOLERANCE:
         return None
-    return f"A is {number(shown.score('A'))} and B {number(shown.score('B'))}, though A was said last"
+    return f"A is {number(look.score('A'))} and B {number(look.score('B'))}, though A was said last"

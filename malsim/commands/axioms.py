@@ -97,6 +97,6 @@ def _print(found: Matrix, *, json: bool) -> None:
 
         print(dumps(found.frame.to_dicts(), indent=1, ensure_ascii=False))
         return
-    from malsim.axioms.engine.show import coloured
+    from malsim.axioms.engine.show import verdict_text
 
-    print(coloured(found))
+    print(verdict_text(found))

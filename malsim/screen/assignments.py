@@ -13,7 +13,7 @@ from malsim.screen.randomness import is_password, is_reference, is_token
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["CUES", "assigned"]
+__all__ = ["CUES", "assigned_secrets"]
 
 Span = tuple[str, int, int]
 CUES = (
@@ -73,53 +73,55 @@ _COMMON = {"password", "pass", "passwd", "pwd", "secret", "token", "user", "x", 
 SHORT_SECRET = 8
 
 
-def assigned(text: str) -> Iterator[Span]:
+def assigned_secrets(text: str) -> Iterator[Span]:
     """Each credential that stands beside a name that tells what it is: kind, and start and end of the value."""
     if not _CUES.search(text):
         return
     for pattern in _NAMED:
-        for found in pattern.finditer(text):
-            yield from _named(found)
-    for found in _LOGIN.finditer(text):
-        if not is_reference(found["plain"]) and found["plain"].lower() not in _COMMON:
-            yield "login and password", *found.span("plain")
-    for found in _COMMAND.finditer(text):
-        if is_password(found["plain"]):
-            yield "assigned secret", *found.span("plain")
+        for match in pattern.finditer(text):
+            yield from _assignment(match)
+    for match in _LOGIN.finditer(text):
+        if not is_reference(match["plain"]) and match["plain"].lower() not in _COMMON:
+            yield "login and password", *match.span("plain")
+    for match in _COMMAND.finditer(text):
+        if is_password(match["plain"]):
+            yield "assigned secret", *match.span("plain")
     yield from _headers(text)
-    for found in _SENTENCE.finditer(text):
-        yield from _spoken(found)
+    for match in _SENTENCE.finditer(text):
+        yield from _sentence(match)
 
 
 def _headers(text: str) -> Iterator[Span]:
     """Authorization headers and session cookies."""
-    for found in _BASIC.finditer(text):
-        if _is_login(found["plain"]):
-            yield "basic authorization", *found.span("plain")
-    for found in _HEADER.finditer(text):
-        if is_token(found["plain"]):
-            yield "authorization header", *found.span("plain")
-    for found in _COOKIE.finditer(text):
-        known = _COOKIES_ONLY.search(found["name"]) or "cookie" in text[max(0, found.start() - 400) : found.start()].lower()
-        if known and is_token(found["plain"].replace("s%3A", "").replace(".", "")):
-            yield "session cookie", *found.span("plain")
+    for match in _BASIC.finditer(text):
+        if _is_login(match["plain"]):
+            yield "basic authorization", *match.span("plain")
+    for match in _HEADER.finditer(text):
+        if is_token(match["plain"]):
+            yield "authorization header", *match.span("plain")
+    for match in _COOKIE.finditer(text):
+        is_session = (
+            _COOKIES_ONLY.search(match["name"]) or "cookie" in text[max(0, match.start() - 400) : match.start()].lower()
+        )
+        if is_session and is_token(match["plain"].replace("s%3A", "").replace(".", "")):
+            yield "session cookie", *match.span("plain")
 
 
-def _named(found: re.Match[str]) -> Iterator[Span]:
-    quoted = found["quoted"] is not None
-    start, end = found.span("quoted" if quoted else "plain")
-    value = found.string[start:end]
-    if not quoted and re.match(r"\(|<[A-Z]", found.string[end : end + 2]):  # a call
+def _assignment(match: re.Match[str]) -> Iterator[Span]:
+    quoted = match["quoted"] is not None
+    start, end = match.span("quoted" if quoted else "plain")
+    value = match.string[start:end]
+    if not quoted and re.match(r"\(|<[A-Z]", match.string[end : end + 2]):  # a call
         return
     if not quoted:
         value = re.split(r"&(?=[\w.-]+=)", value)[0].rstrip(")]}|&")
-    trimmed = value.strip()
-    if _believed(found["name"], trimmed, quoted=quoted):
+    bare = value.strip()
+    if _is_secret(match["name"], bare, quoted=quoted):
         start += len(value) - len(value.lstrip())
-        yield "assigned secret", start, start + len(trimmed)
+        yield "assigned secret", start, start + len(bare)
 
 
-def _believed(name: str, value: str, *, quoted: bool) -> bool:
+def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
     """Whether such a value under such a name is a credential."""
     kind = name_kind(name)
     if kind == "password" or name.lower().startswith("identified"):
@@ -128,7 +130,7 @@ def _believed(name: str, value: str, *, quoted: bool) -> bool:
         return False
     if is_token(value, digests=kind == "secret"):
         return True
-    return kind == "secret" and len(value) >= SHORT_SECRET and _mixed(value) and is_password(value)
+    return kind == "secret" and len(value) >= SHORT_SECRET and _is_mixed(value) and is_password(value)
 
 
 def is_identifier(value: str) -> bool:
@@ -137,7 +139,7 @@ def is_identifier(value: str) -> bool:
     return len(pieces) > 1 and all(re.fullmatch(r"[A-Za-z]{0,14}|\d{1,8}T?|[A-Za-z]\d{1,4}|v\d+", piece) for piece in pieces)
 
 
-def _mixed(value: str) -> bool:
+def _is_mixed(value: str) -> bool:
     kinds = (r"[a-z]", r"[A-Z]", r"\d", r"[^\w\s.:/-]")
     return sum(bool(re.search(kind, value)) for kind in kinds) >= 3  # noqa: PLR2004
 
@@ -152,12 +154,12 @@ def _is_login(text: str) -> bool:
     return bool(colon and password) and plain.isprintable() and user.strip() == user
 
 
-def _spoken(found: re.Match[str]) -> Iterator[Span]:
-    which = "quoted" if found["quoted"] is not None else "plain"
-    value = found[which].rstrip(".!?)")
+def _sentence(match: re.Match[str]) -> Iterator[Span]:
+    which = "quoted" if match["quoted"] is not None else "plain"
+    value = match[which].rstrip(".!?)")
     if is_reference(value) or " " in value:
         return
-    named = found["name"].lower()
-    pin = named.startswith("pin") and value.isdigit() and len(value) in range(4, 9)
+    name = match["name"].lower()
+    pin = name.startswith("pin") and value.isdigit() and len(value) in range(4, 9)
     if pin or is_password(value):
-        yield "assigned secret", found.start(which), found.start(which) + len(value)
+        yield "assigned secret", match.start(which), match.start(which) + len(value)

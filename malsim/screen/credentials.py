@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
-from malsim.screen.assignments import CUES, assigned
+from malsim.screen.assignments import CUES, assigned_secrets
 from malsim.screen.randomness import is_reference
 from malsim.screen.samples import sample
 
@@ -31,13 +31,9 @@ __all__ = [
 SHORTEST_PHRASE, LONGEST_PHRASE = 12, 27  # words of a seed phrase, with some that may stand round it
 STAND_IN = "Q7zK9xV2mB4tR8wN3pL6"  # nobody's, and as random as what it stands for
 MIXED = {
-    "Azure service key",
-    "Discord bot token",
-    "GoCardless token",
-    "Bitcoin private key",
-    "Fireworks key",
-    "Harness token",
-}
+    "Azure service key", "Discord bot token", "GoCardless token", "Bitcoin private key", "Fireworks key", "Harness token",
+}  # fmt: skip
+PLACEHOLDERS = {"password", "pass", "passwd", "pwd", "token", "secret"}
 STAND_INS = {
     "seed phrase": "abandon ability able about above absent absorb abstract absurd abuse access accident",
     "credentials in an address": f"https://x:{STAND_IN}@x",
@@ -75,7 +71,7 @@ def seed_words() -> frozenset[str]:
 def credentials(text: str) -> tuple[Credential, ...]:
     """What in a text looks like a credential, in the order in which it stands; of two that overlap, the first named.
 
-    >>> [found.kind for found in credentials("use ghp_" + 30 * "a" + " at once")]
+    >>> [each.kind for each in credentials("use ghp_" + 30 * "a" + " at once")]
     ['GitHub token']
     >>> credentials("the password is required; pwd = os.getcwd()")
     ()
@@ -85,21 +81,21 @@ def credentials(text: str) -> tuple[Credential, ...]:
 
 @lru_cache(maxsize=4096)
 def _credentials(text: str) -> tuple[Credential, ...]:
-    kept: list[Credential] = []
-    for found in _all(text):
-        if all(found.end <= other.start or other.end <= found.start for other in kept):
-            kept.append(found)
-    return tuple(sorted(kept, key=lambda each: each.start))
+    spans: list[Credential] = []
+    for credential in _all(text):
+        if all(credential.end <= other.start or other.end <= credential.start for other in spans):
+            spans.append(credential)
+    return tuple(sorted(spans, key=lambda each: each.start))
 
 
 def _all(text: str) -> Iterator[Credential]:
-    folded = text.lower()
+    lower = text.lower()
     for kind, (word, pattern) in formats().items():
-        if word in folded:
+        if word in lower:
             for match in pattern.finditer(text):
                 if _plausible(kind, match[0]):
                     yield Credential(kind, *match.span())
-    for kind, start, end in assigned(text):
+    for kind, start, end in assigned_secrets(text):
         yield Credential(kind, start, end)
     for match in _WORDS.finditer(text):
         words = [word for word in re.split(r"[^a-z]+", match[0]) if word]
@@ -113,14 +109,7 @@ def _plausible(kind: str, text: str) -> bool:
         return True
     if kind == "credentials in an address":
         password = text.partition("://")[2].rpartition("@")[0].partition(":")[2]
-        return not is_reference(password) and password.lower() not in {
-            "password",
-            "pass",
-            "passwd",
-            "pwd",
-            "token",
-            "secret",
-        }
+        return not is_reference(password) and password.lower() not in PLACEHOLDERS
     if kind == "bearer token":
         return not is_reference(text.rsplit(maxsplit=1)[-1])
     if kind in MIXED:
@@ -155,8 +144,8 @@ def redacted(text: str) -> str:
     >>> redacted("token: ghp_" + 30 * "a")
     'token: ghp_xxxxxxxxxxxxxxxxxxxx'
     """
-    for found in reversed(credentials(text)):
-        text = text[: found.start] + stand_in(found.kind) + text[found.end :]
+    for credential in reversed(credentials(text)):
+        text = text[: credential.start] + stand_in(credential.kind) + text[credential.end :]
     return text
 
 
@@ -166,8 +155,8 @@ def withheld(text: str) -> str:
     >>> withheld("no such file: ghp_" + 30 * "a")
     'no such file: (withheld: GitHub token)'
     """
-    for found in reversed(credentials(text)):
-        text = f"{text[: found.start]}(withheld: {found.kind}){text[found.end :]}"
+    for credential in reversed(credentials(text)):
+        text = f"{text[: credential.start]}(withheld: {credential.kind}){text[credential.end :]}"
     return text
 
 

@@ -19,7 +19,7 @@ def without_credentials(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFra
     for name in names:
         texts = frame[name].unique().drop_nulls()
         suspects = texts.filter(texts.str.contains(CANDIDATE) & ~texts.str.contains(IDENTIFIER))
-        told = {text: safe for text in suspects if (safe := withheld(text)) != text}
-        if told:
-            frame = frame.with_columns(pl.col(name).replace(told))
+        safe_texts = {text: safe for text in suspects if (safe := withheld(text)) != text}
+        if safe_texts:
+            frame = frame.with_columns(pl.col(name).replace(safe_texts))
     return frame

@@ -14,19 +14,8 @@ CUE = (
 PASSWORDS = {"pass", "pw", "passcode", "kennwort", "passwort", "senha", "contrasena", "contraseña", "requirepass", "pgpass"}
 PASSWORD_ENDS = ("password", "passwd", "pwd", "passphrase")
 SECRETS = {
-    "credential",
-    "credentials",
-    "secrets",
-    "tokens",
-    "bearer",
-    "auth",
-    "jwt",
-    "dsn",
-    "sessionid",
-    "pat",
-    "apikeys",
-    "authorization",
-}
+    "credential", "credentials", "secrets", "tokens", "bearer", "auth", "jwt", "dsn", "sessionid", "pat", "apikeys", "authorization",
+}  # fmt: skip
 SECRET_ENDS = (
     "secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "authkey", "connectionstring", "encryptionkey", "masterkey",
 )  # fmt: skip
@@ -40,21 +29,8 @@ DROPPED = {
     "secondary", "old", "new", "default", "current", "raw", "plain", "plaintext", "text", "",
 }  # fmt: skip
 HARMLESS = {
-    "public",
-    "page",
-    "pagination",
-    "continuation",
-    "sync",
-    "cursor",
-    "publishable",
-    "csrf",
-    "stop",
-    "pad",
-    "eos",
-    "bos",
-    "unk",
-    "mask",
-}
+    "public", "page", "pagination", "continuation", "sync", "cursor", "publishable", "csrf", "stop", "pad", "eos", "bos", "unk", "mask",
+}  # fmt: skip
 _PARTS = re.compile(r"[^A-Za-z0-9ñ]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z])(?=\d)")
 
 

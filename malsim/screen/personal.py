@@ -21,8 +21,8 @@ def luhn(text: str) -> bool:
     (True, False)
     """
     digits = [int(letter) for letter in text if letter.isdigit()]
-    doubled = [digit * 2 - 9 * (digit > 4) for digit in digits[-2::-2]]  # noqa: PLR2004
-    return sum(digits[-1::-2]) + sum(doubled) > 0 and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+    total = sum(digits[-1::-2]) + sum(digit * 2 - 9 * (digit > 4) for digit in digits[-2::-2])  # noqa: PLR2004
+    return total > 0 and total % 10 == 0
 
 
 def iban(text: str) -> bool:
@@ -35,7 +35,7 @@ def iban(text: str) -> bool:
     return 15 <= len(bare) <= 34 and int("".join(str(int(letter, 36)) for letter in bare[4:] + bare[:4])) % 97 == 1  # noqa: PLR2004
 
 
-def _weighted(*weights: int, modulo: int, last: Callable[[int], int]) -> Check:
+def _check_digit(*weights: int, modulo: int, last: Callable[[int], int]) -> Check:
     """A check digit: the weighted sum of the digits before it, made into the last digit."""
 
     def holds(text: str) -> bool:
@@ -92,11 +92,11 @@ def _aadhaar(text: str) -> bool:
     for place, digit in enumerate(int(letter) for letter in reversed(re.sub(r"\D", "", text))):
         for _ in range(place % 8):
             digit = (1, 5, 7, 6, 2, 8, 3, 0, 9, 4)[digit]  # noqa: PLW2901
-        turned = digit % 5
+        step = digit % 5
         if state < 5:  # noqa: PLR2004
-            state = (state + turned) % 5 + (5 if digit > 4 else 0)  # noqa: PLR2004
+            state = (state + step) % 5 + (5 if digit > 4 else 0)  # noqa: PLR2004
         else:
-            state = (state - 5 - turned) % 5 + (0 if digit > 4 else 5)  # noqa: PLR2004
+            state = (state - 5 - step) % 5 + (0 if digit > 4 else 5)  # noqa: PLR2004
     return state == 0
 
 
@@ -105,7 +105,7 @@ def _turkey(text: str) -> bool:
     return (7 * sum(digits[0:9:2]) - sum(digits[1:8:2])) % 10 == digits[9] and sum(digits[:10]) % 10 == digits[10]
 
 
-def _dated(text: str) -> bool:
+def _has_date(text: str) -> bool:
     """Whether the first six digits are a day, in one order or the other, or a D- or S-number's."""
     first, month, third = (int(text[at : at + 2]) for at in (0, 2, 4))
     days = {day % 40 if day > 40 else day for day in (first, third)}  # noqa: PLR2004
@@ -133,15 +133,15 @@ KINDS: tuple[tuple[str, str, Check], ...] = (
     (_ID, r"\b(?:[XYZ][- ]?\d{7}|\d{8})[- ]?[A-HJ-NP-TV-Z]\b", _spain),
     (_ID, r"\b[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z]\b", _ANY),
     (_ID, r"\b\d{3}\.\d{3}\.\d{3}-\d{2}\b", _cpf),
-    (_ID, r"\b756\.\d{4}\.\d{4}\.\d{2}\b", _weighted(1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, modulo=10, last=lambda rest: -rest % 10)),
+    (_ID, r"\b756\.\d{4}\.\d{4}\.\d{2}\b", _check_digit(1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, modulo=10, last=lambda rest: -rest % 10)),
     (_ID, r"\b\d{2}[.]\d{2}[.]\d{2}-\d{3}[.]\d{2}\b", _belgium),
-    (_ID, r"(?<![\d-])(?:19|20)?\d{6}[-+]\d{4}(?![\d-])", lambda text: _dated(re.sub(r"\D", "", text)[-10:])),
+    (_ID, r"(?<![\d-])(?:19|20)?\d{6}[-+]\d{4}(?![\d-])", lambda text: _has_date(re.sub(r"\D", "", text)[-10:])),
     (_ID, r"\b(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])\d{2}[-+A-FU-Y]\d{3}[0-9A-FHJ-NPR-Y]\b", _ANY),
     (_ID, r"(?<!\d)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])-[1-8]\d{6}(?!\d)", _ANY),
     (_ID, r"(?<![\d-])[2-9]\d{3}([ -])\d{4}\1\d{4}(?![\d -]\d)", _aadhaar),
     (_ID, r"(?<![\d.-])[1-9]\d{2}([ -])\d{3}\1\d{3}(?![\d-])", luhn),
     (_ID, r"(?<![\d.-])\d{2}[0-3]\d[0-3]\d\d{5}(?![\d.-])",
-     _weighted(1, 3, 7, 9, 1, 3, 7, 9, 1, 3, modulo=10, last=lambda rest: -rest % 10)),
+     _check_digit(1, 3, 7, 9, 1, 3, 7, 9, 1, 3, modulo=10, last=lambda rest: -rest % 10)),
     (_ID, r"(?<![\d.-])\d{2} ?\d{3} ?\d{3} ?\d{3}(?![\d.-])", _germany),
     (_ID, r"(?<![\d.-])[1-9]\d{10}(?![\d.-])", lambda text: _turkey(text) or _germany(text)),
     (_ID, r"(?i)\b(?:bsn|burgerservicenummer|sofi)\W{1,3}(?:nummer\W{1,3})?\d{9}\b", _ANY),
@@ -168,10 +168,10 @@ def personal_data(text: str) -> Iterator[tuple[str, int, int]]:
     """
     if not _CANDIDATE.search(text):
         return
-    taken: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for kind, pattern, check in _COMPILED:
-        for found in pattern.finditer(text):
-            start, end = found.span()
-            if all(end <= low or high <= start for low, high in taken) and check(found[0]):
-                taken.append((start, end))
+        for match in pattern.finditer(text):
+            start, end = match.span()
+            if all(end <= low or high <= start for low, high in spans) and check(match[0]):
+                spans.append((start, end))
                 yield kind, start, end

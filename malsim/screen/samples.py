@@ -24,7 +24,7 @@ _PREFERRED = "xX0pa"
 class Node(NamedTuple):
     """A class of letters, or the branches of a group, and how often it stands."""
 
-    held: str | list[list[Node]]
+    content: str | list[list[Node]]
     least: int = 1
     most: int = 1
 
@@ -50,7 +50,7 @@ def _alternatives(pieces: list[re.Match[str]], at: int) -> tuple[list[list[Node]
         if kind == "or":
             branches.append([])
         elif kind == "times":
-            branches[-1][-1] = Node(branches[-1][-1].held, *_times(text))
+            branches[-1][-1] = Node(branches[-1][-1].content, *_times(text))
         elif kind == "open" or text == "(?i:":
             inner, at = _alternatives(pieces, at)
             branches[-1].append(Node(inner))
@@ -70,18 +70,18 @@ def _times(text: str) -> tuple[int, int]:
 
 
 def _members(text: str) -> str:
-    found = re.compile(text, re.ASCII)
-    return "".join(letter for letter in _ALL if found.fullmatch(letter))
+    letters = re.compile(text, re.ASCII)
+    return "".join(letter for letter in _ALL if letters.fullmatch(letter))
 
 
 def _text(branches: list[list[Node]], draw: random.Random | None) -> str:
-    made = []
-    for held, least, most in branches[0] if draw is None else draw.choice(branches):
+    parts = []
+    for content, least, most in branches[0] if draw is None else draw.choice(branches):
         for _ in range(least if draw is None else draw.randint(least, min(most, least + 8))):
-            if isinstance(held, list):
-                made.append(_text(held, draw))
+            if isinstance(content, list):
+                parts.append(_text(content, draw))
             elif draw is None:
-                made.append(next((letter for letter in _PREFERRED if letter in held), held[0]))
+                parts.append(next((letter for letter in _PREFERRED if letter in content), content[0]))
             else:
-                made.append(draw.choice(held))
-    return "".join(made)
+                parts.append(draw.choice(content))
+    return "".join(parts)

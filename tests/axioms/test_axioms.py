@@ -18,7 +18,7 @@ from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom, sh
 from malsim.axioms.engine.matrix import matrix
 from malsim.axioms.engine.page import write_page
 from malsim.axioms.engine.search import judge
-from malsim.axioms.engine.show import replayed
+from malsim.axioms.engine.show import replay_code
 from malsim.axioms.engine.subjects import every_subject, subject_of
 from malsim.cli import main
 from malsim.errors import AdapterError, LawError, ScenarioError, UsageError
@@ -38,7 +38,7 @@ test_one_that_declares_a_half_life_and_keeps_it = check(Halves)
 def test_a_planted_break_turns_the_axiom_red(axiom: str) -> None:
     found = judge(subject_of(PLANTED[axiom]), find_axiom(axiom))
     assert found.verdict == BROKEN, found
-    assert found.said
+    assert found.why
     assert found.witness[-1].do == "peek"
 
 
@@ -66,8 +66,8 @@ def test_witnesses_are_small_and_the_same_for_one_seed() -> None:
 def test_a_witness_is_shown_again_by_the_lines_it_prints(capsys: pytest.CaptureFixture[str]) -> None:
     for law, axiom in (("yourmemory", "read-idempotence"), ("mal", "settling")):
         found = ms.axioms(law, axiom=axiom).broken[0]
-        exec(replayed(found), {})  # noqa: S102  # what a reader would paste
-        assert capsys.readouterr().out.strip() == found.said
+        exec(replay_code(found), {})  # noqa: S102  # what a reader would paste
+        assert capsys.readouterr().out.strip() == found.why
 
 
 def test_the_lines_name_parameters_rules_and_a_memory_of_ones_own(
@@ -79,8 +79,8 @@ def test_the_lines_name_parameters_rules_and_a_memory_of_ones_own(
                 subject_of("last_of_all:Last")]  # fmt: skip
     for subject, axiom in zip(subjects, ("anchor", "settling", "late-arrival"), strict=True):
         found = judge(subject, find_axiom(axiom))
-        exec(replayed(found), {})  # noqa: S102  # what a reader would paste
-        assert capsys.readouterr().out.strip() == found.said
+        exec(replay_code(found), {})  # noqa: S102  # what a reader would paste
+        assert capsys.readouterr().out.strip() == found.why
     with pytest.raises(ScenarioError, match="unknown parameter"):
         subject_of("membrane", settings={"half_lief": 7})
     with pytest.raises(UsageError, match="only a law of items"):
@@ -126,14 +126,14 @@ class Mute:
 def test_a_memory_that_misbehaves_is_told_the_call_and_the_rest_goes_on(memory: type[Sound], said: str) -> None:
     found = ms.axioms(memory, axiom="anchor", limit=0.2)
     assert found.errors[0].verdict == ERROR
-    assert said in found.errors[0].said
+    assert said in found.errors[0].why
     if memory is not Nameless:
         assert ms.axioms(memory, axiom="truth-may-return", limit=0.2).verdicts[0].verdict == HOLDS
 
 
 def test_nan_breaks_the_bounds_and_is_an_error_elsewhere() -> None:
     assert ms.axioms(NaNs, axiom="bounds").broken
-    assert "no number" in ms.axioms(NaNs, axiom="locality").errors[0].said
+    assert "no number" in ms.axioms(NaNs, axiom="locality").errors[0].why
 
 
 def test_what_cannot_be_put_to_axioms_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,6 @@ __all__ = ["BROKEN", "ERROR", "HOLDS", "N_A", "Axiom", "AxiomFile", "AxiomVerdic
 
 HOLDS, BROKEN, N_A, ERROR = "holds", "broken", "does not apply", "error"
 FOLDER = "malsim.axioms"
-TOLERANCE = 1e-9
 
 
 class AxiomFile(Protocol):
@@ -55,23 +54,23 @@ class Axiom:
 class AxiomVerdict:
     """holds, broken (with the smallest witness found), does not apply, or error: of one memory under one axiom.
 
-    `said` is a sentence: how it is broken, why it does not apply, what went wrong. `made` is what `subject_of` makes the
+    `why` is a sentence: how it is broken, why it does not apply, what went wrong. `code` is what `subject_of` makes the
     memory of, as Python.
     """
 
     law: str
     axiom: str
     verdict: str
-    said: str = ""
+    why: str = ""
     witness: tuple[Event, ...] = ()
-    made: str = ""
+    code: str = ""
 
 
 @cache
 def shipped_axioms() -> dict[str, Axiom]:
     """Every axiom by its name; being in the folder is being registered."""
     folder = importlib.import_module(FOLDER)
-    found = {}
+    registry = {}
     for part in pkgutil.iter_modules(folder.__path__):
         if not part.ispkg:
             module = cast("AxiomFile", importlib.import_module(f"{FOLDER}.{part.name}"))
@@ -79,8 +78,8 @@ def shipped_axioms() -> dict[str, Axiom]:
             if missing:
                 raise LawError("an axiom without a function", where=part.name, given=", ".join(missing))
             name = part.name.replace("_", "-")
-            found[name] = Axiom(name, module)
-    return found
+            registry[name] = Axiom(name, module)
+    return registry
 
 
 def find_axiom(name: str) -> Axiom:

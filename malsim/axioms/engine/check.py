@@ -48,17 +48,17 @@ def check(law: object, *, expected_broken: Iterable[str] = (), seed: int = 0, li
         import pytest
     except ImportError as error:
         raise UsageError("such a test runs in pytest", where="check", hint="pip install pytest, or ask ms.axioms") from error
-    known = {find_axiom(name).name for name in expected_broken}
+    names = {find_axiom(name).name for name in expected_broken}
 
     @pytest.mark.parametrize("axiom", list(shipped_axioms()))
     def test_axioms(axiom: str) -> None:
-        found = judge(subject_of(law, limit=limit), find_axiom(axiom), seed=seed)
-        if found.verdict == ERROR:
-            pytest.fail(f"{axiom}: {found.said}", pytrace=False)
-        if found.verdict == BROKEN and axiom not in known:
+        verdict = judge(subject_of(law, limit=limit), find_axiom(axiom), seed=seed)
+        if verdict.verdict == ERROR:
+            pytest.fail(f"{axiom}: {verdict.why}", pytrace=False)
+        if verdict.verdict == BROKEN and axiom not in names:
             sentence: Any = find_axiom(axiom).sentence
-            pytest.fail(f"{axiom} is broken ({sentence})\n{witness(found)}", pytrace=False)
-        if found.verdict != BROKEN and axiom in known:
-            pytest.fail(f"{axiom} {found.verdict} now: take it off expected_broken", pytrace=False)
+            pytest.fail(f"{axiom} is broken ({sentence})\n{witness(verdict)}", pytrace=False)
+        if verdict.verdict != BROKEN and axiom in names:
+            pytest.fail(f"{axiom} {verdict.verdict} now: take it off expected_broken", pytrace=False)
 
     return test_axioms

@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.axioms.engine.events import Event
-    from malsim.axioms.engine.subject import Shown, Subject
+    from malsim.axioms.engine.subject import PeekResult, Subject
 
-__all__ = ["TOLERANCE", "always", "believes", "differs", "is_stream", "last", "linked", "number", "without"]
+__all__ = ["TOLERANCE", "always", "believes", "differs", "has_edges", "is_stream", "last", "number", "without"]
 
 TOLERANCE = 1e-9
 
@@ -25,7 +25,7 @@ def believes(subject: Subject) -> str | None:
     return None if subject.belief else "it has no belief"
 
 
-def linked(subject: Subject) -> str | None:
+def has_edges(subject: Subject) -> str | None:
     """An axiom about edges."""
     return None if subject.edges else "it has no edges"
 
@@ -35,14 +35,14 @@ def is_stream(events: Sequence[Event], *does: str) -> bool:
     return bool(events) and events[-1].do == "peek" and all(any(event.do == each for event in events) for each in does)
 
 
-def last(subject: Subject, events: Sequence[Event], *, together: bool = False) -> Shown:
+def last(subject: Subject, events: Sequence[Event], *, together: bool = False) -> PeekResult:
     """What the last peek shows."""
     return subject.play(events, together=together)[-1]
 
 
-def without(events: Sequence[Event], *dropped: Event) -> list[Event]:
+def without(events: Sequence[Event], *omit: Event) -> list[Event]:
     """The events but for some (the very ones, not their equals)."""
-    return [event for event in events if not any(event is one for one in dropped)]
+    return [event for event in events if not any(event is one for one in omit)]
 
 
 def number(score: float) -> str:
@@ -50,7 +50,7 @@ def number(score: float) -> str:
     return "gone" if score == float("-inf") else f"{score:.6g}"
 
 
-def differs(one: Shown, other: Shown, what: str) -> str | None:
+def differs(one: PeekResult, other: PeekResult, what: str) -> str | None:
     """The first value whose score is not the same in both, in a sentence that ends with `what`."""
     for value in sorted(one.scores.keys() | other.scores.keys()):
         a, b = one.score(value), other.score(value)

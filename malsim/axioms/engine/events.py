@@ -45,9 +45,9 @@ class Event:
     def __str__(self) -> str:
         """Say it in a few words."""
         if self.do == "write":
-            said = "".join(f", which {edge.relation} '{edge.target}'" for edge in self.edges)
+            edges = "".join(f", which {edge.relation} '{edge.target}'" for edge in self.edges)
             own = f"  [{shorten(self.words, 70, placeholder='…')}]" if self.words else ""
-            return f"{self.writer} says {self.object} is {self.value} ({self.stated:g}){said}{own}"
+            return f"{self.writer} says {self.object} is {self.value} ({self.stated:g}){edges}{own}"
         names = {"tick": "a sweep", "nothing": "a write without claims"}
         return names.get(self.do, f"{self.do} {self.object}")
 
@@ -77,11 +77,11 @@ class Pick:
 
     def claims(self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0) -> list[Event]:
         """Claims about x, one after the other."""
-        made, t = [], start
+        claims, t = [], start
         for _ in range(count):
-            made.append(Event(t, "write", value=self.one(values), writer=self.one(WRITERS[:3])))
+            claims.append(Event(t, "write", value=self.one(values), writer=self.one(WRITERS[:3])))
             t += self.time(MINUTE, 60.0)
-        return made
+        return claims
 
 
 def event_table(events: Sequence[Event]) -> str:

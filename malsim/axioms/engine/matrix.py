@@ -59,7 +59,7 @@ class Matrix:
     def __repr__(self) -> str:
         """The verdicts of one law, or a line a law."""
         if len(self.laws) == 1:
-            return "\n".join(f"{one.axiom:<22} {one.verdict}{': ' + one.said if one.said else ''}" for one in self.verdicts)
+            return "\n".join(f"{one.axiom:<22} {one.verdict}{': ' + one.why if one.why else ''}" for one in self.verdicts)
         lines = [f"{law:<26} breaks {', '.join(self.of(law)) or 'none'}" for law in self.laws]
         return "\n".join(lines)
 
@@ -70,7 +70,7 @@ class Matrix:
 
 def witness(one: AxiomVerdict) -> str:
     """What was found, as a sentence and a table of events."""
-    return f"{one.said}\n{event_table(one.witness)}" if one.witness else one.said
+    return f"{one.why}\n{event_table(one.witness)}" if one.witness else one.why
 
 
 def matrix(
@@ -78,5 +78,5 @@ def matrix(
     watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter,
 ) -> Matrix:  # fmt: skip
     """Every memory under every axiom; what goes wrong in one cell does not touch the others."""
-    asked = list(axioms) if axioms is not None else list(shipped_axioms().values())
-    return Matrix(tuple(judge(subject, axiom, seed=seed) for subject in watch(subjects) for axiom in asked))
+    rows = list(axioms) if axioms is not None else list(shipped_axioms().values())
+    return Matrix(tuple(judge(subject, axiom, seed=seed) for subject in watch(subjects) for axiom in rows))

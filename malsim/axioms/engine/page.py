@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom
 from malsim.axioms.engine.events import event_table
-from malsim.axioms.engine.show import replayed
+from malsim.axioms.engine.show import replay_code
 from malsim.axioms.engine.witness_svg import picture
 from malsim.outputs import save_text
 from malsim.report.page_parts import text
@@ -39,45 +39,46 @@ pre { background: #f6f6f6; padding: .7rem; white-space: pre-wrap; overflow-x: au
 """
 
 
-def write_page(found: Matrix, subjects: Sequence[Subject], path: str | Path) -> None:
+def write_page(verdicts: Matrix, subjects: Sequence[Subject], path: str | Path) -> None:
     """Write the page; it asks no server for anything."""
-    known = {subject.name: subject for subject in subjects}
-    sections = "".join(_section(one, known[one.law]) for one in found.broken)
-    counts = f"{len(found.laws)} memories, {len(found.axioms)} axioms, {len(found.broken)} broken."
-    said = f"{counts} A red cell opens its witness; ✓ holds, ✗ broken, · does not apply, ! error."
+    by_name = {subject.name: subject for subject in subjects}
+    sections = "".join(_section(one, by_name[one.law]) for one in verdicts.broken)
+    counts = f"{len(verdicts.laws)} memories, {len(verdicts.axioms)} axioms, {len(verdicts.broken)} broken."
+    legend = f"{counts} A red cell opens its witness; ✓ holds, ✗ broken, · does not apply, ! error."
     save_text(
         path,
         "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
         f"<title>malsim axioms</title><style>{STYLE}</style>"
-        f"<h1 id='top'>What any sound memory keeps</h1><p>{said}</p>{_table(found)}{sections}</html>",
+        f"<h1 id='top'>What any sound memory keeps</h1><p>{legend}</p>{_table(verdicts)}{sections}</html>",
     )
 
 
-def _table(found: Matrix) -> str:
+def _table(verdicts: Matrix) -> str:
     heads = "".join(
-        f"<th class='axiom' title='{text(find_axiom(axiom).sentence)}'><span>{axiom}</span></th>" for axiom in found.axioms
+        f"<th class='axiom' title='{text(find_axiom(axiom).sentence)}'><span>{axiom}</span></th>"
+        for axiom in verdicts.axioms
     )
     rows = "".join(
-        f"<tr><th class='law'>{text(law)}</th>{''.join(_cell(found.at(law, axiom)) for axiom in found.axioms)}</tr>"
-        for law in found.laws
+        f"<tr><th class='law'>{text(law)}</th>{''.join(_cell(verdicts.at(law, axiom)) for axiom in verdicts.axioms)}</tr>"
+        for law in verdicts.laws
     )
     return f"<div class='wide'><table><tr><th class='law'></th>{heads}</tr>{rows}</table></div>"
 
 
 def _cell(one: AxiomVerdict) -> str:
     kind, mark = MARKS[one.verdict]
-    shown = f"<a href='#{_anchor(one)}'>{mark}</a>" if one.verdict == BROKEN else mark
-    said = f"{one.law}, {one.axiom}: {one.verdict}. {one.said}"
-    return f"<td class='{kind}' title='{text(said)}'>{shown}</td>"
+    sign = f"<a href='#{_anchor(one)}'>{mark}</a>" if one.verdict == BROKEN else mark
+    title = f"{one.law}, {one.axiom}: {one.verdict}. {one.why}"
+    return f"<td class='{kind}' title='{text(title)}'>{sign}</td>"
 
 
 def _section(one: AxiomVerdict, subject: Subject) -> str:
     return (
         f"<section id='{_anchor(one)}'><h2>{text(one.law)}: {one.axiom}</h2>"
         f"<p>{text(find_axiom(one.axiom).sentence)}</p>"
-        f"<p><b>{text(one.said)}.</b></p><div class='wide'>{picture(subject, one.witness)}</div>"
+        f"<p><b>{text(one.why)}.</b></p><div class='wide'>{picture(subject, one.witness)}</div>"
         f"<pre>{text(event_table(one.witness))}</pre>"
-        f"<details><summary>show it again</summary><pre>{text(replayed(one))}</pre></details>"
+        f"<details><summary>show it again</summary><pre>{text(replay_code(one))}</pre></details>"
         "<p><a href='#top'>back to the table</a></p></section>"
     )
 

@@ -99,9 +99,9 @@ class GraphMemory:
 
     def read(self, query: Query, now: float) -> None:
         """Expand the best cell about an object."""
-        found = self._about(query).sort("effective", descending=True, maintain_order=True)
-        if found.height:
-            self._memory = expand(self._memory, found["handle"][0], now=now, rules=self._rules).memory
+        cells = self._about(query).sort("effective", descending=True, maintain_order=True)
+        if cells.height:
+            self._memory = expand(self._memory, cells["handle"][0], now=now, rules=self._rules).memory
 
     def peek(self, query: Query, now: float) -> list[Item]:  # noqa: ARG002  # a reader sees the last tick's numbers
         """The active cells about an object."""

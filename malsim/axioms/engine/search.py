@@ -31,8 +31,8 @@ def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
         for events in map(list, dict.fromkeys(map(tuple, streams))):  # none is tried twice
             if axiom.module.broken(subject, events):
                 least = _small(subject, axiom, events)
-                said = axiom.module.broken(subject, least) or ""
-                return AxiomVerdict(subject.name, axiom.name, BROKEN, said, tuple(least), subject.made)
+                why = axiom.module.broken(subject, least) or ""
+                return AxiomVerdict(subject.name, axiom.name, BROKEN, why, tuple(least), subject.code)
     except MalsimError as problem:
         return AxiomVerdict(subject.name, axiom.name, ERROR, str(problem))
     return AxiomVerdict(subject.name, axiom.name, HOLDS)
@@ -57,8 +57,8 @@ def _simpler(events: list[Event]) -> Iterator[list[Event]]:
     for place in range(len(events)):
         yield events[:place] + events[place + 1 :]
     for digits in DIGITS:
-        rounded = [replace(event, t=round(event.t, digits)) for event in events]
-        if rounded != events:
-            yield rounded
+        coarse = [replace(event, t=round(event.t, digits)) for event in events]
+        if coarse != events:
+            yield coarse
     if events and max(event.t for event in events) > 1.0:
         yield [replace(event, t=float(f"{event.t / 2:.3g}")) for event in events]

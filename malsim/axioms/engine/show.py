@@ -15,67 +15,67 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.events import Event
     from malsim.axioms.engine.matrix import Matrix
 
-__all__ = ["coloured", "replayed"]
+__all__ = ["replay_code", "verdict_text"]
 
 COLOURS = {HOLDS: "32", BROKEN: "1;31", N_A: "2", ERROR: "1;35"}
 SIGNS = {HOLDS: "+", BROKEN: "X", N_A: ".", ERROR: "!"}
 
 
-def coloured(found: Matrix) -> str:
+def verdict_text(verdicts: Matrix) -> str:
     """The verdicts; in colour on a terminal."""
     paint = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    return _one(found, paint=paint) if len(found.laws) == 1 else _table(found, paint=paint)
+    return _one(verdicts, paint=paint) if len(verdicts.laws) == 1 else _table(verdicts, paint=paint)
 
 
-def _one(found: Matrix, *, paint: bool) -> str:
+def _one(verdicts: Matrix, *, paint: bool) -> str:
     lines = []
-    for one in found.verdicts:
-        said = "" if one.verdict == HOLDS else f": {one.said}"
-        lines.append(f"{one.axiom:<22} {_painted(one.verdict, one.verdict, paint=paint)}{said}")
+    for one in verdicts.verdicts:
+        why = "" if one.verdict == HOLDS else f": {one.why}"
+        lines.append(f"{one.axiom:<22} {_paint(one.verdict, one.verdict, paint=paint)}{why}")
         if one.verdict == BROKEN:
             lines += [
                 f"    {find_axiom(one.axiom).sentence}",
                 *(f"    {line}" for line in event_table(one.witness).splitlines()),
             ]
-    shown = found.broken[:1]
-    return "\n".join([*lines, *(["", "to see the first again:", *map(replayed, shown)] if shown else [])])
+    first = verdicts.broken[:1]
+    return "\n".join([*lines, *(["", "to see the first again:", *map(replay_code, first)] if first else [])])
 
 
-def _table(found: Matrix, *, paint: bool) -> str:
+def _table(verdicts: Matrix, *, paint: bool) -> str:
     """A line a law, a column an axiom; the axioms' names stand upright above."""
-    width, height = max(map(len, found.laws)), max(map(len, found.axioms))
-    heads = [" " * (width + 1) + " ".join(axiom.rjust(height)[row] for axiom in found.axioms) for row in range(height)]
+    width, height = max(map(len, verdicts.laws)), max(map(len, verdicts.axioms))
+    heads = [" " * (width + 1) + " ".join(axiom.rjust(height)[row] for axiom in verdicts.axioms) for row in range(height)]
     rows = []
-    for law in found.laws:
-        signs = (found.at(law, axiom).verdict for axiom in found.axioms)
-        rows.append(f"{law:<{width}} " + " ".join(_painted(SIGNS[each], each, paint=paint) for each in signs))
-    counts = f"{len(found.broken)} broken of {len(found.verdicts)}"
-    errors = [f"{one.law} under {one.axiom}: {one.said}" for one in found.errors]
+    for law in verdicts.laws:
+        signs = (verdicts.at(law, axiom).verdict for axiom in verdicts.axioms)
+        rows.append(f"{law:<{width}} " + " ".join(_paint(SIGNS[each], each, paint=paint) for each in signs))
+    counts = f"{len(verdicts.broken)} broken of {len(verdicts.verdicts)}"
+    errors = [f"{one.law} under {one.axiom}: {one.why}" for one in verdicts.errors]
     legend = "   ".join(f"{SIGNS[each]} {each}" for each in (HOLDS, BROKEN, N_A, ERROR))
     return "\n".join([*heads, *rows, "", f"{legend}   ({counts}; `malsim axioms LAW` shows the witnesses)", *errors])
 
 
-def _painted(text: str, verdict: str, *, paint: bool) -> str:
+def _paint(text: str, verdict: str, *, paint: bool) -> str:
     return f"\033[{COLOURS[verdict]}m{text}\033[0m" if paint else text
 
 
-def replayed(one: AxiomVerdict) -> str:
+def replay_code(one: AxiomVerdict) -> str:
     """Lines of Python that show a witness again."""
-    events = "".join(f"    {_written(event)},\n" for event in one.witness)
+    events = "".join(f"    {_event_code(event)},\n" for event in one.witness)
     return (
         "from malsim.adapters import Edge\n"
         * any(event.edges for event in one.witness)
         + "from malsim.axioms.engine.axiom import find_axiom\nfrom malsim.axioms.engine.events import Event\n"
         "from malsim.axioms.engine.subjects import subject_of\n"
         + "from malsim.memory import Rules\n"
-        * one.made.startswith("Rules(")
+        * one.code.startswith("Rules(")
         + f"\nevents = [\n{events}]\n"
-        f"print(find_axiom({one.axiom!r}).module.broken(subject_of({one.made or repr(one.law)}), events))"
+        f"print(find_axiom({one.axiom!r}).module.broken(subject_of({one.code or repr(one.law)}), events))"
     )
 
 
-def _written(event: Event) -> str:
+def _event_code(event: Event) -> str:
     """An event as Python, without what is as by default."""
-    changed = [each for each in fields(event) if each.default is MISSING or getattr(event, each.name) != each.default]
-    named = [f"{each.name}={getattr(event, each.name)!r}" for each in changed if each.default is not MISSING]
-    return f"Event({', '.join([repr(event.t), repr(event.do), *named])})"
+    settings = [each for each in fields(event) if each.default is MISSING or getattr(event, each.name) != each.default]
+    keywords = [f"{each.name}={getattr(event, each.name)!r}" for each in settings if each.default is not MISSING]
+    return f"Event({', '.join([repr(event.t), repr(event.do), *keywords])})"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from malsim.adapters import Claim, Item
     from malsim.axioms.engine.events import Event
 
-__all__ = ["Playable", "Shown", "Subject"]
+__all__ = ["PeekResult", "Playable", "Subject"]
 
 NOWHERE = float("-inf")
 
@@ -41,7 +41,7 @@ class Playable(Protocol):
 
 
 @dataclass(frozen=True)
-class Shown:
+class PeekResult:
     """What a peek showed, active items only, and what the last read before it gave (None: none, or it said nothing)."""
 
     items: tuple[Item, ...]
@@ -66,7 +66,7 @@ class Shown:
 class Subject:
     """A memory under test: its name, what makes one, whether it has beliefs and edges, the half-life it declares (days).
 
-    `cases` is how many streams an axiom tries, `pick` what draws one from seed, axiom and case; `made` is what `subject_of`
+    `cases` is how many streams an axiom tries, `pick` what draws one from seed, axiom and case; `code` is what `subject_of`
     is given to make it again, as Python (its name, if empty).
     """
 
@@ -77,22 +77,22 @@ class Subject:
     half_life: float | None = None
     cases: int = 20
     pick: Callable[[int, str, int], Pick] = Pick
-    made: str = ""
+    code: str = ""
 
-    def play(self, events: Iterable[Event], *, together: bool = False) -> list[Shown]:
+    def play(self, events: Iterable[Event], *, together: bool = False) -> list[PeekResult]:
         """What each peek shows; `together` hands claims of one instant over in one call."""
-        shown: list[Shown] = []
+        looks: list[PeekResult] = []
         with closing(self.fresh()) as memory:
             now, answer = 0.0, None
             for (do, t), group in groupby(events, key=lambda event: (event.do, event.t)):
                 now = max(now, t)
                 several = list(group)
                 for part in [several] if together and do == "write" else [[event] for event in several]:
-                    answer = _happen(memory, do, part, now, shown, answer)
-        return shown
+                    answer = _happen(memory, do, part, now, looks, answer)
+        return looks
 
 
-def _happen(memory: Playable, do: str, part: list[Event], now: float, shown: list[Shown], answer: Any) -> Any:
+def _happen(memory: Playable, do: str, part: list[Event], now: float, looks: list[PeekResult], answer: Any) -> Any:
     """Let one event, or the claims of one call, happen; returns what the last read gave."""
     query = Query(part[0].object, f"what is {part[0].object}?")
     if do in ("write", "nothing"):
@@ -100,10 +100,10 @@ def _happen(memory: Playable, do: str, part: list[Event], now: float, shown: lis
     elif do == "tick":
         memory.tick(now)
     elif do == "read":
-        found = memory.read(query, now)
-        return None if found is None else tuple(found)
+        items = memory.read(query, now)
+        return None if items is None else tuple(items)
     else:
-        shown.append(Shown(tuple(item for item in memory.peek(query, now) if item.get("active", True)), answer))
+        looks.append(PeekResult(tuple(item for item in memory.peek(query, now) if item.get("active", True)), answer))
     return answer
 
 

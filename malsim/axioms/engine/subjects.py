@@ -55,32 +55,34 @@ def every_subject() -> list[Subject]:
 
 
 def _graph(name: str, rules: Rules) -> Subject:
-    made = "" if name in PRESETS else f"Rules({', '.join(_changed(rules))})"
-    return Subject(name, partial(GraphMemory, rules), edges=True, cases=GRAPH_CASES, made=made)
+    code = "" if name in PRESETS else f"Rules({', '.join(_settings(rules))})"
+    return Subject(name, partial(GraphMemory, rules), edges=True, cases=GRAPH_CASES, code=code)
 
 
-def _changed(rules: Rules) -> list[str]:
+def _settings(rules: Rules) -> list[str]:
     """The rules that are not as by default, as Python; a formula by its name."""
     usual = Rules()
-    held = [(each.name, getattr(rules, each.name)) for each in fields(rules)]
+    values = [(each.name, getattr(rules, each.name)) for each in fields(rules)]
     return [
-        f"{name}={getattr(value, '__name__', None) or repr(value)}" for name, value in held if value != getattr(usual, name)
+        f"{name}={getattr(value, '__name__', None) or repr(value)}"
+        for name, value in values
+        if value != getattr(usual, name)
     ]
 
 
 def _law(law: Law, settings: Mapping[str, object] | None = None) -> Subject:
     params = checked(settings or {}, law.params, where=law.name)
     half_life = float(params["half_life"]) if "half_life" in params else None
-    made = f"{law.name!r}, settings={dict(settings)!r}" if settings else ""
-    return Subject(law.name, lambda: LawMemory(plant_of(law, params)), belief=law.belief, half_life=half_life, made=made)
+    code = f"{law.name!r}, settings={dict(settings)!r}" if settings else ""
+    return Subject(law.name, lambda: LawMemory(plant_of(law, params)), belief=law.belief, half_life=half_life, code=code)
 
 
 def _user(name: str, factory: Callable[..., Any], limit: float) -> Subject:
-    made = WatchedMemory(factory, name, limit=limit)
-    declared = {part: getattr(made.memory, part, None) for part in ("belief", "edges", "half_life")}
-    made.close()
-    half_life = None if declared["half_life"] is None else float(declared["half_life"])
+    memory = WatchedMemory(factory, name, limit=limit)
+    declares = {part: getattr(memory.memory, part, None) for part in ("belief", "edges", "half_life")}
+    memory.close()
+    half_life = None if declares["half_life"] is None else float(declares["half_life"])
     return Subject(
-        name, lambda: WatchedMemory(factory, name, limit=limit), belief=declared["belief"] is not False,
-        edges=bool(declared["edges"]), half_life=half_life,
+        name, lambda: WatchedMemory(factory, name, limit=limit), belief=declares["belief"] is not False,
+        edges=bool(declares["edges"]), half_life=half_life,
     )  # fmt: skip

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.axioms.engine.events import Event
-    from malsim.axioms.engine.subject import Shown, Subject
+    from malsim.axioms.engine.subject import PeekResult, Subject
 
 __all__ = ["picture"]
 
@@ -24,17 +24,17 @@ SIGNS = {"tick": "sweep", "nothing": "∅", "read": "read", "peek": "look"}
 
 def picture(subject: Subject, events: Sequence[Event]) -> str:
     """The scores after each event, evenly spaced, with the day below; a value that is gone has no line."""
-    asked = events[-1].object
-    looks = [look for event in events for look in (event, replace(event, do="peek", object=asked))]
+    about = events[-1].object
+    looks = [look for event in events for look in (event, replace(event, do="peek", object=about))]
     looks = [one for place, one in enumerate(looks) if place % 2 or one.do != "peek"]
-    shown = subject.play(looks)[-MOST:]
-    drawn = list(events)[-MOST:]
-    scores = [score for each in shown for score in each.scores.values() if math.isfinite(score)]
+    results = subject.play(looks)[-MOST:]
+    last = list(events)[-MOST:]
+    scores = [score for each in results for score in each.scores.values() if math.isfinite(score)]
     low, high = min([0.0, *scores]), max([*scores, low_top(scores)])
-    across = LEFT + WIDE * len(drawn) + 10
-    values = sorted({value for each in shown for value in each.scores})
-    parts = [_axis(low, high, across), *(_line(shown, value, low, high) for value in values)]
-    for place, event in enumerate(drawn):
+    across = LEFT + WIDE * len(last) + 10
+    values = sorted({value for each in results for value in each.scores})
+    parts = [_axis(low, high, across), *(_line(results, value, low, high) for value in values)]
+    for place, event in enumerate(last):
         what = f"{event.object}={event.value}" if event.do == "write" else SIGNS[event.do]
         x = LEFT + WIDE * place
         parts.append(f"<text x='{x}' y='{TOP + HIGH + 18}' text-anchor='middle'>{escape(what)}</text>")
@@ -57,9 +57,9 @@ def _axis(low: float, high: float, across: int) -> str:
     return "".join(lines) + f"<text x='{LEFT - 50}' y='{TOP - 8}' fill='#777'>score</text>"
 
 
-def _line(shown: Sequence[Shown], value: str, low: float, high: float) -> str:
+def _line(results: Sequence[PeekResult], value: str, low: float, high: float) -> str:
     colour = COLOURS[value]
-    places = [(LEFT + WIDE * place, each.score(value)) for place, each in enumerate(shown)]
+    places = [(LEFT + WIDE * place, each.score(value)) for place, each in enumerate(results)]
     points = [(x, TOP + HIGH * (1.0 - (score - low) / ((high - low) or 1.0))) for x, score in places if math.isfinite(score)]
     if not points:
         return ""

@@ -48,23 +48,24 @@ def histories(path: str | Path) -> list[ObjectClaims]:
 
     Raises `UsageError` where it holds no claim.
     """
-    held = initial_memory_from(path).memory
-    cells = held.cells if held is not None else pl.DataFrame()
+    memory = initial_memory_from(path).memory
+    cells = memory.cells if memory is not None else pl.DataFrame()
     rows = (
         cells.filter((pl.col("kind") != "prg") & (pl.col("rep") == pl.col("rep").min()))
         .with_columns(
-            about=pl.coalesce("object", "key", "handle"), said=pl.coalesce(pl.col("value").cast(pl.String), "title", "body")
+            about=pl.coalesce("object", "key", "handle"), says=pl.coalesce(pl.col("value").cast(pl.String), "title", "body")
         )
-        .filter(pl.col("said").is_not_null())
+        .filter(pl.col("says").is_not_null())
         .with_row_index("place")
         .with_columns(day=pl.coalesce("created", pl.col("place").cast(pl.Float64)))  # an undated store tells the order only
         .sort("day", maintain_order=True)
-        .select("about", "day", "writer", "said", pl.col("stated").fill_nan(None).fill_null(UNSTATED))
+        .select("about", "day", "writer", "says", pl.col("stated").fill_nan(None).fill_null(UNSTATED))
     )
     if not rows.height:
         raise UsageError("holds no claim", where="--on", given=str(path), hint="see malsim look")
-    found = []
-    for (name,), own in rows.group_by("about", maintain_order=True):
-        claims = tuple(OwnClaim(float(t), str(who), str(what), float(how)) for _, t, who, what, how in own.rows())
-        found.append(ObjectClaims(str(name), claims))
-    return found
+    return [
+        ObjectClaims(
+            str(name), tuple(OwnClaim(float(t), writer, value, float(stated)) for _, t, writer, value, stated in own.rows())
+        )
+        for (name,), own in rows.group_by("about", maintain_order=True)
+    ]

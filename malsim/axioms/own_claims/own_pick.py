@@ -28,9 +28,9 @@ class OwnPick(Pick):
     The first three values and writers of a stretch are called A, B, C and ann, bob, cid; claims of others are left out.
     """
 
-    def __init__(self, known: Sequence[ObjectClaims], seed: int, axiom: str, case: int) -> None:
+    def __init__(self, objects: Sequence[ObjectClaims], seed: int, axiom: str, case: int) -> None:
         super().__init__(seed, axiom, case)
-        self._known, self._gaps = known, [gap for each in known for gap in each.gaps]
+        self._objects, self._gaps = objects, [gap for each in objects for gap in each.gaps]
 
     def time(self, low: float = MINUTE, high: float = YEARS) -> float:
         """A gap of the store between these bounds; drawn as without a store where it has none."""
@@ -39,22 +39,25 @@ class OwnPick(Pick):
 
     def claims(self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0) -> list[Event]:  # noqa: ARG002  # the store says how many
         """A stretch of the claims about one object, which is x."""
-        history = self.one(self._known)
+        history = self.one(self._objects)
         first = self.count(0, len(history.claims) - 1)
         stretch = history.claims[first : first + self.count(1, MOST)]
-        what, who = _names([said.value for said in stretch], values), _names([said.writer for said in stretch], WRITERS[:3])
+        what, who = (
+            _names([claim.value for claim in stretch], values),
+            _names([claim.writer for claim in stretch], WRITERS[:3]),
+        )
         return [
-            _event(history, said, value=what[said.value], writer=who[said.writer], t=start + said.t - stretch[0].t)
-            for said in stretch
-            if said.value in what and said.writer in who
+            _event(history, claim, value=what[claim.value], writer=who[claim.writer], t=start + claim.t - stretch[0].t)
+            for claim in stretch
+            if claim.value in what and claim.writer in who
         ]
 
 
 def on_claims(subjects: Sequence[Subject], path: str | Path) -> list[Subject]:
     """The memories under test, with claims and gaps of a store; raises `UsageError` for one that says nothing of objects."""
-    known = histories(path)
-    drawn = partial(OwnPick, known)
-    return [replace(each, pick=drawn, cases=max(each.cases, CASES if each.cases > 10 else 10)) for each in subjects]  # noqa: PLR2004
+    objects = histories(path)
+    pick = partial(OwnPick, objects)
+    return [replace(each, pick=pick, cases=max(each.cases, CASES if each.cases > 10 else 10)) for each in subjects]  # noqa: PLR2004
 
 
 def _names(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
@@ -62,8 +65,8 @@ def _names(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     return dict(zip(dict.fromkeys(words), names, strict=False))
 
 
-def _event(history: ObjectClaims, said: OwnClaim, *, value: str, writer: str, t: float) -> Event:
+def _event(history: ObjectClaims, claim: OwnClaim, *, value: str, writer: str, t: float) -> Event:
     return Event(
-        round(t, 6), "write", value=value, writer=writer, stated=said.stated,
-        words=f"{said.writer} on {history.object}: {said.value}",
+        round(t, 6), "write", value=value, writer=writer, stated=claim.stated,
+        words=f"{claim.writer} on {history.object}: {claim.value}",
     )  # fmt: skip

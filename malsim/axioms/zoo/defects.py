@@ -39,9 +39,9 @@ class Defect:
     @property
     def options(self) -> str:
         """What brings the defect back, after `malsim test scenarios/zoo/NAME.toml`."""
-        changed = [f"law.{name}={value:g}" for name, value in self.settings.items()]
-        changed += [f"rules.{name}={value}" for name, value in self.rules.items()]
-        return " ".join([f"--law {self.law}", *(f"--set {each}" for each in changed)])
+        options = [f"law.{name}={value:g}" for name, value in self.settings.items()]
+        options += [f"rules.{name}={value}" for name, value in self.rules.items()]
+        return " ".join([f"--law {self.law}", *(f"--set {each}" for each in options)])
 
 
 DEFECTS = (
@@ -66,8 +66,8 @@ DEFECTS = (
 
 def find_defect(name: str) -> Defect:
     """The defect of a name; raises `UsageError` with the nearest names."""
-    known = {defect.name: defect for defect in DEFECTS}
-    if name not in known:
-        hint = nearest(name, known, f"one of {', '.join(known)}")
+    names = {defect.name: defect for defect in DEFECTS}
+    if name not in names:
+        hint = nearest(name, names, f"one of {', '.join(names)}")
         raise UsageError("unknown defect", where="axioms --zoo", given=name, hint=hint)
-    return known[name]
+    return names[name]

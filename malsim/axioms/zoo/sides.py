@@ -35,23 +35,23 @@ class Sides:
         """Both sides on one scale, the first replication of each."""
         from malsim.plot.runs.two_panels import two_panels
 
-        shown = []
-        for word, judged in (("healthy", self.healthy), ("broken", self.broken)):
-            if judged.run is not None:
-                verdict = "passes" if judged.status == PASS else "fails"
-                title = f"{word}: {_law(judged)} {verdict}"
-                shown.append((title, judged.run.cells.filter(rep=judged.scenario.first)))
+        panels = []
+        for word, report in (("healthy", self.healthy), ("broken", self.broken)):
+            if report.run is not None:
+                verdict = "passes" if report.status == PASS else "fails"
+                title = f"{word}: {_law(report)} {verdict}"
+                panels.append((title, report.run.cells.filter(rep=report.scenario.first)))
         name = self.healthy.scenario.checks[0].name
-        return two_panels(shown, title=f"{self.defect.project}. Asked: {name}")
+        return two_panels(panels, title=f"{self.defect.project}. Asked: {name}")
 
     def __repr__(self) -> str:
         """A line a side; of the broken one with the witness."""
-        failed = next((one for one in self.broken.outcomes if one.status == "fail"), None)
-        said = f"\n    {failed.said}" if failed else ""
+        failure = next((one for one in self.broken.outcomes if one.status == "fail"), None)
+        why = f"\n    {failure.said}" if failure else ""
         return (
             f"{self.defect.name} ({self.defect.project}; {self.defect.axiom})\n"
             f"  healthy  {self.healthy.status}  {_law(self.healthy)}\n"
-            f"  broken   {self.broken.status}  {_law(self.broken)}{said or self.broken.error}"
+            f"  broken   {self.broken.status}  {_law(self.broken)}{why or self.broken.error}"
         )
 
 
@@ -65,12 +65,12 @@ def sides(defect: Defect, *, seed: int | None = None) -> Sides:
     return Sides(defect=defect, healthy=judge(healthy), broken=judge(broken))
 
 
-def _law(judged: Judged) -> str:
+def _law(report: Judged) -> str:
     """The law with the parameters that are not its defaults."""
     from malsim.laws import find_law
     from malsim.sim.settings.law_parameters import GRAPHS
 
-    scenario = judged.scenario
+    scenario = report.scenario
     if scenario.law in GRAPHS:
         return f"{scenario.law}, damping {scenario.rules.damping:g}"
     params = find_law(scenario.law).params
