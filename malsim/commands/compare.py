@@ -102,4 +102,4 @@ def _on_claims(folders: list[Path], laws: list[str], args: argparse.Namespace) -
             tables.append(compare_with_echo(claims, truth, laws, echo=args.echo, ask_after=after, data=data))
         else:
             tables.append(compare_on_claims(claims, truth, laws, ask_after=after, without=args.without, data=data))
-    return LawTable.joined(tables)
+    return LawTable.concat(tables)

@@ -42,7 +42,7 @@ def main(args: argparse.Namespace) -> int:
     """Judge, break, count; exit 1 where a scenario does not pass as it is, which is left out."""
     from tqdm import tqdm
 
-    from malsim.lab.studies.mutation import drawn, score, suite_mutants
+    from malsim.lab.studies.mutation import sample_mutants, score, suite_mutants
     from malsim.limits import Limits
     from malsim.scenario.file.scenario_file import read
     from malsim.scenario.judge.judge import judge
@@ -56,8 +56,8 @@ def main(args: argparse.Namespace) -> int:
             print(f"{one.scenario.path}: left out, as it does not pass as it is{one.error and f': {one.error}'}")
     if not suite:
         raise UsageError("no scenario with checks that pass", given=", ".join(map(str, args.paths)))
-    chosen = drawn(suite_mutants(suite), each=args.each, rules=args.rules, tried=args.tried, seed=args.seed)
-    found = score(suite, limits=limits, made=tqdm(chosen, unit="mutant", disable=None))
+    sample = sample_mutants(suite_mutants(suite), each=args.each, rules=args.rules, tries=args.tried, seed=args.seed)
+    found = score(suite, limits=limits, cases=tqdm(sample, unit="mutant", disable=None))
     for line in _lines(found, args.worst):
         print(line)
     if args.output:
@@ -75,4 +75,4 @@ def _lines(found: MutationScore, worst: int) -> list[str]:
     ]
     survivors = [f"  {one.change:.4f}  {one.owner}: {one.mutant}" for one in found.worst(worst)]
     head = ["unnoticed, though the mean effective moved most:"] if survivors else []
-    return [*lines, found.said, *head, *survivors]
+    return [*lines, found.summary, *head, *survivors]

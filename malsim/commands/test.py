@@ -95,7 +95,7 @@ def _score(suite: Suite, limits: Limits, count: int | None) -> MutationScore:
 
     made = suite_mutants(suite.judged)
     chosen = made if count is None else evenly(made, count)
-    return score(suite.judged, limits=limits, made=tqdm(chosen, unit="mutant", disable=None))
+    return score(suite.judged, limits=limits, cases=tqdm(chosen, unit="mutant", disable=None))
 
 
 def _suite(args: argparse.Namespace) -> Suite:

@@ -11,7 +11,7 @@ import pytest
 from malsim.cli import main
 from malsim.errors import UsageError
 from malsim.lab.studies.laws import compare_on_claims, read_folder
-from malsim.lab.studies.laws.questions import questions_of
+from malsim.lab.studies.laws.stream import questions_of
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "mmkb_years"
 HEADLINE = {  # spec of the minimal models: clean, returned, 30 % gossip

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.studies.mutants import mutants, mutated
-from malsim.lab.studies.mutation import Fate, MutationScore, drawn, fate, score, suite_mutants
+from malsim.lab.studies.mutation import Fate, MutationScore, fate, sample_mutants, score, suite_mutants
 from malsim.scenario.file.scenario_file import parse, read
 from malsim.scenario.judge.judge import judge
 from malsim.sim.settings.scenario import Scenario
@@ -86,15 +86,15 @@ def test_what_a_check_notices_is_killed_and_what_it_does_not_survives(name: str,
     assert (found.kind, found.mutant) == (kind, name)
     assert found.where.startswith("s.toml")
     if kind == "killed":
-        assert (found.where, found.said) == (f"s.toml:{LINE}", "it is disputed")
+        assert (found.where, found.message) == (f"s.toml:{LINE}", "it is disputed")
 
 
 def test_a_crash_is_no_kill() -> None:
     judged = judge(parse(TEXT))
     broken: dict[str, object] = {"not there": judged.scenario.claims.clear(), "crash": None}
     for claims in broken.values():
-        made = [("m", [(judged, lambda scenario, claims=claims: scenario.replace(claims=claims))])]
-        found = score([judged], made=made)
+        cases = [("m", [(judged, lambda scenario, claims=claims: scenario.replace(claims=claims))])]
+        found = score([judged], cases=cases)
         assert (found.fates[0].kind, found.share) == ("broke off", 0.0)
         assert "broke off: m: " in str(found)
 
@@ -172,14 +172,14 @@ def test_nothing_is_broken_of_nothing() -> None:
 
 def test_what_is_drawn_of_one_scenario_hangs_on_no_other() -> None:
     one, two = (judge(parse(TEXT, name=name, where=f"{name}.toml")) for name in ("one", "two"))
-    alone = [name for name, _ in drawn(suite_mutants([one]), each=3, rules=0, tried=1)]
-    both = drawn(suite_mutants([one, two]), each=3, rules=2, tried=1)
+    alone = [name for name, _ in sample_mutants(suite_mutants([one]), each=3, rules=0, tries=1)]
+    both = sample_mutants(suite_mutants([one, two]), each=3, rules=2, tries=1)
     assert [name for name, tried in both if tried[0][0] is one and not name.startswith("rules.")] == alone
     assert len(alone) == 3
     assert [len(tried) for name, tried in both if name.startswith("rules.")] == [1, 1]
-    assert [name for name, _ in drawn(suite_mutants([one]), each=3, rules=0, tried=1, seed=1)] != alone
+    assert [name for name, _ in sample_mutants(suite_mutants([one]), each=3, rules=0, tries=1, seed=1)] != alone
     with pytest.raises(UsageError, match="--each"):
-        drawn([], each=-1, rules=0, tried=1)
+        sample_mutants([], each=-1, rules=0, tries=1)
 
 
 def test_the_worst_survivor_is_the_one_that_moves_most() -> None:

@@ -48,7 +48,7 @@ def test_answers_are_those_of_a_replay_under_the_same_rules(tmp_path: Path, law:
     found = read_claims(tmp_path / "claims.csv")
     truth = read_truth(tmp_path / "truth.csv", epoch=found.epoch)
     told = replay(found.claims, truth, rules=LAWS[law]).answers.filter(pl.col("right").is_not_null())
-    both = real.judged(LAWS[law]).join(told, on="object", suffix="_told")
+    both = real.answers(LAWS[law]).join(told, on="object", suffix="_told")
     assert both.height == 12
     np.testing.assert_allclose(both["probability"], both["probability_told"], atol=2e-3)
     assert both["right"].to_list() == both["right_told"].to_list()
@@ -58,7 +58,7 @@ def test_the_majority_is_that_of_a_replay(tmp_path: Path) -> None:
     real = read_real(folder(tmp_path))
     found = read_claims(tmp_path / "claims.csv")
     told = replay(found.claims, read_truth(tmp_path / "truth.csv")).baselines["majority"]
-    voted = real.voted()
+    voted = real.majority()
     assert voted["right"].mean() == pytest.approx(told.value["accuracy"])
     brier = ((voted["probability"] - voted["right"].cast(pl.Float64)) ** 2).mean()
     assert brier == pytest.approx(told.value["brier"])

@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.errors import UsageError
 from malsim.lab.cadence.invariants import HISTORY, LAWS, Invariant, reads_change_nothing, same_currency, second_tick, shared
-from malsim.lab.space.given import scenario_of
+from malsim.lab.space.settings import scenario_of
 from malsim.lab.studies.pool import executor_of, results
 from malsim.memory import settle, tick
 from malsim.sim import bench
@@ -21,7 +21,7 @@ from malsim.sim.settings.timing import Timing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from malsim.lab.space.given import ScenarioOrPath
+    from malsim.lab.space.settings import ScenarioOrPath
     from malsim.memory import Memory
     from malsim.plot.style import Sheet
     from malsim.sim.settings.scenario import Scenario

@@ -14,7 +14,7 @@ from malsim.lab.falsify.margin_search import search
 from malsim.lab.falsify.predicates import Seen, margin, scales, seen
 from malsim.lab.falsify.schedule import PLACES, Found, WriteSchedule, applied
 from malsim.lab.falsify.shrink import Break, shrunk
-from malsim.lab.space.given import scenario_of
+from malsim.lab.space.settings import scenario_of
 from malsim.limits import within
 from malsim.scenario.judge.checks import Goal
 from malsim.scenario.properties.parse import parse
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.lab.falsify.margin_search import Method
-    from malsim.lab.space.given import ScenarioOrPath
+    from malsim.lab.space.settings import ScenarioOrPath
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["Falsified", "falsify"]

@@ -13,8 +13,7 @@ from malsim.errors import UsageError
 from malsim.lab.sensitivity.one_at_a_time import alike, moves, nudges, of_rules, swings
 from malsim.lab.sensitivity.sensitivity_figures import SensitivityFigures
 from malsim.lab.sensitivity.sobol import sobol
-from malsim.lab.space.given import scenario_of
-from malsim.lab.space.settings import changed
+from malsim.lab.space.settings import changed, scenario_of
 from malsim.lab.space.space import Space
 from malsim.lab.studies.measure import measured_by_running, name_of
 from malsim.lab.studies.pool import executor_of, must_travel, results
@@ -24,7 +23,7 @@ from malsim.plain_text import listed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from malsim.lab.space.given import ScenarioOrPath
+    from malsim.lab.space.settings import ScenarioOrPath
     from malsim.lab.studies.measure import Array, Measure
     from malsim.sim.settings.scenario import Scenario
 

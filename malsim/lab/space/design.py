@@ -37,8 +37,13 @@ class Design:
         """The settings' names."""
         return tuple(self.axes if self.table is None else self.table.columns)
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """How many points; of a grid it may be more than len() can tell."""
         return math.prod(map(len, self.axes.values())) if self.table is None else self.table.height
+
+    def __len__(self) -> int:
+        return self.size
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         if self.table is not None:
@@ -49,7 +54,7 @@ class Design:
                 yield dict(zip(self.axes, values, strict=True))
 
 
-def designed(given: Given, scenario: Scenario) -> Design:
+def designed(points: Given, scenario: Scenario) -> Design:
     """A design from a grid (names to values, all combinations), a list of points, or a frame with a row a point.
 
     Every name and value is checked here, before anything is run; a point given twice is one.
@@ -60,20 +65,20 @@ def designed(given: Given, scenario: Scenario) -> Design:
         For no point, an unknown setting, a value of the wrong kind or beyond its bounds, or points that do not all set the
         same settings.
     """
-    if isinstance(given, pl.DataFrame):
-        table = given
-    elif hasattr(given, "keys"):
-        axes = {name: _checked(name, _listed(name, values), scenario) for name, values in dict(given).items()}
-        return _some(Design({name: tuple(dict.fromkeys(values)) for name, values in axes.items()}))
+    if isinstance(points, pl.DataFrame):
+        table = points
+    elif hasattr(points, "keys"):
+        axes = {name: _checked(name, values, scenario) for name, values in dict(points).items()}
+        return _not_empty(Design({name: tuple(dict.fromkeys(values)) for name, values in axes.items()}))
     else:
-        rows = [dict(point) for point in given]
+        rows = [dict(point) for point in points]
         for row in rows:
             if set(row) != set(rows[0]):
                 hint = f"the first sets {', '.join(rows[0])}"
                 raise UsageError("points that do not set the same settings", where="design", given=list(row), hint=hint)
         table = pl.DataFrame(rows, infer_schema_length=None, strict=False) if rows else pl.DataFrame()
-    columns = [pl.Series(name, _checked(name, table[name].to_list(), scenario)) for name in table.columns]
-    return _some(Design({}, pl.DataFrame(columns).unique(maintain_order=True)))
+    columns = [pl.Series(name, _checked(name, table[name], scenario)) for name in table.columns]
+    return _not_empty(Design({}, pl.DataFrame(columns).unique(maintain_order=True)))
 
 
 def design(
@@ -105,31 +110,27 @@ def design(
     if points < 1:
         raise UsageError("a design without a point", where="design: points", given=points, allowed="1 or more")
     within({"points": points}, where="design")
-    searched = Space.of(space, *([scenario] if scenario else []))
-    dimensions = len(searched.dimensions)
+    ranges = Space.of(space, *([scenario] if scenario else []))
+    dimensions = len(ranges.dimensions)
     draws = np.random.Generator(np.random.Philox(seed))
     if method == "sobol":
-        shares = qmc.Sobol(dimensions, rng=draws).random_base2(max(points - 1, 0).bit_length())[:points]
+        shares = qmc.Sobol(dimensions, rng=draws).random_base2((points - 1).bit_length())[:points]
     elif method == "latin":
         shares = qmc.LatinHypercube(dimensions, rng=draws).random(points)
     else:
         raise UsageError("unknown method", where="design: method", given=method, allowed="sobol, latin")
-    return pl.DataFrame([searched.values(share) for share in shares], infer_schema_length=None)
+    return pl.DataFrame([ranges.values(share) for share in shares], infer_schema_length=None)
 
 
-def _listed(name: str, values: Any) -> list[Any]:
+def _checked(name: str, values: Any, scenario: Scenario) -> list[Any]:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise UsageError("not a list of values", where=f"design: {name}", given=values, hint=f"write [{values!r}]")
-    return list(values)
+    one = setting(name, scenario, where="design")
+    return [one.checked(value, where="design") for value in values]
 
 
-def _checked(name: str, values: list[Any], scenario: Scenario) -> list[Any]:
-    held = setting(name, scenario, where="design")
-    return [held.checked(value, where="design") for value in values]
-
-
-def _some(made: Design) -> Design:
-    if not made.names or not all(made.axes.values()) or (made.table is not None and made.table.is_empty()):
+def _not_empty(points: Design) -> Design:
+    if not points.names or not points.size:
         raise UsageError("a design without a point", where="design", hint='such as {"rules.challenge_ceiling": [0.3, 0.6]}')
-    within({"points": math.prod(map(len, made.axes.values())) if made.table is None else made.table.height})
-    return made
+    within({"points": points.size})
+    return points

@@ -31,15 +31,15 @@ def op_settings(wires: NetlistConfig) -> Iterator[Setting]:
         for key, slot in instance.sheet.slots.items():
             settable = slot.key in instance.sheet.params or key in instance.settings
             if settable and slot.pin.type in {"int", "float"}:
-                made = _setting(f"netlist.{name}.{key}", key, instance, slot.pin)
-                if made.low < made.high:  # a preset op holds some of its parameters fast
-                    yield made
+                one = _setting(f"netlist.{name}.{key}", key, instance, slot.pin)
+                if one.low < one.high:  # a preset op holds some of its parameters fast
+                    yield one
 
 
 def with_op_settings(wires: NetlistConfig, tables: Mapping[str, Mapping[str, Any]]) -> NetlistConfig:
     """The same netlist with other values, by instance and parameter; of a parameter set twice the last stands."""
     lines = [
-        f"setp {name}.{key} {_written(value, wires.net.instances[name].sheet.slots[key].pin.unit)}"
+        f"setp {name}.{key} {_text(value, wires.net.instances[name].sheet.slots[key].pin.unit)}"
         for name, values in tables.items()
         for key, value in values.items()
     ]
@@ -49,8 +49,8 @@ def with_op_settings(wires: NetlistConfig, tables: Mapping[str, Mapping[str, Any
 
 
 def _setting(name: str, key: str, instance: Instance, pin: Pin) -> Setting:
-    given = instance.settings.get(key)
-    value = pin.first if given is None else number(given, unit=pin.unit, where=name)
+    own = instance.settings.get(key)
+    value = pin.first if own is None else number(own, unit=pin.unit, where=name)
     low, high = bound(pin, "low"), bound(pin, "high")
     return Setting(
         name=name,
@@ -62,6 +62,6 @@ def _setting(name: str, key: str, instance: Instance, pin: Pin) -> Setting:
     )
 
 
-def _written(value: float, unit: str) -> str:
+def _text(value: float, unit: str) -> str:
     """A number as a netlist's text takes it: no exponent, a time with its unit."""
     return format(Decimal(repr(value)), "f") + (unit if is_time(unit) else "")

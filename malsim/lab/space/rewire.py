@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from malsim.netlist import parse
-from malsim.netlist.language.statements import Document, Schedule, Wire
+from malsim.netlist.language.statements import Schedule, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from malsim.netlist.language.statements import Statement
     from malsim.sim.settings.netlist_config import NetlistConfig
@@ -33,25 +33,21 @@ def rewired(wires: NetlistConfig, name: str) -> NetlistConfig | None:
 
     Raises `NetlistError` for what is no netlist any more.
     """
+    document = wires.document
     if REWORD in name:
         old, _, new = name.partition(REWORD)
-        document = parse(wires.text.replace(old, new)) if old in wires.text else wires.document
+        document = parse(wires.text.replace(old, new)) if old in wires.text else document
     elif name.startswith(CUT):
-        document = _changed(wires.document, lambda statement: _unread(statement, name.removeprefix(CUT)))
+        signal = name.removeprefix(CUT)
+        document = replace(document, statements=tuple(_unread(each, signal) for each in document.statements))
     else:
-        document = _changed(wires.document, lambda statement: _uncalled(statement, name.removeprefix(UNCALL)))
+        op = name.removeprefix(UNCALL)
+        others = (each for each in document.statements if not (isinstance(each, Schedule) and each.op == op))
+        document = replace(document, statements=tuple(others))
     return None if document == wires.document else replace(wires, document=document)
-
-
-def _changed(document: Document, change: Callable[[Statement], Statement | None]) -> Document:
-    return replace(document, statements=tuple(made for each in document.statements if (made := change(each)) is not None))
 
 
 def _unread(statement: Statement, signal: str) -> Statement:
     if isinstance(statement, Wire) and statement.signal == signal:
         return replace(statement, ends=tuple(end for end in statement.ends if end.role == "writes"))
     return statement
-
-
-def _uncalled(statement: Statement, op: str) -> Statement | None:
-    return None if isinstance(statement, Schedule) and statement.op == op else statement

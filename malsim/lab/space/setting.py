@@ -35,15 +35,15 @@ class Setting:
 
     def checked(self, value: object, *, where: str = "settings") -> Any:
         """The value as the setting holds it. Raises `UsageError` for one of the wrong kind or beyond the bounds."""
-        held: Any = value.item() if isinstance(value, np.generic) else value
+        plain: Any = value.item() if isinstance(value, np.generic) else value
         if self.choices:
-            good = held in self.choices
+            good = plain in self.choices
         else:
-            good = isinstance(held, (int, float)) and not isinstance(held, bool)
-            good = good and self.holds(float(held)) and (not self.whole or float(held).is_integer())
+            good = isinstance(plain, (int, float)) and not isinstance(plain, bool)
+            good = good and self.holds(float(plain)) and (not self.whole or float(plain).is_integer())
         if not good:
             raise UsageError("not a value of this setting", where=f"{where}: {self.name}", given=value, allowed=self.allowed)
-        return held if self.choices else int(held) if self.whole else float(held)
+        return plain if self.choices else int(plain) if self.whole else float(plain)
 
     def holds(self, value: float) -> bool:
         """Whether a number lies within the bounds."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 from malsim.errors import UsageError, nearest
 from malsim.lab.space.op_settings import op_settings, with_op_settings
@@ -11,6 +12,7 @@ from malsim.lab.space.setting import Setting
 from malsim.laws import find_law
 from malsim.memory import Rules
 from malsim.memory.gate.checks import LAST_REPLICATION
+from malsim.scenario.file.scenario_file import read
 from malsim.sim.clock import DAY, milliseconds
 from malsim.sim.settings.claim_faults import BAD, NOISE
 from malsim.sim.settings.netlist_config import with_reader_ops
@@ -25,10 +27,16 @@ if TYPE_CHECKING:
 
     from malsim.parameters import Param
 
-__all__ = ["Setting", "changed", "setting", "settings_of"]
+__all__ = ["ScenarioOrPath", "Setting", "changed", "scenario_of", "setting", "settings_of"]
 
+ScenarioOrPath: TypeAlias = Scenario | str | Path
 Subject = TypeVar("Subject", Rules, Scenario)
 MOST_LISTED = 8
+
+
+def scenario_of(scenario: ScenarioOrPath) -> Scenario:
+    """The scenario itself, read from its file where a path is given."""
+    return scenario if isinstance(scenario, Scenario) else read(scenario)
 
 
 def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
@@ -54,13 +62,13 @@ def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
 
 def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") -> Setting:
     """The setting of a name. Raises `UsageError` with the nearest names for one that is not there."""
-    known = settings_of(subject)
-    if name not in known:
-        ending = [full for full in known if full.endswith(f".{name}")][:MOST_LISTED]
-        near = nearest(name, known, "rules.NAME, writers.NAME.PARAMETER and so on")
+    every = settings_of(subject)
+    if name not in every:
+        ending = [full for full in every if full.endswith(f".{name}")][:MOST_LISTED]
+        near = nearest(name, every, "rules.NAME, writers.NAME.PARAMETER and so on")
         hint = f"did you mean {' or '.join(ending)}?" if ending else near
         raise UsageError("no such setting", where=where, given=name, hint=hint)
-    return known[name]
+    return every[name]
 
 
 def changed(subject: Subject, values: Mapping[str, object], *, where: str = "settings") -> Subject:
@@ -71,41 +79,43 @@ def changed(subject: Subject, values: Mapping[str, object], *, where: str = "set
     >>> changed(Rules(), {"rules.damping": 0.5}).damping
     0.5
     """
-    held = {name: setting(name, subject, where=where).checked(value, where=where) for name, value in values.items()}
     tables: dict[str, dict[str, Any]] = {}
-    for name, value in held.items():
+    for name, value in values.items():
         table, _, rest = name.rpartition(".")
-        tables.setdefault(table, {})[rest] = value
+        tables.setdefault(table, {})[rest] = setting(name, subject, where=where).checked(value, where=where)
     rules = tables.pop("rules", {})
     if isinstance(subject, Rules):
         return subject.replace(where=where, **rules)
-    made = tables.pop("", {}) | tables.pop("run", {})
-    made = {key: milliseconds(value) if key == "turn_every" else value for key, value in made.items()}
-    return subject.replace(rules=subject.rules.replace(where=where, **rules), **made, **_parts(subject, tables))
+    run = tables.pop("", {}) | tables.pop("run", {})
+    if "turn_every" in run:
+        run["turn_every"] = milliseconds(run["turn_every"])
+    return subject.replace(rules=subject.rules.replace(where=where, **rules), **run, **_parts(subject, tables))
 
 
 def _parts(scenario: Scenario, tables: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     """The parts of a scenario that are other parts now."""
-    made: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     if "law" in tables:
-        made["law_settings"] = dict(scenario.law_settings) | tables["law"]
+        parts["law_settings"] = dict(scenario.law_settings) | tables["law"]
     if any(table.startswith("facts.") for table in tables):
-        made["facts"] = tuple(replace(one, **tables.get(f"facts.{one.name}", {})) for one in scenario.facts)
+        parts["facts"] = tuple(replace(one, **tables.get(f"facts.{one.name}", {})) for one in scenario.facts)
     if any(table.startswith("writers.") for table in tables):
-        made["writers"] = tuple(_population(one, tables.get(f"writers.{one.name}", {})) for one in scenario.writers)
+        parts["writers"] = tuple(_population(one, tables.get(f"writers.{one.name}", {})) for one in scenario.writers)
     if any(table.startswith("faults.") for table in tables):
-        made["faults"] = tuple(_fault(label, one, tables) for label, one in _labelled(scenario))
+        parts["faults"] = tuple(_fault(label, one, tables) for label, one in _with_labels(scenario))
     ops = {table.removeprefix("netlist."): values for table, values in tables.items() if table.startswith("netlist.")}
     if ops and scenario.netlist:
-        made["netlist"] = with_op_settings(scenario.netlist, ops)
+        parts["netlist"] = with_op_settings(scenario.netlist, ops)
     if scenario.reader and "reader" in tables:
-        made["reader"] = replace(scenario.reader, **tables["reader"])
+        parts["reader"] = replace(scenario.reader, **tables["reader"])
     if scenario.reviewers and "reviewers" in tables:
-        table = tables["reviewers"]
-        spans = {"each": max(1, milliseconds(table["each"]))} if "each" in table else {}
-        spans |= {"late": milliseconds(table["late"])} if "late" in table else {}
-        made["reviewers"] = replace(scenario.reviewers, **table | spans)
-    return made
+        table = dict(tables["reviewers"])
+        if "each" in table:
+            table["each"] = max(1, milliseconds(table["each"]))
+        if "late" in table:
+            table["late"] = milliseconds(table["late"])
+        parts["reviewers"] = replace(scenario.reviewers, **table)
+    return parts
 
 
 def _population(one: Any, values: Mapping[str, Any]) -> Any:
@@ -135,7 +145,7 @@ def _rules(rules: Rules) -> Iterator[Setting]:
 
 def _law(scenario: Scenario) -> Iterator[Setting]:
     if scenario.law_settings:
-        yield from _declared("law", find_law(scenario.law).params, scenario.law_settings)
+        yield from _of_params("law", find_law(scenario.law).params, scenario.law_settings)
 
 
 def _run(scenario: Scenario) -> Iterator[Setting]:
@@ -158,11 +168,11 @@ def _people(scenario: Scenario) -> Iterator[Setting]:
         name = f"writers.{one.name}"
         yield Setting(name=f"{name}.count", value=one.count, unit="writers", low=1, high=MOST_MEMBERS, whole=True)
         habits = {key: param for key, param in HABITS.items() if key != "alike" or one.lineage}
-        yield from _declared(name, habits, {habit: getattr(one, habit) for habit in habits})
-        yield from _declared(name, one.kind_of.params, one.settings)
+        yield from _of_params(name, habits, {habit: getattr(one, habit) for habit in habits})
+        yield from _of_params(name, one.kind_of.params, one.settings)
     if scenario.reader:
         reader = scenario.reader
-        yield from _declared("reader", PARAMS, {param: getattr(reader, param) for param in PARAMS})
+        yield from _of_params("reader", PARAMS, {param: getattr(reader, param) for param in PARAMS})
         yield Setting(name="reader.behaviour", value=reader.behaviour, choices=tuple(POLICIES))
         yield Setting(name="reader.trust", value=reader.trust, choices=get_args(Trust))
     if scenario.reviewers:
@@ -178,20 +188,20 @@ def _people(scenario: Scenario) -> Iterator[Setting]:
 
 
 def _faults(scenario: Scenario) -> Iterator[Setting]:
-    for label, one in _labelled(scenario):
-        yield from _declared(f"faults.{label}.noise", NOISE, one.noise)
-        yield from _declared(f"faults.{label}.bad", BAD, one.bad)
+    for label, one in _with_labels(scenario):
+        yield from _of_params(f"faults.{label}.noise", NOISE, one.noise)
+        yield from _of_params(f"faults.{label}.bad", BAD, one.bad)
 
 
-def _labelled(scenario: Scenario) -> Iterator[tuple[str, Any]]:
+def _with_labels(scenario: Scenario) -> Iterator[tuple[str, Any]]:
     """Each fault with its label: its population, numbered from the second on."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for one in scenario.faults:
-        seen[one.population] = seen.get(one.population, 0) + 1
-        yield (one.population if seen[one.population] == 1 else f"{one.population}-{seen[one.population]}"), one
+        counts[one.population] = counts.get(one.population, 0) + 1
+        yield (one.population if counts[one.population] == 1 else f"{one.population}-{counts[one.population]}"), one
 
 
-def _declared(table: str, params: Mapping[str, Param], values: Mapping[str, Any]) -> Iterator[Setting]:
+def _of_params(table: str, params: Mapping[str, Param], values: Mapping[str, Any]) -> Iterator[Setting]:
     """What a behaviour declares of itself; a parameter that names a file is no setting."""
     for name, param in params.items():
         if not isinstance(param.default, str):

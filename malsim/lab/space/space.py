@@ -94,11 +94,11 @@ class Space:
         """
         if not table:
             raise UsageError("an empty space", where="space", hint='give such as {"rules.support_ceiling": (0, 0.9)}')
-        known = subjects or (Rules(),)
-        every = [
-            [_dimension(name, given, setting(name, one, where="space")) for one in known] for name, given in table.items()
+        dimensions = [
+            [_dimension(name, values, setting(name, one, where="space")) for one in subjects or (Rules(),)]
+            for name, values in table.items()
         ]
-        return cls(tuple(alike[0] for alike in every))
+        return cls(tuple(alike[0] for alike in dimensions))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -114,24 +114,24 @@ class Space:
         return np.array([one.share(values.get(one.name, one.value)) for one in self.dimensions])
 
 
-def _dimension(name: str, given: Sequence[Any], held: Setting) -> Dimension:
+def _dimension(name: str, ends: Sequence[Any], one: Setting) -> Dimension:
     where = f"space: {name}"
-    if held.choices:
-        listed = () if isinstance(given, str) else tuple(given)
-        if len(set(listed)) < BOTH_ENDS or not set(listed) <= set(held.choices):
-            allowed = f"two or more of {held.allowed}"
-            raise UsageError("not choices of this setting", where=where, given=given, allowed=allowed)
-        return Dimension(name=name, value=held.value, choices=tuple(dict.fromkeys(listed)))
-    if isinstance(given, str) or len(given) != BOTH_ENDS or not all(_is_number(end) for end in given):
-        raise UsageError("not a range", where=where, given=given, allowed="(low, high)")
-    low, high = (float(end) for end in given)
+    if one.choices:
+        choices = () if isinstance(ends, str) else tuple(ends)
+        if len(set(choices)) < BOTH_ENDS or not set(choices) <= set(one.choices):
+            allowed = f"two or more of {one.allowed}"
+            raise UsageError("not choices of this setting", where=where, given=ends, allowed=allowed)
+        return Dimension(name=name, value=one.value, choices=tuple(dict.fromkeys(choices)))
+    if isinstance(ends, str) or len(ends) != BOTH_ENDS or not all(_is_number(end) for end in ends):
+        raise UsageError("not a range", where=where, given=ends, allowed="(low, high)")
+    low, high = (float(end) for end in ends)
     if not low < high or not np.isfinite([low, high]).all():
-        raise UsageError("an empty range", where=where, given=given, allowed="low below high, both finite")
-    if not (held.holds(low) and held.holds(high)):
-        raise UsageError("beyond the documented bounds", where=where, given=given, allowed=held.allowed)
-    if held.whole and not (low.is_integer() and high.is_integer()):
-        raise UsageError("not whole numbers", where=where, given=given, allowed=held.allowed)
-    return Dimension(name=name, value=held.value, low=low, high=high, whole=held.whole, unit=held.unit)
+        raise UsageError("an empty range", where=where, given=ends, allowed="low below high, both finite")
+    if not (one.holds(low) and one.holds(high)):
+        raise UsageError("beyond the documented bounds", where=where, given=ends, allowed=one.allowed)
+    if one.whole and not (low.is_integer() and high.is_integer()):
+        raise UsageError("not whole numbers", where=where, given=ends, allowed=one.allowed)
+    return Dimension(name=name, value=one.value, low=low, high=high, whole=one.whole, unit=one.unit)
 
 
 def _is_number(value: object) -> bool:

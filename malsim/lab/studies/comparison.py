@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.lab.space.given import scenario_of
+from malsim.lab.space.settings import scenario_of
 from malsim.lab.studies.measure import estimate, label_of, measured_by_running, name_of
 from malsim.lab.studies.replications import FIRST, MOST, half_widths, sequential
 
 if TYPE_CHECKING:
-    from malsim.lab.space.given import ScenarioOrPath
+    from malsim.lab.space.settings import ScenarioOrPath
     from malsim.lab.studies.measure import Array, Estimate, Measure
     from malsim.plot.style import Sheet
 
@@ -43,20 +43,17 @@ class PairedComparison:
     @property
     def saved(self) -> float:
         """How many times the replications unpaired runs would need for an interval as narrow: (s²a + s²b) / s²(b − a)."""
-        held = self.each.drop_nulls()
-        spread = [float(np.var(held[name].to_numpy(), ddof=1)) for name in ("a", "b", "difference")]
-        return (spread[0] + spread[1]) / spread[2]
+        pairs = self.each.drop_nulls()
+        variance = [float(np.var(pairs[name].to_numpy(), ddof=1)) for name in ("a", "b", "difference")]
+        return (variance[0] + variance[1]) / variance[2]
 
     @property
     def frame(self) -> pl.DataFrame:
         """One row each for a, b, their difference as paired, and as it would be unpaired: what, value, low, high."""
-        means = [
-            (name, float(self.each[name].drop_nulls().to_numpy().mean()), one)
-            for name, one in (("a", self.a), ("b", self.b))
-        ]
-        rows = [(name, mean, one.low if one else None, one.high if one else None) for name, mean, one in means]
-        found = self.difference
-        rows += [("b − a, paired", found.value, found.low, found.high), ("b − a, unpaired", found.value, *self.unpaired)]
+        sides = (("a", self.a), ("b", self.b))
+        rows = [(name, self.each[name].mean(), one and one.low, one and one.high) for name, one in sides]
+        mean = self.difference
+        rows += [("b − a, paired", mean.value, mean.low, mean.high), ("b − a, unpaired", mean.value, *self.unpaired)]
         return pl.DataFrame(rows, orient="row", schema=["what", "value", "low", "high"])
 
     def plot(self, title: str = "") -> Sheet:
@@ -67,10 +64,12 @@ class PairedComparison:
 
     def __repr__(self) -> str:
         """A line a person reads, and one on the pairing."""
-        found = self.difference
+        mean = self.difference
         verdict = "they differ" if self.differs else "no difference shown"
-        said = f"{self.metric}: b − a = {found.value:+.4g} [{found.low:+.4g}, {found.high:+.4g}], {verdict}"
-        return f"{said}\n  over {found.replications} pairs; unpaired it would take {self.saved:.3g} times as many"
+        return (
+            f"{self.metric}: b − a = {mean.value:+.4g} [{mean.low:+.4g}, {mean.high:+.4g}], {verdict}\n"
+            f"  over {mean.replications} pairs; unpaired it would take {self.saved:.3g} times as many"
+        )
 
 
 def compare(
@@ -96,7 +95,7 @@ def compare(
     replications
         Pairs to run, 2 or more.
     half_width
-        If given, pairs are added as in `replicate` until the difference is known so well, or there are `most`.
+        If given, pairs are added as in `replicate` until the interval of the difference is as narrow, or there are `most`.
 
     Raises
     ------
@@ -113,27 +112,26 @@ def compare(
         return [right - left]
 
     sides: list[Array] = []
-    asked = {f"{name}, b − a": np.inf if half_width is None else half_width}
-    if half_width is not None:
-        half_widths([name], half_width)
-    count = replications if half_width is None else min(FIRST, most)
-    found = sequential(pairs, asked, start=a.first, first=count, most=count if half_width is None else most)
+    if half_width is None:
+        target, first, most = np.inf, replications, replications
+    else:
+        target, first = half_widths([name], half_width)[name], min(FIRST, most)
+    result = sequential(pairs, {f"{name}, b − a": target}, start=a.first, first=first, most=most)
     left, right = np.concatenate(sides, axis=1)
-    each = pl.DataFrame({"rep": found.each["rep"], "a": left, "b": right, "difference": found.each.to_series(1)})
+    each = pl.DataFrame({"rep": result.each["rep"], "a": left, "b": right, "difference": result.each.to_series(1)})
     return PairedComparison(
         metric=name,
-        difference=next(iter(found.estimates.values())),
-        a=_estimated(left, name),
-        b=_estimated(right, name),
+        difference=next(iter(result.estimates.values())),
+        a=_own_mean(left, name),
+        b=_own_mean(right, name),
         unpaired=_welch(left, right),
         each=each.with_columns(pl.col("a", "b").fill_nan(None)),
     )
 
 
-def _estimated(each: Array, name: str) -> Estimate | None:
+def _own_mean(each: Array, name: str) -> Estimate | None:
     """A side's own mean with its interval; None where every replication is alike, and there is none."""
-    held = each[~np.isnan(each)]
-    return estimate(each, name) if len(np.unique(held)) > 1 else None
+    return estimate(each, name) if len(np.unique(each[~np.isnan(each)])) > 1 else None
 
 
 def _welch(left: Array, right: Array) -> tuple[float, float]:

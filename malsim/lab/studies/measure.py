@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Estimate",
     "Measure",
+    "ends_if_any",
     "estimate",
     "is_better_high",
     "label_of",
@@ -46,16 +47,7 @@ __all__ = [
 Array: TypeAlias = NDArray[np.float64]
 Measure: TypeAlias = "str | Callable[[Run], Array | float]"
 
-HIGH = (
-    "accuracy",
-    "answered",
-    "auc",
-    "auc_stated",
-    "acted_share",
-    "lessons_written",
-    "grounded_share",
-    "autonomy",
-)
+HIGH = {"accuracy", "answered", "auc", "auc_stated", "acted_share", "lessons_written", "grounded_share", "autonomy"}
 STEADY = "steady"
 UNITS = {
     "expanded_per_turn": "cells/turn", "words_per_turn": "words/turn", "lessons_learned": "observations",
@@ -66,10 +58,10 @@ OF_FACTS = re.compile(r"accuracy of (\S+)")
 OF_SERIES = re.compile(rf"({'|'.join((*SERIES, STEADY))}) of (.+)")
 
 
-def measured(run: Run, wanted: Measure) -> Array:
+def measured(run: Run, metric: Measure) -> Array:
     """The measure of every replication of a run, shape (replications,); NaN where a replication has none.
 
-    `wanted` is one of
+    `metric` is one of
 
     - the name of a figure: `brier`, `log_loss`, `ece`, `rmse_bins`, `auc`, `accuracy`, `false_acted` … (a calibration error
       is that of each replication's own claims, which for few claims lies above that of all replications pooled);
@@ -86,44 +78,44 @@ def measured(run: Run, wanted: Measure) -> Array:
         anything but one number a replication.
     """
     count = run.scenario.replications
-    if callable(wanted):
-        values = np.atleast_1d(np.asarray(wanted(run), dtype=np.float64))
+    if callable(metric):
+        values = np.atleast_1d(np.asarray(metric(run), dtype=np.float64))
         if values.shape != (count,):
             given, allowed = f"shape {values.shape}", f"shape ({count},)"
-            raise UsageError("a measure gives one number a replication", where=name_of(wanted), given=given, allowed=allowed)
+            raise UsageError("a measure gives one number a replication", where=name_of(metric), given=given, allowed=allowed)
         return values
-    if wanted in METRICS:
-        return _figure(run, wanted)
-    if about := OF_FACTS.fullmatch(wanted.strip()):
+    if metric in METRICS:
+        return _figure(run, metric)
+    if about := OF_FACTS.fullmatch(metric.strip()):
         return _of_facts(run, about[1])
-    if series := OF_SERIES.fullmatch(wanted.strip()):
+    if series := OF_SERIES.fullmatch(metric.strip()):
         return _of_series(run, *series.groups())
-    return _property(wanted).margin(trace_of(run, metrics=by_replication(run))).each
+    return _property(metric).margin(trace_of(run, metrics=by_replication(run))).each
 
 
-def measured_by_running(scenario: Scenario, wanted: Sequence[Measure]) -> list[Array]:
+def measured_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[Array]:
     """Run a scenario and take measures of it; where figures are all that is asked, frames are not recorded.
 
     Raises `UsageError` as `measured` does; what no run could give is refused before the scenario is run.
     """
-    for one in wanted:
+    for one in metrics:
         if isinstance(one, str) and one not in METRICS and not _is_named(one):
             _property(one)
-    figures = all(isinstance(one, str) and one in METRICS for one in wanted)
+    figures = all(isinstance(one, str) and one in METRICS for one in metrics)
     run = bench.run(scenario.replace(record="bands") if figures else scenario)
-    return [measured(run, one) for one in wanted]
+    return [measured(run, one) for one in metrics]
 
 
-def is_better_high(wanted: Measure) -> bool:
+def is_better_high(metric: Measure) -> bool:
     """Whether more of a measure is better: of accuracy and the like and of margins; not of losses, series and functions."""
-    if callable(wanted):
+    if callable(metric):
         return False
-    return wanted in HIGH or bool(OF_FACTS.fullmatch(wanted.strip())) or not (wanted in METRICS or _is_named(wanted))
+    return metric in HIGH or bool(OF_FACTS.fullmatch(metric.strip())) or not (metric in METRICS or _is_named(metric))
 
 
-def name_of(wanted: Measure) -> str:
+def name_of(metric: Measure) -> str:
     """What a measure is called in frames and figures."""
-    return wanted if isinstance(wanted, str) else getattr(wanted, "__name__", "measure")
+    return metric if isinstance(metric, str) else getattr(metric, "__name__", "measure")
 
 
 def label_of(metric: str) -> str:
@@ -171,27 +163,39 @@ def estimate(each: Array, metric: str) -> Estimate:
     >>> print(estimate(np.array([1.0, 2.0, 3.0]), "delay"))
     delay 2 [-0.4841, 4.484] over 3 replications
     """
-    held = each[~np.isnan(each)]
-    if len(held) < 2:  # noqa: PLR2004  # one value has no spread
-        hint = "ask for more replications" if len(each) == len(held) else "run more days, or more replications"
-        given = f"{len(held)} of {len(each)}"
+    values = each[~np.isnan(each)]
+    if len(values) < 2:  # noqa: PLR2004  # one value has no spread
+        hint = "ask for more replications" if len(each) == len(values) else "run more days, or more replications"
+        given = f"{len(values)} of {len(each)}"
         raise UsageError("an interval needs two replications with a value, or more", where=metric, given=given, hint=hint)
-    if (held == held[0]).all():
+    if (values == values[0]).all():
         hint = "nothing it depends on is left to chance here, and one replication tells all"
-        raise UsageError("the metric is the same in every replication", where=metric, given=float(held[0]), hint=hint)
-    mean, low, high = student(held)
-    return Estimate(metric=metric, value=mean, low=low, high=high, replications=len(held))
+        raise UsageError("the metric is the same in every replication", where=metric, given=float(values[0]), hint=hint)
+    mean, low, high = student(values)
+    return Estimate(metric=metric, value=mean, low=low, high=high, replications=len(values))
+
+
+def ends_if_any(values: Array) -> tuple[float | None, float | None, float | None]:
+    """The mean of the finite values and the ends of its interval; None where nothing, or no spread, is there.
+
+    >>> ends_if_any(np.array([0.5, np.nan, 0.5])), ends_if_any(np.array([np.nan]))
+    ((0.5, None, None), (None, None, None))
+    """
+    finite = values[np.isfinite(values)]
+    if len(np.unique(finite)) > 1:
+        return student(finite)
+    return (float(finite[0]) if len(finite) else None), None, None
 
 
 def _figure(run: Run, name: str) -> Array:
-    found = by_replication(run) | calibration_errors(run)
-    if name in found:
-        return found[name]
+    figures = by_replication(run) | calibration_errors(run)
+    if name in figures:
+        return figures[name]
     if not run.scenario.facts:
         hint = "add [[facts]] and [[writers]]; scripted claims have no truth to be scored against"
-        raise UsageError("no truth given", where="metric", given=name, allowed=", ".join(found), hint=hint)
+        raise UsageError("no truth given", where="metric", given=name, allowed=", ".join(figures), hint=hint)
     hint = "add a [reader]" if run.scenario.reader is None else "let someone write"
-    raise UsageError("this run has no such figure", where="metric", given=name, allowed=", ".join(found), hint=hint)
+    raise UsageError("this run has no such figure", where="metric", given=name, allowed=", ".join(figures), hint=hint)
 
 
 def _is_named(text: str) -> bool:
@@ -207,9 +211,9 @@ def _of_facts(run: Run, name: str) -> Array:
         raise UsageError("no such fact", where="metric", given=f"accuracy of {name}", allowed=allowed)
     answers = run.signals.filter(pl.col("signal") == "right", pl.col("row").is_in(names))
     each = answers.group_by("rep").agg(pl.col("value").mean())
-    found = np.full(run.scenario.replications, np.nan)
-    found[each["rep"].to_numpy() - run.scenario.first] = each["value"].to_numpy()
-    return found
+    shares = np.full(run.scenario.replications, np.nan)
+    shares[each["rep"].to_numpy() - run.scenario.first] = each["value"].to_numpy()
+    return shares
 
 
 def _of_series(run: Run, metric: str, text: str) -> Array:
@@ -245,23 +249,23 @@ def _description(value: object, outer: tuple[int, ...]) -> object:
     """What a value is, the same in every process: of a function what it does, `outer` being those it is part of."""
     if id(value) in outer:
         return "itself"
-    held = (*outer, id(value))
+    inner = (*outer, id(value))
     if isinstance(value, functools.partial):
-        return [_description(part, held) for part in (value.func, *value.args, *sorted(value.keywords.items()))]
+        return [_description(part, inner) for part in (value.func, *value.args, *sorted(value.keywords.items()))]
     if isinstance(value, np.ndarray):
         return str(value.dtype), value.shape, hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
     if isinstance(value, (tuple, list)):
-        return [_description(part, held) for part in value]
+        return [_description(part, inner) for part in value]
     if not callable(value) or isinstance(value, (type, BuiltinFunctionType)):
         return repr(value)
     function = value if hasattr(value, "__code__") else getattr(value, "__func__", type(value).__call__)
-    cells = [_description(cell.cell_contents, held) for cell in getattr(function, "__closure__", None) or ()]
+    cells = [_description(cell.cell_contents, inner) for cell in getattr(function, "__closure__", None) or ()]
     defaults = getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None)
     owner = getattr(value, "__self__", value)
     state = {} if owner is function else getattr(owner, "__dict__", {})
-    attributes = [(name, _description(part, held)) for name, part in sorted(state.items())]
+    attributes = [(name, _description(part, inner)) for name, part in sorted(state.items())]
     name = getattr(value, "__name__", type(value).__qualname__)
-    return name, _instructions(getattr(function, "__code__", None)), _description(defaults, held), cells, attributes
+    return name, _instructions(getattr(function, "__code__", None)), _description(defaults, inner), cells, attributes
 
 
 def _instructions(code: CodeType | None) -> object:

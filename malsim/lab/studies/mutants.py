@@ -42,8 +42,8 @@ def mutants(scenario: Scenario) -> Iterator[str]:
     """
     yield from _moves(scenario)
     yield from (f"without {part}" for part in SINGLE if getattr(scenario, part))
-    for key, held in MANY.items():
-        yield from (f"without {key}.{number}" for number in range(len(getattr(scenario, held))))
+    for key, field in MANY.items():
+        yield from (f"without {key}.{number}" for number in range(len(getattr(scenario, field))))
     for number, claim in enumerate(scenario.claims.to_dicts()):
         name = f"claim.{claim['handle'] or number}"
         for place, edge in enumerate(claim["edges"] or []):
@@ -69,16 +69,15 @@ def mutated(scenario: Scenario, name: str) -> Scenario:
     0.0
     """
     broken: Scenario | None
-    put, said, value = (part.strip() for part in name.partition(" = "))
+    key, equals, value = (part.strip() for part in name.partition(" = "))
     verb, _, part = name.partition(" ")
     if verb == NETLIST:
         wires = scenario.netlist and rewired(scenario.netlist, part)
         broken = None if wires is None else scenario.replace(netlist=wires)
-    elif said and not put.startswith("claim."):
-        known = setting(put, scenario)
-        broken = changed(scenario, {put: value if known.choices else _number(put, value)})
-    elif said or part.startswith("claim."):
-        claims = _claims(scenario.claims, value if said else verb, put if said else part)
+    elif equals and not key.startswith("claim."):
+        broken = changed(scenario, {key: value if setting(key, scenario).choices else _number(key, value)})
+    elif equals or part.startswith("claim."):
+        claims = _claims(scenario.claims, value if equals else verb, key if equals else part)
         broken = None if claims is None else scenario.replace(claims=claims)
     else:
         broken = _without(scenario, part) if verb == "without" else None
@@ -95,9 +94,9 @@ def _without(scenario: Scenario, part: str) -> Scenario | None:
         return scenario.replace(netlist=replace(scenario.netlist, inputs=()))
     if part in SINGLE and getattr(scenario, part):
         return scenario.replace(**{part: None})
-    held = getattr(scenario, MANY[key]) if key in MANY else ()
-    if place.isdigit() and int(place) < len(held):
-        return scenario.replace(**{MANY[key]: held[: int(place)] + held[int(place) + 1 :]})
+    members = getattr(scenario, MANY[key]) if key in MANY else ()
+    if place.isdigit() and int(place) < len(members):
+        return scenario.replace(**{MANY[key]: members[: int(place)] + members[int(place) + 1 :]})
     return None
 
 
@@ -110,19 +109,19 @@ def _moves(scenario: Scenario) -> Iterator[str]:
         faults=tuple(ClaimFault(population=each.population) for each in scenario.faults),
         facts=tuple(Fact(name=each.name) for each in scenario.facts),
     )
-    left = settings_of(plain)
-    for name, held in settings_of(scenario).items():
-        own = name not in left or held.value != left[name].value
+    defaults = settings_of(plain)
+    for name, one in settings_of(scenario).items():
+        own = name not in defaults or one.value != defaults[name].value
         if name.startswith("rules.") or (own and not name.startswith(("run.", "seed"))):
-            yield from (f"{name} = {value}" for value in _others(held))
+            yield from (f"{name} = {value}" for value in _others(one))
 
 
-def _others(held: Setting) -> list[str]:
-    if held.choices:
-        return [choice for choice in held.choices if choice != held.value]
-    low = held.low if held.holds(held.low) else held.value / MOVED
-    moved = dict.fromkeys((max(low, 0.0), min(held.high, held.value * MOVED)))
-    return [f"{int(value) if held.whole else value:g}" for value in moved if held.holds(value) and value != held.value]
+def _others(one: Setting) -> list[str]:
+    if one.choices:
+        return [choice for choice in one.choices if choice != one.value]
+    low = one.low if one.holds(one.low) else one.value / MOVED
+    ends = dict.fromkeys((max(low, 0.0), min(one.high, one.value * MOVED)))
+    return [f"{int(value) if one.whole else value:g}" for value in ends if one.holds(value) and value != one.value]
 
 
 def _claims(claims: pl.DataFrame, verb: str, part: str) -> pl.DataFrame | None:

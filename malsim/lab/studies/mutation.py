@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Fate", "MutationScore", "drawn", "evenly", "fate", "score", "suite_mutants"]
+    Change: TypeAlias = Callable[[Scenario], Scenario]
+    Cases: TypeAlias = Sequence[tuple[Judged, Change]]
+
+__all__ = ["Fate", "MutationScore", "evenly", "fate", "sample_mutants", "score", "suite_mutants"]
 
 T = TypeVar("T")
 Kind: TypeAlias = Literal["killed", "survived", "broke off", "equivalent", "impossible"]
-Change: TypeAlias = "Callable[[Scenario], Scenario]"
 SHARED = "rules."
 UNSCORED: tuple[Kind, ...] = ("equivalent", "impossible")
 KINDS: tuple[Kind, ...] = ("killed", "survived", "broke off", *UNSCORED)
@@ -48,7 +50,7 @@ class Fate:
     mutant: str
     kind: Kind
     where: str
-    said: str = ""
+    message: str = ""
     change: float = 0.0
 
     @property
@@ -87,26 +89,27 @@ class MutationScore:
     @property
     def frame(self) -> pl.DataFrame:
         """A row a mutant: owner, mutant, kind, where, said, change."""
-        names = ("owner", "mutant", "kind", "where", "said", "change")
-        return pl.DataFrame({name: [getattr(each, name) for each in self.fates] for name in names})
+        names = ("owner", "mutant", "kind", "where", "message", "change")
+        frame = pl.DataFrame({name: [getattr(each, name) for each in self.fates] for name in names})
+        return frame.rename({"message": "said"})
 
     @property
     def table(self) -> pl.DataFrame:
         """A row an owner, the rules last: owner, a count a kind, scored, score (null where nothing could be noticed)."""
         owners = self.frame.group_by("owner", maintain_order=True)
         counts = owners.agg((pl.col("kind") == kind).sum().alias(kind) for kind in KINDS)
-        scored = counts.with_columns(scored=pl.sum_horizontal("killed", "survived", "broke off"))
+        counts = counts.with_columns(scored=pl.sum_horizontal("killed", "survived", "broke off"))
         share = pl.when(pl.col("scored") > 0).then(pl.col("killed") / pl.col("scored")).alias("score")
-        return scored.with_columns(share).sort(pl.col("owner") == "rules", "owner", maintain_order=True)
+        return counts.with_columns(share).sort(pl.col("owner") == "rules", "owner", maintain_order=True)
 
     def __str__(self) -> str:
         """The mutants that no check notices by name, and the score."""
-        left = [*self.of("survived"), *self.of("broke off")]
-        lines = [f"{each.where}: {each.kind}: {each.mutant}{each.said and f': {each.said}'}" for each in left]
-        return "\n".join([*lines, self.said])
+        unnoticed = [*self.of("survived"), *self.of("broke off")]
+        lines = [f"{each.where}: {each.kind}: {each.mutant}{each.message and f': {each.message}'}" for each in unnoticed]
+        return "\n".join([*lines, self.summary])
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The score, in one line."""
         same, impossible = (len(self.of(kind)) for kind in UNSCORED)
         more = f"; {same} more change nothing that is recorded" if same else ""
@@ -115,43 +118,43 @@ class MutationScore:
         return f"{score}{more}"
 
 
-def suite_mutants(suite: Iterable[Judged]) -> list[tuple[str, list[tuple[Judged, Change]]]]:
+def suite_mutants(suite: Iterable[Judged]) -> list[tuple[str, Cases]]:
     """Each mutant by name, with the scenarios that may notice it: a rule is every scenario's, all else is one's own.
 
     The quickest to run come first, as one that notices is enough.
     """
-    found: dict[tuple[str, str], list[tuple[Judged, Change]]] = {}
-    for judged in sorted(suite, key=lambda each: each.scenario.replications * each.scenario.days):
-        for name in mutants(judged.scenario):
-            owner = "" if name.startswith(SHARED) else judged.scenario.path
-            found.setdefault((owner, name), []).append((judged, partial(mutated, name=name)))
-    return [(name, tried) for (_, name), tried in found.items()]
+    by_name: dict[tuple[str, str], list[tuple[Judged, Change]]] = {}
+    for base in sorted(suite, key=lambda each: each.scenario.replications * each.scenario.days):
+        for name in mutants(base.scenario):
+            owner = "" if name.startswith(SHARED) else base.scenario.path
+            by_name.setdefault((owner, name), []).append((base, partial(mutated, name=name)))
+    return [(name, cases) for (_, name), cases in by_name.items()]
 
 
-def drawn(
-    made: Iterable[tuple[str, list[tuple[Judged, Change]]]], *, each: int, rules: int, tried: int, seed: int = 0
-) -> list[tuple[str, list[tuple[Judged, Change]]]]:
+def sample_mutants(
+    population: Iterable[tuple[str, Cases]], *, each: int, rules: int, tries: int, seed: int = 0
+) -> list[tuple[str, Cases]]:
     """At most `each` mutants of every scenario's own and `rules` of the suite's, drawn by the seed and the file's name.
 
-    A rule is tried in the `tried` quickest scenarios. What is drawn of one scenario hangs on no other: a suite may be asked
+    A rule is tried in the `tries` quickest scenarios. What is drawn of one scenario hangs on no other: a suite may be asked
     in pieces. Raises `UsageError` for counts below 0.
     """
-    for flag, count in (("--each", each), ("--rules", rules), ("--tried", tried)):
+    for flag, count in (("--each", each), ("--rules", rules), ("--tried", tries)):
         if count < 0:
             raise UsageError("no count of mutants", where=flag, given=count, allowed="0 or more")
-    owned: dict[str, list[tuple[str, list[tuple[Judged, Change]]]]] = {}
-    for name, where in made:
-        owner = "" if name.startswith(SHARED) else where[0][0].scenario.path
-        owned.setdefault(owner, []).append((name, where if owner else where[:tried]))
-    found = []
-    for owner, own in owned.items():
+    by_owner: dict[str, list[tuple[str, Cases]]] = {}
+    for name, cases in population:
+        owner = "" if name.startswith(SHARED) else cases[0][0].scenario.path
+        by_owner.setdefault(owner, []).append((name, cases if owner else cases[:tries]))
+    sample = []
+    for owner, own in by_owner.items():
         key = np.array([seed, zlib.crc32(Path(owner).name.encode())], dtype=np.uint64)
         order = np.random.Generator(np.random.Philox(key=key)).permutation(len(own))[: each if owner else rules]
-        found += [own[place] for place in sorted(order)]
-    return found
+        sample += [own[place] for place in sorted(order)]
+    return sample
 
 
-def evenly(made: Sequence[T], count: int) -> list[T]:
+def evenly(items: Sequence[T], count: int) -> list[T]:
     """`count` of them, or all, spread evenly over their order; raises `UsageError` for fewer than one.
 
     >>> evenly(range(10), 3)
@@ -159,15 +162,15 @@ def evenly(made: Sequence[T], count: int) -> list[T]:
     """
     if count < 1:
         raise UsageError("no mutant to make", where="--mutants", given=count, allowed="1 or more")
-    count = min(count, len(made))
-    return [made[number * len(made) // count] for number in range(count)]
+    count = min(count, len(items))
+    return [items[number * len(items) // count] for number in range(count)]
 
 
 def score(
     suite: Sequence[Judged],
     *,
     limits: Limits | None = None,
-    made: Iterable[tuple[str, Sequence[tuple[Judged, Change]]]] | None = None,
+    cases: Iterable[tuple[str, Cases]] | None = None,
 ) -> MutationScore:
     """The fates of the mutants of a suite that passes.
 
@@ -177,7 +180,7 @@ def score(
         Scenarios as they were judged.
     limits
         What a mutant may ask of the machine.
-    made
+    cases
         Mutants by name, each as the scenarios that may notice it with the change to each; default `suite_mutants(suite)`.
 
     Raises
@@ -185,34 +188,34 @@ def score(
     UsageError
         If a check of the suite does not pass as it is, so that nothing could be told from its failing.
     """
-    for judged in suite:
-        if judged.status != "pass":
+    for one in suite:
+        if one.status != "pass":
             raise UsageError(
-                "mutants tell nothing of a suite that does not pass", where=judged.scenario.path, hint="mend it first"
+                "mutants tell nothing of a suite that does not pass", where=one.scenario.path, hint="mend it first"
             )
-    wanted = suite_mutants(suite) if made is None else made
-    return MutationScore(tuple(_first(name, tried, limits) for name, tried in wanted))
+    cases = suite_mutants(suite) if cases is None else cases
+    return MutationScore(tuple(_first(name, own, limits) for name, own in cases))
 
 
-def fate(judged: Judged, name: str, change: Change, *, limits: Limits | None = None) -> Fate:
+def fate(base: Judged, name: str, change: Change, *, limits: Limits | None = None) -> Fate:
     """What becomes of one mutant of one scenario."""
-    where = judged.scenario.path or judged.scenario.name
+    where = base.scenario.path or base.scenario.name
     try:
-        broken = change(judged.scenario)
+        broken = change(base.scenario)
         if limits is not None:
             check_size(broken, limits)
     except MalsimError as problem:
-        return Fate(mutant=name, kind="impossible", where=where, said=str(problem))
-    found = judge(broken, limits=limits)
-    if found.run and judged.run and _same(found.run, judged.run):
+        return Fate(mutant=name, kind="impossible", where=where, message=str(problem))
+    result = judge(broken, limits=limits)
+    if result.run and base.run and _same(result.run, base.run):
         return Fate(mutant=name, kind="equivalent", where=where)
-    failed = next((outcome for outcome in found.outcomes if outcome.status == "fail"), None)
-    if failed is not None:
-        return Fate(mutant=name, kind="killed", where=f"{where}:{failed.check.line}", said=failed.check.name)
-    moved = _change(found.run, judged.run) if found.run and judged.run else 0.0
-    errors = [found.error, *(outcome.said for outcome in found.outcomes if outcome.status == "error")]
-    said = next((error.partition("\n")[0] for error in errors if error), "")
-    return Fate(mutant=name, kind="broke off" if said else "survived", where=where, said=said, change=moved)
+    failure = next((outcome for outcome in result.outcomes if outcome.status == "fail"), None)
+    if failure is not None:
+        return Fate(mutant=name, kind="killed", where=f"{where}:{failure.check.line}", message=failure.check.name)
+    distance = _change(result.run, base.run) if result.run and base.run else 0.0
+    errors = [result.error, *(outcome.said for outcome in result.outcomes if outcome.status == "error")]
+    error = next((error.partition("\n")[0] for error in errors if error), "")
+    return Fate(mutant=name, kind="broke off" if error else "survived", where=where, message=error, change=distance)
 
 
 def _same(run: Run, other: Run) -> bool:
@@ -225,19 +228,19 @@ def _change(run: Run, other: Run) -> float:
     """The mean of |Δ effective| over what either recorded of cells."""
     sides = [each.cells.select("t", "rep", "cell", pl.col("effective").fill_null(0.0)) for each in (run, other)]
     both = sides[0].join(sides[1], on=["t", "rep", "cell"], how="full", nulls_equal=True)
-    moved = (both["effective"] - both["effective_right"]).abs().fill_null(1.0)
-    return float(moved.mean() or 0.0)  # type: ignore[arg-type]  # a column of floats
+    distance = (both["effective"] - both["effective_right"]).abs().fill_null(1.0)
+    return float(distance.mean() or 0.0)  # type: ignore[arg-type]  # a column of floats
 
 
-def _first(name: str, tried: Sequence[tuple[Judged, Change]], limits: Limits | None) -> Fate:
+def _first(name: str, cases: Cases, limits: Limits | None) -> Fate:
     """The fate of a mutant that several scenarios may notice: the first that kills it decides."""
-    found = []
-    for judged, change in tried:
-        found.append(fate(judged, name, change, limits=limits))
-        if found[-1].kind == "killed":
-            return found[-1]
+    fates = []
+    for base, change in cases:
+        fates.append(fate(base, name, change, limits=limits))
+        if fates[-1].kind == "killed":
+            return fates[-1]
     order: tuple[Kind, ...] = ("survived", "broke off", "equivalent", "impossible")
-    kept = min(found, key=lambda each: order.index(each.kind))
-    most = max(one.change for one in found)
-    where = kept.where if len(found) == 1 else f"{len(found)} scenarios"
-    return replace(kept, where=where, change=most)
+    worst = min(fates, key=lambda each: order.index(each.kind))
+    most = max(one.change for one in fates)
+    where = worst.where if len(fates) == 1 else f"{len(fates)} scenarios"
+    return replace(worst, where=where, change=most)

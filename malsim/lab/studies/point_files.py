@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from malsim.lab.studies.measure import Measure
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["COLUMNS", "SweepPoint", "identity_of", "opened", "place_of", "written_whole"]
+__all__ = ["COLUMNS", "SweepPoint", "identity_of", "open_folder", "place_of", "write_whole"]
 
 COLUMNS = {"metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "replications": pl.Int64}
 
@@ -46,17 +46,17 @@ class SweepPoint:
         with one) and replications. Raises `UsageError` naming the settings where a run or a metric is refused.
         """
         try:
-            found = measured_by_running(changed(self.scenario, self.settings, where="sweep"), self.metrics)
+            values = measured_by_running(changed(self.scenario, self.settings, where="sweep"), self.metrics)
         except MalsimError as error:
-            named = ", ".join(f"{name}={value}" for name, value in self.settings.items())
-            raise UsageError(str(error), where=f"the point {named}") from error
+            point = ", ".join(f"{name}={value}" for name, value in self.settings.items())
+            raise UsageError(str(error), where=f"the point {point}") from error
         rows = [
             (name_of(metric), *student(each), int((~np.isnan(each)).sum()))
-            for metric, each in zip(self.metrics, found, strict=True)
+            for metric, each in zip(self.metrics, values, strict=True)
         ]
         frame = pl.DataFrame(rows, orient="row", schema=COLUMNS).with_columns(pl.col("value", "low", "high").fill_nan(None))
         settings = [pl.Series(name, [value] * frame.height) for name, value in self.settings.items()]
-        written_whole(pl.DataFrame(settings).hstack(frame), self.path)
+        write_whole(pl.DataFrame(settings).hstack(frame), self.path)
         return self.path.name
 
 
@@ -71,7 +71,7 @@ def place_of(settings: dict[str, Any]) -> str:
     return f"{name[:2]}/{name}.parquet"
 
 
-def written_whole(frame: pl.DataFrame, path: Path) -> None:
+def write_whole(frame: pl.DataFrame, path: Path) -> None:
     """Write a Parquet file so that at any moment, and after any kill, it is there whole or not there."""
     with writing(path):
         path.parent.mkdir(exist_ok=True)
@@ -81,11 +81,11 @@ def written_whole(frame: pl.DataFrame, path: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
-    for left in path.parent.glob(f".{path.stem}.*.part"):  # of one that was killed at this point before
-        left.unlink(missing_ok=True)
+    for part in path.parent.glob(f".{path.stem}.*.part"):  # of one that was killed at this point before
+        part.unlink(missing_ok=True)
 
 
-def opened(folder: Path, about: Mapping[str, Any], *, what: str) -> None:
+def open_folder(folder: Path, about: Mapping[str, Any], *, what: str) -> None:
     """Make a study's folder with its card, WHAT.json, or see that the card there says the same.
 
     Raises `UsageError` naming what differs; the folder is left as it is.
@@ -93,14 +93,11 @@ def opened(folder: Path, about: Mapping[str, Any], *, what: str) -> None:
     card = folder / f"{what}.json"
     if card.exists():
         before = json.loads(card.read_text(encoding="utf-8"))
-        other = [
-            _difference(key, before.get(key, {}), value) for key, value in about.items() if before.get(key, {}) != value
-        ]
-        if other:
+        differ = [key for key, value in about.items() if before.get(key, {}) != value]
+        if differ:
+            given = f"other {', '.join(_difference(key, before.get(key, {}), about[key]) for key in differ)}"
             hint = "give another folder, or remove this one"
-            raise UsageError(
-                f"this folder holds another {what}", where=str(folder), given=f"other {', '.join(other)}", hint=hint
-            )
+            raise UsageError(f"this folder holds another {what}", where=str(folder), given=given, hint=hint)
         return
     (folder / "points").mkdir(parents=True, exist_ok=True)
     part = folder / f".{what}.{os.getpid()}.part"
@@ -117,16 +114,14 @@ def _difference(key: str, before: object, now: object) -> str:
 
 def identity_of(scenario: Scenario) -> str:
     """A hash of all that a scenario does; not of its checks, nor of where its file lies."""
-    told = {one.name: getattr(scenario, one.name) for one in fields(scenario)}
+    settings = {one.name: getattr(scenario, one.name) for one in fields(scenario)}
     for name in ("claims", "rules", "checks", "text", "path", "why", "initial_memory", "netlist"):
-        told.pop(name)
-    parts = [repr(sorted(told.items())), repr(constants(scenario.rules)), scenario.claims.write_ndjson()]
+        settings.pop(name)
+    parts = [repr(sorted(settings.items())), repr(constants(scenario.rules)), scenario.claims.write_ndjson()]
     if scenario.netlist:
         parts.append(f"{scenario.netlist.text}{scenario.netlist.derive}{scenario.netlist.inputs}")
-    if scenario.initial_memory:
-        begun = scenario.initial_memory
-        parts.append(f"{begun.now}")
-        parts += [
-            memory.cells.write_ndjson() + memory.edges.write_ndjson() for memory in (begun.memory, begun.lender) if memory
-        ]
+    if start := scenario.initial_memory:
+        parts.append(f"{start.now}")
+        memories = [memory for memory in (start.memory, start.lender) if memory]
+        parts += [memory.cells.write_ndjson() + memory.edges.write_ndjson() for memory in memories]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

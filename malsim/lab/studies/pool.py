@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 
 @contextlib.contextmanager
-def executor_of(given: Any = None, *, workers: int | None = None) -> Iterator[Executor]:
+def executor_of(executor: Any = None, *, workers: int | None = None) -> Iterator[Executor]:
     """The executor to use: the one given, that of a Dask client given, or new processes (as many as cores, if None).
 
     Processes are spawned, not forked, for a forked polars may wait on a lock that no thread holds. Notebooks and scripts can
@@ -38,7 +38,7 @@ def executor_of(given: Any = None, *, workers: int | None = None) -> Iterator[Ex
     UsageError
         For what is no executor.
     """
-    if given is None:
+    if executor is None:
         if workers is not None and workers < 1:
             raise UsageError("no worker", where="workers", given=workers, allowed="1 or more")
         context = multiprocessing.get_context("spawn")
@@ -47,26 +47,26 @@ def executor_of(given: Any = None, *, workers: int | None = None) -> Iterator[Ex
             yield pool
         finally:
             pool.shutdown(cancel_futures=True)
-    elif isinstance(given, Executor):
-        yield given
-    elif hasattr(given, "get_executor"):
-        yield given.get_executor()
+    elif isinstance(executor, Executor):
+        yield executor
+    elif hasattr(executor, "get_executor"):
+        yield executor.get_executor()
     else:
         allowed = "an executor of concurrent.futures, or a Dask client"
-        raise UsageError("not an executor", where="executor", given=type(given).__name__, allowed=allowed)
+        raise UsageError("not an executor", where="executor", given=type(executor).__name__, allowed=allowed)
 
 
 def must_travel(*functions: object) -> None:
     """Raise `UsageError` for functions new processes cannot import: lambdas, local ones, those of a script or notebook."""
     for function in functions:
         try:
-            held = pickle.dumps(function)
+            local = b"__main__" in pickle.dumps(function)
         except (pickle.PicklingError, AttributeError, TypeError):
-            held = b"__main__"
-        if b"__main__" in held:
-            given = getattr(function, "__name__", type(function).__name__)
+            local = True
+        if local:
+            name = getattr(function, "__name__", type(function).__name__)
             hint = "put the function into a module, or give executor=concurrent.futures.ThreadPoolExecutor()"
-            raise UsageError("other processes cannot import this", where="executor", given=given, hint=hint)
+            raise UsageError("other processes cannot import this", where="executor", given=name, hint=hint)
 
 
 def results(pool: Executor, jobs: Iterable[Callable[[], Result]]) -> Iterator[Result]:
@@ -81,8 +81,8 @@ def results(pool: Executor, jobs: Iterable[Callable[[], Result]]) -> Iterator[Re
             flying |= {pool.submit(job) for job in itertools.islice(waiting, IN_FLIGHT - len(flying))}
             if not flying:
                 return
-            finished, flying = wait(flying, return_when=FIRST_COMPLETED)
-            for one in finished:
+            done, flying = wait(flying, return_when=FIRST_COMPLETED)
+            for one in done:
                 yield one.result()
     except BrokenExecutor as error:
         hint = "what is finished is kept: run the same again, with fewer workers if memory ran out"
@@ -97,12 +97,12 @@ class _Processes(ProcessPoolExecutor):
 
     def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
         """Submit a job; where that starts a process, the main module is out of its sight."""
-        held = sys.modules["__main__"]
+        main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
         try:
             return super().submit(fn, *args, **kwargs)
         finally:
-            sys.modules["__main__"] = held
+            sys.modules["__main__"] = main
 
 
 def _begin(limits: Limits | None) -> None:

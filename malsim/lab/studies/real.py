@@ -22,9 +22,7 @@ from malsim.sim.replay.feed import replay
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-__all__ = ["RealClaims", "answered", "halves", "read_real", "scored"]
+__all__ = ["RealClaims", "halves", "read_real"]
 
 TICKS = 60
 STILL = 1e-4
@@ -46,7 +44,7 @@ class RealClaims:
         """The objects that truth is known of."""
         return pl.concat([truth["object"] for _, truth in self.parts]).unique().sort()
 
-    def judged(
+    def answers(
         self, rules: Rules, objects: pl.Series | None = None, *, afterwards: Callable[[Memory, Rules], Memory] | None = None
     ) -> pl.DataFrame:
         """The answers to the questions about some objects (all, if None) under rules: object, probability, right.
@@ -57,29 +55,36 @@ class RealClaims:
         scale = pl.when(supports).then(rules.weight_supports).otherwise(rules.weight_contradicts)
         ticks, still = min(rules.settle_ticks, TICKS), max(rules.settle_tolerance, STILL)
         quick = rules.replace(settle_ticks=ticks, settle_tolerance=still)
-        found = []
-        for memory, truth in self.parts:
-            weighed = memory.edges.with_columns(weight=pl.col("weight") * scale)
-            fresh = Memory(memory.cells.with_columns(effective=pl.col("stated")), weighed, memory.writers)
-            now = float(memory.cells["created"].to_numpy().max())
-            settled = settle(fresh, now, quick).memory
-            found.append(answered(afterwards(settled, quick) if afterwards else settled, _asked(truth, objects)))
-        return pl.concat(found)
+        parts = []
+        for start, truth in self.parts:
+            edges = start.edges.with_columns(weight=pl.col("weight") * scale)
+            fresh = Memory(start.cells.with_columns(effective=pl.col("stated")), edges, start.writers)
+            now = float(start.cells["created"].to_numpy().max())
+            memory = settle(fresh, now, quick).memory
+            memory = afterwards(memory, quick) if afterwards else memory
+            leading = answers(memory).select("object", answer="said", probability="effective")
+            parts.append(_right(_about(truth, objects), leading))
+        return pl.concat(parts)
 
     def score(self, rules: Rules, objects: pl.Series | None = None) -> dict[str, float]:
         """Every metric of `sim.scoring` over some objects under rules."""
-        return scored(self.judged(rules, objects))
+        answers = self.answers(rules, objects)
+        if answers.is_empty():
+            raise UsageError("no truth given for any of these objects", where="score")
+        once = np.ones((1, answers.height))
+        values = metrics(answers["probability"].to_numpy(), answers["right"].to_numpy(), once)
+        return {name: float(values[name][0]) for name in METRICS}
 
     def accuracy(self, rules: Rules, *, afterwards: Callable[[Memory, Rules], Memory] | None = None) -> dict[str, float]:
         """The share of questions answered rightly under rules, with its 95 % interval (Wilson)."""
-        right = self.judged(rules, afterwards=afterwards)["right"]
+        right = self.answers(rules, afterwards=afterwards)["right"]
         share = float(right.sum()) / len(right)
         low, high = wilson(share, len(right))
         return {"accuracy": share, "low": float(low), "high": float(high)}
 
-    def voted(self, objects: pl.Series | None = None) -> pl.DataFrame:
+    def majority(self, objects: pl.Series | None = None) -> pl.DataFrame:
         """What the majority answers: the value most claims gave, the earliest of equals, with its share as probability."""
-        return pl.concat([_voted(memory, _asked(truth, objects)) for memory, truth in self.parts])
+        return pl.concat([_right(_about(truth, objects), _votes(memory)) for memory, truth in self.parts])
 
 
 def read_real(folder: str | Path) -> RealClaims:
@@ -89,17 +94,17 @@ def read_real(folder: str | Path) -> RealClaims:
     an object of the claims.
     """
     folder = Path(folder)
-    found = read_claims(file_of(folder, "claims"), on_bad_rows="skip")
-    truth = read_truth(file_of(folder, "truth"), epoch=found.epoch)
-    known = truth.unique(["object", "asked"], keep="first", maintain_order=True).join(
-        found.claims.select("object").unique(), on="object", how="semi", maintain_order="left"
+    read = read_claims(file_of(folder, "claims"), on_bad_rows="skip")
+    truth = read_truth(file_of(folder, "truth"), epoch=read.epoch)
+    truth = truth.unique(["object", "asked"], keep="first", maintain_order=True).join(
+        read.claims.select("object").unique(), on="object", how="semi", maintain_order="left"
     )
-    if known.is_empty():
+    if truth.is_empty():
         raise UsageError("no truth given for any object of the claims", where=str(folder))
-    whole = replay(found.claims).memory
+    whole = replay(read.claims).memory
     parts = []
-    for (asked,), questions in known.sort("asked", "object").group_by("asked", maintain_order=True):
-        memory = whole if asked is None else before(whole, float(str(asked)))
+    for (day,), questions in truth.sort("asked", "object").group_by("asked", maintain_order=True):
+        memory = whole if day is None else before(whole, float(str(day)))
         if memory.cells.height:
             parts.append((memory, questions.select("object", "value")))
     return RealClaims(name=folder.name, parts=tuple(parts))
@@ -108,55 +113,37 @@ def read_real(folder: str | Path) -> RealClaims:
 def before(memory: Memory, day: float) -> Memory:
     """The graph as it stood before a day: its first cells, their edges, and nobody replaced by a later one."""
     count = int((memory.cells["created"] < day).sum())
-    gone = pl.col("successor") < count
-    status = pl.when(pl.col("successor").is_null() | gone).then("status").otherwise(pl.lit("active", _STATUS))
-    cells = memory.cells.head(count).with_columns(status=status, successor=pl.when(gone).then("successor"))
+    replaced = pl.col("successor") < count
+    active = pl.lit("active", schema.CELLS["status"])
+    status = pl.when(pl.col("successor").is_null() | replaced).then("status").otherwise(active)
+    cells = memory.cells.head(count).with_columns(status=status, successor=pl.when(replaced).then("successor"))
     edges = memory.edges.filter((pl.col("t") < day) & (pl.col("source") < count) & (pl.col("target") < count))
     return Memory(cells, edges, memory.writers)
 
 
-_STATUS = schema.CELLS["status"]
-
-
-def answered(memory: Memory, asked: pl.DataFrame) -> pl.DataFrame:
-    """What a replayed memory answers to questions (object, value): object, probability, right."""
-    said = answers(memory).select("object", said="said", probability="effective")
-    true = pl.format("{} is {}", "object", "value")
-    both = asked.with_columns(true.alias("true")).join(said, on="object", maintain_order="left")
-    return both.select("object", "probability", right=pl.col("said") == pl.col("true"))
-
-
-def _asked(truth: pl.DataFrame, objects: pl.Series | None) -> pl.DataFrame:
+def _about(truth: pl.DataFrame, objects: pl.Series | None) -> pl.DataFrame:
     return truth if objects is None else truth.filter(pl.col("object").is_in(objects.implode()))
 
 
-def _voted(memory: Memory, asked: pl.DataFrame) -> pl.DataFrame:
-    """The majority's answers; every claim is a cell, replaced ones included."""
-    said = memory.cells.select("object", "title").with_row_index("row")
-    votes = said.group_by("object", "title").agg(pl.len().alias("votes"), pl.col("row").min())
+def _right(questions: pl.DataFrame, leading: pl.DataFrame) -> pl.DataFrame:
+    """The questions (object, value) with the answers (object, answer, probability): object, probability, right."""
+    both = questions.join(leading, on="object", maintain_order="left")
+    return both.select("object", "probability", right=pl.col("answer") == pl.format("{} is {}", "object", "value"))
+
+
+def _votes(memory: Memory) -> pl.DataFrame:
+    """The majority's answer about each object; every claim is a cell, replaced ones included."""
+    titles = memory.cells.select("object", answer="title").with_row_index("row")
+    votes = titles.group_by("object", "answer").agg(pl.len().alias("votes"), pl.col("row").min())
     share = pl.col("votes") / pl.col("votes").sum().over("object")
-    ranked = votes.with_columns(probability=share).sort(["votes", "row"], descending=[True, False])
-    best = ranked.unique("object", keep="first", maintain_order=True)
-    both = asked.with_columns(pl.format("{} is {}", "object", "value").alias("true")).join(
-        best, on="object", maintain_order="left"
-    )
-    return both.select("object", "probability", right=pl.col("title") == pl.col("true"))
+    votes = votes.with_columns(probability=share).sort(["votes", "row"], descending=[True, False])
+    return votes.unique("object", keep="first", maintain_order=True)
 
 
 def halves(objects: pl.Series, *, seed: int = 0) -> tuple[pl.Series, pl.Series]:
     """Objects in two halves by a hash of their name and the seed: which half does not depend on their order."""
-    ordered = objects.unique().sort()
-    lot = scattered(ordered.hash(0).to_numpy() + scattered(np.array([seed], dtype=np.uint64)))
+    names = objects.unique().sort()
+    lot = scattered(names.hash(0).to_numpy() + scattered(np.array([seed], dtype=np.uint64)))
     order = np.argsort(lot, kind="stable")
-    half = (len(ordered) + 1) // 2
-    return ordered[order[:half]], ordered[order[half:]]
-
-
-def scored(judged: pl.DataFrame) -> dict[str, float]:
-    """Every metric of `sim.scoring` over judged answers."""
-    if judged.is_empty():
-        raise UsageError("no truth given for any of these objects", where="score")
-    probability, right = judged["probability"].to_numpy(), judged["right"].to_numpy()
-    one: NDArray[np.float64] = np.ones((1, judged.height))
-    found = metrics(probability, right, one)
-    return {name: float(found[name][0]) for name in METRICS}
+    half = (len(names) + 1) // 2
+    return names[order[:half]], names[order[half:]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,13 +11,13 @@ import polars as pl
 
 from malsim.errors import UsageError
 from malsim.intervals import CONFIDENCE, student
-from malsim.lab.space.given import scenario_of
+from malsim.lab.space.settings import scenario_of
 from malsim.lab.studies.measure import Estimate, estimate, label_of, measured_by_running, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from malsim.lab.space.given import ScenarioOrPath
+    from malsim.lab.space.settings import ScenarioOrPath
     from malsim.lab.studies.measure import Array, Measure
     from malsim.plot.style import Sheet
 
@@ -58,7 +58,7 @@ class Replicated:
     """
 
     estimates: dict[str, Estimate]
-    asked: dict[str, float]
+    targets: dict[str, float]
     each: pl.DataFrame
     rounds: pl.DataFrame
 
@@ -70,21 +70,19 @@ class Replicated:
     @property
     def doubts(self) -> dict[str, str]:
         """Why the interval of a metric may cover less often than 95 %, by metric; those that keep it are left out."""
-        found = {}
-        for name in self.estimates:
-            values = self._values(name)
-            if not enough(values):
-                said = (
-                    f"skewed (skewness {skewness(values):.2g}): below {needed(values)} replications the interval may cover"
-                )
-                found[name] = f"{said} less often than it says"
-        return found
+        each = {name: self._values(name) for name in self.estimates}
+        return {
+            name: f"skewed (skewness {skewness(values):.2g}): below {needed(values)} replications the interval may cover "
+            "less often than it says"
+            for name, values in each.items()
+            if not enough(values)
+        }
 
     def _values(self, name: str) -> Array:
         return self.each[name].drop_nulls().to_numpy()
 
     def _reached(self, name: str) -> bool:
-        return self.estimates[name].half_width <= self.asked[name] and enough(self._values(name))
+        return self.estimates[name].half_width <= self.targets[name] and enough(self._values(name))
 
     @property
     def replications(self) -> int:
@@ -94,7 +92,7 @@ class Replicated:
     @property
     def frame(self) -> pl.DataFrame:
         """One row a metric: metric, value, low, high, replications (with a value), asked (half-width), reached."""
-        rows = [(*_row(one), self.asked[name], self._reached(name)) for name, one in self.estimates.items()]
+        rows = [(*astuple(one), self.targets[name], self._reached(name)) for name, one in self.estimates.items()]
         return pl.DataFrame(
             rows, orient="row", schema=["metric", "value", "low", "high", "replications", "asked", "reached"]
         )
@@ -103,7 +101,7 @@ class Replicated:
         """The interval at each look, beside the half-width asked."""
         from malsim.plot.studies.narrowing import narrowing
 
-        return narrowing(self.rounds, labels={name: label_of(name) for name in self.asked}, title=title)
+        return narrowing(self.rounds, labels={name: label_of(name) for name in self.targets}, title=title)
 
     def __getitem__(self, metric: str) -> Estimate:
         return self.estimates[metric]
@@ -111,10 +109,10 @@ class Replicated:
     def __repr__(self) -> str:
         """One line a metric."""
         lines, doubts = [], self.doubts
-        for name, found in self.estimates.items():
-            missed = f"; ± {self.asked[name]:g} was asked and not reached" if found.half_width > self.asked[name] else ""
-            doubted = f"; {doubts[name]}" if name in doubts else ""
-            lines.append(f"{found}{missed}{doubted}")
+        for name, one in self.estimates.items():
+            wide = f"; ± {self.targets[name]:g} was asked and not reached" if one.half_width > self.targets[name] else ""
+            doubt = f"; {doubts[name]}" if name in doubts else ""
+            lines.append(f"{one}{wide}{doubt}")
         return "\n".join(lines)
 
 
@@ -165,34 +163,35 @@ def replicate(
 
 
 def sequential(
-    sample: Sample, asked: Mapping[str, float], *, start: int = 0, first: int = FIRST, most: int = MOST
+    sample: Sample, targets: Mapping[str, float], *, start: int = 0, first: int = FIRST, most: int = MOST
 ) -> Replicated:
     """Draw samples until each named quantity's 95 % Student's t interval is narrow enough; see `replicate` for the law.
 
-    `sample(start, count)` gives, for each name of `asked` in order, one value for each of the replications from `start` on.
+    `sample(start, count)` gives, for each name of `targets` (half-widths) in order, one value for each of the replications
+    from `start` on.
     """
     if not 2 <= first <= most:  # noqa: PLR2004  # one replication has no spread
         raise UsageError("an interval needs two replications or more", where="first", given=first, allowed=f"2 to {most}")
-    held = np.zeros((len(asked), 0))
+    values = np.zeros((len(targets), 0))
     rounds: list[tuple[str | float, ...]] = []
     due = first
     while True:
-        held = np.concatenate([held, np.stack(sample(start + held.shape[1], due))], axis=1)
-        done = held.shape[1]
-        looks = [Estimate(metric=name, replications=done, **_ends(each)) for name, each in zip(asked, held, strict=True)]
-        rounds += [(done, *_row(one)[:4], asked[one.metric]) for one in looks]
-        pairs = zip(looks, held, strict=True)
-        narrow = all(0.0 < one.half_width <= asked[one.metric] and enough(each) for one, each in pairs)
+        values = np.concatenate([values, np.stack(sample(start + values.shape[1], due))], axis=1)
+        count = values.shape[1]
+        looks = [_look(each, name, count) for name, each in zip(targets, values, strict=True)]
+        rounds += [(count, *astuple(one)[:4], targets[one.metric]) for one in looks]
+        pairs = zip(looks, values, strict=True)
+        narrow = all(0.0 < one.half_width <= targets[one.metric] and enough(each) for one, each in pairs)
         flat = any(not one.half_width > 0.0 for one in looks)  # NaN too
-        if narrow or done >= most or (flat and done >= PATIENCE):
+        if narrow or count >= most or (flat and count >= PATIENCE):
             break
-        due = min(max(int(done * (GROWTH - 1.0)), 1), most - done)
-    each = pl.DataFrame({"rep": start + np.arange(done)} | dict(zip(asked, held, strict=True)))
+        due = min(max(int(count * (GROWTH - 1.0)), 1), most - count)
+    each = pl.DataFrame({"rep": start + np.arange(count)} | dict(zip(targets, values, strict=True)))
     return Replicated(
         estimates={
-            name: _estimate(values, name, stopped=np.isfinite(asked[name])) for name, values in zip(asked, held, strict=True)
+            name: _estimate(row, name, finite=np.isfinite(targets[name])) for name, row in zip(targets, values, strict=True)
         },
-        asked=dict(asked),
+        targets=dict(targets),
         each=each.with_columns(pl.exclude("rep").fill_nan(None)),
         rounds=pl.DataFrame(rounds, orient="row", schema=["replications", "metric", "value", "low", "high", "asked"]),
     )
@@ -200,37 +199,31 @@ def sequential(
 
 def half_widths(names: Sequence[str], half_width: float | Mapping[str, float]) -> dict[str, float]:
     """The half-width asked of each metric by name; raises `UsageError` for one that is missing or not above 0."""
-    given = half_width if not isinstance(half_width, (int, float)) else dict.fromkeys(names, float(half_width))
+    widths = half_width if not isinstance(half_width, (int, float)) else dict.fromkeys(names, float(half_width))
     for name in names:
-        if name not in given:
+        if name not in widths:
             raise UsageError("no half-width for this metric", where="half_width", given=name, hint="name each metric")
-        if not 0.0 < given[name] < np.inf:
-            raise UsageError("not a half-width", where="half_width", given=given[name], allowed="above 0")
-    return {name: given[name] for name in names}
+        if not 0.0 < widths[name] < np.inf:
+            raise UsageError("not a half-width", where="half_width", given=widths[name], allowed="above 0")
+    return {name: widths[name] for name in names}
 
 
-def _estimate(each: Array, name: str, *, stopped: bool) -> Estimate:
-    found = estimate(each, name)
-    if not stopped:
-        return found
-    _, low, high = ends_of(each)
-    return replace(found, low=low, high=high)
+def _estimate(each: Array, name: str, *, finite: bool) -> Estimate:
+    plain = estimate(each, name)  # which refuses too few values, or all the same
+    return _look(each, name, plain.replications) if finite else plain
 
 
-def _ends(each: Array) -> dict[str, float]:
-    return dict(zip(("value", "low", "high"), ends_of(each), strict=True))
-
-
-def _row(found: Estimate) -> tuple[str, float, float, float, int]:
-    return found.metric, found.value, found.low, found.high, found.replications
+def _look(each: Array, name: str, count: int) -> Estimate:
+    value, low, high = ends_of(each)
+    return Estimate(metric=name, value=value, low=low, high=high, replications=count)
 
 
 def skewness(values: Array) -> float:
     """The third standardised moment, NaN left out; 0 of equal values, and of a share, whose interval is exact."""
-    held = values[~np.isnan(values)]
-    away = held - held.mean() if len(held) else held
-    spread = float((away**2).mean()) if len(held) else 0.0
-    return float((away**3).mean() / spread**1.5) if spread > 0.0 and not _share(held) else 0.0
+    there = values[~np.isnan(values)]
+    away = there - there.mean() if len(there) else there
+    variance = float((away**2).mean()) if len(there) else 0.0
+    return float((away**3).mean() / variance**1.5) if variance > 0.0 and not _share(there) else 0.0
 
 
 def enough(values: Array) -> bool:
@@ -248,13 +241,9 @@ def needed(values: Array) -> int:
     >>> needed(np.array([1.0, 2.0, 3.0])), needed(np.array([0.0] * 99 + [5.0]))
     (0, 2426)
     """
-    size = abs(skewness(values))
-    return max(FEWEST, math.ceil(COCHRAN * size**2)) if size > _notable(values) else 0
-
-
-def _notable(values: Array) -> float:
-    """The skewness above which values count as skewed: 1.5 standard errors of normal values, 1 at most."""
-    return float(min(SKEWED, NOTABLE * math.sqrt(6.0 / max(int((~np.isnan(values)).sum()), 1))))
+    size, count = abs(skewness(values)), max(int((~np.isnan(values)).sum()), 1)
+    skewed = size > min(SKEWED, NOTABLE * math.sqrt(6.0 / count))
+    return max(FEWEST, math.ceil(COCHRAN * size**2)) if skewed else 0
 
 
 def ends_of(values: Array) -> tuple[float, float, float]:
@@ -271,27 +260,27 @@ def ends_of(values: Array) -> tuple[float, float, float]:
     >>> [round(end, 3) for end in ends_of(np.array([1.0, 2.0, 3.0]))]
     [2.0, -1.004, 5.004]
     """
-    held = values[~np.isnan(values)]
-    mean, low, high = student(held, confidence=STOPPED_EARLY if len(held) < PATIENCE else CONFIDENCE)
-    if _share(held):
-        return mean, *_exact(int(held.sum()), len(held))
-    size = skewness(held)
+    there = values[~np.isnan(values)]
+    mean, low, high = student(there, confidence=STOPPED_EARLY if len(there) < PATIENCE else CONFIDENCE)
+    if _share(there):
+        return mean, *_exact(int(there.sum()), len(there))
+    size = skewness(there)
     if abs(size) <= SKEWED:
         return mean, low, high
-    mean, low, high = student(held, confidence=STOPPED)
-    count, gamma = len(held), INFLATED * size
-    reach = (high - low) / 2.0 / float(held.std(ddof=1))
-    moved = [3.0 / gamma * (np.cbrt(1.0 + gamma * (end - gamma / (6.0 * count))) - 1.0) for end in (reach, -reach)]
-    least, most = (mean - float(held.std(ddof=1)) * float(one) for one in moved)
+    mean, low, high = student(there, confidence=STOPPED)
+    count, gamma = len(there), INFLATED * size
+    reach = (high - low) / 2.0 / float(there.std(ddof=1))
+    shifts = [3.0 / gamma * (np.cbrt(1.0 + gamma * (end - gamma / (6.0 * count))) - 1.0) for end in (reach, -reach)]
+    least, most = (mean - float(there.std(ddof=1)) * float(one) for one in shifts)
     return mean, min(low, least), max(high, most)
 
 
-def _share(held: Array) -> bool:
-    return bool(np.isin(held, (0.0, 1.0)).all()) and len(np.unique(held)) > 1
+def _share(values: Array) -> bool:
+    return bool(np.isin(values, (0.0, 1.0)).all()) and len(np.unique(values)) > 1
 
 
-def _exact(met: int, count: int) -> tuple[float, float]:
+def _exact(ones: int, count: int) -> tuple[float, float]:
     from scipy.special import betaincinv
 
     tail = (1.0 - STOPPED) / 2.0
-    return float(betaincinv(met, count - met + 1, tail)), float(betaincinv(met + 1, count - met, 1.0 - tail))
+    return float(betaincinv(ones, count - ones + 1, tail)), float(betaincinv(ones + 1, count - ones, 1.0 - tail))

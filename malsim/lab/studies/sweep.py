@@ -11,10 +11,9 @@ import polars as pl
 
 from malsim.errors import UsageError
 from malsim.lab.space.design import designed
-from malsim.lab.space.given import scenario_of
-from malsim.lab.space.settings import setting
+from malsim.lab.space.settings import scenario_of, setting
 from malsim.lab.studies.measure import code_of, label_of, name_of
-from malsim.lab.studies.point_files import COLUMNS, SweepPoint, identity_of, opened, place_of
+from malsim.lab.studies.point_files import COLUMNS, SweepPoint, identity_of, open_folder, place_of
 from malsim.lab.studies.pool import executor_of, must_travel, results
 from malsim.sim.record.manifest import versions
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from malsim.lab.space.design import Design, Given
-    from malsim.lab.space.given import ScenarioOrPath
+    from malsim.lab.space.settings import ScenarioOrPath
     from malsim.lab.studies.measure import Measure
     from malsim.plot.style import Sheet
     from malsim.sim.settings.scenario import Scenario
@@ -73,15 +72,15 @@ class Swept:
             raise UsageError("the sweep has no such metric", where="plot", given=metric, allowed=", ".join(self.metrics))
         varied = [name for name in self.names if points[name].n_unique() > 1] or list(self.names[:1])
         x = x or varied[0]
-        others = [name for name in varied if name not in {x, y}]
-        by = by or (others[0] if others and y is None else None)
+        if y is None:
+            by = by or next((name for name in varied if name != x), None)
         if not {x, y or x, by or x} <= set(self.names) or not set(varied) <= {x, y, by}:
-            hint = "name two, or filter found.frame and draw that"
+            hint = "name two, or filter its frame and draw that"
             raise UsageError(
                 "these settings cannot be drawn", where="plot", given=[x, y or by], allowed=", ".join(varied), hint=hint
             )
-        given: dict[str, Any] = {"label": label_of(metric), "names": self.labels, "title": f"{points.height} points"}
-        return shades(points, x=x, y=y, **given) if y else curves(points, x=x, by=by, **given)
+        style: dict[str, Any] = {"label": label_of(metric), "names": self.labels, "title": f"{points.height} points"}
+        return shades(points, x=x, y=y, **style) if y else curves(points, x=x, by=by, **style)
 
 
 def sweep(
@@ -130,44 +129,42 @@ def sweep(
     measures: tuple[Measure, ...] = (metric,) if isinstance(metric, str) or callable(metric) else tuple(metric)
     if not measures:
         raise UsageError("no metric named", where="metric", hint='such as "brier"')
-    made = designed(given, scenario)
-    held = replace(scenario, path=str(Path(scenario.path).resolve())) if scenario.path else scenario
+    points = designed(given, scenario)
     if executor is None:
         must_travel(*filter(callable, (*measures, scenario.rules.effective)))
-    where = Path(folder or Path("out") / scenario.name / "sweep").resolve()
-    _opened(where, scenario, made, measures)
-    due = sum(1 for _ in _due(made, where))
+    folder = Path(folder or Path("out") / scenario.name / "sweep").resolve()
+    open_folder(folder, _card(scenario, points, measures), what="sweep")
+    due = sum(1 for _ in _due(points, folder))
+    title = f"sweep of {scenario.name}"
+    base = replace(scenario, path=str(Path(scenario.path).resolve())) if scenario.path else scenario
     with (
         executor_of(executor, workers=workers) as pool,
-        tqdm(
-            total=len(made), initial=len(made) - due, desc=f"sweep of {scenario.name}", unit="point", disable=not progress
-        ) as bar,
+        tqdm(total=len(points), initial=len(points) - due, desc=title, unit="point", disable=not progress) as bar,
     ):
-        for _ in results(pool, (SweepPoint(held, settings, measures, path) for settings, path in _due(made, where))):
+        for _ in results(pool, (SweepPoint(base, settings, measures, path) for settings, path in _due(points, folder))):
             bar.update()
-    labels = {name: f"{name} ({setting(name, scenario).unit})" for name in made.names}
-    return Swept(folder=where, labels=labels, metrics=tuple(map(name_of, measures)), points=len(made), computed=due)
+    labels = {name: f"{name} ({setting(name, scenario).unit})" for name in points.names}
+    return Swept(folder=folder, labels=labels, metrics=tuple(map(name_of, measures)), points=len(points), computed=due)
 
 
-def _due(made: Design, folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+def _due(points: Design, folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
     """The points whose file is not there."""
-    for settings in made:
+    for settings in points:
         path = folder / "points" / place_of(settings)
         if not path.exists():
             yield settings, path
 
 
-def _opened(folder: Path, scenario: Scenario, made: Design, metrics: Sequence[Measure]) -> None:
-    """Make the folder, or see that it holds points of the same scenario, settings, metrics and versions."""
-    about = {
+def _card(scenario: Scenario, points: Design, metrics: Sequence[Measure]) -> dict[str, Any]:
+    """What points of one folder have in common: scenario, settings, metrics and versions."""
+    clash = [name for name in points.names if name in COLUMNS]
+    if clash:
+        raise UsageError("a setting named as a column of the answer", where="design", given=clash[0])
+    return {
         "scenario": scenario.name,
         "identity": identity_of(scenario),
-        "settings": sorted(made.names),
+        "settings": sorted(points.names),
         "metrics": [name_of(one) for one in metrics],
         "code": {name_of(one): code_of(one) for one in metrics if callable(one)},
         "versions": versions(),
     }
-    clash = [name for name in made.names if name in COLUMNS]
-    if clash:
-        raise UsageError("a setting named as a column of the answer", where="design", given=clash[0])
-    opened(folder, about, what="sweep")

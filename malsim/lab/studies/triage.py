@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import UsageError
-from malsim.lab.studies.measure import estimate
+from malsim.lab.studies.measure import ends_if_any
 from malsim.memory.graph.arrays import ratio
 from malsim.outputs import folder_of_files
 from malsim.sim import bench
@@ -31,7 +31,7 @@ __all__ = ["TriageTable", "compare_policies"]
 AVOIDED, HARM, LOAD, AUTONOMY = (
     "wrong answers avoided per review", "wrong actions avoided per 100 reviews", "reviews per 100 actions", "autonomy",
 )  # fmt: skip
-ENDS = ("value", "low", "high")
+ENDS, DIFFERENCE = ("value", "low", "high"), ("difference", "difference_low", "difference_high")
 SCHEMA = {
     "scenario": pl.String, "weekly": pl.Float64, "policy": pl.String, "metric": pl.String, "value": pl.Float64,
     "low": pl.Float64, "high": pl.Float64, "difference": pl.Float64, "difference_low": pl.Float64,
@@ -86,9 +86,6 @@ class TriageTable:
         return "\n".join(lines)
 
 
-DIFFERENCE = ("difference", "difference_low", "difference_high")
-
-
 def compare_policies(
     scenario: Scenario, *, policies: Sequence[str] = TRIAGE, weekly: Sequence[float] = (), replications: int = 40
 ) -> TriageTable:
@@ -118,34 +115,36 @@ def compare_policies(
             raise UsageError("no such policy", where="policies", given=name, allowed=", ".join(TRIAGE))
     if replications < 2:  # noqa: PLR2004  # one has no spread
         raise UsageError("too few replications", where="replications", given=replications, allowed="2 or more")
-    given = scenario.replace(record="bands", replications=replications)
-    without = bench.run(given.replace(reviewers=None))
+    base = scenario.replace(record="bands", replications=replications)
+    without = bench.run(base.replace(reviewers=None))
     rows: list[dict[str, Any]] = []
     for budget in weekly or (people.weekly,):
         first: dict[str, Array] = {}
         for name in policies:
-            run = bench.run(given.replace(reviewers=replace(people, triage=cast("Triage", name), weekly=budget)))
+            run = bench.run(base.replace(reviewers=replace(people, triage=cast("Triage", name), weekly=budget)))
             reviews = 0.0 if run.reviews is None else float(run.reviews.mean())
-            for metric, values in _measured(run, without).items():
-                base = first.setdefault(metric, values)
+            for metric, values in _metrics(run, without).items():
+                baseline = first.setdefault(metric, values)
                 row: dict[str, Any] = {"scenario": scenario.name, "weekly": budget, "policy": name, "metric": metric}
                 row |= {"reviews": reviews, "n": int(np.isfinite(values).sum())}
-                row |= _interval(values, ENDS)
-                rows.append(row if base is values else row | _interval(values - base, DIFFERENCE))
+                row |= zip(ENDS, ends_if_any(values), strict=True)
+                if baseline is not values:
+                    row |= zip(DIFFERENCE, ends_if_any(values - baseline), strict=True)
+                rows.append(row)
     return TriageTable(frame=pl.DataFrame(rows, schema=SCHEMA))
 
 
-def _measured(run: Run, without: Run) -> dict[str, Array]:
+def _metrics(run: Run, without: Run) -> dict[str, Array]:
     """Each metric of each replication; NaN where nothing was reviewed."""
     reviews = np.zeros(run.scenario.replications) if run.reviews is None else run.reviews.astype(np.float64)
-    found = {AVOIDED: ratio(_wrong(without) - _wrong(run), reviews)}
+    metrics = {AVOIDED: ratio(_wrong(without) - _wrong(run), reviews)}
     if run.counters is not None and without.counters is not None:
         turns, acted = (run.counters[name].to_numpy().astype(np.float64) for name in ("turns", "acted"))
         harm = _harm(run)
-        found[HARM] = 100.0 * ratio(_harm(without) - harm, reviews)
-        found[LOAD] = 100.0 * ratio(reviews, acted)
-        found[AUTONOMY] = ratio(acted - harm, turns)
-    return found
+        metrics[HARM] = 100.0 * ratio(_harm(without) - harm, reviews)
+        metrics[LOAD] = 100.0 * ratio(reviews, acted)
+        metrics[AUTONOMY] = ratio(acted - harm, turns)
+    return metrics
 
 
 def _wrong(run: Run) -> Array:
@@ -157,14 +156,6 @@ def _wrong(run: Run) -> Array:
 def _harm(run: Run) -> Array:
     total = 0.0 if run.counters is None else (run.counters["acted_false"] + run.counters["acted_stale"]).to_numpy()
     return np.asarray(total, dtype=np.float64)
-
-
-def _interval(values: Array, names: Sequence[str]) -> dict[str, float]:
-    held = values[np.isfinite(values)]
-    if len(np.unique(held)) < 2:  # noqa: PLR2004  # all alike: no interval
-        return {names[0]: float(held[0])} if len(held) else {}
-    found = estimate(held, names[0])
-    return dict(zip(names, (found.value, found.low, found.high), strict=True))
 
 
 def _interval_text(row: dict[str, Any], names: Sequence[str]) -> str:

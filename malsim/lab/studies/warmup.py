@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from malsim.errors import UsageError
-
-if TYPE_CHECKING:
-    Ints: TypeAlias = NDArray[np.int64]
 
 __all__ = ["mser5", "steady_mean"]
 
@@ -19,7 +16,7 @@ BATCH = 5
 LEAST = 4
 
 
-def mser5(series: Array) -> Ints:
+def mser5(series: Array) -> NDArray[np.int64]:
     """How many values to drop from the start of each series as warm-up, a multiple of five and at most half.
 
     Over means z of five, argmin_d Σ_{i ≥ d} (z_i − mean of the rest)² / (n − d)²: the standard error of what is left. A
@@ -39,12 +36,12 @@ def mser5(series: Array) -> Ints:
         allowed = f"{LEAST * BATCH} ticks or more"
         raise UsageError("too short to tell a warm-up", where="mser5", given=f"{len(series)} ticks", allowed=allowed)
     means = series[: count * BATCH].reshape(count, BATCH, *series.shape[1:]).mean(axis=1)
-    centred = means - means.mean(axis=0)
-    left = np.arange(count, 0, -1).reshape(-1, *[1] * (means.ndim - 1))
-    rest, squares = (np.cumsum(part[::-1], axis=0)[::-1] for part in (centred, centred**2))
-    error = (squares - rest**2 / left) / left**2
-    found: Ints = error[: count // 2 + 1].argmin(axis=0) * BATCH
-    return found
+    deviation = means - means.mean(axis=0)
+    remaining = np.arange(count, 0, -1).reshape(-1, *[1] * (means.ndim - 1))
+    rest, squares = (np.cumsum(part[::-1], axis=0)[::-1] for part in (deviation, deviation**2))
+    error = (squares - rest**2 / remaining) / remaining**2
+    dropped: NDArray[np.int64] = error[: count // 2 + 1].argmin(axis=0) * BATCH
+    return dropped
 
 
 def steady_mean(values: Array) -> Array:
@@ -52,12 +49,12 @@ def steady_mean(values: Array) -> Array:
 
     Raises `UsageError` for a column whose values have a hole, or are fewer than 20.
     """
-    return np.array([_settled(column) for column in values.T])
+    return np.array([_steady(column) for column in values.T])
 
 
-def _settled(column: Array) -> float:
-    there = ~np.isnan(column)
-    held = column[there.argmax() :] if there.any() else column[:0]
-    if np.isnan(held).any():
+def _steady(column: Array) -> float:
+    present = ~np.isnan(column)
+    values = column[present.argmax() :] if present.any() else column[:0]
+    if np.isnan(values).any():
         raise UsageError("a steady mean needs a value at every tick", where="steady", hint="measure something always there")
-    return float(held[int(mser5(held)) :].mean())
+    return float(values[int(mser5(values)) :].mean())

@@ -114,7 +114,7 @@ class OfClaims:
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """(p − right)², 1 − right, or −log p of what is the case, for each question's answer."""
-        judged = self.claims.judged(changed(self.base, values, where="space"), self.objects)
+        judged = self.claims.answers(changed(self.base, values, where="space"), self.objects)
         probability, right = judged["probability"].to_numpy(), judged["right"].to_numpy()
         clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
         made = {

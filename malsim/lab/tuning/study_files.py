@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.lab.studies.measure import code_of, name_of
-from malsim.lab.studies.point_files import opened, place_of, written_whole
+from malsim.lab.studies.point_files import open_folder, place_of, write_whole
 from malsim.sim.record.manifest import versions
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class KeptJob:
         path = self.folder / "points" / place_of(dict(values))
         if not path.exists():
             found = self.job(values)
-            written_whole(_framed(found), path)
+            write_whole(_framed(found), path)
             return found
         held = pl.read_parquet(path)
         problems = [held.filter(problem=number) for number in range(len(self.job.problems))]
@@ -56,7 +56,7 @@ def kept(job: Job, folder: str | Path) -> KeptJob:
         "code": {name_of(one): code_of(one) for one in job.measures if callable(one)},
         "versions": versions(),
     }
-    opened(where, about, what="study")
+    open_folder(where, about, what="study")
     return KeptJob(job, where)
 
 

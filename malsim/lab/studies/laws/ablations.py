@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from malsim.laws.truth.own_values import own_values
 from malsim.sim.record.scoring import squared_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from malsim.memory.graph.arrays import Array, Ints
@@ -46,6 +46,25 @@ CANDIDATES: tuple[Constants, ...] = tuple(
 HALVINGS = 1_000
 
 
+class _ClosedSet(NamedTuple):
+    """Claims in the closed form, objects asked about, and the class that is true of each; -1 for one that nobody claimed."""
+
+    evidence: Evidence
+    objects: Ints
+    true: Ints
+
+    def scores(self, belief: Array) -> Array:
+        """How right and squared error of the answer to each question, a value that somebody claimed; k equals share it."""
+        claimed = np.zeros(belief.shape, dtype=bool)
+        claimed[self.evidence.object, self.evidence.value] = True
+        worth = np.where(claimed, belief, -1.0)[self.objects]
+        most = worth.max(axis=1)
+        leads = worth == most[:, None]
+        true = np.take_along_axis(leads, np.maximum(self.true, 0)[:, None], axis=1)[:, 0]
+        right = np.where(self.true >= 0, true, 0.0) / leads.sum(axis=1)
+        return np.stack([right, squared_error(most, right)])
+
+
 def ablation_table(folders: Sequence[str | Path]) -> pl.DataFrame:
     """Accuracy and Brier score of the law without a part, mean over the sets whose values are shared and truth undated.
 
@@ -54,10 +73,13 @@ def ablation_table(folders: Sequence[str | Path]) -> pl.DataFrame:
     pl.DataFrame
         change, accuracy, brier, sets.
     """
-    found = [scores for folder in folders if (scores := _scores(folder)) is not None]
-    means = np.mean(found, axis=0) if found else np.full((len(ABLATIONS), 2), np.nan)
+    scores = [
+        [each.scores(_belief(each.evidence, constants)).mean(axis=1) for constants in ABLATIONS.values()]
+        for each in _closed_sets(folders)
+    ]
+    means = np.mean(scores, axis=0) if scores else np.full((len(ABLATIONS), 2), np.nan)
     columns = {"change": list(ABLATIONS), "accuracy": means[:, 0], "brier": means[:, 1]}
-    return pl.DataFrame(columns).with_columns(sets=pl.lit(len(found)))
+    return pl.DataFrame(columns).with_columns(sets=pl.lit(len(scores)))
 
 
 def halving_table(folders: Sequence[str | Path], *, seed: int = 0) -> pl.DataFrame:
@@ -71,97 +93,70 @@ def halving_table(folders: Sequence[str | Path], *, seed: int = 0) -> pl.DataFra
     pl.DataFrame
         law, accuracy, brier, lost: the share of halvings in which the chosen constants' Brier score is not below this law's.
     """
-    found = [losses for folder in folders if (losses := _losses(folder)) is not None]
+    sets = [_candidate_scores(each) for each in _closed_sets(folders)]
     draws = np.random.Generator(np.random.Philox(key=seed))
-    rows = np.array([_halved(found, draws) for _ in range(HALVINGS)]) if found else np.full((1, 4, 2), np.nan)
+    rows = np.array([_halving(sets, draws) for _ in range(HALVINGS)]) if sets else np.full((1, 4, 2), np.nan)
     accuracy, brier = rows.mean(axis=0).T
-    lost = (rows[:, 1:2, 1] >= rows[:, :, 1]).mean(axis=0)
+    share = (rows[:, 1:2, 1] >= rows[:, :, 1]).mean(axis=0)
     names = ["records", "records, constants chosen on the other half", "majority", "dawid_skene"]
-    return pl.DataFrame({"law": names, "accuracy": accuracy, "brier": brier, "lost": lost}).with_columns(
+    return pl.DataFrame({"law": names, "accuracy": accuracy, "brier": brier, "lost": share}).with_columns(
         lost=pl.when(pl.col("law").str.starts_with(names[1])).then(None).otherwise("lost")
     )
 
 
-def _halved(sets: Sequence[Array], draws: np.random.Generator) -> Array:
+def _halving(sets: Sequence[Array], draws: np.random.Generator) -> Array:
     """One halving: accuracy and Brier score of the law, the candidate chosen, the vote, Dawid and Skene's law."""
-    chosen, held = [], []
-    for losses in sets:
-        half = draws.permutation(losses.shape[-1]) < losses.shape[-1] // 2
-        chosen.append(losses[..., half].mean(axis=-1))
-        held.append(losses[..., ~half].mean(axis=-1))
-    best = int(np.mean(chosen, axis=0)[: len(CANDIDATES), 1].argmin())
-    rows: Array = np.mean(held, axis=0)[[CANDIDATES.index(Constants()), best, len(CANDIDATES), len(CANDIDATES) + 1]]
+    halves = []
+    for scores in sets:
+        half = draws.permutation(scores.shape[-1]) < scores.shape[-1] // 2
+        halves.append([scores[..., part].mean(axis=-1) for part in (half, ~half)])
+    training, held_out = np.mean(halves, axis=0)
+    best = int(training[: len(CANDIDATES), 1].argmin())
+    rows: Array = held_out[[CANDIDATES.index(Constants()), best, len(CANDIDATES), len(CANDIDATES) + 1]]
     return rows
 
 
-def _losses(folder: str | Path) -> Array | None:
+def _candidate_scores(each: _ClosedSet) -> Array:
     """Right and squared error of each question: [candidates, then the vote, Dawid and Skene's law; 2; questions]."""
-    classes = _classes(folder)
-    if classes is None:
-        return None
-    evidence, asked, true = classes
+    evidence = each.evidence
     votes = np.bincount(evidence.object * evidence.values + evidence.value, minlength=evidence.pinned.size * evidence.values)
     share = votes.reshape(-1, evidence.values) / np.maximum(evidence.voices, 1.0)[:, None]
-    held = [closed(evidence, constants).effective for constants in CANDIDATES]
-    held += [share, expected_truths(evidence, sweeps=20, pseudo=0.01)]
-    return np.array([_judged(evidence, each, asked, true) for each in held])
+    beliefs = [closed(evidence, constants).effective for constants in CANDIDATES]
+    beliefs += [share, expected_truths(evidence, sweeps=20, pseudo=0.01)]
+    return np.array([each.scores(belief) for belief in beliefs])
 
 
-def _scores(folder: str | Path) -> Array | None:
-    """Accuracy and Brier score, one row an ablation; None of a set that has no classes."""
-    classes = _classes(folder)
-    if classes is None:
-        return None
-    evidence, asked, true = classes
-    held = [_held(evidence, constants) for constants in ABLATIONS.values()]
-    return np.array([_judged(evidence, each, asked, true).mean(axis=1) for each in held])
+def _closed_sets(folders: Sequence[str | Path]) -> Iterator[_ClosedSet]:
+    """The sets whose values are shared and truth undated."""
+    for folder in folders:
+        claims, truth = read_folder(folder, on_bad_rows="skip")
+        questions = truth.select("object", "asked", "value").unique("object", keep="first", maintain_order=True)
+        stream = Stream.of(arrived(claims), questions, alone=False)
+        if is_shared(stream.vocabulary) and truth["asked"].null_count() == truth.height:
+            yield _closed_set(stream)
 
 
-def _classes(folder: str | Path) -> tuple[Evidence, Ints, Ints] | None:
-    """The claims in the closed form, objects asked about, and what is true of them; None of a set that has no classes."""
-    claims, truth = read_folder(folder, on_bad_rows="skip")
-    questions = truth.select("object", "asked", "value").unique("object", keep="first", maintain_order=True)
-    stream = Stream.of(arrived(claims), questions, alone=False)
-    if not is_shared(stream.vocabulary) or truth["asked"].null_count() < truth.height:
-        return None
-    evidence, true = _evidence(stream)
-    return evidence, stream.object, true
-
-
-def _evidence(stream: Stream) -> tuple[Evidence, Ints]:
-    """The claims in the closed form, and the class that is true of each question; -1 for one that nobody claimed."""
+def _closed_set(stream: Stream) -> _ClosedSet:
     claims, (words, count) = stream.claims, words_of(stream.vocabulary)
-    kept = latest(claims.writer, claims.object, claims.t)
-    writer, about = claims.writer[kept], claims.object[kept]
+    rows = latest(claims.writer, claims.object, claims.t)
+    writer, about = claims.writer[rows], claims.object[rows]
     objects = len(stream.vocabulary.objects)
     evidence = Evidence(
-        writer=writer, object=about, value=words[about, claims.value[kept]], weight=np.ones(len(kept)),
-        bin=stated_bins(claims.stated[kept]), writer_rep=np.zeros(len(stream.vocabulary.writers), dtype=np.int64),
+        writer=writer, object=about, value=words[about, claims.value[rows]], weight=np.ones(len(rows)),
+        bin=stated_bins(claims.stated[rows]), writer_rep=np.zeros(len(stream.vocabulary.writers), dtype=np.int64),
         object_rep=np.zeros(objects, dtype=np.int64), reps=1, pinned=np.full(objects, -1), values=max(2, count),
     )  # fmt: skip
-    return evidence, np.where(stream.truth >= 0, words[stream.object, stream.truth], -1)
+    return _ClosedSet(evidence, stream.object, np.where(stream.truth >= 0, words[stream.object, stream.truth], -1))
 
 
-def _held(evidence: Evidence, constants: Constants | None) -> Array:
+def _belief(evidence: Evidence, constants: Constants | None) -> Array:
     """What is believed of each value of each object."""
     if constants is not None:
         return closed(evidence, constants).effective
     items, value = np.unique(evidence.object * evidence.values + evidence.value, return_inverse=True)
-    about, k = items // evidence.values, evidence.values
+    about = items // evidence.values
     parts = {name: getattr(evidence, name) for name in ("writer", "object", "weight", "bin", "writer_rep", "object_rep")}
     one = Evidence(**parts, value=value, reps=1, pinned=evidence.pinned, item_object=about)
-    held = np.zeros((len(evidence.object_rep), k))
-    held[about, items % k] = own_values(one).effective
-    return held
-
-
-def _judged(evidence: Evidence, held: Array, asked: Ints, true: Ints) -> Array:
-    """How right and squared error of the answer to each question, a value that somebody claimed; k equals share it."""
-    claimed = np.zeros(held.shape, dtype=bool)
-    claimed[evidence.object, evidence.value] = True
-    worth = np.where(claimed, held, -1.0)[asked]
-    most = worth.max(axis=1)
-    leads = worth == most[:, None]
-    known = np.where(true >= 0, np.take_along_axis(leads, np.maximum(true, 0)[:, None], axis=1)[:, 0], 0.0)
-    right = known / leads.sum(axis=1)
-    return np.stack([right, squared_error(most, right)])
+    belief = np.zeros((len(evidence.object_rep), evidence.values))
+    belief[about, items % evidence.values] = own_values(one).effective
+    return belief

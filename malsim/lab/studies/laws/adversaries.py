@@ -53,8 +53,7 @@ def adversary_table(*, laws: Sequence[str] = LAWS, replications: int = 5, seed: 
     rows: list[dict[str, object]] = []
     for world, writers in WORLDS.items():
         for law in laws:
-            found = told_right(writers, law, replications=replications, seed=seed)
-            mean, low, high = student(found)
+            mean, low, high = student(told_right(writers, law, replications=replications, seed=seed))
             rows.append({"world": world, "law": law, "accuracy": mean, "low": low, "high": high})
     return pl.DataFrame(rows)
 
@@ -62,10 +61,10 @@ def adversary_table(*, laws: Sequence[str] = LAWS, replications: int = 5, seed: 
 def told_right(writers: tuple[Population, ...], law: str, *, replications: int, seed: int) -> Array:
     """Of each replication, the share of the facts that nobody verifies which are told right on the last day."""
     facts = tuple(Fact(name=f"claim-{number}") for number in range(FACTS))
-    asked = tuple(f"right({fact.name})" for fact in facts[PINNED:])
+    unverified = tuple(f"right({fact.name})" for fact in facts[PINNED:])
     scenario = Scenario(
         name="adversaries", seed=seed, days=DAYS, replications=replications, facts=facts, writers=writers, law=law,
-        record=asked, record_every=int(DAYS),
+        record=unverified, record_every=int(DAYS),
     )  # fmt: skip
     last = bench.run(scenario).signals.filter(pl.col("t") == DAYS)
     share = last.group_by("rep").agg(pl.col("value").mean()).sort("rep")["value"]

@@ -40,31 +40,25 @@ def explain_claim(
         raise UsageError("not a law of items", given=law, hint="leave out --law: a graph of claims explains itself")
     if not isinstance(plant, Explains):
         raise UsageError("the law does not say what its numbers are made of", given=law)
-    known = arrived(claims)
-    now = float(known["t"].max() or 0.0) if at is None else at  # type: ignore[arg-type]  # days
-    known = known.filter(pl.col("t") <= now)
-    stream = Stream.of(known)
+    in_order = arrived(claims)
+    now = float(in_order["t"].max() or 0.0) if at is None else at  # type: ignore[arg-type]  # days
+    in_order = in_order.filter(pl.col("t") <= now)
+    stream = Stream.of(in_order)
     state, verdicts = plant.admit(plant.init([0], stream.vocabulary), stream.claims)
     state = plant.tick(state, now)
     view = plant.view(state, now)
-    asked = known.select(_names(known)).to_series()
-    found = np.flatnonzero((asked.to_numpy() == cell) & (verdicts.row != NONE))
-    if not len(found):
-        near = ", ".join(asked.head(3).to_list())
+    names = in_order.select(_name(in_order, pl.format("{}={}", "object", "value"))).to_series()
+    admitted = verdicts.row != NONE
+    matches = np.flatnonzero((names.to_numpy() == cell) & admitted)
+    if not len(matches):
+        near = ", ".join(names.head(3).to_list())
         raise AddressError("no such claim by then", given=f"{cell} on day {now:g}", allowed=f"such as {near}")
-    said = plant.explain(state, np.flatnonzero(view.active), int(verdicts.row[found[-1]]), now)
-    there = verdicts.row != NONE
-    handles = dict(
-        zip(view.name.gather(verdicts.row[there]), known.select(_handles(known)).to_series().filter(there), strict=True)
-    )
-    named = said.evidence.with_columns(pl.col("cell").replace(handles))
-    return replace(said, handle=cell, evidence=named)
+    explanation = plant.explain(state, np.flatnonzero(view.active), int(verdicts.row[matches[-1]]), now)
+    handles = in_order.select(_name(in_order, pl.format("line {}", "line"))).to_series().filter(admitted)
+    by_name = dict(zip(view.name.gather(verdicts.row[admitted]), handles, strict=True))
+    evidence = explanation.evidence.with_columns(pl.col("cell").replace(by_name))
+    return replace(explanation, handle=cell, evidence=evidence)
 
 
-def _names(claims: pl.DataFrame) -> pl.Expr:
-    said = pl.format("{}={}", "object", "value")
-    return pl.col("cell") if "cell" in claims.columns else said
-
-
-def _handles(claims: pl.DataFrame) -> pl.Expr:
-    return pl.col("cell") if "cell" in claims.columns else pl.format("line {}", "line")
+def _name(claims: pl.DataFrame, otherwise: pl.Expr) -> pl.Expr:
+    return pl.col("cell") if "cell" in claims.columns else otherwise

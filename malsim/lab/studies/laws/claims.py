@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.errors import UsageError
-from malsim.lab.studies.laws.questions import questions_of
 from malsim.lab.studies.laws.side_by_side import LawTable, law_rows
-from malsim.lab.studies.laws.stream import Stream, arrived, ask
+from malsim.lab.studies.laws.stream import Stream, arrived, ask, questions_of
 from malsim.laws import find_law, plant_of
+from malsim.memory import Rules
 from malsim.sim.replay.claim_files import read_claims, read_truth
 from malsim.sim.replay.feed import replay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.memory import Rules
-
 __all__ = ["compare_on_claims", "compare_with_echo", "file_of", "read_folder"]
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".ndjson", ".ndjson.gz", ".jsonl")
+GRAPHS = {"mal": Rules(), "recall_v5": Rules.recall_v5()}  # the laws that are a graph of claims, with their rules
 
 
 def read_folder(folder: str | Path, *, on_bad_rows: str = "stop") -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -31,8 +30,8 @@ def read_folder(folder: str | Path, *, on_bad_rows: str = "stop") -> tuple[pl.Da
     Raises `UsageError` where one is missing.
     """
     paths = [file_of(Path(folder), stem) for stem in ("claims", "truth")]
-    found = read_claims(paths[0], on_bad_rows=on_bad_rows)
-    return found.claims, read_truth(paths[1], epoch=found.epoch)
+    read = read_claims(paths[0], on_bad_rows=on_bad_rows)
+    return read.claims, read_truth(paths[1], epoch=read.epoch)
 
 
 def file_of(folder: Path, stem: str) -> Path:
@@ -76,14 +75,16 @@ def compare_on_claims(
     UsageError
         For a writer that is not there, or a truth that leaves nothing to ask.
     """
-    _known(without, claims)
-    kept = claims.filter(~pl.col("writer").is_in(list(without)))
-    stream, questions = arrived(kept), questions_of(truth, ask=ask_after)
+    _check_writers(without, claims)
+    claims = claims.filter(~pl.col("writer").is_in(list(without)))
+    stream, questions = arrived(claims), questions_of(truth, ask=ask_after)
     questions = questions.filter(pl.col("object").is_in(stream["object"].unique().implode()))
     if questions.is_empty():
         raise UsageError("nothing to ask: no object of the truth has a claim", where=data)
-    answers = {law: _answers(law, stream, kept, questions) for law in laws}
-    return LawTable(frame=law_rows(answers, questions, data=data, seed=seed), title=_title(data, ask_after, without))
+    answers = {law: _answers(law, stream, claims, questions) for law in laws}
+    title = f"{data}, asked {ask_after:g} days after each change" if ask_after else data
+    title += f", without {', '.join(without)}" if without else ""
+    return LawTable(frame=law_rows(answers, questions, data=data, seed=seed), title=title)
 
 
 def compare_with_echo(
@@ -97,44 +98,24 @@ def compare_with_echo(
     with_echo = compare_on_claims(claims, truth, laws, ask_after=ask_after, data=f"{data}, with {echo}", seed=seed)
     x = without.frame.filter(pl.col("metric") == "returned").select("law", x="value")
     y = with_echo.frame.filter(pl.col("metric") == "accuracy").select("law", y="value")
-    both = LawTable.joined([without, with_echo])
     title = f"{data}: asked {ask_after:g} days after each change"
-    return LawTable(frame=both.frame, title=title, plane=x.join(y, on="law", maintain_order="left"))
+    frame = pl.concat([without.frame, with_echo.frame])
+    return LawTable(frame=frame, title=title, plane=x.join(y, on="law", maintain_order="left"))
 
 
 def _answers(name: str, stream: pl.DataFrame, claims: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
     law = find_law(name)
-    if rules := _rules(name):
-        return _replayed(claims, questions, rules)
-    return ask(plant_of(law), Stream.of(stream, questions, alone=not law.pools), ticks=law.pools)
-
-
-def _rules(name: str) -> Rules | None:
-    """The rules of a law that is a graph of claims."""
-    from malsim.memory import Rules
-
-    return {"mal": Rules(), "recall_v5": Rules.recall_v5()}.get(name)
-
-
-def _replayed(claims: pl.DataFrame, questions: pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    found = replay(claims, questions.select("object", "value", "asked"), rules=rules).answers
+    if name not in GRAPHS:
+        return ask(plant_of(law), Stream.of(stream, questions, alone=not law.pools), ticks=law.pools)
+    answers = replay(claims, questions.select("object", "value", "asked"), rules=GRAPHS[name]).answers
     key = ["object"] if questions["asked"].null_count() == questions.height else ["object", "asked"]
-    both = questions.join(found, on=key, how="left", maintain_order="left")
+    both = questions.join(answers, on=key, how="left", maintain_order="left")
     return both.select(pl.col("right").fill_null(value=False).cast(pl.Float64), "probability")
 
 
-def _known(without: Sequence[str], claims: pl.DataFrame) -> None:
+def _check_writers(without: Sequence[str], claims: pl.DataFrame) -> None:
     writers = claims["writer"].unique().to_list()
     for writer in without:
         if writer not in writers:
-            shown = ", ".join(sorted(writers)[:5])
-            raise UsageError("no claim is by this writer", where="--without", given=writer, hint=f"writers are {shown} …")
-
-
-def _title(data: str, ask_after: float, without: Sequence[str]) -> str:
-    parts = [
-        data,
-        f"asked {ask_after:g} days after each change" if ask_after else "",
-        f"without {', '.join(without)}" if without else "",
-    ]
-    return ", ".join(part for part in parts if part)
+            some = ", ".join(sorted(writers)[:5])
+            raise UsageError("no claim is by this writer", where="--without", given=writer, hint=f"writers are {some} …")

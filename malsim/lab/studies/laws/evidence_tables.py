@@ -50,8 +50,8 @@ class Answers:
             return right
         if metric == "brier":
             return squared_error(p, right)
-        kept = np.clip(p, LEAST, 1.0 - LEAST)
-        return -np.log(np.where(right > 0.0, kept, 1.0 - kept))
+        inner = np.clip(p, LEAST, 1.0 - LEAST)
+        return -np.log(np.where(right > 0.0, inner, 1.0 - inner))
 
 
 def answers_of(
@@ -65,25 +65,26 @@ def answers_of(
     """
     claims, truth = read_folder(folder, on_bad_rows="skip")
     truth = truth.with_columns(pl.col("asked") + ask)
-    found = {law: _answered(claims, truth, law, tuned, seed) for law in laws}
+    by_law = {law: _answers(claims, truth, law, tuned, seed) for law in laws}
     key = ["object", "asked"]
-    asked = pl.concat([each.select(key) for each in found.values()]).unique(maintain_order=True)
-    if asked.is_empty():
+    questions = pl.concat([each.select(key) for each in by_law.values()]).unique(maintain_order=True)
+    if questions.is_empty():
         raise UsageError("nothing to ask: no object of the truth has a claim", where=str(folder))
     right, probability = {}, {}
-    for law, each in found.items():
-        both = asked.join(each, on=key, how="left", nulls_equal=True, maintain_order="left")
+    for law, each in by_law.items():
+        both = questions.join(each, on=key, how="left", nulls_equal=True, maintain_order="left")
         right[law] = both["right"].cast(pl.Float64).fill_null(0.0).to_numpy()
         probability[law] = both["probability"].cast(pl.Float64).fill_null(0.0).fill_nan(0.0).to_numpy()
     return Answers(Path(folder).name, right, probability)
 
 
-def _answered(claims: pl.DataFrame, truth: pl.DataFrame, law: str, tuned: Rules | None, seed: int) -> pl.DataFrame:
+def _answers(claims: pl.DataFrame, truth: pl.DataFrame, law: str, tuned: Rules | None, seed: int) -> pl.DataFrame:
     rules = {"mal": Rules(), "tuned": tuned or Rules()}.get(law)
     if rules is not None:
         return replay(claims, truth, rules=rules, seed=seed).answers
-    shared = law != "dawid_skene" or is_shared(Stream.of(arrived(claims)).vocabulary)
-    return replay_law(claims, truth, law=law if shared else "majority", seed=seed).answers
+    if law == "dawid_skene" and not is_shared(Stream.of(arrived(claims)).vocabulary):
+        law = "majority"
+    return replay_law(claims, truth, law=law, seed=seed).answers
 
 
 def score_table(sets: Sequence[Answers], *, seed: int = 0) -> pl.DataFrame:
@@ -100,10 +101,10 @@ def score_table(sets: Sequence[Answers], *, seed: int = 0) -> pl.DataFrame:
     laws = list(sets[0].right)
     for metric in METRICS:
         sign = 1.0 if metric == "accuracy" else -1.0
-        drawn = {each.data: _means(each, metric, seed + place) for place, each in enumerate(sets)}
+        by_set = {each.data: _means(each, metric, seed + place) for place, each in enumerate(sets)}
         if len(sets) > 1:
-            drawn[MEAN] = {law: np.mean([draws[law] for draws in drawn.values()], axis=0) for law in laws}
-        for data, draws in drawn.items():
+            by_set[MEAN] = {law: np.mean([draws[law] for draws in by_set.values()], axis=0) for law in laws}
+        for data, draws in by_set.items():
             for law, values in draws.items():
                 gain = sign * (draws[laws[0]] - values) + 0.0  # no -0
                 rows.append({"data": data, "law": law, "metric": metric, **_interval(values, ""), **_interval(gain, "gain")})
@@ -133,6 +134,6 @@ def reliability_table(sets: Sequence[Answers]) -> pl.DataFrame:
         for low, high in pairwise(ENDS):
             here = (p > low) & (p <= high)
             if here.any():
-                said = {"said": float(p[here].mean()), "right": float(right[here].mean()), "questions": int(here.sum())}
-                rows.append({"law": law, "low": low, "high": high, **said})
+                means = {"said": float(p[here].mean()), "right": float(right[here].mean())}
+                rows.append({"law": law, "low": low, "high": high, **means, "questions": int(here.sum())})
     return pl.DataFrame(rows)

@@ -9,8 +9,7 @@ import polars as pl
 
 from malsim.errors import UsageError
 from malsim.lab.studies.laws.claims import read_folder
-from malsim.lab.studies.laws.questions import questions_of
-from malsim.lab.studies.laws.stream import Stream, arrived
+from malsim.lab.studies.laws.stream import Stream, arrived, questions_of
 from malsim.laws.truth.evidence import Evidence, latest
 from malsim.laws.truth.own_values import own_values
 from malsim.laws.truth.voices import copies, echoes
@@ -44,7 +43,7 @@ SETTINGS = {
 }
 
 
-class _Told(NamedTuple):
+class _InOrder(NamedTuple):
     """Claims in order of arrival, as numbers."""
 
     writer: Ints
@@ -52,9 +51,9 @@ class _Told(NamedTuple):
     value: Ints
     time: Array
 
-    def part(self, rows: Bools | slice) -> _Told:
+    def part(self, rows: Bools | Ints | slice) -> _InOrder:
         """Some of them."""
-        return _Told(self.writer[rows], self.object[rows], self.value[rows], self.time[rows])
+        return _InOrder(self.writer[rows], self.object[rows], self.value[rows], self.time[rows])
 
 
 def gossip_table(
@@ -81,54 +80,52 @@ def gossip_table(
     for count in counts:
         own = claims.filter(pl.col("writer") == echo)
         more = [own.with_columns(writer=pl.lit(f"{echo}-{number}")) for number in range(2, count + 1)]
-        in_order = arrived(pl.concat([claims, *more]))
-        stream = Stream.of(in_order, questions_of(truth, ask=ask), alone=False)
-        said = stream.claims
-        told = _Told(said.writer, said.object, said.value, said.t)
+        stream = Stream.of(arrived(pl.concat([claims, *more])), questions_of(truth, ask=ask), alone=False)
+        in_order = _InOrder(stream.claims.writer, stream.claims.object, stream.claims.value, stream.claims.t)
         gossip = np.array([name.startswith(echo) for name in stream.vocabulary.writers])
         for name, voices in SETTINGS.items():
-            right = _right(stream, *_weighted(told, gossip, voices), voices.tau)
+            right = _right(stream, *_voices(in_order, gossip, voices), voices.tau)
             rows.append({"setting": name, "gossips": count, "accuracy": float(right.mean()), "questions": len(right)})
     return pl.DataFrame(rows)
 
 
-def _weighted(told: _Told, gossip: Bools, voices: _Voices) -> tuple[_Told, Array]:
+def _voices(claims: _InOrder, gossip: Bools, voices: _Voices) -> tuple[_InOrder, Array]:
     """The claims that are voices of their own, and their weights."""
     if voices.lineage:
-        told = told._replace(writer=np.where(gossip[told.writer], np.flatnonzero(gossip)[0], told.writer))
-    weight = np.where(echoes(*told), voices.echo, 1.0) if voices.echo < 1.0 else np.ones(len(told.writer))
-    kept = weight > 0.0
+        claims = claims._replace(writer=np.where(gossip[claims.writer], np.flatnonzero(gossip)[0], claims.writer))
+    weight = np.where(echoes(*claims), voices.echo, 1.0) if voices.echo < 1.0 else np.ones(len(claims.writer))
+    mask = weight > 0.0
     if voices.origin:
-        named = np.where(gossip[told.writer] | np.full(len(kept), voices.origin == "source"), 0, -1)
-        kept &= ~copies(*told, [named])
-    return told.part(kept), weight[kept]
+        origins = np.where(gossip[claims.writer] | np.full(len(mask), voices.origin == "source"), 0, -1)
+        mask &= ~copies(*claims, [origins])
+    return claims.part(mask), weight[mask]
 
 
-def _right(stream: Stream, told: _Told, weight: Array, tau: float) -> Array:
+def _right(stream: Stream, claims: _InOrder, weight: Array, tau: float) -> Array:
     """Which questions are answered right: those of one time from the claims before it."""
-    right = np.zeros(len(stream.asked))
-    for time in np.unique(stream.asked):
-        end = int(np.searchsorted(told.time, time, side="left"))
-        here = np.flatnonzero(stream.asked == time)
-        said = _answers(told.part(slice(end)), weight[:end], float(time), tau, stream.object[here])
-        right[here] = said == stream.truth[here]
+    right = np.zeros(len(stream.times))
+    for time in np.unique(stream.times):
+        end = int(np.searchsorted(claims.time, time, side="left"))
+        here = np.flatnonzero(stream.times == time)
+        answers = _answers(claims.part(slice(end)), weight[:end], float(time), tau, stream.object[here])
+        right[here] = answers == stream.truth[here]
     return right
 
 
-def _answers(told: _Told, weight: Array, now: float, tau: float, asked: Ints) -> Ints:
+def _answers(claims: _InOrder, weight: Array, now: float, tau: float, questions: Ints) -> Ints:
     """The likeliest value of each object asked about, -1 for one that nobody spoke of."""
-    kept = latest(told.writer, told.object, told.time)
-    writer, about, value = told.writer[kept], told.object[kept], told.value[kept]
+    rows = latest(claims.writer, claims.object, claims.time)
+    writer, about, value, time = claims.part(rows)
     most = int(value.max(initial=0)) + 1
     items, item = np.unique(about * most + value, return_inverse=True)
-    objects = int(max(about.max(initial=0), asked.max(initial=0))) + 1
-    aged = np.exp(-np.maximum(now - told.time[kept], 0.0) / tau) if tau else np.ones(len(kept))
-    held = own_values(Evidence(
-        writer=writer, object=about, value=item, weight=weight[kept] * aged, bin=np.full(len(kept), -1),
+    objects = int(max(about.max(initial=0), questions.max(initial=0))) + 1
+    decay = np.exp(-np.maximum(now - time, 0.0) / tau) if tau else np.ones(len(rows))
+    belief = own_values(Evidence(
+        writer=writer, object=about, value=item, weight=weight[rows] * decay, bin=np.full(len(rows), -1),
         writer_rep=np.zeros(int(writer.max(initial=0)) + 1, dtype=np.int64), object_rep=np.zeros(objects, dtype=np.int64),
         reps=1, pinned=np.full(objects, -1), item_object=items // most,
     )).effective  # fmt: skip
     answer = np.full(objects, -1)
-    order = np.lexsort((-np.arange(len(items)), held))  # the last write of an object is its likeliest
+    order = np.lexsort((-np.arange(len(items)), belief))  # the last write of an object is its likeliest
     answer[items[order] // most] = items[order] % most
-    return answer[asked]
+    return answer[questions]

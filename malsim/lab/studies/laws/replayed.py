@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LawReplay", "dawid_skene", "replay_law"]
 
-UNDATED = pl.lit(None, pl.Float64)
-
 
 @dataclass(frozen=True, kw_only=True)
 class LawReplay:
@@ -58,25 +56,20 @@ def replay_law(
     ScenarioError
         For an unknown parameter of it.
     """
-    found = find_law(law, where="--law")
-    memory = plant_of(found, params, where="law")
-    answers = _answered(memory, claims, _asked(claims, truth), pools=found.pools)
+    own = find_law(law, where="--law")
+    answers = _answers(plant_of(own, params, where="law"), claims, _questions(claims, truth), pools=own.pools)
     if truth is None:
-        return LawReplay(law=found.name, answers=answers.drop("value"), score=None, baselines={})
-    judged = answers.select(pl.exclude("value"), right=pl.col("said") == pl.col("value"))
-    return LawReplay(
-        law=found.name,
-        answers=judged,
-        score=_score(judged, seed),
-        baselines=baselines_of(arranged(claims, seed), _first(truth), seed) | dawid_skene(claims, truth, seed=seed),
-    )
+        return LawReplay(law=own.name, answers=answers.drop("value"), score=None, baselines={})
+    baselines = baselines_of(arranged(claims, seed), _first(truth), seed) | dawid_skene(claims, truth, seed=seed)
+    answers = answers.select(pl.exclude("value"), right=pl.col("said") == pl.col("value"))
+    return LawReplay(law=own.name, answers=answers, score=_score(answers, seed), baselines=baselines)
 
 
 def dawid_skene(claims: pl.DataFrame, truth: pl.DataFrame, *, seed: int = 0) -> dict[str, Score]:
     """The score of Dawid and Skene's law; of the vote by writer where objects have values of their own, beyond that law."""
-    closed = is_shared(Stream.of(arrived(claims)).vocabulary)
-    memory = plant_of("dawid_skene" if closed else "majority")
-    answers = _answered(memory, claims, _asked(claims, truth), pools=closed)
+    shared = is_shared(Stream.of(arrived(claims)).vocabulary)
+    memory = plant_of("dawid_skene" if shared else "majority")
+    answers = _answers(memory, claims, _questions(claims, truth), pools=shared)
     return {"dawid_skene": _score(answers.with_columns(right=pl.col("said") == pl.col("value")), seed)}
 
 
@@ -84,24 +77,23 @@ def _first(truth: pl.DataFrame) -> pl.DataFrame:
     return truth.unique(["object", "asked"], keep="first", maintain_order=True)
 
 
-def _asked(claims: pl.DataFrame, truth: pl.DataFrame | None) -> pl.DataFrame:
+def _questions(claims: pl.DataFrame, truth: pl.DataFrame | None) -> pl.DataFrame:
     """The questions (object, asked, value) about objects of the claims; without truth, each object once."""
     if truth is None:
         objects = claims.select("object").unique(maintain_order=True)
-        return objects.with_columns(asked=UNDATED, value=pl.lit(None, pl.String))
-    known = _first(truth).join(claims.select("object").unique(), on="object", how="semi", maintain_order="left")
-    return known.sort("asked", nulls_last=True, maintain_order=True).select("object", "asked", "value")
+        return objects.with_columns(asked=pl.lit(None, pl.Float64), value=pl.lit(None, pl.String))
+    matching = _first(truth).join(claims.select("object").unique(), on="object", how="semi", maintain_order="left")
+    return matching.sort("asked", nulls_last=True, maintain_order=True).select("object", "asked", "value")
 
 
-def _answered(memory: Plant[Any], claims: pl.DataFrame, questions: pl.DataFrame, *, pools: bool) -> pl.DataFrame:
+def _answers(memory: Plant[Any], claims: pl.DataFrame, questions: pl.DataFrame, *, pools: bool) -> pl.DataFrame:
     """The questions that something is known about, with what is said and how sure."""
     stream = Stream.of(arrived(claims), questions, alone=not pools)
-    found = ask(memory, stream, ticks=pools).select("said", "probability")
-    both = pl.concat([questions.with_columns(stream.spoken(found["said"])), found.drop("said")], how="horizontal")
+    leading = ask(memory, stream, ticks=pools)
+    both = questions.with_columns(stream.words_of(leading["said"]), leading["probability"])
     return both.filter(pl.col("said").is_not_null())
 
 
-def _score(judged: pl.DataFrame, seed: int) -> Score:
-    probability = judged["probability"]
-    held = None if probability.null_count() else probability.to_numpy()
-    return score(held, judged["right"].to_numpy(), seed=seed)
+def _score(answers: pl.DataFrame, seed: int) -> Score:
+    probability = answers["probability"]
+    return score(None if probability.null_count() else probability.to_numpy(), answers["right"].to_numpy(), seed=seed)

@@ -76,35 +76,35 @@ def compare_laws(
     if not real or not laws:
         raise UsageError("nothing to compare", where="compare_laws", hint="give claims and rules")
     rows: list[tuple[object, ...]] = []
-    each: dict[tuple[str, str], list[_Errors]] = {}
-    for one in (given if isinstance(given, RealClaims) else read_real(given) for given in real):
-        kept = None if seed is None else halves(one.objects, seed=seed)[1]
-        judged = {name: one.judged(rules, kept) for name, rules in laws.items()} | {MAJORITY: one.voted(kept)}
-        units = {name: _units(answers) for name, answers in judged.items()}
-        for name, found in units.items():
-            for metric, values in found.items():
-                errors = _Errors.of(values), _Errors.of(values - units[MAJORITY][metric])
-                each.setdefault((name, metric), []).extend(errors)
-                rows.append((one.name, name, metric, *errors[0].ends, *errors[1].ends))
-    for (name, metric), found_all in each.items():
-        rows.append((MEAN, name, metric, *_Errors.mean(found_all[::2]).ends, *_Errors.mean(found_all[1::2]).ends))
+    each: dict[tuple[str, str], list[_Mean]] = {}
+    for one in (item if isinstance(item, RealClaims) else read_real(item) for item in real):
+        objects = None if seed is None else halves(one.objects, seed=seed)[1]
+        answers = {name: one.answers(rules, objects) for name, rules in laws.items()} | {MAJORITY: one.majority(objects)}
+        units = {name: _units(frame) for name, frame in answers.items()}
+        for name, scores in units.items():
+            for metric, values in scores.items():
+                pair = _Mean.of(values), _Mean.of(values - units[MAJORITY][metric])
+                each.setdefault((name, metric), []).extend(pair)
+                rows.append((one.name, name, metric, *pair[0].ends, *pair[1].ends))
+    for (name, metric), means in each.items():
+        rows.append((MEAN, name, metric, *_Mean.over(means[::2]).ends, *_Mean.over(means[1::2]).ends))
     return LawComparison(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
 
 
-class _Errors(NamedTuple):
+class _Mean(NamedTuple):
     """A mean and its standard error."""
 
     value: float
     error: float
 
     @classmethod
-    def of(cls, values: Array) -> _Errors:
+    def of(cls, values: Array) -> _Mean:
         return cls(float(values.mean()), float(values.std() / np.sqrt(len(values))))
 
     @classmethod
-    def mean(cls, parts: Sequence[_Errors]) -> _Errors:
-        spread = float(np.sqrt(sum(part.error**2 for part in parts)))
-        return cls(float(np.mean([part.value for part in parts])), spread / len(parts))
+    def over(cls, parts: Sequence[_Mean]) -> _Mean:
+        error = float(np.sqrt(sum(part.error**2 for part in parts)))
+        return cls(float(np.mean([part.value for part in parts])), error / len(parts))
 
     @property
     def ends(self) -> tuple[float, float, float]:

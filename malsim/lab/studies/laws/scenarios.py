@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.errors import MalsimError
 from malsim.lab.studies.laws.side_by_side import SCHEMA, LawTable
-from malsim.lab.studies.measure import estimate, measured, measured_by_running, name_of
+from malsim.lab.studies.measure import ends_if_any, measured, measured_by_running, name_of
 from malsim.sim import bench
 from malsim.sim.clock import DAY
 
@@ -47,32 +47,30 @@ def compare_on_scenarios(
         for law in laws:
             name = law if isinstance(law, str) else law.name
             memory = {"law": law} if isinstance(law, str) else {"adapter": law}
-            given = scenario.replace(**memory, replications=replications)
+            under_law = scenario.replace(**memory, replications=replications)
             start = time.process_time()
-            made = bench.run(given) if given.adapter else None  # a user's memory may be slow: one run for all figures
-            if made:
-                left_out += [f"replication {rep} of {scenario.name}: {problem}" for rep, problem in made.failures.items()]
+            run = bench.run(under_law) if under_law.adapter else None  # a user's memory may be slow: one run for all figures
+            if run:
+                left_out += [f"replication {rep} of {scenario.name}: {problem}" for rep, problem in run.failures.items()]
             for place, metric in enumerate(metrics):
-                values = measured(made, metric) if made else _measured(given, metric, left_out)
+                values = measured(run, metric) if run else _values(under_law, metric, left_out)
                 if law == laws[0]:
                     base.append(values)
                 rows.append({"data": scenario.name, "law": name, "metric": name_of(metric)} | _row(values, base[place]))
-            spent = (time.process_time() - start) / (1 if made else len(metrics))
-            cost: dict[str, object] = (
-                {"n": 0} if made else _cost(given, spent)
-            )  # a user's memory may live in other processes
-            rows.append({"data": scenario.name, "law": name, "metric": COST} | cost)
+            seconds = (time.process_time() - start) / len(metrics)
+            cost = {"n": 0} if run else _cost(under_law, seconds)  # a user's memory may live in other processes
+            rows.append({"data": scenario.name, "law": name, "metric": COST, **cost})
     title = f"{replications} replications each, the same for every law"
     return LawTable(frame=pl.DataFrame(rows, schema=SCHEMA), title=title, left_out=tuple(dict.fromkeys(left_out)))
 
 
-def _cost(scenario: Scenario, spent: float) -> dict[str, object]:
+def _cost(scenario: Scenario, seconds: float) -> dict[str, float]:
     """Milliseconds of CPU a tick and replication: what a law costs on this machine, its writers and reader included."""
     ticks = scenario.days * DAY / scenario.turn_every * scenario.replications
-    return {"value": 1e3 * spent / ticks, "n": round(ticks)}
+    return {"value": 1e3 * seconds / ticks, "n": round(ticks)}
 
 
-def _measured(scenario: Scenario, metric: Measure, left_out: list[str]) -> Array:
+def _values(scenario: Scenario, metric: Measure, left_out: list[str]) -> Array:
     try:
         return measured_by_running(scenario, [metric])[0]
     except MalsimError as problem:
@@ -83,18 +81,7 @@ def _measured(scenario: Scenario, metric: Measure, left_out: list[str]) -> Array
 def _row(values: Array, base: Array) -> dict[str, object]:
     """A mean with its interval, and the paired difference from the base with its own."""
     row: dict[str, object] = {"n": int(np.isfinite(values).sum())}
-    row |= dict(zip(("value", "low", "high"), _mean(values), strict=True))
+    row |= zip(("value", "low", "high"), ends_if_any(values), strict=True)
     if values is not base:
-        ends = ("difference", "difference_low", "difference_high")
-        row |= dict(zip(ends, _mean(values - base), strict=True))
+        row |= zip(("difference", "difference_low", "difference_high"), ends_if_any(values - base), strict=True)
     return row
-
-
-def _mean(values: Array) -> tuple[float | None, float | None, float | None]:
-    held = values[np.isfinite(values)]
-    if not len(held):
-        return None, None, None
-    if len(np.unique(held)) == 1:
-        return float(held[0]), None, None
-    found = estimate(held, "mean")
-    return found.value, found.low, found.high

@@ -44,7 +44,7 @@ class LawTable:
     plane: pl.DataFrame | None = None
 
     @classmethod
-    def joined(cls, parts: Sequence[LawTable]) -> LawTable:
+    def concat(cls, parts: Sequence[LawTable]) -> LawTable:
         """Several tables under one another."""
         left_out = tuple(line for part in parts for line in part.left_out)
         titles = dict.fromkeys(part.title for part in parts)
@@ -72,12 +72,12 @@ class LawTable:
         from malsim.report.page_parts import png
 
         paths = [folder / f"laws.{ending}" for ending in ("parquet", "json", "png", "html")]
-        drawn = png(self.figure(), dpi=130)
-        page = law_page(self.frame, drawn, title=self.title, left_out=self.left_out)
+        image = png(self.figure(), dpi=130)
+        page = law_page(self.frame, image, title=self.title, left_out=self.left_out)
         with folder_of_files(folder) as place:
             self.frame.write_parquet(place / paths[0].name)
             (place / paths[1].name).write_text(self.json() + "\n", encoding="utf-8")
-            (place / paths[2].name).write_bytes(drawn)
+            (place / paths[2].name).write_bytes(image)
             (place / paths[3].name).write_text(page, encoding="utf-8")
         return paths
 
@@ -108,8 +108,8 @@ def law_rows(answers: Mapping[str, pl.DataFrame], questions: pl.DataFrame, *, da
     returned = questions["returned"].to_numpy()
     rows: list[dict[str, object]] = []
     first: dict[str, tuple[Array, Array]] = {}
-    for law, found in answers.items():
-        right, probability = found["right"].to_numpy(), found["probability"].cast(pl.Float64).to_numpy()
+    for law, own in answers.items():
+        right, probability = own["right"].to_numpy(), own["probability"].cast(pl.Float64).to_numpy()
         measures = {"accuracy": (right, np.ones(len(right), dtype=bool))}
         if returned.any():
             measures["returned"] = (right, returned)

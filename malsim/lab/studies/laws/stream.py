@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
     from malsim.memory.port import Plant, View
 
-__all__ = ["Stream", "arrived", "ask"]
+__all__ = ["Stream", "arrived", "ask", "questions_of"]
 
 QUESTIONS = {"object": pl.String, "asked": pl.Float64, "value": pl.String}
 UNKNOWN = -2  # the place of a true value that nobody ever claimed
@@ -25,8 +25,31 @@ UNKNOWN = -2  # the place of a true value that nobody ever claimed
 
 def arrived(claims: pl.DataFrame) -> pl.DataFrame:
     """Claims with `t` in days, by time, writer and line; claims without times in the order of their file."""
-    untimed = claims["time"].null_count() == claims.height
-    return claims.sort("line").with_columns(t=pl.lit(0.0)) if untimed else arranged(claims, 0)
+    undated = claims["time"].null_count() == claims.height
+    return claims.sort("line").with_columns(t=pl.lit(0.0)) if undated else arranged(claims, 0)
+
+
+def questions_of(truth: pl.DataFrame, *, ask: float = 0.0) -> pl.DataFrame:
+    """One row a question: object, asked (days; null for an undated truth), value, returned.
+
+    A dated truth is asked `ask` days after each *change*: a row whose value differs from the row before it of the same
+    object; an object's first value is no change. `returned` marks changes to a value that the object had before. An undated
+    truth is asked once, when all is said.
+
+    >>> truth = pl.DataFrame({"object": ["x"] * 4, "value": ["A", "B", "B", "A"], "asked": [0.0, 5.0, 6.0, 9.0]})
+    >>> questions_of(truth, ask=1.0).rows()
+    [('x', 6.0, 'B', False), ('x', 10.0, 'A', True)]
+    """
+    if truth["asked"].null_count() == truth.height:
+        first = truth.unique("object", keep="first", maintain_order=True)
+        return first.select("object", "asked", "value", returned=pl.lit(value=False))
+    dated = truth.drop_nulls("asked").sort("object", "asked", maintain_order=True)
+    before = pl.col("value").shift().over("object")
+    runs = dated.filter(pl.col("value").ne_missing(before)).with_columns(
+        returned=pl.int_range(pl.len()).over("object", "value") > 0, first=before.is_null()
+    )
+    changes = runs.filter(~pl.col("first"))
+    return changes.select("object", pl.col("asked") + ask, "value", "returned").sort("asked", maintain_order=True)
 
 
 @dataclass(frozen=True)
@@ -40,7 +63,7 @@ class Stream:
     vocabulary: Vocabulary
     claims: Claims
     memories: int
-    asked: Array
+    times: Array
     rep: Ints
     object: Ints
     truth: Ints
@@ -55,19 +78,15 @@ class Stream:
         pairs = pairs.with_columns(place=pl.int_range(pl.len()).over("object"))
         objects = pairs["object"].unique(maintain_order=True)
         values = pairs.group_by("object", maintain_order=True).agg("value")["value"].to_list()
-        numbered = claims.join(pairs, on=["object", "value"], maintain_order="left")
-        object_, writer = (_places(numbered[name], names) for name, names in (("object", objects), ("writer", writers)))
-        asked = questions.filter(pl.col("object").is_in(objects.implode()))
-        about = _places(asked["object"], objects)
-        true = asked.join(pairs, on=["object", "value"], how="left", maintain_order="left")["place"].fill_null(UNKNOWN)
+        rows = claims.join(pairs, on=["object", "value"], maintain_order="left")
+        object_, writer = (_places(rows[name], names) for name, names in (("object", objects), ("writer", writers)))
+        questions = questions.filter(pl.col("object").is_in(objects.implode()))
+        about = _places(questions["object"], objects)
+        true = questions.join(pairs, on=["object", "value"], how="left", maintain_order="left")["place"].fill_null(UNKNOWN)
         kin: list[str] = []
         if "lineage" in claims.columns:
-            kin = (
-                claims.group_by("writer", maintain_order=True)
-                .agg(pl.col("lineage").drop_nulls().last())["lineage"]
-                .to_list()
-            )
-            kin = [one or "" for one in kin]
+            last = claims.group_by("writer", maintain_order=True).agg(pl.col("lineage").drop_nulls().last())
+            kin = last["lineage"].fill_null("").to_list()
         if alone:  # every memory knows one object, so they share its name
             vocabulary = Vocabulary(writers.to_list(), ["object"], [list(range(max(map(len, values), default=0)))], kin)
         else:
@@ -77,26 +96,26 @@ class Stream:
             vocabulary=vocabulary,
             claims=Claims(
                 rep=object_ if alone else nought(object_),
-                t=numbered["t"].to_numpy(),
+                t=rows["t"].to_numpy(),
                 writer=writer,
                 sequence=np.arange(len(object_)),
                 object=nought(object_) if alone else object_,
-                value=numbered["place"].to_numpy().astype(np.int64),
-                stated=numbered["stated" if "stated" in numbered.columns else "confidence"].fill_null(np.nan).to_numpy(),
-                verified=numbered["verified"].to_numpy() if "verified" in numbered.columns else None,
+                value=rows["place"].to_numpy().astype(np.int64),
+                stated=rows["stated" if "stated" in rows.columns else "confidence"].fill_null(np.nan).to_numpy(),
+                verified=rows["verified"].to_numpy() if "verified" in rows.columns else None,
             ),
             memories=len(objects) if alone else 1,
-            asked=asked["asked"].fill_null(np.inf).to_numpy(),
+            times=questions["asked"].fill_null(np.inf).to_numpy(),
             rep=about if alone else nought(about),
             object=nought(about) if alone else about,
             truth=true.to_numpy().astype(np.int64),
             words=values,
         )
 
-    def spoken(self, said: pl.Series) -> pl.Series:
-        """The words of the values that were said to each question, null where none was."""
+    def words_of(self, values: pl.Series) -> pl.Series:
+        """The words of the value that answers each question, null where none does."""
         about = self.rep + self.object  # one of them is 0 throughout
-        words = [None if value is None else self.words[thing][value] for thing, value in zip(about, said, strict=True)]
+        words = [None if value is None else self.words[thing][value] for thing, value in zip(about, values, strict=True)]
         return pl.Series("said", words, dtype=pl.String)
 
 
@@ -109,21 +128,20 @@ def ask(plant: Plant[Any], stream: Stream, *, ticks: bool) -> pl.DataFrame:
     Before each question the memory takes the claims of before that time and, where it `ticks`, ticks once.
     """
     state = plant.init(range(stream.memories), stream.vocabulary)
-    said, right, probability = np.zeros((3, len(stream.asked)))
-    done, last = 0, float(stream.claims.t.max(initial=0.0))
-    for time in np.unique(stream.asked):
+    columns = np.zeros((3, len(stream.times)))
+    start, last, objects = 0, float(stream.claims.t.max(initial=0.0)), len(stream.vocabulary.objects)
+    for time in np.unique(stream.times):
         end = int(np.searchsorted(stream.claims.t, time, side="left"))
-        if end > done:
-            state, _ = plant.admit(state, _part(stream.claims, slice(done, end)))
-            done = end
-        now = min(float(time), last) if np.isinf(time) else float(time)
+        if end > start:
+            state, _ = plant.admit(state, _part(stream.claims, slice(start, end)))
+            start = end
+        now = last if np.isinf(time) else float(time)
         state = plant.tick(state, now) if ticks else state
-        here = np.flatnonzero(stream.asked == time)
-        said[here], right[here], probability[here] = _answers(
-            plant.view(state, now), stream.rep[here], stream.object[here], stream.truth[here], len(stream.vocabulary.objects)
-        )
-    found = pl.DataFrame({"said": said, "right": right, "probability": probability})
-    return found.with_columns(pl.col("said", "probability").fill_nan(None)).cast({"said": pl.Int64})
+        here = np.flatnonzero(stream.times == time)
+        key = stream.rep[here] * objects + stream.object[here]
+        columns[:, here] = _answers(plant.view(state, now), key, stream.truth[here], objects)
+    answers = pl.DataFrame(columns.T, schema=["said", "right", "probability"], orient="row")
+    return answers.with_columns(pl.col("said", "probability").fill_nan(None)).cast({"said": pl.Int64})
 
 
 def _part(claims: Claims, rows: slice) -> Claims:
@@ -132,8 +150,8 @@ def _part(claims: Claims, rows: slice) -> Claims:
     return Claims(**{name: getattr(claims, name)[rows] for name in names}, verified=verified)
 
 
-def _answers(view: View, rep: Ints, object_: Ints, truth: Ints, objects: int) -> tuple[Array, Array, Array]:
-    """The first answer by rank to each question, how right it is, and its belief; NaN where there is none."""
+def _answers(view: View, questions: Ints, truth: Ints, objects: int) -> Array:
+    """The first answer by rank to each question, how right it is, and its belief, a row each; NaN where there is none."""
     alive = np.flatnonzero(view.active)
     rank, key = view.rank[alive], view.rep[alive].astype(np.int64) * objects + view.object[alive]
     most = np.full(int(key.max(initial=0)) + 1, -np.inf)
@@ -143,17 +161,13 @@ def _answers(view: View, rep: Ints, object_: Ints, truth: Ints, objects: int) ->
     belief = np.full(len(leads), np.nan) if view.belief is None else view.belief[leads]
     leading = pl.DataFrame({"key": key[first], "said": view.value[leads], "belief": belief})
     leading = leading.unique("key" if view.leads else ["key", "said"], keep="first", maintain_order=True)
-    asked = pl.DataFrame({"key": rep * objects + object_, "truth": truth}).with_row_index("question")
-    found = asked.join(leading, on="key", how="left", maintain_order="left").group_by("question", maintain_order=True)
+    keys = pl.DataFrame({"key": questions, "truth": truth}).with_row_index("question")
+    by_question = keys.join(leading, on="key", how="left", maintain_order="left").group_by("question", maintain_order=True)
     right = ((pl.col("said") == pl.col("truth")).sum() / pl.len()).alias("right")
-    both = found.agg(pl.col("said").first().cast(pl.Float64), right, pl.col("belief").first())
-    said, share, held = both.select("said", "right", "belief").fill_null(np.nan).to_numpy().T
-    return said, share, held
+    both = by_question.agg(pl.col("said").first().cast(pl.Float64), right, pl.col("belief").first())
+    return both.select("said", "right", "belief").fill_null(np.nan).to_numpy().T
 
 
 def _places(words: pl.Series, names: pl.Series) -> Ints:
     """The place of each word among the names."""
-    table = pl.DataFrame({"word": names, "place": np.arange(len(names))})
-    found = pl.DataFrame({"word": words}).join(table, on="word", how="left", maintain_order="left")
-    places: Ints = found["place"].to_numpy().astype(np.int64)
-    return places
+    return words.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.errors import UsageError
-from malsim.lab.space.given import scenario_of
+from malsim.lab.space.settings import scenario_of
 from malsim.lab.tripwire.boolean.part import part_of
 from malsim.lab.tripwire.boolean.statics import alarms
 from malsim.lab.tripwire.runs.noise import Noise
@@ -20,7 +20,7 @@ from malsim.sim.clock import DAY
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from malsim.lab.space.given import ScenarioOrPath
+    from malsim.lab.space.settings import ScenarioOrPath
     from malsim.lab.tripwire.boolean.machine import Bools
     from malsim.netlist.wiring import Net
     from malsim.scenario.properties import Trace

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import MalsimError, UsageError
-from malsim.lab.space.given import scenario_of
+from malsim.lab.space.settings import scenario_of
 from malsim.lab.tripwire.boolean.card import card
 from malsim.lab.tripwire.boolean.coverage import KINDS as OF_COVERAGE
 from malsim.lab.tripwire.boolean.coverage import coverage
@@ -35,7 +35,7 @@ from malsim.sim.settings.netlist_config import NetlistConfig
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from malsim.lab.space.given import ScenarioOrPath
+    from malsim.lab.space.settings import ScenarioOrPath
     from malsim.lab.tripwire.boolean.card import Card
     from malsim.lab.tripwire.boolean.machine import Bools
     from malsim.lab.tripwire.boolean.part import Part
