@@ -98,7 +98,8 @@ def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
         worth=pl.col("effective"),
         version=pl.lit(1),
     )
-    return whole.select([pl.col(name).cast(kind) for name, kind in schema.CELLS.items()])
+    absent = (pl.lit(None, kind).alias(name) for name, kind in schema.CELLS.items() if name not in whole.columns)
+    return whole.with_columns(absent).select([pl.col(name).cast(kind) for name, kind in schema.CELLS.items()])
 
 
 def _by_row(memory: Memory, edges: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -10,7 +10,7 @@ from polars.exceptions import PolarsError
 
 from malsim.errors import MalsimError, StoreError
 from malsim.memory.tables.damage import DamagedRowsError
-from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION
+from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION, add_columns, missing_columns
 from malsim.sqlite_file import belongs_to, check_header, holds_log, refusing_file, transaction
 
 if TYPE_CHECKING:
@@ -97,6 +97,9 @@ def _make(connection: sqlite3.Connection) -> None:
         with transaction(connection):
             for statement in () if is_made(connection) else STATEMENTS:  # another process may have been first
                 connection.execute(statement)
+    elif missing_columns(connection):
+        with transaction(connection):
+            add_columns(connection)
 
 
 def is_made(connection: sqlite3.Connection) -> bool:

@@ -11,7 +11,7 @@ from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.texts import content_of, folded
 from malsim.memory.tables.damage import DamagedRowsError, check_rows, is_date
-from malsim.memory.tables.layout import CELLS, MOVING, RECORD, TICKS
+from malsim.memory.tables.layout import CELLS, MOVING, RECORD, TICKS, missing_columns
 from malsim.memory.tables.rows import select
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ __all__ = ["last_day", "past", "present", "start", "ticks", "verdicts", "whole"]
 
 def present(connection: sqlite3.Connection) -> Memory:
     """The memory as the last write left it."""
-    cells = select(connection, f'SELECT {_names(CELLS)} FROM cells ORDER BY "row"', CELLS)
+    missing = missing_columns(connection)
+    columns = ", ".join(f'NULL AS "{name}"' if name in missing else f'"{name}"' for name in CELLS)
+    cells = select(connection, f'SELECT {columns} FROM cells ORDER BY "row"', CELLS)
     edges = select(connection, f'SELECT {_names(schema.EDGES)} FROM edges ORDER BY "row"', schema.EDGES)
     names = _names(schema.WRITERS)
     writers = select(connection, f'SELECT {names} FROM writers ORDER BY "row"', schema.WRITERS)
