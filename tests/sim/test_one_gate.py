@@ -68,10 +68,15 @@ def test_a_check_that_is_added_to_the_table_refuses_them_all(name: str, monkeypa
     assert verdict["issues"][0][-1]["message"] == "planted"
 
 
-def test_a_check_of_edges_refuses_the_drawn_claims_that_have_any(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("of_target", [False, True], ids=["relation", "relation and target"])
+def test_a_check_of_edges_refuses_the_drawn_claims_that_have_any(
+    monkeypatch: pytest.MonkeyPatch, *, of_target: bool
+) -> None:
     before = bench.run(scenario()).memory.edges
     assert before.filter(pl.col("relation") == "supersedes").height
-    planted = Check.of(pl.col("relation") == "supersedes", pl.lit("edges[0].relation"), "planted")
+    wrong = pl.col("relation") == "supersedes"
+    wrong = wrong & (pl.col("target") != "obs_0000") if of_target else wrong
+    planted = Check.of(wrong, pl.lit("edges[0].relation"), "planted")
     monkeypatch.setattr(checks, "EDGE_CHECKS", [*checks.EDGE_CHECKS, planted])
     after = bench.run(scenario()).memory.edges
     assert not after.filter(pl.col("relation") == "supersedes").height
