@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Formula
 
 __all__ = [
-    "CALIBRATIONS", "Terms", "currency", "effective", "effective_at", "factor_of", "factors", "factors_at", "records",
-    "salience", "scaled", "slopes", "step", "terms", "tick", "updated",
+    "CALIBRATIONS", "Terms", "currency", "effective", "effective_at", "factor_of", "factors", "factors_at", "penalises",
+    "records", "salience", "scaled", "slopes", "step", "terms", "tick", "updated",
 ]  # fmt: skip
 
 
@@ -118,6 +118,11 @@ CALIBRATIONS: dict[str, Callable[[Array, Bools], Array]] = {
     "none": lambda stated, _: np.zeros(stated.shape),
 }
 """The penalty of each outcome, from what it stated and whether it turned out wrong; a writer's are averaged."""
+
+
+def penalises(rules: Rules) -> bool:
+    """Whether the calibration form ever discounts a writer: whether a wrong claim costs anything."""
+    return bool(CALIBRATIONS[rules.calibration](np.ones(1), np.ones(1, dtype=bool)).any())
 
 
 def factors(claims: Ints, penalties: Array, rules: Rules) -> Array:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from malsim.errors import AddressError, UsageError
 from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.gate.edit import annex, update
+from malsim.memory.law import CALIBRATIONS
 from malsim.memory.push.ranking import rank_score
 from malsim.memory.push.ten_cells import MAP, WRITER, bootstrap, prime, ten_cells
 from malsim.memory.store import Store
@@ -157,7 +158,7 @@ def test_sections_say_what_disputes_the_lines_and_what_must_be_opened_within_the
         )  # fmt: skip
 
 
-def test_a_push_says_on_how_many_outcomes_a_calibration_rests() -> None:
+def test_a_push_says_on_how_many_outcomes_a_calibration_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = pumps()
     shown = set(memory.mini_index("", now=41.0).cells["handle"])
     writers = memory.cells.filter(pl.col("handle").is_in(list(shown)))["writer"].unique()
@@ -168,6 +169,8 @@ def test_a_push_says_on_how_many_outcomes_a_calibration_rests() -> None:
         assert set(push.sections.unproven) == few
         assert ("too few outcomes to calibrate" in str(push)) == bool(few)
     assert memory.mini_index("", now=41.0, rules=Rules(calibration="none")).sections.unproven == ()
+    monkeypatch.setitem(CALIBRATIONS, "overconfidence", CALIBRATIONS["none"])  # whatever its name, a form that costs nothing
+    assert memory.mini_index("", now=41.0).sections.unproven == ()
 
 
 def test_a_store_pushes_as_its_memory_does(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from malsim.memory.law import penalises
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -79,7 +81,7 @@ def sections(
     expand, left = _within([str(cell["handle"]) for cell in shown if cell["marked"]], left)
     conflicts, left = _within([_dispute(*one) for one in disputes], left)
     low, left = _within([line for cell in shown if (line := _doubt(cell, now, rules))], left)
-    needed = 0 if rules.calibration == "none" else rules.calibration_history
+    needed = rules.calibration_history if penalises(rules) else 0
     few, _ = _within([f"{writer} {count} of {needed}" for writer, count in outcomes if count < needed], left)
     return Sections(conflicts, low, expand, few, signals)
 
