@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Run, compare, ask, record; 1 if the answer was no."""
     from malsim.scenario.baseline import storage
-    from malsim.scenario.baseline.recording import kept, place
+    from malsim.scenario.baseline.recording import place, recorded_columns
     from malsim.scenario.file.scenario_file import read
     from malsim.sim import bench
 
@@ -35,7 +35,7 @@ def main(args: argparse.Namespace) -> int:
     wanted = _wanted(scenario.checks, args.scenario)
     limits = Limits.of(args)
     run = bench.run(scenario)
-    frames = kept(wanted.columns, run)
+    frames = recorded_columns(wanted.columns, run)
     changed = _changed(wanted, run, limits)
     if changed is not None and changed.passed:
         print(f"{args.scenario}: {changed}; nothing to approve")
@@ -89,7 +89,7 @@ def _show(changed: Comparison, wanted: BaselineCheck, run: Run, path: Path) -> N
     ):
         print(changed.differences)
     print(f"{changed.differences.height} series left their tube")
-    outcome = Outcome(check=wanted, status="fail", said=str(changed), comparison=changed)
+    outcome = Outcome(check=wanted, status="fail", message=str(changed), comparison=changed)
     seen = picture(Judged(scenario=run.scenario, outcomes=(outcome,), run=run))
     title = f"{run.scenario.name}: now (blue) and the baseline's tube (grey)"
     drawn = seen and checked(seen.lines, seen.regions, seen.tubes, seen.events, seen.witnesses, title=title)

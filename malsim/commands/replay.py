@@ -169,11 +169,11 @@ def _finite(value: float) -> float | None:
 
 def _table(result: Replay | LawReplay, claims: int, contradictions: str) -> str:
     from malsim.sim.replay.feed import Replay
-    from malsim.sim.why.refused_claims import told_of_replay
+    from malsim.sim.why.refused_claims import replay_lines
 
     if isinstance(result, Replay):
         lines = [f"{claims} claims, contradictions {contradictions}; {result.settled}"]
-        lines += told_of_replay(result.refused)
+        lines += replay_lines(result.refused)
     else:
         lines = [f"{claims} claims under the law {result.law}"]
     if result.score is None:

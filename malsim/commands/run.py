@@ -38,7 +38,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.outputs import save_text
     from malsim.scenario.file.initial_store import initial_memory_from
     from malsim.scenario.law_options import under_law, with_memory
-    from malsim.sim.why.refused_claims import refused
+    from malsim.sim.why.refused_claims import refusal_count
 
     scenario = with_memory(api.read(args.scenario, allow_code=args.allow_code), args)
     scenario = under_law(scenario, args, rules=Rules.read(args.rules) if args.rules else None)
@@ -59,4 +59,4 @@ def main(args: argparse.Namespace) -> int:
     print(f"  {folder}/: {', '.join(path.name for path in written)}")
     if args.html:
         print(f"  {args.html}: open it in a browser; click a line to be told why it is where it is")
-    return 2 if run.failures else int(args.strict and refused(run.events, run.bands, scenario.replications) > 0)
+    return 2 if run.failures else int(args.strict and refusal_count(run.events, run.bands, scenario.replications) > 0)

@@ -111,8 +111,8 @@ def _report(found: list[Sighting], waiting: list[Sighting], source: Path, webhoo
         return []
     queue = [*waiting, *found]
     for place, one in enumerate(queue):
-        if problem := webhook.post(one.told(source.name)):
-            said = f"{webhook.shown}: not posted, {len(queue) - place} wait for the next look: {problem}"
+        if problem := webhook.post(one.as_json(source.name)):
+            said = f"{webhook.redacted}: not posted, {len(queue) - place} wait for the next look: {problem}"
             print(said, file=sys.stderr, flush=True)
             return queue[place:]
     return []

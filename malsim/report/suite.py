@@ -49,7 +49,9 @@ def _section(judged: Judged, suite: Suite, rows: list[tuple[Judged, Outcome]], f
     table = "".join(_row(outcome) for outcome in mine)
     failures = [
         _failure(
-            outcome.status, outcome.check.name, [outcome.said.partition("\n")[0], *details(judged, outcome, suite.options)]
+            outcome.status,
+            outcome.check.name,
+            [outcome.message.partition("\n")[0], *details(judged, outcome, suite.options)],
         )
         for outcome in mine
         if outcome.status != "pass"
@@ -70,7 +72,7 @@ def _section(judged: Judged, suite: Suite, rows: list[tuple[Judged, Outcome]], f
 
 def _row(outcome: Outcome) -> str:
     margin = "" if outcome.margin is None else f"{outcome.margin:.4g}"
-    said = outcome.said.partition("\n")[0]
+    said = outcome.message.partition("\n")[0]
     cells = (
         _mark(outcome.status),
         text(outcome.check.name),

@@ -77,8 +77,8 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
     laws = law_settings([text for text in getattr(args, "set", []) if text.startswith("law.")])
     changes: dict[str, Any] = {"law": args.law} if args.law else {}
     if laws:
-        held = scenario.law_settings if args.law in (None, scenario.law) else {}
-        changes["law_settings"] = {**held, **laws}
+        previous = scenario.law_settings if args.law in (None, scenario.law) else {}
+        changes["law_settings"] = {**previous, **laws}
     scenario = scenario.replace(**changes) if changes else scenario
     assignments = [text for text in getattr(args, "set", []) if not text.startswith("law.")]
     if rules is not None or assignments:
@@ -98,13 +98,13 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
 
 def law_settings(given: list[str]) -> dict[str, float | str]:
     """A law's parameters from `law.NAME=VALUE`; raises `UsageError` for what is none."""
-    found = {}
+    settings = {}
     for text in given:
         name, equals, value = text.partition("=")
         if not (name.startswith("law.") and equals):
             raise UsageError("not a parameter of the law", where="--set", given=text, allowed="law.NAME=VALUE")
-        found[name.strip().removeprefix("law.")] = _number(value.strip())
-    return found
+        settings[name.strip().removeprefix("law.")] = _number(value.strip())
+    return settings
 
 
 def _number(value: str) -> float | str:

@@ -64,39 +64,39 @@ def picture(judged: Judged) -> Picture | None:
     if judged.run is None or (judged.run.cells.is_empty() and judged.run.signals.is_empty()):
         return None
     trace, tubes = trace_of(judged.run), []
-    asked, seen = [], []
+    areas, witnesses = list[tuple[Region, bool]](), []
     for outcome in judged.outcomes:
-        passed, found = outcome.status == "pass", list[Region]()
+        passed, own = outcome.status == "pass", list[Region]()
         if isinstance(outcome.check, BaselineCheck):
             tubes.append(tube_frames(outcome.check, judged.run, outcome.comparison))
         elif isinstance(outcome.check, MetricCheck):
-            found = [_of_metric(outcome.check, trace)]
+            own = [_of_metric(outcome.check, trace)]
         elif outcome.verdict is not None and not isinstance(outcome.check, AxiomCheck):
-            found = regions(Property(outcome.check.property).formula, trace)
+            own = regions(Property(outcome.check.property).formula, trace)
             day = outcome.verdict.margin.witness.day
-            seen += [{"panel": region.panel, "t": day} for region in found if not passed and day is not None]
-        asked += [(region, passed) for region in found]
-    values = {region.panel: region.value for region, _ in asked}
-    drawn = {panel: line for panel in list(values)[:MOST_PANELS] if (line := _line(panel, trace, values[panel])) is not None}
-    rows = [_row(region, passed=passed) for region, passed in asked if region.panel in drawn]
+            witnesses += [{"panel": region.panel, "t": day} for region in own if not passed and day is not None]
+        areas += [(region, passed) for region in own]
+    values = {region.panel: region.value for region, _ in areas}
+    lines = {panel: line for panel in list(values)[:MOST_PANELS] if (line := _line(panel, trace, values[panel])) is not None}
+    rows = [
+        (each.panel, each.begins / DAY, each.ends / DAY, each.low, each.high, passed)
+        for each, passed in areas
+        if each.panel in lines
+    ]
     return Picture(
-        lines=pl.concat([pl.DataFrame(schema=LINES), *drawn.values(), *(line for line, _ in tubes)]),
+        lines=pl.concat([pl.DataFrame(schema=LINES), *lines.values(), *(line for line, _ in tubes)]),
         regions=pl.DataFrame(rows, schema=REGIONS, orient="row"),
         tubes=pl.concat([pl.DataFrame(schema=TUBES), *(tube for _, tube in tubes)]),
         events=judged.run.events.select("t", pl.col("kind").cast(pl.String)).unique(maintain_order=True),
-        witnesses=pl.DataFrame(seen, schema={"panel": pl.String, "t": pl.Float64}).unique(maintain_order=True),
+        witnesses=pl.DataFrame(witnesses, schema={"panel": pl.String, "t": pl.Float64}).unique(maintain_order=True),
     )
 
 
-def _row(region: Region, *, passed: bool) -> tuple[str, float, float, float | None, float | None, bool]:
-    return (region.panel, region.begins / DAY, region.ends / DAY, region.low, region.high, passed)
-
-
-def _of_metric(wanted: MetricCheck, trace: Trace) -> Region:
-    begins, ends = wanted.over or (0, int(trace.times[-1]))
-    ends_at = [bound if np.isfinite(bound) and wanted.metric in LEVELS else None for bound in wanted.within]
-    value = value_of(wanted.of)
-    return Region(render(value), value, begins, ends, ends_at[0], ends_at[1])
+def _of_metric(check: MetricCheck, trace: Trace) -> Region:
+    begins, ends = check.over or (0, int(trace.times[-1]))
+    low, high = (bound if np.isfinite(bound) and check.metric in LEVELS else None for bound in check.within)
+    value = value_of(check.of)
+    return Region(render(value), value, begins, ends, low, high)
 
 
 def _line(panel: str, trace: Trace, value: Value) -> pl.DataFrame | None:
@@ -111,5 +111,5 @@ def _line(panel: str, trace: Trace, value: Value) -> pl.DataFrame | None:
         return None
     there = ~np.isnan(values).all(axis=1)
     low, middle, high = np.nanquantile(values[there], (0.05, 0.5, 0.95), axis=1)
-    found = pl.DataFrame({"t": trace.times[there] / DAY, "middle": middle, "low": low, "high": high})
-    return found.select(pl.lit(panel).alias("panel"), "t", "middle", "low", "high")
+    line = pl.DataFrame({"t": trace.times[there] / DAY, "middle": middle, "low": low, "high": high})
+    return line.select(pl.lit(panel).alias("panel"), "t", "middle", "low", "high")

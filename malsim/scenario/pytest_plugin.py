@@ -27,12 +27,12 @@ __all__ = ["CheckItem", "GoalItem", "ScenarioFile"]
 FOLDERS = "malsim_scenarios"
 PREFIX = "--malsim-"
 HEAD = 4096
-DECLARED = re.compile(r"\s*#\s*malsim[ \t]*(?:\n|$)|(?:\s*#[^\n]*\n|\s)*why\s*=")
+DECLARATION = re.compile(r"\s*#\s*malsim[ \t]*(?:\n|$)|(?:\s*#[^\n]*\n|\s)*why\s*=")
 GOALS = pytest.StashKey[dict[str, list["ScenarioFile"]]]()
 
 
 class Failed(Exception):  # noqa: N818  # a failed check is no error
-    """A check that failed, told as `malsim test` tells it."""
+    """A check that failed, in the words of `malsim test`."""
 
 
 class Broken(Exception):  # noqa: N818  # pytest shows the name
@@ -50,13 +50,13 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
     """Take the .toml files that are scenarios by their place."""
     if file_path.suffix != ".toml":
         return None
-    if parent.session.isinitpath(file_path) or _is_told(file_path, parent.config):
+    if parent.session.isinitpath(file_path) or _is_scenario(file_path, parent.config):
         return ScenarioFile.from_parent(parent, path=file_path)
     return None
 
 
-def _is_told(path: Path, config: pytest.Config) -> bool:
-    """Whether a file is a scenario by its place and, where no place was told, by its own words."""
+def _is_scenario(path: Path, config: pytest.Config) -> bool:
+    """Whether a file is a scenario by its place and, where no folder was named, by its own words."""
     within = path.relative_to(config.rootpath) if path.is_relative_to(config.rootpath) else path
     folders = config.getini(FOLDERS)
     if not folders:
@@ -74,7 +74,7 @@ def _declares_itself(path: Path) -> bool:
             head = file.read(HEAD)
     except (OSError, ValueError):
         return False
-    return DECLARED.match(head) is not None
+    return DECLARATION.match(head) is not None
 
 
 class ScenarioFile(pytest.File):
@@ -139,8 +139,7 @@ class CheckItem(pytest.Item):
         """Run and judge."""
         from malsim.scenario.judge.suite_summary import headline
 
-        self.found = self.judge()
-        judged, outcome = self.found
+        self.result = judged, outcome = self.judge()
         if outcome is None:
             raise Broken(f"{judged.scenario.path}:1: error: {judged.error}")
         if outcome.status == "error":
@@ -155,7 +154,7 @@ class CheckItem(pytest.Item):
         """Fail as it was judged."""
         from malsim.scenario.judge.suite_summary import details, headline
 
-        judged, outcome = self.found
+        judged, outcome = self.result
         if outcome is not None and outcome.status == "fail":
             rules = self.config.getoption("malsim_rules")
             options = f" --rules {shlex.quote(rules)}" if rules else ""
@@ -184,7 +183,7 @@ class GoalItem(CheckItem):
         suite = []
         for file in self.config.stash[GOALS][self.name]:
             suite.append(file.judged())
-            found = next(each for each in goals(suite) if each[1].check.name == self.name)
-            if found[1].status == "pass":
+            result = next(each for each in goals(suite) if each[1].check.name == self.name)
+            if result[1].status == "pass":
                 break
-        return found
+        return result

@@ -63,8 +63,8 @@ class Rerun:
         """One sentence, and a line a difference."""
         how = "bit for bit by their hashes" if self.exactly else f"numbers within {TOLERANCE:g}, everything else equal"
         why = "same kind of processor, same versions" if self.exactly else "another kind of processor or other versions"
-        said = f"{len(FRAMES)} frames compared {how} ({why}): {'all the same' if self.same else 'not the same'}"
-        return "\n".join([said, *(f"  {name}: {what}" for name, what in self.differences.items())])
+        summary = f"{len(FRAMES)} frames compared {how} ({why}): {'all the same' if self.same else 'not the same'}"
+        return "\n".join([summary, *(f"  {name}: {what}" for name, what in self.differences.items())])
 
 
 def rerun(path: str | Path, *, limits: Limits | None = None) -> Rerun:
@@ -83,11 +83,11 @@ def rerun(path: str | Path, *, limits: Limits | None = None) -> Rerun:
     differences = {}
     for name in FRAMES:
         frame = getattr(run, name)
-        if exactly:
-            if digest(frame) != recorded["sha256"].get(name):
-                differences[name] = _difference(frame, path.parent / f"{name}.parquet") or "its hash is another"
-        elif said := _difference(frame, path.parent / f"{name}.parquet"):
-            differences[name] = said
+        if exactly and digest(frame) == recorded["sha256"].get(name):
+            continue
+        difference = _difference(frame, path.parent / f"{name}.parquet")
+        if exactly or difference:
+            differences[name] = difference or "its hash is another"
     return Rerun(run=run, exactly=exactly, differences=differences)
 
 
@@ -95,9 +95,8 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
     """The scenario that a manifest describes, with the rules, seed and replications it was run with."""
     if recorded.get("forked") is not None:
         hint = "make the run that it began as again, and fork that"
-        raise DataError(
-            "this run was continued under other settings", where=where, given=f"day {recorded['forked']}", hint=hint
-        )
+        given = f"day {recorded['forked']}"
+        raise DataError("this run was continued under other settings", where=where, given=given, hint=hint)
     _check(recorded, where)
     if not recorded.get("scenario"):
         raise DataError("holds no scenario text", where=where, hint="only runs of scenario files can be made again")
@@ -108,10 +107,10 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
         hint = f"run the scenario again with malsim run --memory {adapter}"
         raise DataError("was run with a memory of its user's own, which is code", where=where, given=adapter, hint=hint)
     record = recorded["record"]
-    wired = (recorded.get("netlist") or {}).get("text")
+    netlist = (recorded.get("netlist") or {}).get("text")
     near = _scenario_file(recorded, Path(where).parent)
     stores = recorded.get("stores") or {}
-    scenario = parse(recorded["scenario"], name=recorded["name"], where=near, netlist=wired, stores=stores)
+    scenario = parse(recorded["scenario"], name=recorded["name"], where=near, netlist=netlist, stores=stores)
     for store in set(stores) - set(scenario.initial_memory.stores if scenario.initial_memory else ()):
         hint = "run the scenario again with malsim run --from, or name the store in [memory] from"
         raise DataError("began with a memory that its scenario does not name", where=where, given=store, hint=hint)
@@ -151,9 +150,8 @@ def _scenario_file(recorded: Mapping[str, Any], folder: Path) -> str:
     """
     path = Path(recorded.get("path") or recorded["name"])
     try:
-        if path.stat().st_size < LARGEST and hashlib.sha256(path.read_bytes()).hexdigest() == recorded.get(
-            "scenario_sha256"
-        ):
+        small = path.stat().st_size < LARGEST
+        if small and hashlib.sha256(path.read_bytes()).hexdigest() == recorded.get("scenario_sha256"):
             return str(path)
     except (OSError, ValueError):
         pass
@@ -177,13 +175,13 @@ def _read(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise DataError("no such manifest", given=str(path), hint="name the manifest.json that a run wrote")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        manifest = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise DataError("not JSON", where=str(path), hint="name the manifest.json that a run wrote") from error
-    needed = {"malsim", "scenario", "rules", "seed", "days", "turn_every_ms", "replications", "first", "record", "sha256"}
-    if not isinstance(found, dict) or needed - found.keys():
+    keys = {"malsim", "scenario", "rules", "seed", "days", "turn_every_ms", "replications", "first", "record", "sha256"}
+    if not isinstance(manifest, dict) or keys - manifest.keys():
         raise DataError("not a manifest of a run", where=str(path), hint="name the manifest.json that a run wrote")
-    return found
+    return manifest
 
 
 def _difference(frame: pl.DataFrame, recorded: Path) -> str:

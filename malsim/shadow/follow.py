@@ -1,4 +1,4 @@
-"""Looking at a history that goes on: what fails and what trips is told once, and told again when it has passed."""
+"""Looking at a history that goes on: what fails and what trips is reported once, and again when it has passed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RAISED = ("tripped", "conflict", "webhook", "escalated")
 
 @dataclass(frozen=True, kw_only=True)
 class Sighting:
-    """What is to be told: a check that fails, or no longer does; a tripwire that trips, or is cleared.
+    """News: a check that fails, or no longer does; a tripwire that trips, or is cleared.
 
     `kind` is property, axiom, metric, alarm or tripwire, `status` fail, passes, or the word of the tripwire's event; `t` is
     the day of it.
@@ -44,7 +44,7 @@ class Sighting:
     name: str
     status: str
     t: float
-    said: str
+    message: str
     margin: float | None = None
     witness: Witness | None = None
     replication: int = 0
@@ -56,14 +56,14 @@ class Sighting:
 
     def __str__(self) -> str:
         """Say it in one line."""
-        return one_line(f"day {self.t:.6g}: {self.status}: {self.name}: {self.said}")
+        return one_line(f"day {self.t:.6g}: {self.status}: {self.name}: {self.message}")
 
-    def told(self, source: str) -> dict[str, object]:
+    def as_json(self, source: str) -> dict[str, object]:
         """The same, ready for JSON."""
-        seen = self.witness
-        where = None if seen is None else {
-            "replication": seen.replication, "day": seen.day, "reads": list(seen.addresses), "clause": seen.clause,
-            "expected": seen.expected, "got": seen.got,
+        at = self.witness
+        where = None if at is None else {
+            "replication": at.replication, "day": at.day, "reads": list(at.addresses), "clause": at.clause,
+            "expected": at.expected, "got": at.got,
         }  # fmt: skip
         finite = self.margin is not None and np.isfinite(self.margin)
         return {
@@ -74,7 +74,7 @@ class Sighting:
 
 @dataclass
 class Follower:
-    """Looks at a store or a log, and remembers what it has told.
+    """Looks at a store or a log, and remembers what it has reported.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Follower:
     recording: HistorySource
     limits: Limits = field(default_factory=Limits)
     failing: set[str] = field(default_factory=set)
-    seen: set[tuple[object, ...]] = field(default_factory=set)
+    events: set[tuple[object, ...]] = field(default_factory=set)
     at: object = None
     unread: dict[str, str] = field(default_factory=dict)
     left_out: str = ""
@@ -111,11 +111,11 @@ class Follower:
             return []
         history = read_history(self.scenario, self.recording, limits=self.limits)
         self.left_out = history.left_out
-        found = list(self._tripped(history))
+        news = list(self._trips(history))
         if history.day is not None and any(not isinstance(each, Goal) for each in self.scenario.checks):
-            found += list(self._judged(history, trace_of(history)))
+            news += list(self._verdicts(history, trace_of(history)))
         self.at = stamp
-        return sorted(found, key=lambda one: one.t)
+        return sorted(news, key=lambda one: one.t)
 
     def _stamp(self) -> object:
         """What changes whenever something is written."""
@@ -125,21 +125,21 @@ class Follower:
         state = path.stat() if path.is_file() else None
         return state and (state.st_size, state.st_mtime_ns, state.st_ino)
 
-    def _tripped(self, history: History) -> Iterator[Sighting]:
+    def _trips(self, history: History) -> Iterator[Sighting]:
         for event in trips(history).rows(named=True):
             key = (event["t"], event["rep"], event["kind"], event["subject"], event["cause"])
-            if key in self.seen:
+            if key in self.events:
                 continue
-            self.seen.add(key)
-            said = reason(history, event["cause"], t=event["t"], rep=event["rep"])
+            self.events.add(key)
+            message = reason(history, event["cause"], t=event["t"], rep=event["rep"])
             if event["detail"] not in ("", event["subject"]):
-                said = f"{event['detail']}; {said}"
+                message = f"{event['detail']}; {message}"
             yield Sighting(
-                kind="tripwire", name=str(event["subject"]), status=event["kind"], t=event["t"], said=said,
+                kind="tripwire", name=str(event["subject"]), status=event["kind"], t=event["t"], message=message,
                 margin=-1.0 if event["kind"] in RAISED else 1.0, replication=event["rep"],
             )  # fmt: skip
 
-    def _judged(self, history: History, trace: Trace) -> Iterator[Sighting]:
+    def _verdicts(self, history: History, trace: Trace) -> Iterator[Sighting]:
         now = float(history.day or 0.0)
         for check in self.scenario.checks:
             if isinstance(check, Goal):
@@ -155,39 +155,38 @@ class Follower:
                 yield failure
             elif not failure and check.name in self.failing:
                 self.failing.discard(check.name)
-                yield Sighting(kind=_kind(check), name=check.name, status="passes", t=now, said=check.property)
+                yield Sighting(kind=_kind(check), name=check.name, status="passes", t=now, message=check.property)
 
     def _failure(self, check: Check, history: History, trace: Trace, now: float) -> Sighting | None:
-        """What to tell of a check that fails for good, or, for a metric or an axiom, as things stand."""
+        """A check that fails for good, or, for a metric or an axiom, as things stand."""
         if isinstance(check, MetricCheck | AlarmCheck | AxiomCheck):
             outcome = check_of_history(check, history, trace, self.limits)
             if outcome.status == "error":
-                raise ScenarioError(outcome.said)
-            seen = outcome.verdict.margin.witness if outcome.verdict else None
+                raise ScenarioError(outcome.message)
+            at = outcome.verdict.margin.witness if outcome.verdict else None
             if outcome.status == "pass":
                 return None
-            t = now if seen is None or seen.day is None else seen.day
+            t = now if at is None or at.day is None else at.day
             return Sighting(
-                kind=_kind(check), name=check.name, status="fail", t=t, said=outcome.said.partition("\n")[0],
-                margin=outcome.margin, witness=seen, replication=outcome.replication or 0,
+                kind=_kind(check), name=check.name, status="fail", t=t, message=outcome.message.partition("\n")[0],
+                margin=outcome.margin, witness=at, replication=outcome.replication or 0,
             )  # fmt: skip
-        return _lost(check, trace, now)
+        return _hopeless(check, trace, now)
 
 
-def _lost(check: Check, trace: Trace, now: float) -> Sighting | None:
+def _hopeless(check: Check, trace: Trace, now: float) -> Sighting | None:
     """A property that nothing can mend any more, in more replications than its share allows."""
     formula = Property(check.property).formula
     hope = most(formula, trace)
-    lost = hope < 0
-    if (~lost).sum() >= check.share * len(lost) - 1e-9:
+    if (~(hope < 0)).sum() >= check.share * len(hope) - 1e-9:
         return None
     worst = int(np.nanargmin(hope))
     margin = float(hope[worst])
-    seen = replace(witness(formula, trace, worst, margin), margin=margin)
-    t = now if seen.day is None else seen.day
+    at = replace(witness(formula, trace, worst, margin), margin=margin)
+    t = now if at.day is None else at.day
     return Sighting(
-        kind="property", name=check.name, status="fail", t=t, said=str(seen), margin=margin, witness=seen,
-        replication=seen.replication,
+        kind="property", name=check.name, status="fail", t=t, message=str(at), margin=margin, witness=at,
+        replication=at.replication,
     )  # fmt: skip
 
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["CHANGES", "CLAIMED", "History", "about_objects", "as_columns"]
+__all__ = ["CHANGES", "CLAIMS", "History", "about_objects", "as_columns"]
 
-CLAIMED = {"t": pl.Float64, "rep": pl.Int32, "object": pl.String, "says": pl.String}
+CLAIMS = {"t": pl.Float64, "rep": pl.Int32, "object": pl.String, "says": pl.String}
 
 CHANGES = {
     "t": pl.Float64, "rep": pl.Int32, "cell": pl.String, "deed": pl.String, "write": pl.Int64, "score": pl.String,
@@ -40,7 +40,7 @@ class History:
     writers: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=WRITERS))
     signals: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SIGNALS))
     changes: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CHANGES))
-    claims: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CLAIMED))
+    claims: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CLAIMS))
     memory: Memory | None = None
     snapshots: tuple[tuple[float, Memory], ...] = ()
     left_out: str = ""
@@ -70,9 +70,9 @@ def about_objects(cells: pl.DataFrame) -> pl.DataFrame:
         pl.col("status").cast(pl.String) == "active", pl.col("object").is_not_null(), pl.col("score").is_not_null()
     )
     best = active.sort("score", descending=True, maintain_order=True).group_by("t", "rep", "object", maintain_order=True)
-    found = best.agg(
+    beliefs = best.agg(
         pl.col("score").first().alias("belief"),
         (pl.col("says") != pl.col("says").first()).sum().cast(pl.Float64).alias("rivals"),
     )
-    long = found.unpivot(["belief", "rivals"], index=["t", "rep", "object"], variable_name="signal", value_name="value")
+    long = beliefs.unpivot(["belief", "rivals"], index=["t", "rep", "object"], variable_name="signal", value_name="value")
     return as_columns(long.rename({"object": "row"}), SIGNALS)

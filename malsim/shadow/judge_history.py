@@ -19,7 +19,7 @@ from malsim.scenario.properties.addresses import crosses
 from malsim.scenario.properties.frames import trace_of
 from malsim.shadow.log_history import log_history
 from malsim.shadow.store_history import store_history
-from malsim.shadow.tripwires import scanned
+from malsim.shadow.tripwires import with_signals
 
 if TYPE_CHECKING:
     from malsim.scenario.properties import Trace
@@ -53,16 +53,16 @@ def read_history(scenario: Scenario, recording: HistorySource, *, limits: Limits
     cells = None if all_cells else frozenset(address.partition("-")[0] for address in reads)
     limits = limits or Limits()
     if recording.log:
-        return scanned(log_history(recording.path, scenario, cells=cells, objects=objects, limits=limits))
+        return with_signals(log_history(recording.path, scenario, cells=cells, objects=objects, limits=limits))
     snapshots = scenario.netlist is not None
     with tempfile.TemporaryDirectory(prefix="malsim-") as folder:
         path = recording.path
         if path.exists() and not is_store(path):
             path = Path(folder) / "imported.sqlite"
-            came = bring(recording.path)
+            imported = bring(recording.path)
             with Store(path) as store:
-                store.save(came.memory, start=came.start)
-        return scanned(store_history(path, scenario, cells=cells, snapshots=snapshots, objects=objects, limits=limits))
+                store.save(imported.memory, start=imported.start)
+        return with_signals(store_history(path, scenario, cells=cells, snapshots=snapshots, objects=objects, limits=limits))
 
 
 def judge_history(scenario: Scenario, recording: HistorySource, *, limits: Limits | None = None) -> Judged:
@@ -79,9 +79,9 @@ def judge_history(scenario: Scenario, recording: HistorySource, *, limits: Limit
     return Judged(scenario=history.scenario, outcomes=outcomes, run=run, source=source)
 
 
-def check_of_history(wanted: Check, history: History, trace: Trace, limits: Limits) -> Outcome:
+def check_of_history(check: Check, history: History, trace: Trace, limits: Limits) -> Outcome:
     """The outcome of one check of a history."""
-    if isinstance(wanted, BaselineCheck):
+    if isinstance(check, BaselineCheck):
         problem = ScenarioError("a baseline is of a simulated run", hint="ask a history properties")
-        return Outcome(check=wanted, status="error", said=str(problem))
-    return judge_check(wanted, cast("Run", history), trace, limits)
+        return Outcome(check=check, status="error", message=str(problem))
+    return judge_check(check, cast("Run", history), trace, limits)

@@ -13,7 +13,7 @@ import polars as pl
 from malsim.errors import DataError
 from malsim.finite import FARTHEST, is_number
 from malsim.limits import Limits
-from malsim.shadow.history_frames import CHANGES, CLAIMED, History, about_objects, as_columns
+from malsim.shadow.history_frames import CHANGES, CLAIMS, History, about_objects, as_columns
 from malsim.sim.clock import DAY
 from malsim.sim.record.recorder import EVENTS
 
@@ -64,12 +64,11 @@ def read_log(path: Path) -> LogLines:
                 continue
             row = _row(line, f"{path}:{number}")
             if row["t"] < last:
-                raise DataError(
-                    "time runs backwards", where=f"{path}:{number}", given=row["t"], allowed=f"{last:g} or later"
-                )
+                where, allowed = f"{path}:{number}", f"{last:g} or later"
+                raise DataError("time runs backwards", where=where, given=row["t"], allowed=allowed)
             last = row["t"]
             if row["item"] is not None:
-                row["item"] = _named(row["item"], names, f"{path}:{number}")
+                row["item"] = _address(row["item"], names, f"{path}:{number}")
             rows.append((number, *(row[name] for name in list(LINES)[1:])))
     return LogLines(pl.DataFrame(rows, schema=LINES, orient="row"), cut)
 
@@ -82,10 +81,10 @@ def _value(line: bytes) -> Any:
 
 
 def _row(line: bytes, where: str) -> dict[str, Any]:
-    found = _value(line)
-    if not isinstance(found, dict):
+    entry = _value(line)
+    if not isinstance(entry, dict):
         raise DataError("not a JSON object", where=where, hint='write {"t": 0.5, "event": "write", "item": "m1", …} a line')
-    row = {name: found.get(name) for name in list(LINES)[1:]}
+    row = {name: entry.get(name) for name in list(LINES)[1:]}
     for name in ("t", "rank", "belief"):
         number = row[name]
         if number is None and name != "t":
@@ -95,9 +94,8 @@ def _row(line: bytes, where: str) -> dict[str, Any]:
             raise DataError(f"{name} is no finite number", where=where, given=number, allowed=allowed)
         row[name] = float(number)
     if not isinstance(row["event"], str) or not row["event"]:
-        raise DataError(
-            "no word for the event", where=where, given=row["event"], allowed="write, tick, read, peek, delete, …"
-        )
+        allowed = "write, tick, read, peek, delete, …"
+        raise DataError("no word for the event", where=where, given=row["event"], allowed=allowed)
     for name in ("item", "object", "value", "writer"):
         if isinstance(row[name], dict | list):
             raise DataError(f"{name} is no text or number", where=where, given=row[name])
@@ -105,7 +103,7 @@ def _row(line: bytes, where: str) -> dict[str, Any]:
     return row
 
 
-def _named(item: str, names: dict[str, str], where: str) -> str:
+def _address(item: str, names: dict[str, str], where: str) -> str:
     """An item's name as an address can have it: `550e-84` is read as `m_550e_84`."""
     name = re.sub(r"\W", "_", item)
     name = name if name[:1].isalpha() else f"m_{name.lstrip('_')}"
@@ -128,47 +126,47 @@ def log_history(
     `rivals(OBJECT)` are made.
     """
     log = read_log(path)
-    held = ("object", "value", "writer", "rank", "belief")
-    own = log.lines.with_columns(pl.lit(0, pl.Int32).alias("rep"))
-    told = own.filter(pl.col("item").is_not_null()).with_columns(pl.col(name).forward_fill().over("item") for name in held)
-    asked = told if cells is None or objects else told.filter(pl.col("item").is_in(list(cells)))
+    lines = log.lines.with_columns(pl.lit(0, pl.Int32).alias("rep"))
+    columns = pl.col("object", "value", "writer", "rank", "belief")
+    items = lines.filter(pl.col("item").is_not_null()).with_columns(columns.forward_fill().over("item"))
+    selection = items if cells is None or objects else items.filter(pl.col("item").is_in(list(cells)))
     at = (pl.col("t") * DAY).round()
-    instants = own.select("t").group_by(at.alias("at"), maintain_order=True).last().drop("at")
-    (limits or Limits()).check({"cells": instants.height * asked["item"].n_unique()}, where=str(path))
-    frame = _states(asked, instants)
+    instants = lines.select("t").group_by(at.alias("at"), maintain_order=True).last().drop("at")
+    (limits or Limits()).check({"cells": instants.height * selection["item"].n_unique()}, where=str(path))
+    frame = _states(selection, instants)
     kind, subject = pl.col("event").alias("kind"), pl.coalesce("item", "object").alias("subject")
-    events = own.select("t", "rep", kind, subject, pl.format("by {}", pl.col("writer").fill_null("?")).alias("detail"),
+    events = lines.select("t", "rep", kind, subject, pl.format("by {}", pl.col("writer").fill_null("?")).alias("detail"),
                         pl.format("line {}", "line").alias("cause"))  # fmt: skip
-    claims = told.filter(pl.col("event") == "write").select("t", "rep", "object", pl.col("value").alias("says"))
+    claims = items.filter(pl.col("event") == "write").select("t", "rep", "object", pl.col("value").alias("says"))
     cut = f"{path}: {log.cut} line cut short at its end was left out" if log.cut else ""
     return History(
         scenario=scenario.replace(first=0, replications=1), cells=frame, events=as_columns(events, EVENTS),
-        changes=_changes(told), claims=as_columns(claims, CLAIMED), left_out=cut,
+        changes=_changes(items), claims=as_columns(claims, CLAIMS), left_out=cut,
         signals=about_objects(frame if objects else frame.clear()),
     )  # fmt: skip
 
 
-def _states(told: pl.DataFrame, instants: pl.DataFrame) -> pl.DataFrame:
+def _states(lines: pl.DataFrame, instants: pl.DataFrame) -> pl.DataFrame:
     """Each item at every instant from its first line on."""
-    last = told.with_columns((pl.col("t") * DAY).round().alias("at")).group_by("item", "at", maintain_order=True).last()
-    items = told.select("item").unique(maintain_order=True)
+    last = lines.with_columns((pl.col("t") * DAY).round().alias("at")).group_by("item", "at", maintain_order=True).last()
+    items = lines.select("item").unique(maintain_order=True)
     grid = instants.with_columns((pl.col("t") * DAY).round().alias("at")).join(items, how="cross").sort("at")
-    found = grid.join_asof(last.drop("t").sort("at"), on="at", by="item", check_sortedness=False)
+    states = grid.join_asof(last.drop("t").sort("at"), on="at", by="item", check_sortedness=False)
     status = pl.when(pl.col("event") == ENDS).then(pl.lit("superseded")).otherwise(pl.lit("active")).alias("status")
-    return found.filter(pl.col("line").is_not_null()).select(
+    return states.filter(pl.col("line").is_not_null()).select(
         "t", "rep", pl.col("item").alias("cell"), "object", pl.col("value").alias("says"), "value", "writer", "rank",
         pl.col("belief").alias("effective"), pl.coalesce("belief", "rank").alias("score"),
         pl.col("belief").is_not_null().alias("score_is_belief"), status,
     )  # fmt: skip
 
 
-def _changes(told: pl.DataFrame) -> pl.DataFrame:
+def _changes(items: pl.DataFrame) -> pl.DataFrame:
     """Each score of each item before and after each of its lines; a write is a row of lines of one event and instant."""
     begins = (pl.col("t") != pl.col("t").shift(1)) | (pl.col("event") != pl.col("event").shift(1))
     again = pl.int_range(pl.len()).over("t", "event", "item")
     write = begins.fill_null(value=True).cum_sum() * 1_000_000 + again
     parts = [
-        told.select(
+        items.select(
             "t", "rep", pl.col("item").alias("cell"), pl.col("event").alias("deed"), write.alias("write"),
             pl.lit(score).alias("score"), pl.col(name).shift(1).over("item").alias("before"), pl.col(name).alias("after"),
         ).filter(pl.col("after").is_not_null())

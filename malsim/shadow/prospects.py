@@ -48,40 +48,40 @@ def most(formula: Formula, trace: Trace) -> NDArray[np.float64]:
     >>> [float(most(parse(text), trace)[0]) for text in asked]
     [-0.04999999999999999, inf, -0.25]
     """
-    return _Hope(_going_on(formula, trace), known=len(trace.times)).at_start(formula)
+    return _Hope(_going_on(formula, trace), end=len(trace.times)).at_start(formula)
 
 
 class _Hope(Margins):
-    """Margins with the best that could be at every tick from `known` on."""
+    """Margins with the best that could be at every tick from `end` on."""
 
-    def __init__(self, trace: Trace, *, known: int) -> None:
+    def __init__(self, trace: Trace, *, end: int) -> None:
         super().__init__(trace)
-        self._known, self._hope = known, np.inf
+        self._end, self._hope = end, np.inf
 
     def at_start(self, formula: Formula) -> NDArray[np.float64]:
         """The margin of each replication at the start."""
         match formula:
             case Not(operand):
-                return -self._turned(operand, start=True)
+                return -self._least(operand, start=True)
             case Join("implies", left, right):
-                return np.fmax(-self._turned(left, start=True), self.at_start(right))
+                return np.fmax(-self._least(left, start=True), self.at_start(right))
         return super().at_start(formula)
 
     def _of(self, formula: Formula) -> NDArray[np.float64]:
         match formula:
             case Not(operand):
-                return -self._turned(operand)
+                return -self._least(operand)
             case Join("implies", left, right):
-                return super()._of(Join("or", _Known(-self._turned(left)), right))  # type: ignore[arg-type]  # margins
-            case _Known(margins):
+                return super()._of(Join("or", _Constant(-self._least(left)), right))  # type: ignore[arg-type]  # margins
+            case _Constant(margins):
                 return margins
             case Compare() | Bit() | AtEvent() | Edge():
-                found = super()._of(formula).copy()
-                found[self._known :] = self._hope
-                return found
+                margins = super()._of(formula).copy()
+                margins[self._end :] = self._hope
+                return margins
         return super()._of(formula)
 
-    def _turned(self, formula: Formula, *, start: bool = False) -> NDArray[np.float64]:
+    def _least(self, formula: Formula, *, start: bool = False) -> NDArray[np.float64]:
         self._hope = -self._hope
         try:
             return self.at_start(formula) if start else self.of(formula)
@@ -89,7 +89,7 @@ class _Hope(Margins):
             self._hope = -self._hope
 
 
-class _Known:
+class _Constant:
     """Margins that are at hand, in the place of a formula."""
 
     __match_args__ = ("margins",)
@@ -114,11 +114,11 @@ def _going_on(formula: Formula, trace: Trace) -> Trace:
         nothing = None if values.dtype == object else np.nan
         return np.concatenate([values, np.full((size, values.shape[1]), nothing, dtype=values.dtype)])
 
-    def happened(kind: str, subject: str | None) -> NDArray[np.bool_]:
-        found = trace.happened(kind, subject)
-        return np.concatenate([found, np.zeros((size, found.shape[1]), dtype=bool)])
+    def events_at(kind: str, subject: str | None) -> NDArray[np.bool_]:
+        mask = trace.events_at(kind, subject)
+        return np.concatenate([mask, np.zeros((size, mask.shape[1]), dtype=bool)])
 
-    return replace(trace, times=np.concatenate([trace.times, later]), read=read, happened=happened)
+    return replace(trace, times=np.concatenate([trace.times, later]), read=read, events_at=events_at)
 
 
 def _offsets(part: Formula | Value) -> set[int]:
@@ -135,5 +135,4 @@ def _ticks(part: Formula | Value) -> int:
     deeper = max((_ticks(each) for each in inside(part)), default=0)
     if not isinstance(part, Over | Between) or part.window is None or not part.window.in_ticks:
         return deeper
-    end = part.window.high or part.window.low
-    return deeper + end.size
+    return deeper + (part.window.high or part.window.low).size

@@ -16,7 +16,7 @@ from malsim.memory.gate.account import verdict_events
 from malsim.memory.tables import read, replaced
 from malsim.memory.tables.connect import connect, is_made, is_store, refusing, sound
 from malsim.memory.tables.layout import MOVING, RECORD
-from malsim.shadow.history_frames import CHANGES, CLAIMED, History, about_objects, as_columns
+from malsim.shadow.history_frames import CHANGES, CLAIMS, History, about_objects, as_columns
 from malsim.sim.clock import DAY
 from malsim.sim.record.recorder import EVENTS, WRITERS
 
@@ -64,8 +64,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 def writes(path: Path) -> int:
     """How many writes a store has on record."""
     with reading(path) as file:
-        found = file.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()
-        return int(found[0])
+        return int(file.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()[0])
 
 
 def store_history(
@@ -105,16 +104,15 @@ def store_history(
     with reading(path) as file:
         now, deeds = read.present(file), read.ticks(file)
         instants = _instants(now, deeds)
-        wanted = now.cells.with_row_index("row").select(pl.col("row").cast(pl.Int64), pl.col("handle"))
+        rows = _rows(now)
         if cells is not None and not (snapshots or objects):
-            wanted = wanted.filter(pl.col("handle").is_in(list(cells)))
-        (limits or Limits()).check({"cells": instants.height * wanted.height}, where=str(path))
-        grid = _grid(file, now, wanted["row"], instants)
+            rows = rows.filter(pl.col("handle").is_in(list(cells)))
+        (limits or Limits()).check({"cells": instants.height * rows.height}, where=str(path))
+        grid = _before_supersession(_grid(file, rows, instants), now)
         writers = _writers(file, now, instants)
         verdicts, changes, updates = read.verdicts(file), _changes(file, now, deeds), replaced.updates(file)
-    named = now.cells["handle"]
     frame = grid.with_columns(
-        pl.col("handle").alias("cell"), named.gather(grid["successor"]).alias("successor"), SAYS.alias("says"),
+        pl.col("handle").alias("cell"), now.cells["handle"].gather(grid["successor"]).alias("successor"), SAYS.alias("says"),
         pl.col("effective").alias("score"), pl.lit(value=True).alias("score_is_belief"),
     ).drop("row", "deed", "handle", "key", "content")  # fmt: skip
     reps = sorted(now.cells["rep"].unique().to_list()) or [0]
@@ -131,34 +129,34 @@ def _instants(now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
 
     Of what stood before the first write, as in an imported memory, the days on which its cells came are instants too.
     """
-    written = deeds.select("t", pl.col("row").alias("deed"), "cells", "edges", "scanned")
+    instants = deeds.select("t", pl.col("row").alias("deed"), "cells", "edges", "scanned")
     if deeds.height:
         first = deeds.row(0, named=True)
-        came = now.cells["created"].head(first["cells"])
-        days = came.filter(came < first["t"]).drop_nulls().unique().sort()
+        created = now.cells["created"].head(first["cells"])
+        days = created.filter(created < first["t"]).drop_nulls().unique().sort()
         earlier = pl.DataFrame({"t": days}).with_columns(
             deed=pl.lit(first["row"]), cells=pl.lit(first["cells"]), edges=pl.lit(first["edges"]), scanned=pl.lit(0)
         )
-        written = pl.concat([as_columns(earlier, written.schema), written])
+        instants = pl.concat([as_columns(earlier, instants.schema), instants])
     at = (pl.col("t") * DAY).round().cast(pl.Int64).alias("at")
-    return written.with_columns(at).group_by("at", maintain_order=True).last().drop("at").sort("deed", "t")
+    return instants.with_columns(at).group_by("at", maintain_order=True).last().drop("at").sort("deed", "t")
 
 
-def _grid(file: sqlite3.Connection, now: Memory, rows: pl.Series, instants: pl.DataFrame) -> pl.DataFrame:
-    """Every wanted cell at every instant from its first on, with the values of then: t, deed, row, columns of cells."""
-    held = (
-        now.cells.with_row_index("row")
-        .with_columns(pl.col("row").cast(pl.Int64))
-        .filter(pl.col("row").is_in(rows.implode()))
-    )
-    grid = instants.select("t", "deed", "cells").join(held, how="cross")
+def _rows(now: Memory) -> pl.DataFrame:
+    """The cells as they are now, each with its `row`."""
+    return now.cells.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+
+
+def _grid(file: sqlite3.Connection, rows: pl.DataFrame, instants: pl.DataFrame) -> pl.DataFrame:
+    """Every one of the cells at every instant from its first on, with the values of then: t, deed, row, columns of cells."""
+    grid = instants.select("t", "deed", "cells").join(rows, how="cross")
     first = instants["deed"].min() if instants.height else 0
     here = (pl.col("row") < pl.col("cells")) & ((pl.col("deed") > first) | (pl.col("created") <= pl.col("t")))
     grid = grid.filter(here).drop("cells").sort("deed", "t", "row")
     grid = _as_of(grid, replaced.scores(file), MOVING)
     for name, old in replaced.fields(file).items():
         grid = _as_of(grid, old, (name,))
-    return _freed(grid, now)
+    return grid
 
 
 def _as_of(grid: pl.DataFrame, old: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
@@ -166,14 +164,14 @@ def _as_of(grid: pl.DataFrame, old: pl.DataFrame, names: tuple[str, ...]) -> pl.
     if old.is_empty():
         return grid
     until = old.with_columns((pl.col("until") - 1).alias("deed"), there=pl.lit(value=True)).drop("until")
-    found = grid.select("deed", "row").join_asof(
+    earliest = grid.select("deed", "row").join_asof(
         until.sort("deed", maintain_order=True), on="deed", by="row", strategy="forward", check_sortedness=False
     )
-    here = found["there"].fill_null(value=False)
-    return grid.with_columns(found[name].zip_with(here, grid[name]).alias(name) for name in names)
+    here = earliest["there"].fill_null(value=False)
+    return grid.with_columns(earliest[name].zip_with(here, grid[name]).alias(name) for name in names)
 
 
-def _freed(grid: pl.DataFrame, now: Memory) -> pl.DataFrame:
+def _before_supersession(grid: pl.DataFrame, now: Memory) -> pl.DataFrame:
     """Cells that another superseded were active until that one came, also before the first write."""
     heir = now.cells["created"].gather(grid["successor"])
     early = pl.Series((grid["status"] == "superseded") & (heir > grid["t"])).fill_null(value=False)
@@ -188,24 +186,24 @@ def _freed(grid: pl.DataFrame, now: Memory) -> pl.DataFrame:
 def _writers(file: sqlite3.Connection, now: Memory, instants: pl.DataFrame) -> pl.DataFrame:
     """What was on record of each writer at each instant."""
     author = now.cells["author"].to_numpy()
-    came = np.full(now.writers.height, np.iinfo(np.int64).max)
-    np.minimum.at(came, author, np.arange(len(author)))
-    held = now.writers.with_columns(row=pl.Series(np.arange(now.writers.height)), came=pl.Series(came))
-    grid = instants.select("t", "deed", "cells").join(held, how="cross").filter(pl.col("came") < pl.col("cells"))
+    first = np.full(now.writers.height, np.iinfo(np.int64).max)
+    np.minimum.at(first, author, np.arange(len(author)))
+    writers = now.writers.with_columns(row=pl.Series(np.arange(now.writers.height)), first=pl.Series(first))
+    grid = instants.select("t", "deed", "cells").join(writers, how="cross").filter(pl.col("first") < pl.col("cells"))
     return as_columns(_as_of(grid.sort("deed", "t", "row"), replaced.records(file), RECORD), WRITERS)
 
 
 def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame) -> pl.DataFrame:
     """What the gate said, cells that came without its word or were updated, and those that another took the place of."""
-    cells = now.cells.with_row_index("cell").with_columns(pl.col("cell").cast(pl.Int64))
-    silent = cells.join(verdicts.select("cell").drop_nulls(), on="cell", how="anti", maintain_order="left")
+    cells = _rows(now)
+    silent = cells.join(verdicts.select(row="cell").drop_nulls(), on="row", how="anti", maintain_order="left")
     by = pl.format("by {}", "writer").alias("detail")
     heir = now.cells.select(pl.col("created").alias("t"), pl.col("handle").alias("cause"), by)
-    gone = cells.filter(pl.col("successor").is_not_null())
-    told = updates.group_by("t", "row", "writer", maintain_order=True).agg(pl.col("field").str.join(", ").alias("detail"))
-    updated = told.select(
-        "t", now.cells["rep"].gather(told["row"]), pl.lit("updated").alias("kind"),
-        now.cells["handle"].gather(told["row"]).alias("subject"), "detail", pl.col("writer").alias("cause"),
+    superseded = cells.filter(pl.col("successor").is_not_null())
+    fields = updates.group_by("t", "row", "writer", maintain_order=True).agg(pl.col("field").str.join(", ").alias("detail"))
+    updated = fields.select(
+        "t", now.cells["rep"].gather(fields["row"]), pl.lit("updated").alias("kind"),
+        now.cells["handle"].gather(fields["row"]).alias("subject"), "detail", pl.col("writer").alias("cause"),
     )  # fmt: skip
     frames = [
         *verdict_events(verdicts),
@@ -213,8 +211,8 @@ def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame) -> pl.Da
         silent.select("t" if "t" in silent.columns else pl.col("created").alias("t"), "rep",
                       pl.lit("admitted").alias("kind"), pl.col("handle").alias("subject"), by,
                       pl.lit("it came without a verdict").alias("cause")),
-        pl.concat([gone.select("rep", pl.lit("superseded").alias("kind"), pl.col("handle").alias("subject")),
-                   heir[gone["successor"]]], how="horizontal"),
+        pl.concat([superseded.select("rep", pl.lit("superseded").alias("kind"), pl.col("handle").alias("subject")),
+                   heir[superseded["successor"]]], how="horizontal"),
     ]  # fmt: skip
     return pl.concat([as_columns(frame, EVENTS) for frame in frames]).sort("t", maintain_order=True)
 
@@ -222,15 +220,13 @@ def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame) -> pl.Da
 def _changes(file: sqlite3.Connection, now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
     """Each score that a write replaced, with what took its place; the first score of each cell comes from nothing."""
     old = replaced.scores(file).select("row", "until", *SCORES, "touched")
-    last = now.cells.with_row_index("row").select(
-        pl.col("row").cast(pl.Int64), pl.lit(None, pl.Int64).alias("until"), *SCORES, "touched"
-    )
+    last = _rows(now).select("row", pl.lit(None, pl.Int64).alias("until"), *SCORES, "touched")
     heights = deeds["cells"].to_numpy()
     rows = np.arange(now.cells.height)
-    came = pl.Series("came", np.searchsorted(heights, rows, side="right") + 1 if len(heights) else rows * 0 + 1)
+    first = pl.Series(np.searchsorted(heights, rows, side="right") + 1 if len(heights) else rows * 0 + 1)
     states = pl.concat([old, last]).sort("row", "until", nulls_last=True, maintain_order=True)
     states = states.with_columns(
-        write=pl.coalesce(pl.col("until").shift(1).over("row"), came.cast(pl.Int64).gather(states["row"]))
+        write=pl.coalesce(pl.col("until").shift(1).over("row"), first.cast(pl.Int64).gather(states["row"]))
     )
     parts = [
         states.select(
@@ -239,36 +235,31 @@ def _changes(file: sqlite3.Connection, now: Memory, deeds: pl.DataFrame) -> pl.D
         )
         for name in SCORES
     ]  # fmt: skip
-    named = now.cells.with_row_index("row").select(pl.col("row").cast(pl.Int64), "rep", pl.col("handle").alias("cell"))
-    told = deeds.select(pl.col("row").alias("write"), "t", pl.col("deed").replace_strict(_WORD, default="write"))
-    found = pl.concat(parts).join(named, on="row").join(told, on="write")
+    names = _rows(now).select("row", "rep", pl.col("handle").alias("cell"))
+    words = deeds.select(pl.col("row").alias("write"), "t", pl.col("deed").replace_strict(_WORD, default="write"))
+    changes = pl.concat(parts).join(names, on="row").join(words, on="write")
     deed = pl.when("touched").then(pl.lit("write")).otherwise("deed").alias("deed")
-    return as_columns(found.with_columns(deed), CHANGES).sort("write", maintain_order=True)
+    return as_columns(changes.with_columns(deed), CHANGES).sort("write", maintain_order=True)
 
 
 def _claims(now: Memory, verdicts: pl.DataFrame) -> pl.DataFrame:
     """What was said of objects: each claim that the gate took, and each cell that came without its word."""
-    cells = now.cells.with_row_index("cell").select(
-        pl.col("cell").cast(pl.Int64), "rep", "object", SAYS.alias("says"), pl.col("created").alias("t")
-    )
-    told = verdicts.select("cell", pl.col("t").alias("said")).drop_nulls()
-    joined = cells.join(told, on="cell", how="left", maintain_order="left")
-    found = joined.with_columns(t=pl.coalesce("said", "t")).sort("t", maintain_order=True)
-    return as_columns(found, CLAIMED)
+    cells = _rows(now).select("row", "rep", "object", SAYS.alias("says"), "created")
+    times = verdicts.select("t", row="cell").drop_nulls()
+    claims = cells.join(times, on="row", how="left", maintain_order="left").with_columns(t=pl.coalesce("t", "created"))
+    return as_columns(claims.sort("t", maintain_order=True), CLAIMS)
 
 
 def _snapshots(
     now: Memory, grid: pl.DataFrame, instants: pl.DataFrame, deeds: pl.DataFrame
 ) -> Iterator[tuple[float, Memory]]:
     """The memory after each tick; after every write where nothing ticked."""
-    ticked = set(deeds.filter(deeds["deed"] == "tick")["t"].to_list())
+    ticks = set(deeds.filter(deeds["deed"] == "tick")["t"].to_list())
     columns = list(schema.CELLS)
     for at in instants.rows(named=True):
-        if not ticked or at["t"] in ticked:
+        if not ticks or at["t"] in ticks:
             cells = grid.filter((pl.col("t") == at["t"]) & (pl.col("deed") == at["deed"])).select(columns)
             if cells.height == at["cells"]:
                 authors = int(cells["author"].max() or 0) + 1 if cells.height else 0  # type: ignore[arg-type]
-                yield (
-                    at["t"],
-                    Memory(read.whole(cells), now.edges.head(at["edges"]), now.writers.head(authors), at["scanned"]),
-                )
+                edges, writers = now.edges.head(at["edges"]), now.writers.head(authors)
+                yield at["t"], Memory(read.whole(cells), edges, writers, at["scanned"])

@@ -21,10 +21,10 @@ from malsim.sim.world import World
 if TYPE_CHECKING:
     from malsim.shadow.history_frames import History
 
-__all__ = ["reason", "scanned", "trips"]
+__all__ = ["reason", "trips", "with_signals"]
 
 
-def scanned(history: History) -> History:
+def with_signals(history: History) -> History:
     """The history with the signals and events of its netlist, which scans the memory after each tick.
 
     Cells and edges of the netlist's text are left out: what there is, the store says. Flags that it would set are noted as
@@ -36,8 +36,8 @@ def scanned(history: History) -> History:
         Where a netlist reads cells and the history has no graph of claims.
     """
     scenario = history.scenario
-    wires = scenario.netlist
-    if wires is None:
+    netlist = scenario.netlist
+    if netlist is None:
         return history
     if not history.snapshots:
         hint = "watch a store of malsim's, or ask properties instead"
@@ -45,12 +45,12 @@ def scanned(history: History) -> History:
     times = np.rint(np.array([t for t, _ in history.snapshots]) * DAY).astype(np.int64)
     period = int(np.median(np.diff(times))) if len(times) > 1 else DAY
     scenario = scenario.replace(
-        turn_every=period, days=max(1.0, times[-1] / DAY, period / DAY), netlist=replace(wires, derive=False)
+        turn_every=period, days=max(1.0, times[-1] / DAY, period / DAY), netlist=replace(netlist, derive=False)
     )
     reps = scenario.first + np.arange(scenario.replications)
     world = World((), seed=0, reps=reps, end=int(times[-1]) + 1)
     log = EventLog(reps, ())
-    runner = NetlistRunner(wires, scenario, RunContext(world=world, reps=reps, seed=0, log=log))
+    runner = NetlistRunner(netlist, scenario, RunContext(world=world, reps=reps, seed=0, log=log))
     runner.begin(history.snapshots[0][1])
     signals = []
     for at, (t, memory) in zip(times.tolist(), history.snapshots, strict=True):
@@ -74,11 +74,11 @@ def trips(history: History) -> pl.DataFrame:
 
 def reason(history: History, subject: str, *, t: float, rep: int) -> str:
     """Why a signal was what it was: a wire each, back to the cell that moved; its name alone where nothing is known."""
-    wires = history.scenario.netlist
-    if wires is None:
+    netlist = history.scenario.netlist
+    if netlist is None:
         return subject
     try:
-        chain = why(subject, wires.net, history.signals, at=t, rep=rep, moved=None)
+        chain = why(subject, netlist.net, history.signals, at=t, rep=rep, moved=None)
     except MalsimError:
         return subject
     return ", because ".join(map(str, chain))

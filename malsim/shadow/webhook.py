@@ -25,9 +25,9 @@ FINE = range(200, 300)
 class Webhook:
     """Where to post; a user and a password in the address are sent as a header.
 
-    A redirection is not followed: it would carry what is told to another host.
+    A redirection is not followed: it would carry the message to another host.
 
-    >>> Webhook.of("https://ann:pw@hooks.example:8443/services/T0/B0/secret").shown
+    >>> Webhook.of("https://ann:pw@hooks.example:8443/services/T0/B0/secret").redacted
     'https://hooks.example:8443/…'
     """
 
@@ -49,25 +49,23 @@ class Webhook:
         return cls(parts, port)
 
     @property
-    def shown(self) -> str:
+    def redacted(self) -> str:
         """The address as it may be repeated."""
         host = f"[{self.parts.hostname}]" if ":" in (self.parts.hostname or "") else self.parts.hostname
         port = f":{self.port}" if self.port else ""
         rest = "/…" if self.parts.path not in ("", "/") or self.parts.query else ""
         return f"{self.parts.scheme}://{host}{port}{rest}"
 
-    def post(self, told: Mapping[str, object]) -> str:
+    def post(self, message: Mapping[str, object]) -> str:
         """Post as JSON; why that failed, in words that repeat nothing of the address, empty where it did not."""
-        body = json.dumps(told, ensure_ascii=False, allow_nan=False).encode()
+        body = json.dumps(message, ensure_ascii=False, allow_nan=False).encode()
         connection = self._connection()
         path = (self.parts.path or "/") + (f"?{self.parts.query}" if self.parts.query else "")
         try:
             connection.request("POST", path, body, self._headers())
             status = connection.getresponse().status
         except (OSError, http.client.HTTPException) as problem:
-            return (
-                type(problem).__name__ if not isinstance(problem, OSError) else (problem.strerror or type(problem).__name__)
-            )
+            return getattr(problem, "strerror", None) or type(problem).__name__
         finally:
             connection.close()
         return "" if status in FINE else f"it answered {status}"

@@ -20,7 +20,7 @@ from malsim.sim.settings.memory_law import graph_of
 from malsim.sim.why import cell_cause
 from malsim.sim.why.cell_readers import readers
 from malsim.sim.why.law_cause import explain_item
-from malsim.sim.why.refused_claims import told_of_claims
+from malsim.sim.why.refused_claims import claim_lines
 from malsim.sim.why.scope_channels import frames_of
 from malsim.sim.why.signal_cause import because, is_program, is_signal, of_program
 
@@ -184,7 +184,7 @@ class Run:
             f"{scenario.name}: {scenario.days:g} days, {frame['t'].n_unique()} ticks recorded{times}, seed {scenario.seed}",
             f"  {happened}",
         ]
-        lines += told_of_claims(self.events, self.bands, scenario.replications)
+        lines += claim_lines(self.events, self.bands, scenario.replications)
         if self.unseen:
             lines.append(f"  {self.unseen} claims came at or after the last tick and were never scanned")
         if self.dropped:

@@ -205,7 +205,7 @@ def test_a_share_of_replications_with_its_interval() -> None:
     text = "always (eff(obs_a1a1) > 0.45)"
     assert not check(text, RUN).passed
     verdict = check(text, RUN, share=0.5)
-    assert (verdict.passed, verdict.held, verdict.share) == (True, 0.5, 0.5)
+    assert (verdict.passed, verdict.holding, verdict.share) == (True, 0.5, 0.5)
     assert verdict.interval == wilson(0.5, 2)
     assert verdict.margin.replications[~verdict.margin.holds].tolist() == [0]
     for wrong in (0.0, 1.1, float("nan")):
@@ -245,7 +245,7 @@ def test_a_replication_that_left_no_row_is_not_passed_over() -> None:
     asked = SimpleNamespace(**vars(RUN), scenario=SimpleNamespace(replications=3))
     with pytest.raises(ScenarioError, match="nothing was checked in replication 2"):
         check("always (eff(obs_a1a1) > 0)", asked)
-    assert check("eventually (eff(obs_a1a1) > 0)", asked, share=0.6).held == pytest.approx(2 / 3)
+    assert check("eventually (eff(obs_a1a1) > 0)", asked, share=0.6).holding == pytest.approx(2 / 3)
 
 
 def test_nan_between_two_values_of_an_array_is_refused() -> None:

@@ -246,7 +246,7 @@ def test_what_cannot_be_watched_is_said(
 
 
 def test_an_address_is_shown_without_what_is_secret() -> None:
-    assert Webhook.of("http://[::1]:80/").shown == "http://[::1]:80"
+    assert Webhook.of("http://[::1]:80/").redacted == "http://[::1]:80"
     with pytest.raises(UsageError):
         Webhook.of("http://host\r\nX: y/")
 

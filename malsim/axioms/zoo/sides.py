@@ -47,7 +47,7 @@ class Sides:
     def __repr__(self) -> str:
         """A line a side; of the broken one with the witness."""
         failure = next((one for one in self.broken.outcomes if one.status == "fail"), None)
-        why = f"\n    {failure.said}" if failure else ""
+        why = f"\n    {failure.message}" if failure else ""
         return (
             f"{self.defect.name} ({self.defect.project}; {self.defect.axiom})\n"
             f"  healthy  {self.healthy.status}  {_law(self.healthy)}\n"

@@ -213,7 +213,7 @@ def fate(base: Judged, name: str, change: Change, *, limits: Limits | None = Non
     if failure is not None:
         return Fate(mutant=name, kind="killed", where=f"{where}:{failure.check.line}", message=failure.check.name)
     distance = _change(result.run, base.run) if result.run and base.run else 0.0
-    errors = [result.error, *(outcome.said for outcome in result.outcomes if outcome.status == "error")]
+    errors = [result.error, *(outcome.message for outcome in result.outcomes if outcome.status == "error")]
     error = next((error.partition("\n")[0] for error in errors if error), "")
     return Fate(mutant=name, kind="broke off" if error else "survived", where=where, message=error, change=distance)
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from malsim.scenario.judge.checks import BaselineCheck
     from malsim.sim.run import Run
 
-__all__ = ["LINES", "TUBES", "against_baseline", "kept", "place", "tube_frames"]
+__all__ = ["LINES", "TUBES", "against_baseline", "place", "recorded_columns", "tube_frames"]
 
 LINES = {"panel": pl.String, "t": pl.Float64, "middle": pl.Float64, "low": pl.Float64, "high": pl.Float64}
 TUBES = {"panel": pl.String, "t": pl.Float64, "low": pl.Float64, "high": pl.Float64}
-MOST_SHOWN = 4
+MOST_PANELS = 4
 MOST_SERIES = 200
 
 
@@ -39,22 +39,22 @@ def place(run: Run) -> tuple[Path, str]:
     return path.parent, path.stem
 
 
-def kept(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFrame]:
+def recorded_columns(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFrame]:
     """The recorded columns of a run, with the keys of their rows, by frame."""
-    found: dict[str, pl.DataFrame] = {}
+    frames: dict[str, pl.DataFrame] = {}
     for name in KEYS:
-        wanted = [column.partition(".")[2] for column in columns if column.partition(".")[0] == name]
+        names = [column.partition(".")[2] for column in columns if column.partition(".")[0] == name]
         frame = getattr(run, name)
-        for column in wanted:
+        for column in names:
             if column and column not in frame.columns:
                 allowed = ", ".join(each for each in frame.columns if each not in ("t", *KEYS[name]))
                 raise ScenarioError("the run has no such column", given=f"{name}.{column}", allowed=allowed)
-        if wanted:
-            found[name] = frame.select(list(dict.fromkeys(["t", *KEYS[name], *filter(None, wanted)])))
-    return found
+        if names:
+            frames[name] = frame.select(list(dict.fromkeys(["t", *KEYS[name], *filter(None, names)])))
+    return frames
 
 
-def against_baseline(wanted: BaselineCheck, run: Run, *, limits: Limits | None = None) -> Comparison:
+def against_baseline(check: BaselineCheck, run: Run, *, limits: Limits | None = None) -> Comparison:
     """Compare a run with what was recorded, in the replications it has.
 
     Raises
@@ -62,38 +62,35 @@ def against_baseline(wanted: BaselineCheck, run: Run, *, limits: Limits | None =
     ScenarioError
         If nothing is recorded, or not the columns now asked for, or for none of these replications.
     """
-    then, now = storage.read(*place(run), limits=limits), kept(wanted.columns, run)
+    then, now = storage.read(*place(run), limits=limits), recorded_columns(check.columns, run)
     hint = f"record it: malsim approve {run.scenario.path}"
     if {name: frame.columns for name, frame in then.items()} != {name: frame.columns for name, frame in now.items()}:
-        raise ScenarioError("the baseline holds other columns than are asked for", allowed=_names(then), hint=hint)
+        allowed = ", ".join(f"{name}.{column}" for name, frame in then.items() for column in frame.columns)
+        raise ScenarioError("the baseline holds other columns than are asked for", allowed=allowed, hint=hint)
     reps = run.scenario.first, run.scenario.first + run.scenario.replications - 1
-    return compare({name: frame.filter(pl.col("rep").is_between(*reps)) for name, frame in then.items()}, now, wanted.tubes)
+    return compare({name: frame.filter(pl.col("rep").is_between(*reps)) for name, frame in then.items()}, now, check.tubes)
 
 
-def _names(frames: Mapping[str, pl.DataFrame]) -> str:
-    return ", ".join(f"{name}.{column}" for name, frame in frames.items() for column in frame.columns)
-
-
-def tube_frames(wanted: BaselineCheck, run: Run, found: Comparison | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+def tube_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Lines (panel, t, middle, low, high) and tubes (panel, t, low, high) of a few series, those outside first."""
     lines, tubes = pl.DataFrame(schema=LINES), pl.DataFrame(schema=TUBES)
-    if found is None:
+    if comparison is None:
         return lines, tubes
     then = storage.read(*place(run), limits=Limits(baseline=sys.maxsize))  # it was within its limits when judged
-    for name, column, label, keys in _series(then, found)[:MOST_SHOWN]:
+    for name, column, label, keys in _series(then, comparison)[:MOST_PANELS]:
         key = [pl.col(each).eq_missing(pl.lit(value)) for each, value in keys.items()]
         recorded, now = then[name].filter(key).sort("t"), getattr(run, name).filter(key).sort("t")
         panel = pl.lit(f"{column} of {name} {label}").alias("panel")
         value = pl.col(column).cast(pl.Float64)
         lines.extend(now.select(panel, "t", value.alias("middle"), value.alias("low"), value.alias("high")))
-        low, high = _tube(recorded.with_columns(value), column, tube_of(wanted.tubes, name, column, keys))
+        low, high = _tube(recorded.with_columns(value), column, tube_of(check.tubes, name, column, keys))
         tubes.extend(recorded.select(panel, "t", low, high))
     return lines, tubes
 
 
-def _series(then: Mapping[str, pl.DataFrame], found: Comparison) -> list[tuple[str, str, str, dict[str, object]]]:
+def _series(then: Mapping[str, pl.DataFrame], comparison: Comparison) -> list[tuple[str, str, str, dict[str, object]]]:
     """Frame, column, label and keys of each series of numbers recorded, those that left their tube first."""
-    outside = set(found.differences.select("frame", "series", "column").rows())
+    outside = set(comparison.differences.select("frame", "series", "column").rows())
     series = [
         (name, column, series_label(keys), keys)
         for name, frame in then.items()

@@ -44,7 +44,7 @@ def write(folder: Path, name: str, frames: Mapping[str, pl.DataFrame]) -> list[P
     ScenarioError
         For a column of lists or structures, or NaN.
     """
-    written = []
+    paths = []
     for frame, given in frames.items():
         rows = _plain(frame, given)
         text = _text(rows) if 2 * rows.height * rows.width <= LARGEST_TEXT else None
@@ -57,8 +57,8 @@ def write(folder: Path, name: str, frames: Mapping[str, pl.DataFrame]) -> list[P
             with whole_file(path) as place:
                 rows.write_parquet(place, metadata={_MARK: VERSION})
         (folder / f"{name}.{frame}.{'parquet' if fits else 'csv'}").unlink(missing_ok=True)
-        written.append(path)
-    return written
+        paths.append(path)
+    return paths
 
 
 def read(folder: Path, name: str, *, limits: Limits | None = None) -> dict[str, pl.DataFrame]:
@@ -76,16 +76,16 @@ def read(folder: Path, name: str, *, limits: Limits | None = None) -> dict[str, 
     ScenarioError
         If there is none, or one is too large, broken, a link, or of another version.
     """
-    found = {}
+    frames = {}
     for frame in KEYS:
         paths = [path for path in (folder / f"{name}.{frame}.csv", folder / f"{name}.{frame}.parquet") if path.exists()]
         if len(paths) > 1:
             raise ScenarioError("two baselines of one frame", given=str(paths[0]), hint=f"delete it or {paths[1].name}")
         if paths:
-            found[frame] = _read(paths[0], limits or Limits())
-    if not found:
+            frames[frame] = _read(paths[0], limits or Limits())
+    if not frames:
         raise ScenarioError("no baseline is recorded", given=str(folder / f"{name}.cells.csv"), hint="record one first")
-    return found
+    return frames
 
 
 def _plain(frame: str, rows: pl.DataFrame) -> pl.DataFrame:
@@ -94,9 +94,8 @@ def _plain(frame: str, rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(pl.col(words).cast(pl.String))
     for name, kind in rows.schema.items():
         if str(kind) not in _TYPES:
-            raise ScenarioError(
-                "a baseline holds numbers, truth values and words only", where=f"{frame}.{name}", given=str(kind)
-            )
+            problem = "a baseline holds numbers, truth values and words only"
+            raise ScenarioError(problem, where=f"{frame}.{name}", given=str(kind))
         if kind.is_float() and rows[name].is_nan().any():
             raise ScenarioError("a baseline holds no NaN", where=f"{frame}.{name}", hint="mend what gives NaN")
     return rows.sort("t", *KEYS[frame], nulls_last=True, maintain_order=True)
@@ -134,13 +133,11 @@ def _from_text(path: Path) -> pl.DataFrame:
     unknown = sorted(set(kinds.values()) - _TYPES.keys())
     if unknown:
         raise ScenarioError("a baseline of another version", where=f"{path}:1", given=unknown[0], allowed=", ".join(_TYPES))
-    rows = pl.read_csv(
-        io.StringIO(text[head.end() :]), schema_overrides={name: _TYPES[kind] for name, kind in kinds.items()}
-    )
+    schema = {name: _TYPES[kind] for name, kind in kinds.items()}
+    rows = pl.read_csv(io.StringIO(text[head.end() :]), schema_overrides=schema)
     if rows.columns != list(kinds):
-        raise ScenarioError(
-            "its columns are not those it says", where=f"{path}:2", given=rows.columns, hint="record it again"
-        )
+        problem = "its columns are not those it says"
+        raise ScenarioError(problem, where=f"{path}:2", given=rows.columns, hint="record it again")
     return rows
 
 
@@ -156,5 +153,5 @@ def _from_parquet(path: Path, limits: Limits) -> pl.DataFrame:
 
 def _too_large(path: Path, size: int, limits: Limits) -> ScenarioError:
     hint = f"record fewer columns or days, or allow it: {limits.prefix}max-baseline {size}"
-    said = "this baseline has too many bytes or values"
-    return ScenarioError(said, where=str(path), given=size, allowed=f"{limits.baseline}", hint=hint)
+    problem = "this baseline has too many bytes or values"
+    return ScenarioError(problem, where=str(path), given=size, allowed=f"{limits.baseline}", hint=hint)

@@ -56,16 +56,17 @@ class Band:
         moments = [np.inf if tick is None else self.times[side][tick] for side, tick in enumerate(ticks)]
         side = RUN if moments[RUN] <= moments[RECORDED] else RECORDED
         tick = ticks[side] or 0
-        own, seen = self._shown(self.low[side][tick, series], self.high[side][tick, series]), self._seen(side, tick, series)
+        own = self._text(self.low[side][tick, series], self.high[side][tick, series])
+        other = self._other(side, tick, series)
         shift = self._shift(series) if series in self.fails[:MOST_SHIFTED] else None
-        fault = "value" if seen != NOTHING else "unexpected" if side == RUN else "missing"
+        fault = "value" if other != NOTHING else "unexpected" if side == RUN else "missing"
         if shift:
             fault = "late" if shift > 0 else "early"
         return {
             "fault": fault,
             "t": days(int(self.times[side][tick])),
-            "expected": seen if side == RUN else own,
-            "got": own if side == RUN else seen,
+            "expected": other if side == RUN else own,
+            "got": own if side == RUN else other,
             "shift": days(shift) if shift else None,
             "ticks": len(np.union1d(self.times[RECORDED][flags[RECORDED]], self.times[RUN][flags[RUN]])),
         }
@@ -87,20 +88,20 @@ class Band:
     def _window(self, side: int) -> tuple[Rows, Rows, Flags]:
         """The other side's first and last tick within each tick's time, and whether its first or last tick cuts it."""
         times, others = self.times[side], self.times[1 - side]
-        turned = (self.tube.behind, self.tube.ahead) if side == RUN else (self.tube.ahead, self.tube.behind)
-        opens, closes = times - turned[0], times + turned[1]
+        ahead, behind = self.tube.ahead, self.tube.behind
+        opens, closes = (times - behind, times + ahead) if side == RUN else (times - ahead, times + behind)
         cut = ((opens < others[0]) & (others[0] <= closes)) | ((opens <= others[-1]) & (others[-1] < closes))
         return np.searchsorted(others, opens, "left"), np.searchsorted(others, closes, "right") - 1, cut
 
-    def _seen(self, side: int, tick: int, series: int) -> str:
+    def _other(self, side: int, tick: int, series: int) -> str:
         """What the other side had within a tick's time."""
         first, last, _ = self._window(side)
         rows = slice(first[tick], last[tick] + 1)
         low, high = self.low[1 - side][rows, series], self.high[1 - side][rows, series]
         there = ~np.isnan(low)
-        return self._shown(low[there].min(), high[there].max()) if there.any() else NOTHING
+        return self._text(low[there].min(), high[there].max()) if there.any() else NOTHING
 
-    def _shown(self, low: float, high: float) -> str:
+    def _text(self, low: float, high: float) -> str:
         if self.words is not None:
             return self.words[int(low)]
         shortest = f"{(low + high) / 2:.9g}"

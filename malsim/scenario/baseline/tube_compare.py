@@ -22,7 +22,7 @@ DIFFERENCES = {
     "frame": pl.String, "series": pl.String, "column": pl.String, "fault": pl.String, "t": pl.Float64,
     "expected": pl.String, "got": pl.String, "shift": pl.Float64, "ticks": pl.Int64,
 }  # fmt: skip
-SHOWN = 20
+MOST_LINES = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,8 +46,8 @@ class Comparison:
 
     def __str__(self) -> str:
         """A line a difference, at most twenty."""
-        lines = [_line(row) for row in self.differences.head(SHOWN).to_dicts()]
-        more = self.differences.height - SHOWN
+        lines = [_line(row) for row in self.differences.head(MOST_LINES).to_dicts()]
+        more = self.differences.height - MOST_LINES
         return "\n".join([*lines, f"… and {more} more"] if more > 0 else lines) or "everything is inside its tube"
 
 
@@ -80,31 +80,31 @@ def compare(
     """
     if not any(frame.height for frame in baseline.values()):
         raise ScenarioError("the baseline is empty, so nothing can be compared", hint="record it again")
-    tubes, found, names = tubes or {}, [], {"*"}
+    tubes, rows, names = tubes or {}, [], {"*"}
     for name, then in baseline.items():
         now = _fitting(name, then, run)
         names |= _names(name, then, now)
         differences = event_differences if name == "events" else series_differences
-        found += [{"frame": name} | row for row in differences(then, now, KEYS[name], partial(tube_of, tubes, name))]
+        rows += [{"frame": name} | row for row in differences(then, now, KEYS[name], partial(tube_of, tubes, name))]
     for unused in sorted(set(tubes) - names):
         hint, allowed = nearest(unused, names), ", ".join(sorted(names))
         raise ScenarioError("this tube names nothing compared", given=unused, allowed=allowed, hint=hint)
-    return Comparison(pl.DataFrame(found, schema=DIFFERENCES).sort("t", "frame", "series", "column", maintain_order=True))
+    return Comparison(pl.DataFrame(rows, schema=DIFFERENCES).sort("t", "frame", "series", "column", maintain_order=True))
 
 
 def _fitting(name: str, then: pl.DataFrame, run: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """The run's frame of a name, with the baseline's columns; words are strings in both."""
     if name not in KEYS or name not in run:
         raise ScenarioError("the run has no such frame", given=name, allowed=", ".join(sorted(KEYS.keys() & run)))
-    needed = ["t", *KEYS[name]] if name == "events" else list(dict.fromkeys(["t", *KEYS[name], *then.columns]))
+    columns = ["t", *KEYS[name]] if name == "events" else list(dict.fromkeys(["t", *KEYS[name], *then.columns]))
     for side, frame in (("baseline", then), ("run", run[name])):
-        for column in needed:
+        for column in columns:
             if column not in frame.columns:
                 hint = "the baseline is of another version; record it again"
                 raise ScenarioError(f"the {side}'s frame {name} has no column {column}", hint=hint)
             if frame[column].dtype.is_float() and frame[column].is_nan().any():
                 raise ScenarioError(f"the {side}'s column {name}.{column} holds NaN", hint="mend what gives NaN")
-    return run[name].select(needed)
+    return run[name].select(columns)
 
 
 def _names(name: str, then: pl.DataFrame, now: pl.DataFrame) -> set[str]:
@@ -120,5 +120,5 @@ def _line(row: Mapping[str, Any]) -> str:
     days = f" ({abs(row['shift']):.6g} days {'late' if row['shift'] > 0 else 'early'})" if row["shift"] else ""
     ticks = f"{row['ticks']} tick{'s' if row['ticks'] > 1 else ''}"
     fault = "left its tube" if row["fault"] == "value" else f"is {row['fault']}{days}"
-    wanted = f"expected {row['expected']}, got {row['got']}"
-    return f"{row['frame']} {row['series']}: {row['column']} {fault} on day {row['t']:.6g}: {wanted} ({ticks})"
+    values = f"expected {row['expected']}, got {row['got']}"
+    return f"{row['frame']} {row['series']}: {row['column']} {fault} on day {row['t']:.6g}: {values} ({ticks})"

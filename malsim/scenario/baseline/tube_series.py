@@ -49,9 +49,9 @@ class _Side:
         values = self.frame[column]
         if words is not None:
             values = values.cast(pl.String).replace_strict(words, range(len(words)), return_dtype=pl.Float64)
-        found = np.full((len(self.times), self.count), np.nan)
-        found[self.ticks, self.series] = values.cast(pl.Float64).to_numpy()
-        return found
+        array = np.full((len(self.times), self.count), np.nan)
+        array[self.ticks, self.series] = values.cast(pl.Float64).to_numpy()
+        return array
 
 
 def series_differences(

@@ -18,36 +18,37 @@ from malsim.sim.world import Fact
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from malsim.scenario.file.toml_lines import Lines
+
 __all__ = ["actors"]
 
-Lines = dict[tuple[str | int, ...], int]
-Made = TypeVar("Made")
+T = TypeVar("T")
 SPANS = {"from": "start", "to": "end", "every": "every", "each": "each", "late": "late"}
 
 
 def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
     """The fields of a Scenario that a file's tables describe; an error names file, line and key."""
 
-    def each(key: str, make: Callable[[dict[str, Any], str], Made]) -> tuple[Made, ...]:
-        return tuple(_made(make, part, key, n, lines, where) for n, part in enumerate(table.get(key, [])))
+    def each(key: str, make: Callable[[dict[str, Any], str], T]) -> tuple[T, ...]:
+        return tuple(_read(make, part, key, n, lines, where) for n, part in enumerate(table.get(key, [])))
 
-    made: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "facts": tuple(fact for group in each("facts", _facts) for fact in group),
         "writers": each("writers", lambda part, here: _population(part, here, Path(where).parent)),
         "faults": each("faults", lambda part, _: ClaimFault(**part)),
         "gaps": each("gap", lambda part, _: _gap(part)),
     }
     if "reader" in table:
-        made["reader"] = _made(lambda part, _: Reader(**part), table["reader"], "reader", None, lines, where)
+        fields["reader"] = _read(lambda part, _: Reader(**part), table["reader"], "reader", None, lines, where)
     if "reviewers" in table:
-        made["reviewers"] = _made(lambda part, _: Reviewers(**part), table["reviewers"], "reviewers", None, lines, where)
-    return made
+        fields["reviewers"] = _read(lambda part, _: Reviewers(**part), table["reviewers"], "reviewers", None, lines, where)
+    return fields
 
 
-def _made(
-    make: Callable[[dict[str, Any], str], Made], part: dict[str, Any], key: str, number: int | None, lines: Lines, where: str
-) -> Made:
-    """What one table describes, durations read; what is wrong with it is told with its line."""
+def _read(
+    make: Callable[[dict[str, Any], str], T], part: dict[str, Any], key: str, number: int | None, lines: Lines, where: str
+) -> T:
+    """What one table describes, durations read; an error names its line."""
     path: tuple[str | int, ...] = (key,) if number is None else (key, number)
     try:
         return make({SPANS.get(name, name): span(value) if name in SPANS else value for name, value in part.items()}, key)
@@ -59,10 +60,10 @@ def _made(
 
 def _population(part: dict[str, Any], here: str, folder: Path) -> Population:
     """A population; the file that one reads its claims from lies in the scenario's folder."""
-    made = Population.of(part, where=here)
+    population = Population.of(part, where=here)
     if "path" in part:
         inside(folder, part["path"], where=f"{here}.path", what="a claim file")
-    return made
+    return population
 
 
 def _facts(part: dict[str, Any], _: str) -> list[Fact]:

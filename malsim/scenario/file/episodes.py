@@ -18,27 +18,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from malsim.scenario.file.toml_lines import Lines
     from malsim.scenario.properties import Trace
 
 __all__ = ["during", "episodes_of"]
 
-Lines = dict[tuple[str | int, ...], int]
-
 
 def episodes_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Episode, ...]:
-    """The episodes a file states, each read once so that what it cannot say is told at load, at its line."""
-    return tuple(_made(given, number, lines, where) for number, given in enumerate(table.get("episode", [])))
+    """The episodes a file states, each read at load, so that an error names its line."""
+    return tuple(_episode(given, number, lines, where) for number, given in enumerate(table.get("episode", [])))
 
 
-def _made(given: Mapping[str, Any], number: int, lines: Lines, where: str) -> Episode:
+def _episode(given: Mapping[str, Any], number: int, lines: Lines, where: str) -> Episode:
     line = line_of(lines, ("episode", number, "when" if "when" in given else "name"))
     at = f"{where}:{line}: episode[{number}]"
-    timed = "from" in given or "to" in given
-    if ("when" in given) == timed:
-        allowed = 'when = "a property", or from and to'
-        raise ScenarioError(
-            "an episode is while something holds, or between two times, one of them", where=at, allowed=allowed
-        )
+    if ("when" in given) == bool({"from", "to"} & given.keys()):
+        problem = "an episode is while something holds, or between two times, one of them"
+        raise ScenarioError(problem, where=at, allowed='when = "a property", or from and to')
     if "when" in given:
         try:
             parse(given["when"])
@@ -56,12 +52,12 @@ def during(episodes: Iterable[Episode], trace: Trace) -> NDArray[np.bool_]:
 
     Raises `ScenarioError` where `when` names what the run has not.
     """
-    found = np.zeros((len(trace.times), len(trace.replications)), dtype=bool)
+    mask = np.zeros((len(trace.times), len(trace.replications)), dtype=bool)
     for one in episodes:
         if one.when:
             with np.errstate(invalid="ignore"):
-                found |= Margins(trace, truth=True).of(parse(one.when)) > 0
+                mask |= Margins(trace, truth=True).of(parse(one.when)) > 0
         else:
             inside = (trace.times >= one.start) & (trace.times < (np.inf if one.end is None else one.end))
-            found |= inside[:, None]
-    return found
+            mask |= inside[:, None]
+    return mask

@@ -14,37 +14,38 @@ from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 from malsim.memory.tables.write import latest_day
 from malsim.paths import inside
-from malsim.scenario.file.toml_lines import line_of, lines_of
+from malsim.scenario.file.toml_lines import line_of
 from malsim.sim.settings.initial_memory import InitialMemory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.memory import Memory
+    from malsim.scenario.file.toml_lines import Lines
 
 __all__ = ["initial_memory_from", "initial_memory_of"]
 
 
 def initial_memory_of(
-    table: dict[str, Any], text: str, where: str, *, recorded: Mapping[str, str] | None = None
+    table: dict[str, Any], lines: Lines, where: str, *, recorded: Mapping[str, str] | None = None
 ) -> InitialMemory | None:
     """What `[memory]` says of `from` and `primed_by`; `recorded` holds the hashes that files must have in a run made again.
 
     Raises `ScenarioError` for a file that is missing, outside the scenario's folder, no store, or another than recorded.
     """
     given = table.get("memory", {})
-    asked = {key: given[key] for key in ("from", "primed_by") if key in given}
-    if not asked:
+    names = {key: given[key] for key in ("from", "primed_by") if key in given}
+    if not names:
         return None
     read, stores = {}, {}
-    for key, name in asked.items():
-        at = f"{where}:{line_of(lines_of(text), ('memory', key))}: memory.{key}"
+    for key, name in names.items():
+        at = f"{where}:{line_of(lines, ('memory', key))}: memory.{key}"
         path = _within(Path(where).parent, name, at)
         stores[name] = _hash(path)
         if recorded is not None and recorded.get(name) != stores[name]:
             raise ScenarioError("is not the store of the recorded run", where=at, given=name, hint="put that one back")
         try:
-            read[key] = _opened(path)
+            read[key] = _memory_in(path)
         except StoreError as error:
             raise ScenarioError(error.problem, where=at, given=name, allowed=error.allowed, hint=error.hint) from error
     lender = read["primed_by"][0] if "primed_by" in read else None
@@ -57,8 +58,8 @@ def initial_memory_of(
 def initial_memory_from(path: str | Path) -> InitialMemory:
     """A store, or any memory that can be imported, as what a run's memory begins with; a folder is named without a hash."""
     place = Path(path)
-    memory, now = _opened(place)
-    stores = {str(path): hashlib.sha256(place.read_bytes()).hexdigest() if place.is_file() else ""}
+    memory, now = _memory_in(place)
+    stores = {str(path): _hash(place) if place.is_file() else ""}
     return InitialMemory(memory=memory, now=now, stores=stores)
 
 
@@ -71,19 +72,18 @@ def _within(folder: Path, name: str, at: str) -> Path:
 
 def _hash(path: Path) -> str:
     """The hash of a file's bytes; of a folder, its notes' and the commit's that is checked out."""
-    digest = hashlib.sha256()
     if path.is_file():
-        digest.update(path.read_bytes())
-        return digest.hexdigest()
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    digest = hashlib.sha256()
     for note in files(path):
-        held = hashlib.sha256(note.read_bytes()).hexdigest()
-        digest.update(f"{note.relative_to(path).as_posix()}\0{held}\n".encode("utf-8", "surrogateescape"))
+        content = hashlib.sha256(note.read_bytes()).hexdigest()
+        digest.update(f"{note.relative_to(path).as_posix()}\0{content}\n".encode("utf-8", "surrogateescape"))
     if git := repository(path):
         digest.update((head_of(git) or "").encode())
     return digest.hexdigest()
 
 
-def _opened(path: Path) -> tuple[Memory, float]:
+def _memory_in(path: Path) -> tuple[Memory, float]:
     """The memory in a file, and the day of the last thing that was written to it."""
     if is_store(path):
         with Store(path, write=False) as store:

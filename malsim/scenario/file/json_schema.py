@@ -1,4 +1,4 @@
-"""The JSON Schema of scenario files: one data file, with the rules' own names, bounds and choices put in."""
+"""The JSON Schema of scenario files: one data file, with names, bounds and choices that rules and settings declare."""
 
 from __future__ import annotations
 
@@ -6,47 +6,88 @@ import dataclasses
 import json
 import math
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from malsim.memory import Rules
-from malsim.scenario.file.schema_from_fields import declare
+from malsim.sim.settings.claim_faults import BAD, NOISE
+from malsim.sim.settings.population import HABITS
+from malsim.sim.settings.reader import PARAMS as READER
+from malsim.sim.settings.reader import POLICIES
+from malsim.sim.writers import behaviours
+
+if TYPE_CHECKING:
+    from malsim.parameters import Param
 
 __all__ = ["scenario_schema"]
 
-DERIVED = ("effective", "tau_scale")  # rules that name a derived value
+DERIVED = {  # rules that name a derived value
+    "effective": "believe what records does, or the published law's times a derived value; default the published law's",
+    "tau_scale": "time constants of cells are their classes' times this derived value; default their classes'",
+}
 
 
 def scenario_schema() -> dict[str, Any]:
     """The published schema, ready for JSON; editors complete from it."""
     schema, checks = (_data(name) for name in ("scenario.schema.json", "check.schema.json"))
     schema["properties"] |= checks
-    duration = schema["$defs"]["duration"]["pattern"]
-    rules = {rule.name: _property(rule, duration) for rule in dataclasses.fields(Rules) if rule.name not in DERIVED}
-    said = "believe what records does, or the published law's times a derived value; default the published law's"
-    rules["effective"] = {"type": "string", "pattern": "^(records|cell-derived-[a-z0-9-]+)$", "description": said}
-    said = "time constants of cells are their classes' times this derived value; default their classes'"
-    rules["tau_scale"] = {"type": "string", "pattern": "^cell-derived-[a-z0-9-]+$", "description": said}
+    parts = schema["$defs"]
+    duration = parts["duration"]["pattern"]
+    rules = {rule.name: _rule(rule, duration) for rule in dataclasses.fields(Rules) if rule.name not in DERIVED}
+    for name, pattern in (("effective", "^(records|cell-derived-[a-z0-9-]+)$"), ("tau_scale", "^cell-derived-[a-z0-9-]+$")):
+        rules[name] = {"type": "string", "pattern": pattern, "description": DERIVED[name]}
     preset = {"enum": ["default", "recall_v5"], "description": "the rules to start from; default default"}
-    schema["$defs"]["rules"] = {"type": "object", "additionalProperties": False, "properties": {"preset": preset, **rules}}
-    declare(schema["$defs"])
+    parts["rules"] = {"type": "object", "additionalProperties": False, "properties": {"preset": preset, **rules}}
+    _add_population(parts["population"]["properties"], duration)
+    reader = parts["reader"]["properties"]
+    reader |= {name: _number(param, duration) for name, param in READER.items()}
+    says = "; ".join(f"{name}: {policy.says}" for name, policy in POLICIES.items())
+    reader["behaviour"] = {"enum": list(POLICIES), "description": f"default obedient. {says}"}
+    for name, params in (("noise", NOISE), ("bad", BAD)):
+        parts[name]["properties"] = {key: _number(param, duration) for key, param in params.items()}
     return schema
 
 
 def _data(name: str) -> dict[str, Any]:
     text = resources.files("malsim.scenario.file").joinpath("data", name).read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    data: dict[str, Any] = json.loads(text)
+    return data
 
 
-def _property(rule: dataclasses.Field[Any], duration: str) -> dict[str, Any]:
+def _rule(rule: dataclasses.Field[Any], duration: str) -> dict[str, Any]:
     meta = rule.metadata
-    said = {"description": f"{meta['why']} ({meta['source']})", "default": rule.default}
     if "choices" in meta:
-        return {"enum": list(meta["choices"]), **said}
+        description = f"{meta['why']} ({meta['source']})"
+        return {"enum": list(meta["choices"]), "description": description, "default": rule.default}
     kind = "integer" if isinstance(rule.default, int) else "number"
     low = {"exclusiveMinimum" if meta["above"] else "minimum": meta["low"]}
     high = {} if math.isinf(meta["high"]) else {"maximum": meta["high"]}
-    said["description"] = f"{meta['why']} [{meta['unit']}] ({meta['source']})"
+    text = {"description": f"{meta['why']} [{meta['unit']}] ({meta['source']})", "default": rule.default}
     if meta["unit"] == "d":  # bounds hold of numbers, the pattern of text
-        return {"type": [kind, "string"], **low, **high, "pattern": duration, **said}
-    return {"type": kind, **low, **high, **said}
+        return {"type": [kind, "string"], **low, **high, "pattern": duration, **text}
+    return {"type": kind, **low, **high, **text}
+
+
+def _add_population(properties: dict[str, Any], duration: str) -> None:
+    """Add the behaviours, and the parameters of each; one that several share has a meaning for each."""
+    by_name = behaviours()
+    properties["behaviour"] = {"enum": list(by_name), "description": "see `malsim writers`"}
+    for name, param in HABITS.items():
+        properties[name] = _number(param, duration)
+    for behaviour in by_name.values():
+        for name, param in behaviour.params.items():
+            entry = properties.setdefault(name, _type(param, duration))
+            meaning = f"{behaviour.name}: {param.meaning} [{param.unit}], {param.bounds}, default {param.default}"
+            entry["description"] = f"{entry['description']}; {meaning}" if "description" in entry else meaning
+
+
+def _number(param: Param, duration: str) -> dict[str, Any]:
+    bounds = {"minimum": param.low} | ({} if math.isinf(param.high) else {"maximum": param.high})
+    description = f"{param.meaning} [{param.unit}]; default {param.default}"
+    return {**_type(param, duration), **bounds, "description": description}
+
+
+def _type(param: Param, duration: str) -> dict[str, Any]:
+    """A number, a text, or days as either."""
+    if param.unit == "d":  # bounds hold of numbers, the pattern of text
+        return {"type": ["number", "string"], "pattern": duration}
+    return {"type": "string" if isinstance(param.default, str) else "number"}

@@ -11,62 +11,64 @@ from malsim.netlist import NetlistError, parse, read
 from malsim.netlist.shipped import added
 from malsim.netlist.wiring.blocks import added_names
 from malsim.paths import inside
-from malsim.scenario.file.toml_lines import line_of, lines_of
+from malsim.scenario.file.toml_lines import line_of
 from malsim.sim.clock import span
 from malsim.sim.settings.netlist_config import Input, NetlistConfig
 
 if TYPE_CHECKING:
     from malsim.netlist import Document
+    from malsim.scenario.file.toml_lines import Lines
 
-__all__ = ["wires_of"]
+__all__ = ["netlist_of"]
 
 
-def wires_of(table: dict[str, Any], text: str, where: str, *, recorded: str | None = None) -> NetlistConfig | None:
+def netlist_of(
+    table: dict[str, Any], text: str, lines: Lines, where: str, *, recorded: str | None = None
+) -> NetlistConfig | None:
     """What `[netlist]` says; `recorded` stands for all of it, where a run is made again."""
     given, derived = table.get("netlist"), table.get("derive")
     if given is None and derived is None:
         return None
-    given, lines = given or {"text": ""}, lines_of(text)
+    given = given or {"text": ""}
     if ("file" in given and "text" in given) or not {"file", "text", "signals"} & given.keys():
         at = f"{where}:{line_of(lines, ('netlist',))}: netlist"
         problem = "a netlist is a file or a text, one of them, or standing signals alone"
         raise ScenarioError(problem, where=at, given=", ".join(given), allowed="file, text, signals")
     inputs = tuple(Input(one["signal"], span(one["at"]), float(one["value"])) for one in given.get("input", []))
     try:
-        document = _document(given, text, where, recorded)
+        document = _document(given, text, lines, where, recorded)
         if recorded is None:
-            document = _with_signals(document, given.get("signals", []), derived or {}, text, where)
-        wires = NetlistConfig(document=document, derive=given.get("derive", False))
+            document = _with_signals(document, given.get("signals", []), derived or {}, lines, where)
+        netlist = NetlistConfig(document=document, derive=given.get("derive", False))
     except NetlistError as error:
         raise ScenarioError(str(error)) from error
     for number, one in enumerate(inputs):
         try:
-            wires.check(one)
+            netlist.check(one)
         except ScenarioError as error:
             line = line_of(lines, ("netlist", "input", number, error.where or ""))
             at = f"{where}:{line}: netlist.input[{number}].{error.where}"
             raise ScenarioError(error.problem, where=at, given=error.given, allowed=error.allowed) from error
-    return NetlistConfig(document=document, derive=wires.derive, inputs=inputs)
+    return replace(netlist, inputs=inputs)
 
 
-def _document(given: dict[str, Any], text: str, where: str, recorded: str | None) -> Document:
+def _document(given: dict[str, Any], text: str, lines: Lines, where: str, recorded: str | None) -> Document:
     if recorded is not None:  # with the standing signals and derived values beside it
         return parse(recorded, file=str(Path(where).parent / given["file"]) if "file" in given else where)
     if "text" in given:
-        return parse("\n" * _lines_before(given["text"], text) + given["text"], file=where)
+        return parse("\n" * _lines_before(given["text"], text, lines) + given["text"], file=where)
     if "file" not in given:
         return parse("", file=where)
-    folder = Path(where).parent
-    at = f"{where}:{line_of(lines_of(text), ('netlist', 'file'))}: netlist.file"
-    return read(inside(folder, given["file"], where=at, what="a netlist"))
+    at = f"{where}:{line_of(lines, ('netlist', 'file'))}: netlist.file"
+    return read(inside(Path(where).parent, given["file"], where=at, what="a netlist"))
 
 
-def _with_signals(document: Document, names: list[str], derived: dict[str, str], text: str, where: str) -> Document:
+def _with_signals(document: Document, names: list[str], derived: dict[str, str], lines: Lines, where: str) -> Document:
     """The document with the standing signals it does not add itself, and a net for each derived value of `[derive]`."""
     try:
         more = added(name for name in names if name not in added_names(document.statements))
     except UsageError as error:
-        at = f"{where}:{line_of(lines_of(text), ('netlist', 'signals'))}: netlist.signals"
+        at = f"{where}:{line_of(lines, ('netlist', 'signals'))}: netlist.signals"
         raise ScenarioError(error.problem, where=at, given=error.given, allowed=error.allowed, hint=error.hint) from error
     for name, value in derived.items():
         domain, _, own = name.partition("-")
@@ -75,9 +77,9 @@ def _with_signals(document: Document, names: list[str], derived: dict[str, str],
     return replace(document, statements=(*document.statements, *beside.statements))
 
 
-def _lines_before(netlist: str, text: str) -> int:
+def _lines_before(netlist: str, text: str, lines: Lines) -> int:
     """How many lines of the scenario file come before its netlist's first, so that faults name lines of the file."""
-    before = line_of(lines_of(text), ("netlist", "text")) - 1
+    before = line_of(lines, ("netlist", "text")) - 1
     begin = sum(map(len, text.splitlines(keepends=True)[:before]))
     at = text.find(netlist, begin)
     return before if at < 0 else text.count("\n", 0, at)

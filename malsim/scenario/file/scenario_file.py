@@ -23,7 +23,7 @@ from malsim.scenario.file.actors import actors
 from malsim.scenario.file.episodes import episodes_of
 from malsim.scenario.file.initial_store import initial_memory_of
 from malsim.scenario.file.json_schema import scenario_schema
-from malsim.scenario.file.netlist_table import wires_of
+from malsim.scenario.file.netlist_table import netlist_of
 from malsim.scenario.file.toml_lines import line_of, lines_of
 from malsim.scenario.judge.checks import checks_of
 from malsim.screen import holds_secret
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from jsonschema_rs import ValidationError
+
+    from malsim.scenario.file.toml_lines import Lines
 
 __all__ = ["holds_checks_alone", "holds_rules_alone", "parse", "read"]
 
@@ -52,13 +54,12 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
     """
     path = Path(path)
     if not path.is_file():
-        beside = [found.name for found in path.parent.glob("*.toml")] if path.parent.is_dir() else []
+        beside = [file.name for file in path.parent.glob("*.toml")] if path.parent.is_dir() else []
         hint = where_shipped(path.name) or nearest(f"{path.stem}.toml", beside, "check the path")
         raise ScenarioError("no such scenario file", given=str(path), hint=hint)
     if path.stat().st_size > LARGEST:
-        raise ScenarioError(
-            "scenario file too large", where=str(path), given=f"{path.stat().st_size} bytes", allowed="64 MiB"
-        )
+        given = f"{path.stat().st_size} bytes"
+        raise ScenarioError("scenario file too large", where=str(path), given=given, allowed="64 MiB")
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -105,16 +106,15 @@ def parse(
         raise _too_deep(where) from error
     except ValueError as error:
         raise ScenarioError(f"not TOML: {error}", where=where, hint="a text needs quotes, a list needs brackets") from error
-    _check(table, text, where)
+    lines = lines_of(text)
+    _check(table, lines, where)
     try:
         rules = Rules.of(table.get("rules", {}))
     except RulesError as error:
         raise ScenarioError(str(error), where=where) from error
-    law, law_settings = _law(table, lines_of(text), where)
+    law, law_settings = _law(table, lines, where)
     if law == "recall_v5":
         rules = Rules.recall_v5().replace(**table.get("rules", {}))
-    claims = [_claim(claim) for claim in table.get("claim", [])]
-    lines = lines_of(text)
     return Scenario(
         name=name,
         why=table["why"],
@@ -123,12 +123,12 @@ def parse(
         law=law,
         law_settings=law_settings,
         **_adapter(table.get("memory", {}), where),
-        claims=as_claims(from_mappings(claims)),
+        claims=as_claims(from_mappings([_claim(claim) for claim in table.get("claim", [])])),
         checks=checks_of(table, lines, where),
         episodes=episodes_of(table, lines, where),
         **actors(table, lines, where),
-        netlist=wires_of(table, text, where, recorded=netlist),
-        initial_memory=initial_memory_of(table, text, where, recorded=stores),
+        netlist=netlist_of(table, text, lines, where, recorded=netlist),
+        initial_memory=initial_memory_of(table, lines, where, recorded=stores),
         text=text,
         path=where,
         **_run(table.get("run", {}), where),
@@ -156,7 +156,7 @@ def _claim(claim: dict[str, Any]) -> dict[str, Any]:
     return {"body": "", **rest, "t": days(span(claim["at"]))}
 
 
-def _law(table: dict[str, Any], lines: dict[tuple[str | int, ...], int], where: str) -> tuple[str, dict[str, Any]]:
+def _law(table: dict[str, Any], lines: Lines, where: str) -> tuple[str, dict[str, Any]]:
     """The law of the memory and its parameters."""
     name, settings = table.get("memory", {}).get("law", "mal"), table.get("law", {})
     at = ("memory", "law") if not settings or name not in shipped_laws() else ("law",)
@@ -183,28 +183,28 @@ def _date(text: str, where: str) -> Any:
         raise ScenarioError("not a date", where=f"{where}: run.start", given=text, allowed="a date: 2026-01-01") from error
 
 
-def _check(table: dict[str, Any], text: str, where: str) -> None:
+def _check(table: dict[str, Any], lines: Lines, where: str) -> None:
     """Raise one error that lists everything the schema refuses."""
     from jsonschema_rs import Draft202012Validator
 
-    lines, schema = lines_of(text), scenario_schema()
+    schema = scenario_schema()
     bounded = json.loads(json.dumps(table), parse_constant=STAND_INS.get)
     try:
         errors = sorted(Draft202012Validator(schema).iter_errors(bounded), key=lambda error: _rank(error, schema))
     except ValueError as error:
         raise _too_deep(where) from error
-    said = [str(line) for error in errors for line in _errors(error, schema, table, lines, where)]
-    said += [
+    problems = [str(line) for error in errors for line in _errors(error, schema, table, lines, where)]
+    problems += [
         str(ScenarioError("not a finite number", where=f"{where}:{line_of(lines, path)}: {_dotted(path)}", given=number))
         for path, number in _endless(table)
         if math.isnan(number) or not (path[0] == "rules" or "within" in path)
     ]
-    said += [
+    problems += [
         str(ScenarioError("a name that holds a credential", where=f"{where}:{line_of(lines, path)}: {_dotted(path)}"))
         for path in _secret_names(table)
     ]
-    if said:
-        raise ScenarioError("\n".join(dict.fromkeys(said)))
+    if problems:
+        raise ScenarioError("\n".join(dict.fromkeys(problems)))
 
 
 def _secret_names(table: Mapping[str, Any]) -> Iterator[tuple[str | int, ...]]:
@@ -235,30 +235,30 @@ def _rank(error: ValidationError, schema: Any) -> list[Any]:
     return rank
 
 
-def _endless(held: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], float]]:
+def _endless(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], float]]:
     """Every number that is none or has no end, with its path."""
-    parts = held.items() if isinstance(held, dict) else enumerate(held) if isinstance(held, list) else ()
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in parts:
         yield from _endless(part, (*path, key))
-    if isinstance(held, float) and not math.isfinite(held):
-        yield path, held
+    if isinstance(value, float) and not math.isfinite(value):
+        yield path, value
 
 
-def _errors(
-    error: ValidationError, schema: Any, table: Any, lines: dict[tuple[str | int, ...], int], where: str
-) -> Iterator[ScenarioError]:
+def _errors(error: ValidationError, schema: Any, table: Any, lines: Lines, where: str) -> Iterator[ScenarioError]:
     path, kind, node = tuple(error.instance_path), error.kind, _at(schema, error.schema_path[:-1])
     at, given = f"{where}:{line_of(lines, path)}: {_dotted(path)}" if path else f"{where}:1", _at(table, path)
     if kind.name == "additionalProperties":
-        known = list(node["properties"])
-        for key in (key for key in given if key not in known):
-            hint = nearest(key, known, f"one of {', '.join(known)}")
-            yield ScenarioError(f"unknown key '{_shown(key)}'", where=f"{where}:{line_of(lines, (*path, key))}", hint=hint)
+        names = list(node["properties"])
+        for key in (key for key in given if key not in names):
+            hint = nearest(key, names, f"one of {', '.join(names)}")
+            yield ScenarioError(
+                f"unknown key '{_without_secrets(key)}'", where=f"{where}:{line_of(lines, (*path, key))}", hint=hint
+            )
     elif kind.name == "required":
         yield ScenarioError(f"'{kind.value}' is missing", where=at, hint=f"add {kind.value} = …")
     elif not (kind.name == "type" and error.instance is None and "number" in kind.value):
         allowed = _allowed(error, node)
-        yield ScenarioError("invalid value", where=at, given=_shown(given), allowed=allowed)
+        yield ScenarioError("invalid value", where=at, given=_without_secrets(given), allowed=allowed)
 
 
 def _allowed(error: ValidationError, node: dict[str, Any]) -> str:
@@ -278,11 +278,11 @@ def _allowed(error: ValidationError, node: dict[str, Any]) -> str:
     return bounds[keyword].format(value) if keyword in bounds else str(node.get("description", error.message))
 
 
-def _at(held: Any, path: Iterable[str | int]) -> Any:
-    return reduce(getitem, path, held)
+def _at(tree: Any, path: Iterable[str | int]) -> Any:
+    return reduce(getitem, path, tree)
 
 
-def _shown(value: object) -> object:
+def _without_secrets(value: object) -> object:
     """What was given, but never a credential."""
     return "(withheld: it looks like a credential)" if holds_secret(str(value)) else value
 

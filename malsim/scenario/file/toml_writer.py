@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["toml"]
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
-ESCAPED = re.compile(r"\\.")
+ESCAPES = re.compile(r"\\.")
 
 
 def toml(table: Mapping[str, Any]) -> str:
@@ -28,8 +28,8 @@ def toml(table: Mapping[str, Any]) -> str:
     at = "0d"
     edges = [{ target = "a" }]
     """
-    plain = {name: value for name, value in table.items() if not _is_table(value) and not _are_tables(value)}
-    lines = [f"{_key(name)} = {_value(value)}" for name, value in plain.items()]
+    plain = {name: value for name, value in table.items() if not isinstance(value, dict) and not _are_tables(value)}
+    lines = list(_fields(plain))
     for name, value in table.items():
         if name not in plain:
             for part in [value] if isinstance(value, dict) else value:
@@ -43,24 +43,24 @@ def _fields(table: Mapping[str, Any]) -> Iterator[str]:
         yield f"{_key(name)} = {_value(value)}"
 
 
-def _is_table(value: object) -> bool:
-    return isinstance(value, dict)
-
-
 def _are_tables(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
 
 def _key(name: str) -> str:
-    return name if BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return name if BARE.fullmatch(name) else _quote(name)
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _text(text: str) -> str:
     """JSON's escapes are TOML's; a text of several lines keeps them."""
-    made = json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    line = _quote(text)
     if "\n" not in text:
-        return made
-    lines = ESCAPED.sub(lambda found: "\n" if found[0] == "\\n" else found[0], made[1:-1])
+        return line
+    lines = ESCAPES.sub(lambda match: "\n" if match[0] == "\\n" else match[0], line[1:-1])
     return f'"""\n{lines}"""'
 
 

@@ -31,7 +31,7 @@ _TIME = re.compile(r"(\d+|[\d.]+\s*[a-z]+)(?:(\.\.)(\d+|[\d.]+\s*[a-z]+)?)?")
 
 
 def series(text: str) -> Array:
-    """One number a tick from shorthand; NaN where nothing is said.
+    """One number a tick from shorthand; NaN where the text has none.
 
     `0.9x5` is five ticks of 0.9; `0.4+0.02x20` is twenty, from 0.4 in steps of 0.02; `_` is a tick without a value. (In
     Prometheus' notation, which this resembles, a count is of the ticks that follow the first.)
@@ -51,15 +51,15 @@ def series(text: str) -> Array:
     """
     parts, left = [], LONGEST
     for number, item in enumerate(text.split(), start=1):
-        found = _ITEM.fullmatch(item)
-        if found is None or (found[1] == "_" and found[2]):
+        match = _ITEM.fullmatch(item)
+        if match is None or (match[1] == "_" and match[2]):
             raise _unreadable(item, number)
-        count = int(found[3] or 1) if len(found[3] or "") <= len(str(LONGEST)) else LONGEST + 1
+        count = int(match[3] or 1) if len(match[3] or "") <= len(str(LONGEST)) else LONGEST + 1
         left -= count
         if left < 0:
             raise ScenarioError("the series is too long", where=f"item {number}", given=item, allowed=f"{LONGEST} ticks")
-        start = np.nan if found[1] == "_" else float(found[1])
-        parts.append(start + float(found[2] or 0.0) * np.arange(count))
+        start = np.nan if match[1] == "_" else float(match[1])
+        parts.append(start + float(match[2] or 0.0) * np.arange(count))
     values = np.concatenate(parts) if parts else np.empty(0)
     if np.isnan(values).all() or np.isinf(values).any():
         raise ScenarioError("the series holds no number, or one without end", given=text, hint="write 0.9x5 0.4+0.02x20")
@@ -97,9 +97,9 @@ def states(alarm: Array, condition: Array | None = None) -> NDArray[Any]:
     on = alarm == 1
     holds = on if condition is None else condition == 1
     ever = np.logical_or.accumulate(on, axis=0)
-    said = np.select([on & holds, on, ever], ["tripped", "latched", "cleared"], "quiet").astype(object)
-    said[np.isnan(alarm)] = None
-    return said
+    words = np.select([on & holds, on, ever], ["tripped", "latched", "cleared"], "quiet").astype(object)
+    words[np.isnan(alarm)] = None
+    return words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,15 +125,15 @@ class AlarmVerdict:
             return "every expected state was met"
         first, count = self.differences.row(0, named=True), self.differences.height
         got = first["got"] or "no value"
-        return f"tick {first['tick']} (day {first['t']:.6g}), replication {first['rep']}: expected {first['expected']}, " + (
-            f"got {got}" + (f" (and {count - 1} more)" if count > 1 else "")
-        )
+        more = f" (and {count - 1} more)" if count > 1 else ""
+        where = f"tick {first['tick']} (day {first['t']:.6g}), replication {first['rep']}"
+        return f"{where}: expected {first['expected']}, got {got}{more}"
 
 
 def check_alarm(
     expected: Mapping[str, str], run: RunFrames | Trace, *, alarm: str, condition: str | None = None
 ) -> AlarmVerdict:
-    """Compare an alarm's states with those expected at some times; what is not said is free.
+    """Compare an alarm's states with those expected at some times; at all others any state will do.
 
     Parameters
     ----------
@@ -156,45 +156,44 @@ def check_alarm(
     'tick 2 (day 2), replication 0: expected tripped, got latched'
     """
     trace = run if isinstance(run, Trace) else trace_of(run)
-    wanted = _wanted(expected, trace)
-    found = states(trace.read(alarm), None if condition is None else trace.read(condition))
+    by_tick = _allowed_states(expected, trace)
+    actual = states(trace.read(alarm), None if condition is None else trace.read(condition))
     rows = [
         {"t": trace.times[tick] / DAY, "tick": tick, "rep": int(rep), "expected": "|".join(sorted(allowed)), "got": got}
-        for tick, allowed in sorted(wanted.items())
-        for rep, got in zip(trace.replications, found[tick], strict=True)
+        for tick, allowed in sorted(by_tick.items())
+        for rep, got in zip(trace.replications, actual[tick], strict=True)
         if got not in allowed
     ]
     kinds = {"t": pl.Float64, "tick": pl.Int64, "rep": pl.Int64, "expected": pl.String, "got": pl.String}
     return AlarmVerdict(pl.DataFrame(rows, schema=kinds))
 
 
-def _wanted(expected: Mapping[str, str], trace: Trace) -> dict[int, set[str]]:
+def _allowed_states(expected: Mapping[str, str], trace: Trace) -> dict[int, set[str]]:
     """The states that would do, by tick."""
-    wanted: dict[int, set[str]] = {}
+    by_tick: dict[int, set[str]] = {}
     for time, text in expected.items():
         allowed = {each.strip() for each in text.split("|")}
         if not allowed <= set(STATES) or allowed == set(STATES):
             hint = "join some, not all, by |"
             raise ScenarioError("not a state of an alarm", where=time, given=text, allowed=", ".join(STATES), hint=hint)
         for tick in _ticks(time, trace):
-            wanted[tick] = wanted.get(tick, set(STATES)) & allowed
-            if not wanted[tick]:
-                raise ScenarioError(
-                    "two expectations contradict each other", where=time, given=text, hint=f"see tick {tick}"
-                )
-    if not wanted:
+            by_tick[tick] = by_tick.get(tick, set(STATES)) & allowed
+            if not by_tick[tick]:
+                hint = f"see tick {tick}"
+                raise ScenarioError("two expectations contradict each other", where=time, given=text, hint=hint)
+    if not by_tick:
         raise ScenarioError("no state is expected, so nothing can be checked", hint='write "3" = "tripped"')
-    return wanted
+    return by_tick
 
 
 def _ticks(time: str, trace: Trace) -> range:
-    found = _TIME.fullmatch(time.strip())
-    if found is None:
+    match = _TIME.fullmatch(time.strip())
+    if match is None:
         raise ScenarioError("not a time", given=time, allowed="a tick (3), a time (2d), or a range (5..9, 2d..3d, 5..)")
-    first, ranged, last = found.groups()
+    first, dots, last = match.groups()
     count = len(trace.times)
     start = _tick(first, trace)
-    stop = count if ranged and last is None else _tick(last or first, trace, after=True)
+    stop = count if dots and last is None else _tick(last or first, trace, after=True)
     if start >= stop or stop > count:
         end = f"ticks 0 to {count - 1}, day {trace.times[0] / DAY:.6g} to {trace.times[-1] / DAY:.6g}"
         raise ScenarioError("no tick is at this time", given=time, allowed=end)

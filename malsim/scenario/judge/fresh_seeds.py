@@ -35,14 +35,14 @@ class SeedRow:
 
     def __str__(self) -> str:
         """Where the check stands, and what became of it on each seed."""
-        met = sum(outcome.status == "pass" for outcome in self.outcomes)
+        passes = sum(outcome.status == "pass" for outcome in self.outcomes)
         verdict = "holds" if self.holds else "hangs on its seed"
         path = one_line(self.scenario.path or self.scenario.name)
-        lines = [f"{path}:{self.check.line}: {verdict}: {self.check.name}: passes on {met} of {len(self.outcomes)} seeds"]
+        lines = [f"{path}:{self.check.line}: {verdict}: {self.check.name}: passes on {passes} of {len(self.outcomes)} seeds"]
         for number, outcome in enumerate(self.outcomes, 1):
             if outcome.status != "pass":
-                said = outcome.said.partition("\n")[0]
-                lines.append(f"  seed {self.scenario.seed + number}: {outcome.status}: {one_line(said)}")
+                message = one_line(outcome.message.partition("\n")[0])
+                lines.append(f"  seed {self.scenario.seed + number}: {outcome.status}: {message}")
         return "\n".join(lines)
 
 
@@ -63,8 +63,8 @@ class SeedTable:
         """The errors, the checks that hang on their seed, and the count."""
         yield from self.errors
         yield from (str(row) for row in self.rows if not row.holds)
-        held = sum(row.holds for row in self.rows)
-        yield f"{held} checks hold on every fresh seed, {len(self.rows) - held} do not"
+        count = sum(row.holds for row in self.rows)
+        yield f"{count} checks hold on every fresh seed, {len(self.rows) - count} do not"
 
 
 def on_fresh_seeds(suite: Iterable[Judged], seeds: int, *, limits: Limits | None = None) -> SeedTable:
@@ -79,17 +79,17 @@ def on_fresh_seeds(suite: Iterable[Judged], seeds: int, *, limits: Limits | None
     rows: list[SeedRow] = []
     errors: list[str] = []
     for one in suite:
-        asked = tuple(each for each in one.scenario.checks if not isinstance(each, (BaselineCheck, Goal)))
-        if not asked:
+        checks = tuple(each for each in one.scenario.checks if not isinstance(each, (BaselineCheck, Goal)))
+        if not checks:
             continue
-        alone = one.scenario.replace(checks=asked)
-        found = [judge(alone.replace(seed=alone.seed + number), limits=limits) for number in range(1, seeds + 1)]
-        broken = next((judged for judged in found if judged.error), None)
+        alone = one.scenario.replace(checks=checks)
+        by_seed = [judge(alone.replace(seed=alone.seed + number), limits=limits) for number in range(1, seeds + 1)]
+        broken = next((judged for judged in by_seed if judged.error), None)
         if broken is not None:
             errors.append(f"{one_line(alone.path or alone.name)}:1: error: seed {broken.scenario.seed}: {broken.error}")
             continue
         rows += [
-            SeedRow(scenario=alone, check=check, outcomes=tuple(judged.outcomes[place] for judged in found))
-            for place, check in enumerate(asked)
+            SeedRow(scenario=alone, check=check, outcomes=tuple(judged.outcomes[place] for judged in by_seed))
+            for place, check in enumerate(checks)
         ]
     return SeedTable(tuple(rows), tuple(errors))

@@ -76,12 +76,12 @@ def _monotone_age(history: Recorded) -> pl.DataFrame:
 
 
 def _truth_may_return(history: Recorded) -> pl.DataFrame:
-    said = history.claims.drop_nulls(["object", "says"])
+    claims = history.claims.drop_nulls(["object", "says"])
     group = ["rep", "object"]
-    turned = said.filter((pl.col("says") != pl.col("says").shift(1).over(group)).fill_null(value=True))
+    turns = claims.filter((pl.col("says") != pl.col("says").shift(1).over(group)).fill_null(value=True))
     back = pl.int_range(pl.len()).over([*group, "says"]) > 0
     until = pl.col("t").shift(-1).over(group).fill_null(np.inf).alias("until")
-    returns = turned.with_columns(back.alias("back"), until).filter("back").rename({"says": "again", "t": "since"})
+    returns = turns.with_columns(back.alias("back"), until).filter("back").rename({"says": "again", "t": "since"})
     states = _best_two(history.cells, of=returns)
     last = states.sort("t", maintain_order=True).group_by(["rep", "object", "since"], maintain_order=True).last()
     got = pl.format("{} at {}, its best rival at {}", "again", "own", "other").alias("got")
@@ -105,8 +105,8 @@ def _best_two(cells: pl.DataFrame, of: pl.DataFrame | None = None) -> pl.DataFra
     ).select(*_KEYS, "cell", "says", "score")
     if of is not None:
         beside = of.select("rep", "object", "since", "until", "again")
-        joined = active.join(beside, on=["rep", "object"], maintain_order="left")
-        within = joined.filter((pl.col("t") >= pl.col("since")) & (pl.col("t") < pl.col("until")))
+        pairs = active.join(beside, on=["rep", "object"], maintain_order="left")
+        within = pairs.filter((pl.col("t") >= pl.col("since")) & (pl.col("t") < pl.col("until")))
         own = pl.col("says") == pl.col("again")
         both = within.group_by([*_KEYS, "since", "again"], maintain_order=True).agg(
             pl.col("score").filter(own).max().fill_null(0.0).alias("own"),
@@ -118,8 +118,8 @@ def _best_two(cells: pl.DataFrame, of: pl.DataFrame | None = None) -> pl.DataFra
     first = ranked.group_by(_KEYS, maintain_order=True).first()
     others = ranked.join(first.select(*_KEYS, pl.col("says").alias("leader")), on=_KEYS, maintain_order="left")
     second = others.filter(pl.col("says") != pl.col("leader")).group_by(_KEYS, maintain_order=True).first()
-    named = second.select(*_KEYS, pl.col("says").alias("rival"), pl.col("score").alias("second"))
-    return first.join(named, on=_KEYS, how="left", maintain_order="left").with_columns(cell=pl.col("object"))
+    rivals = second.select(*_KEYS, pl.col("says").alias("rival"), pl.col("score").alias("second"))
+    return first.join(rivals, on=_KEYS, how="left", maintain_order="left").with_columns(cell=pl.col("object"))
 
 
 HISTORY_AXIOMS: dict[str, tuple[str, Callable[[Recorded], pl.DataFrame]]] = {
@@ -149,13 +149,13 @@ def check_axiom(name: str, history: Recorded) -> Verdict:
     each = cases.group_by("rep").agg(pl.col("margin").min()).sort("rep")
     margins = each["margin"].to_numpy()
     holds = margins >= -TOLERANCE
-    seen = Witness(
+    witness = Witness(
         replication=int(worst["rep"]), day=float(worst["t"]), addresses=(str(worst["cell"]),), clause=name,
         expected=sentence, got=f"{worst['cell']} has {worst['got']}", margin=float(worst["margin"]) + 0.0,
     )  # fmt: skip
-    count = int(holds.sum())
+    reps, holding = each["rep"].to_numpy().astype(np.int64), float(holds.mean())
     return Verdict(
-        passed=bool(holds.all()), property=f"axiom {name}: {sentence}", share=1.0, held=count / len(holds),
-        interval=wilson(count / len(holds), len(holds)),
-        margin=Margin(replications=each["rep"].to_numpy().astype(np.int64), each=margins + 0.0, holds=holds, witness=seen),
+        passed=bool(holds.all()), property=f"axiom {name}: {sentence}", share=1.0, holding=holding,
+        interval=wilson(holding, len(holds)),
+        margin=Margin(replications=reps, each=margins + 0.0, holds=holds, witness=witness),
     )  # fmt: skip

@@ -28,7 +28,7 @@ class Estimate:
     """What a metric came to: the numbers of each replication, and the bounds that their mean must be shown to keep.
 
     The interval is Student's, at 95 %. Of one replication, or where a number is infinite, there is none; then every number
-    itself must lie between the bounds, and what is said of it says so.
+    itself must lie between the bounds, and its text says so.
     """
 
     what: str
@@ -74,28 +74,28 @@ class Estimate:
         """Say it in one line, and never that a single replication has an interval."""
         count = len(self.each)
         how = f" [{self.ends[0]:.6g}, {self.ends[1]:.6g}]" if self.interval else " (no interval: one of them is infinite)"
-        said = f"{self.what} = {self.mean:.6g}{how if count > 1 else ' (one replication, so no interval)'}"
+        text = f"{self.what} = {self.mean:.6g}{how if count > 1 else ' (one replication, so no interval)'}"
         if self.passed:
-            return said
+            return text
         inside = self.interval and self.within[0] <= self.mean <= self.within[1]
         hint = "; the mean is inside, its interval is not: more replications narrow it" if inside else ""
-        return f"expected {self.within[0]:g} … {self.within[1]:g}, got {said}{hint}"
+        return f"expected {self.within[0]:g} … {self.within[1]:g}, got {text}{hint}"
 
 
 def _gap(lower: float, upper: float) -> float:
     return 0.0 if lower == upper else upper - lower
 
 
-def estimate(wanted: MetricCheck, trace: Trace) -> Estimate:
+def estimate(check: MetricCheck, trace: Trace) -> Estimate:
     """Measure what a check asks for, in every replication."""
-    values = Margins(trace).value(value_of(wanted.of))
+    values = Margins(trace).value(value_of(check.of))
     if values.dtype == object:
-        raise ScenarioError("words cannot be measured", given=wanted.of, hint="compare them in a property")
+        raise ScenarioError("words cannot be measured", given=check.of, hint="compare them in a property")
     values = np.broadcast_to(values, (len(trace.times), len(trace.replications)))
-    first, last = wanted.over or (0, int(trace.times[-1]))
+    first, last = check.over or (0, int(trace.times[-1]))
     inside = (trace.times >= first) & (trace.times <= last)
     if last > trace.times[-1] + trace.period or not inside.any():
         end = f"day 0 to {trace.times[-1] / DAY:.6g}"
         raise ScenarioError("its window is not inside the run", given=f"{first / DAY:g}d … {last / DAY:g}d", allowed=end)
-    each = measure(wanted.metric, trace.times[inside] / DAY, values[inside], final=wanted.final)
-    return Estimate(what=wanted.metric, each=each, replications=trace.replications, within=wanted.within)
+    each = measure(check.metric, trace.times[inside] / DAY, values[inside], final=check.final)
+    return Estimate(what=check.metric, each=each, replications=trace.replications, within=check.within)

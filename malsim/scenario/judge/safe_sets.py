@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Region", "regions"]
 
-TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-REFUSED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+NEGATION = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +102,11 @@ def _moved(times: tuple[int, int], window: Window | None, trace: Trace) -> tuple
 def _compared(formula: Compare, times: tuple[int, int], *, wanted: bool) -> list[Region]:
     left, relation, right = formula.left, formula.relation, formula.right
     if isinstance(left, Number):
-        left, relation, right = right, TURNED[relation], left  # type: ignore[assignment]
+        left, relation, right = right, MIRROR[relation], left  # type: ignore[assignment]
     if isinstance(left, Text | Number) or isinstance(right, Text):
         return []
     if not wanted:
-        relation = REFUSED[relation]  # type: ignore[assignment]
+        relation = NEGATION[relation]  # type: ignore[assignment]
     if not isinstance(right, Number):
         left, right = Apply("-", (left, right)), Number(0.0)
     level = right.value

@@ -17,7 +17,7 @@ __all__ = ["METRICS", "STEPS", "measure"]
 
 Array: TypeAlias = NDArray[np.float64]
 RISE = (0.1, 0.9)
-SETTLED = 0.02
+SETTLING = 0.02
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,9 +28,9 @@ class Series:
     values: Array
     final: Array
 
-    def first(self, found: NDArray[np.bool_]) -> Array:
-        """The day of the first tick at which something is so; infinite where it never is."""
-        return np.where(found.any(axis=0), self.days[found.argmax(axis=0)], np.inf)
+    def first(self, mask: NDArray[np.bool_]) -> Array:
+        """The day of the first tick of a mask; infinite where it has none."""
+        return np.where(mask.any(axis=0), self.days[mask.argmax(axis=0)], np.inf)
 
     def reaches(self, share: float) -> Array:
         """The day on which the final value's share is first reached."""
@@ -38,8 +38,8 @@ class Series:
 
     def beyond(self, sign: int) -> Array:
         """How far the values go past the final value (1), or to the other side of 0 (-1), in percent of it."""
-        turned = np.sign(self.final) * self.values
-        far = np.nanmax(turned, axis=0) - np.abs(self.final) if sign > 0 else -np.nanmin(turned, axis=0)
+        upright = np.sign(self.final) * self.values
+        far = np.nanmax(upright, axis=0) - np.abs(self.final) if sign > 0 else -np.nanmin(upright, axis=0)
         share: Array = np.maximum(far, 0.0) / np.abs(self.final)
         return 100.0 * share
 
@@ -50,10 +50,10 @@ def _rise(series: Series) -> Array:
 
 
 def _settling(series: Series) -> Array:
-    outside = np.abs(series.values / series.final - 1) >= SETTLED
+    outside = np.abs(series.values / series.final - 1) >= SETTLING
     after = np.where(outside.any(axis=0), len(outside) - outside[::-1].argmax(axis=0), 0)
-    found: Array = np.append(series.days, np.inf)[after]
-    return found
+    ends: Array = np.append(series.days, np.inf)[after]
+    return ends
 
 
 METRICS: dict[str, Callable[[Series], Array]] = {

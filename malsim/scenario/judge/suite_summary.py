@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 from malsim.plain_text import one_line, shown
 from malsim.scenario.file.scenario_file import holds_rules_alone
 from malsim.scenario.judge.judge import goals
-from malsim.sim.why.refused_claims import refused, told_of_caps, told_of_refusals
+from malsim.sim.why.refused_claims import cap_lines, refusal_count, refusal_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -29,7 +29,7 @@ TAGS = {"fail": "failure", "error": "error"}
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Judged scenarios, what kept files from being read (path and problem), and what options a reproduction needs.
+    """Judged scenarios, the files that could not be read (path and problem), and what options a reproduction needs.
 
     With `strict`, a scenario in which the gate refused a claim fails.
     """
@@ -62,7 +62,7 @@ class Suite:
     def refused(self) -> int:
         """How many claims the gates of all runs refused; what really happened (`judged.source`) is not counted."""
         runs = [judged.run for judged in self.judged if judged.run is not None and not judged.source]
-        return sum(refused(run.events, run.bands, run.scenario.replications) for run in runs)
+        return sum(refusal_count(run.events, run.bands, run.scenario.replications) for run in runs)
 
     def lines(self) -> Iterator[str]:
         """A `file:line: status: check: message` a check, the details of a failure indented beneath, and the count."""
@@ -91,7 +91,7 @@ class Suite:
             suite = _suite(root, judged.scenario.name)
             if judged.error:
                 _case(suite, judged.scenario.path, "run", "error", judged.error, "")
-            if self.strict and (notes := _lines_of_claims(judged, told_of_refusals)):
+            if self.strict and (notes := _lines_of_claims(judged, refusal_lines)):
                 _case(suite, judged.scenario.path, "refused claims", "fail", notes[0], "\n".join(notes[1:]))
             for _, outcome in (row for row in rows if row[0] is judged):
                 more = "\n".join(details(judged, outcome, self.options))
@@ -107,9 +107,9 @@ class Suite:
 def _errors(path: str, problem: str) -> Iterator[str]:
     """A problem with a file, a `file:line: error: problem` for each of its lines; the first line where it names none."""
     for line in problem.splitlines():
-        found = re.match(rf"{re.escape(path)}:(?:(\d+):)? (.*)", line)
-        number, said = (found[1] or "1", found[2]) if found else ("1", line)
-        yield one_line(f"{path}:{number}: error: {said}")
+        match = re.match(rf"{re.escape(path)}:(?:(\d+):)? (.*)", line)
+        number, message = (match[1] or "1", match[2]) if match else ("1", line)
+        yield one_line(f"{path}:{number}: error: {message}")
 
 
 def _lines_of_claims(judged: Judged, tell: Callable[[pl.DataFrame, pl.DataFrame, int], list[str]]) -> list[str]:
@@ -122,16 +122,16 @@ def _lines_of_claims(judged: Judged, tell: Callable[[pl.DataFrame, pl.DataFrame,
 def _notes(judged: Judged, *, strict: bool) -> Iterator[str]:
     """What the gate of a run refused, with its reasons, and what it capped, as notes; refusals fail with `strict`."""
     at = one_line(f"{judged.scenario.path}:1")
-    for line in _lines_of_claims(judged, told_of_refusals):
+    for line in _lines_of_claims(judged, refusal_lines):
         yield line if line.startswith("  ") else f"{at}: {'fail' if strict else 'note'}: {line}"
-    for line in _lines_of_claims(judged, told_of_caps):
+    for line in _lines_of_claims(judged, cap_lines):
         yield f"{at}: note: {line}"
 
 
 def headline(judged: Judged, outcome: Outcome) -> str:
     """One line that CI services turn into a note at the check's place."""
-    said = outcome.said.partition("\n")[0]
-    return one_line(f"{judged.scenario.path}:{outcome.check.line}: {outcome.status}: {outcome.check.name}: {said}")
+    message = outcome.message.partition("\n")[0]
+    return one_line(f"{judged.scenario.path}:{outcome.check.line}: {outcome.status}: {outcome.check.name}: {message}")
 
 
 def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
@@ -140,13 +140,13 @@ def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
     if outcome.margin is not None:
         lines.append(f"margin: {outcome.margin:.6g}")
     if outcome.verdict is not None:
-        seen = outcome.verdict.margin.witness
-        day = "none" if seen.day is None else f"{seen.day:.6g}"
-        lines.append(f"replication: {seen.replication}; day: {day}; reads: {', '.join(seen.addresses)}")
-        lines += [f"clause: {seen.clause}", f"expected: {seen.expected}", f"got: {seen.got}"]
+        witness = outcome.verdict.margin.witness
+        day = "none" if witness.day is None else f"{witness.day:.6g}"
+        lines.append(f"replication: {witness.replication}; day: {day}; reads: {', '.join(witness.addresses)}")
+        lines += [f"clause: {witness.clause}", f"expected: {witness.expected}", f"got: {witness.got}"]
     if outcome.estimate is not None and not outcome.estimate.passed:
         lines.append(f"replication: {outcome.estimate.farthest} is the farthest out")
-    lines += outcome.said.splitlines()[1:]
+    lines += outcome.message.splitlines()[1:]
     lines += [] if judged.source else [f"seed: {judged.scenario.seed}"]
     lines.append(f"alone: {command(judged, outcome, options)}")
     return [one_line(line) for line in lines]
@@ -154,10 +154,10 @@ def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
 
 def scenario_files(paths: Iterable[Path]) -> list[Path]:
     """The files given, and of folders all that are scenarios: what holds rules alone is none."""
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
-        found += [file for file in sorted(path.rglob("*.toml")) if not holds_rules_alone(file)] if path.is_dir() else [path]
-    return found
+        files += [file for file in sorted(path.rglob("*.toml")) if not holds_rules_alone(file)] if path.is_dir() else [path]
+    return files
 
 
 def command(judged: Judged, outcome: Outcome, options: str = "") -> str:
@@ -175,11 +175,11 @@ def _suite(root: ET.Element, name: str) -> ET.Element:
     return ET.SubElement(root, "testsuite", name=_clean(name))
 
 
-def _case(suite: ET.Element, path: str, name: str, status: Status, said: str, more: str, line: int = 1) -> None:
+def _case(suite: ET.Element, path: str, name: str, status: Status, message: str, more: str, line: int = 1) -> None:
     place = {"name": _clean(name), "classname": suite.get("name", ""), "file": _clean(path), "line": str(line)}
     case = ET.SubElement(suite, "testcase", place)
     if status in TAGS:
-        ET.SubElement(case, TAGS[status], message=_clean(said)).text = _clean(more)
+        ET.SubElement(case, TAGS[status], message=_clean(message)).text = _clean(more)
 
 
 def _clean(text: str) -> str:

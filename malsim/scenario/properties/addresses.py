@@ -28,8 +28,8 @@ def crosses(address: str) -> bool:
 
 def pins_of(run: object) -> Mapping[str, str]:
     """The signal on each pin of a run's netlist."""
-    wires = getattr(getattr(run, "scenario", None), "netlist", None)
-    return wires.pins if wires else {}
+    netlist = getattr(getattr(run, "scenario", None), "netlist", None)
+    return netlist.pins if netlist else {}
 
 
 def evaluated(address: str, run: object, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
@@ -45,11 +45,10 @@ def evaluated(address: str, run: object, frames: Mapping[str, pl.DataFrame]) -> 
         raise ScenarioError("frames hold no edges to follow", given=address, hint="read it through a netlist signal")
     edges = Frames.of(memory).edges
     try:
-        found = evaluate(address, Frames(frames["cells"], edges, frames["writers"], frames["signals"], pins_of(run)))
+        values = evaluate(address, Frames(frames["cells"], edges, frames["writers"], frames["signals"], pins_of(run)))
     except AddressError as error:
         raise ScenarioError(error.problem, given=error.given or address, allowed=error.allowed, hint=error.hint) from error
-    if found["value"].dtype == pl.List or "row" in found.columns:
-        raise ScenarioError(
-            "many values stand at this address", given=address, hint="reduce them: mean(…), max(…), share(…)"
-        )
-    return found
+    if values["value"].dtype == pl.List or "row" in values.columns:
+        hint = "reduce them: mean(…), max(…), share(…)"
+        raise ScenarioError("many values stand at this address", given=address, hint=hint)
+    return values

@@ -132,20 +132,22 @@ class _Build(Transformer_NonRecursive[Token, Piece]):
         return self._piece(meta, lambda: Not(operand.formula), operand)
 
     def between(self, meta: Meta, left: Piece, word: Token, window: Window | None, right: Piece) -> Piece:
-        chosen = cast("Literal['until', 'since']", str(word))
-        return self._piece(meta, lambda: Between(chosen, left.formula, right.formula, window), left, right)
+        operator = cast("Literal['until', 'since']", str(word))
+        return self._piece(meta, lambda: Between(operator, left.formula, right.formula, window), left, right)
 
     def over(self, meta: Meta, word: Token, window: Window | None, operand: Piece) -> Piece:
-        chosen = cast("Literal['always', 'eventually', 'historically', 'once']", str(word))
-        return self._piece(meta, lambda: Over(chosen, operand.formula, window), operand)
+        operator = cast("Literal['always', 'eventually', 'historically', 'once']", str(word))
+        return self._piece(meta, lambda: Over(operator, operand.formula, window), operand)
 
     def compare(self, meta: Meta, left: Piece, word: Token, right: Piece, scale: Token | None) -> Piece:
         def make() -> Compare:
-            made = Compare(left.value, cast("Relation", str(word)), right.value, None if scale is None else float(scale))
-            if not reads(made):
+            comparison = Compare(
+                left.value, cast("Relation", str(word)), right.value, None if scale is None else float(scale)
+            )
+            if not reads(comparison):
                 raise ScenarioError("this compares two constants, so it can never change", hint="read an address")
             _must_be_a_status(left.node, right.node)
-            return made
+            return comparison
 
         return self._piece(meta, make, left, right)
 
@@ -213,4 +215,4 @@ def _must_be_a_status(left: Formula | Value, right: Formula | Value) -> None:
 def _unquoted(word: str) -> str:
     if not word.startswith('"'):
         return str(word)
-    return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], word[1:-1], flags=re.DOTALL)
+    return re.sub(r"\\(.)", lambda match: "\n" if match[1] == "n" else match[1], word[1:-1], flags=re.DOTALL)

@@ -65,9 +65,8 @@ class Bound:
         if not 0 <= self.amount * UNITS.get(self.unit, 1) <= FARTHEST:
             raise ScenarioError("a window's bounds are from 0 to 10,000 years", given=self.amount, hint="leave the end open")
         if self.unit == "ticks" and self.amount != int(self.amount):
-            raise ScenarioError(
-                "a bound without a unit counts whole ticks", given=self.amount, hint="write a unit: d, h, min or s"
-            )
+            problem, hint = "a bound without a unit counts whole ticks", "write a unit: d, h, min or s"
+            raise ScenarioError(problem, given=self.amount, hint=hint)
 
     @property
     def size(self) -> int:
@@ -208,13 +207,11 @@ def about(part: Formula | Value) -> tuple[str, ...]:
     >>> about(Join("and", AtEvent("flagged", "obs_a1a1"), Bit(Read("low"))))
     ('obs_a1a1', 'low')
     """
-    match part:
-        case Read(address):
-            return (address,)
-        case AtEvent(_, subject):
-            return (subject,) if subject else ()
-        case _:
-            return tuple(dict.fromkeys(address for each in inside(part) for address in about(each)))
+    if isinstance(part, AtEvent):
+        return (part.subject,) if part.subject else ()
+    if isinstance(part, Read):
+        return (part.address,)
+    return tuple(dict.fromkeys(address for each in inside(part) for address in about(each)))
 
 
 def reach(part: Formula | Value, period: int) -> int:

@@ -34,7 +34,7 @@ BITS = {flag: flag for flag in FLAGS} | {"review": "requires_review", "bg": "all
 
 
 def trace_of(run: RunFrames, *, metrics: Mapping[str, NDArray[Any]] | None = None) -> Trace:
-    """The trace of a run's frames; an address is looked up when it is read, and kept.
+    """The trace of a run's frames; an address is looked up when it is first read.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def trace_of(run: RunFrames, *, metrics: Mapping[str, NDArray[Any]] | None = Non
         If the run holds no tick, or a frame no t or rep.
     """
     reader = FrameReader(run, metrics or {})
-    return Trace(reader.times, reader.replications, reader.read, reader.happened)
+    return Trace(reader.times, reader.replications, reader.read, reader.events_at)
 
 
 class FrameReader:
@@ -63,36 +63,36 @@ class FrameReader:
     def __init__(self, run: RunFrames, metrics: Mapping[str, NDArray[Any]]) -> None:
         self._frames = {name: _checked(name, getattr(run, name)) for name in ("cells", "signals", "events", "writers")}
         self._metrics, self._run, self._pins = metrics, run, pins_of(run)
-        self._kept: dict[str, NDArray[Any]] = {}
-        ticked = [_unique(self._frames[name], "t") for name in ("cells", "signals", "writers")]
-        self.times = np.unique(_milliseconds(np.concatenate(ticked)))
+        self._arrays: dict[str, NDArray[Any]] = {}
+        days = [_unique(self._frames[name], "t") for name in ("cells", "signals", "writers")]
+        self.times = np.unique(_milliseconds(np.concatenate(days)))
         scenario = getattr(run, "scenario", None)
-        asked = getattr(scenario, "first", 0) + np.arange(getattr(scenario, "replications", 0))  # one that left no row too
+        reps = getattr(scenario, "first", 0) + np.arange(getattr(scenario, "replications", 0))  # one that left no row too
         present = [_unique(frame, "rep") for frame in self._frames.values() if frame.height]
-        self.replications = np.unique(np.concatenate([asked, *present])).astype(np.int64)
+        self.replications = np.unique(np.concatenate([reps, *present])).astype(np.int64)
         if not len(self.times):
             raise ScenarioError("the run holds no tick, so nothing can be checked", hint="give it days and a turn_every")
         self._shape = (len(self.times), len(self.replications))
 
     def read(self, address: str) -> NDArray[Any]:
         """What an address says at each tick of each replication."""
-        if address not in self._kept:
-            self._kept[address] = self._look_up(address)
-        return self._kept[address]
+        if address not in self._arrays:
+            self._arrays[address] = self._look_up(address)
+        return self._arrays[address]
 
-    def happened(self, kind: str, subject: str | None) -> NDArray[np.bool_]:
+    def events_at(self, kind: str, subject: str | None) -> NDArray[np.bool_]:
         """Whether an event came since the tick before; one after the last tick counts at the last."""
-        events, found = self._frames["events"], np.zeros(self._shape, dtype=bool)
+        events, mask = self._frames["events"], np.zeros(self._shape, dtype=bool)
         if kind not in (kinds := KINDS.keys() | set(_names(events, "kind"))):
             raise unknown("kind of event", kind, kinds)
         if subject is not None and subject not in (subjects := self._subjects()):
             raise unknown("subject of an event", subject, subjects)
         if events.height:
             about = pl.lit(value=True) if subject is None else pl.col("subject") == subject
-            chosen = events.filter(pl.col("kind").cast(pl.String) == kind, about)
-            ticks = np.searchsorted(self.times, _milliseconds(chosen["t"].to_numpy()), "left")
-            found[np.minimum(ticks, len(self.times) - 1), self._columns(chosen)] = True
-        return found
+            rows = events.filter(pl.col("kind").cast(pl.String) == kind, about)
+            ticks = np.searchsorted(self.times, _milliseconds(rows["t"].to_numpy()), "left")
+            mask[np.minimum(ticks, len(self.times) - 1), self._columns(rows)] = True
+        return mask
 
     def _look_up(self, address: str) -> NDArray[Any]:
         if address in self._metrics:
@@ -103,11 +103,11 @@ class FrameReader:
             if not rows.height:
                 raise ScenarioError("this signal has a value a row", given=address, hint=f"name one: {address}(obs_a1a1)")
             return self._array(rows, address, "value")
-        if found := re.fullmatch(r"(writer|item)\(([^()]+)\)-(\w+)", address):
-            frame, key = ROWS[found[1]]
-            return self._instance(frame, key, found[2], address, found[3])
-        if not crosses(address) and (found := re.fullmatch(r"([^()]+)\(([^()]+)\)", address)):
-            return self._row_signal(address, found[1], found[2])
+        if match := re.fullmatch(r"(writer|item)\(([^()]+)\)-(\w+)", address):
+            frame, key = ROWS[match[1]]
+            return self._instance(frame, key, match[2], address, match[3])
+        if not crosses(address) and (match := re.fullmatch(r"([^()]+)\(([^()]+)\)", address)):
+            return self._row_signal(address, match[1], match[2])
         handle, _, field = address.partition("-")
         if crosses(address):
             return self._array(evaluated(address, self._run, self._frames), address, "value")
@@ -122,8 +122,8 @@ class FrameReader:
             name = self._whole(name)
         rows = frames.filter(pl.col(key).cast(pl.String) == name) if frames.height else frames
         if not rows.height:
-            named = "_" in name or address.startswith(tuple(ROWS))
-            raise (unknown(key, name, _names(frames, key)) if named else self._nowhere(address))
+            is_name = "_" in name or address.startswith(tuple(ROWS))
+            raise (unknown(key, name, _names(frames, key)) if is_name else self._nowhere(address))
         fields = [each for each in frames.columns if each not in ("t", "rep", key)]
         if column not in fields:
             raise unknown(f"field of a {key}", column, [*fields, *(SCORES if key == "cell" else ())])
@@ -150,9 +150,9 @@ class FrameReader:
         return unknown("signal, metric or cell field", address, names)
 
     def _subjects(self) -> set[str]:
-        held = (("events", "subject"), ("cells", "cell"), ("signals", "signal"), ("writers", "writer"))
-        told = {pin.partition(".")[2] for pin in self._pins}  # what a net may call out, whether it did or not
-        return told.union(*(_names(self._frames[frame], column) for frame, column in held))
+        columns = (("events", "subject"), ("cells", "cell"), ("signals", "signal"), ("writers", "writer"))
+        alarms = {pin.partition(".")[2] for pin in self._pins}  # what a net may call out, whether it did or not
+        return alarms.union(*(_names(self._frames[frame], column) for frame, column in columns))
 
     def _columns(self, rows: pl.DataFrame) -> NDArray[np.int64]:
         return np.searchsorted(self.replications, rows["rep"].to_numpy())
@@ -168,13 +168,11 @@ class FrameReader:
         ticks = np.searchsorted(self.times, _milliseconds(rows["t"].to_numpy()))
         places = ticks * self._shape[1] + self._columns(rows)
         text = not (values.dtype.is_numeric() or values.dtype == pl.Boolean)
-        found: NDArray[Any] = np.full(self._shape, None) if text else np.full(self._shape, np.nan)
-        found.reshape(-1)[places] = values.cast(pl.String if text else pl.Float64).to_numpy()
-        taken = np.zeros(found.size, dtype=bool)
-        taken[places] = True
-        if int(taken.sum()) != len(places):
+        array: NDArray[Any] = np.full(self._shape, None) if text else np.full(self._shape, np.nan)
+        array.reshape(-1)[places] = values.cast(pl.String if text else pl.Float64).to_numpy()
+        if np.bincount(places).max() > 1:
             raise ScenarioError("two rows for one tick and replication", given=address, hint="keep one of them")
-        return found
+        return array
 
 
 def _checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
@@ -183,11 +181,8 @@ def _checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
         if column not in frame.columns:
             raise ScenarioError(f"the frame {name} has no column {column}", allowed=", ".join(frame.columns))
         values = frame[column]
-        if (
-            not values.dtype.is_numeric()
-            or values.null_count()
-            or (values.dtype.is_float() and not values.is_finite().all())
-        ):
+        infinite = values.dtype.is_float() and not values.is_finite().all()
+        if not values.dtype.is_numeric() or values.null_count() or infinite:
             raise ScenarioError(f"the column {column} of the frame {name} holds something that is no number")
     return frame
 

@@ -51,10 +51,10 @@ __all__ = ["Margins"]
 
 Array = NDArray[np.float64]
 NOTHING = np.array(None, dtype=object)
-COMPARED = {
+RELATIONS = {
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal,
 }  # fmt: skip
-APPLIED = {
+FUNCTIONS = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "negative": np.negative, "abs": np.absolute,
     "min": np.minimum, "max": np.maximum,
 }  # fmt: skip
@@ -76,7 +76,7 @@ class Margins:
     def __init__(self, trace: Trace, *, truth: bool = False, keep: bool = False) -> None:
         self.trace, self._truth = trace, truth
         self._shape = (len(trace.times), len(trace.replications))
-        self._kept: dict[Formula, Array] | None = {} if keep else None
+        self._cache: dict[Formula, Array] | None = {} if keep else None
 
     def at_start(self, formula: Formula) -> Array:
         """The margin of each replication at the run's start: windows of time open on day 0, all else at the first tick."""
@@ -96,11 +96,11 @@ class Margins:
 
     def of(self, formula: Formula) -> Array:
         """The margin at each tick of each replication; NaN where there is none."""
-        if self._kept is None:
+        if self._cache is None:
             return self._of(formula)
-        if formula not in self._kept:
-            self._kept[formula] = self._of(formula)
-        return self._kept[formula]
+        if formula not in self._cache:
+            self._cache[formula] = self._of(formula)
+        return self._cache[formula]
 
     def _of(self, formula: Formula) -> Array:
         margins: Array
@@ -110,7 +110,7 @@ class Margins:
             case Bit(value):
                 margins = self._bit(value)
             case AtEvent(kind, subject):
-                margins = np.where(self.trace.happened(kind, subject), 1.0, -1.0)
+                margins = np.where(self.trace.events_at(kind, subject), 1.0, -1.0)
             case Not(operand):
                 margins = -self.of(operand)
             case Join(word, left, right):
@@ -129,8 +129,8 @@ class Margins:
         margins = _filled(self.of(operand), -np.inf if largest else np.inf)
         first, last = spans(window, _mirrored(self.trace.times) if past else self.trace.times, origin=origin)
         turn = -1 if past else 1
-        found: Array = extrema(margins[::turn], first, last, largest=largest)[::turn]
-        return found
+        over: Array = extrema(margins[::turn], first, last, largest=largest)[::turn]
+        return over
 
     def _between(
         self, word: str, left: Formula, right: Formula, window: Window | None, *, origin: int | None = None
@@ -143,8 +143,8 @@ class Margins:
         first, last = spans(window, times, origin=origin)
         within = extrema(comes, first, last, largest=True)
         until_opened = extrema(lasts, np.arange(len(first)), first - 1, largest=False)
-        found: Array = np.minimum(np.minimum(within, until_opened), ever[first])[::turn]
-        return found
+        between: Array = np.minimum(np.minimum(within, until_opened), ever[first])[::turn]
+        return between
 
     def value(self, value: Value) -> NDArray[Any]:
         """A value at each tick of each replication: numbers with NaN, or strings with None, where there is none."""
@@ -170,13 +170,13 @@ class Margins:
         return values
 
     def _number(self, value: Value) -> Array:
-        found: NDArray[Any] = self.value(value)
-        if found.dtype == object:
+        values: NDArray[Any] = self.value(value)
+        if values.dtype == object:
             raise ScenarioError("a string is no number", given=value, hint="strings are compared with == and != only")
-        return found
+        return values
 
     def _applied(self, function: str, given: list[Array]) -> Array:
-        apply, result = APPLIED[function], given[0]
+        apply, result = FUNCTIONS[function], given[0]
         with np.errstate(all="ignore"):
             if len(given) == 1:
                 return np.asarray(apply(result))
@@ -216,7 +216,7 @@ class Margins:
 
 
 def _sign(relation: str, left: NDArray[Any], right: NDArray[Any]) -> Array:
-    return np.where(COMPARED[relation](left, right), 1.0, -1.0)
+    return np.where(RELATIONS[relation](left, right), 1.0, -1.0)
 
 
 def _distance(relation: str, left: Array, right: Array) -> Array:
@@ -252,5 +252,5 @@ def _filled(margins: Array, neutral: float) -> Array:
 
 
 def _mirrored(times: NDArray[np.int64]) -> NDArray[np.int64]:
-    mirrored: NDArray[np.int64] = (times[-1] - times)[::-1]
-    return mirrored
+    from_end: NDArray[np.int64] = (times[-1] - times)[::-1]
+    return from_end

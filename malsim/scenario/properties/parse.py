@@ -20,32 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["WORDS", "parse"]
 
 LONGEST = 10_000
-WORDS = frozenset(
-    (
-        "always",
-        "eventually",
-        "historically",
-        "once",
-        "until",
-        "since",
-        "and",
-        "or",
-        "not",
-        "implies",
-        "rise",
-        "fall",
-        "prev",
-        "abs",
-        "scale",
-        "at",
-        "event",
-        "true",
-        "false",
-        *FIELDS,
-        *REDUCERS,
-    )
-)
-SHOWN = {
+KEYWORDS = "always eventually historically once until since and or not implies rise fall prev abs scale at event true false"
+WORDS = frozenset((*KEYWORDS.split(), *FIELDS, *REDUCERS))
+TERMINALS = {
     "RELATION": "a comparison", "SIGN": "+ or -", "STROKE": "* or /", "_AND": "and", "_OR": "or", "_IMPLIES": "implies",
     "BETWEEN": "until or since", "RPAR": ")", "RSQB": "]", "COLON": ":", "ADDRESS": "an address", "NUMBER": "a number",
     "DURATION": "a time such as 2d", "LPAR": "(", "COMMA": ",", "$END": "the end", "_SCALE": "scale", "_EVENT": "event",
@@ -90,10 +67,9 @@ def _unreadable(text: str, broken: UnexpectedInput) -> ScenarioError:
             position = cast("int", broken.token.start_pos)
     elif isinstance(broken, UnexpectedCharacters):
         expected, position = set(broken.allowed), cast("int", broken.pos_in_stream)
-    ended = position >= len(text.rstrip())
-    allowed = sorted({SHOWN[name] for name in expected if name in SHOWN})
+    allowed = sorted({TERMINALS[name] for name in expected if name in TERMINALS})
     return ScenarioError(
-        "the property ends too early" if ended else "this cannot stand here",
+        "the property ends too early" if position >= len(text.rstrip()) else "this cannot stand here",
         where=place(text, position),
         given=text[position : position + 40] or None,
         allowed=", ".join(allowed) or None,

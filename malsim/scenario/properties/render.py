@@ -28,8 +28,8 @@ from malsim.scenario.properties.parse import WORDS
 
 __all__ = ["number", "render"]
 
-Written: TypeAlias = tuple[str, int]  # the text and how tightly it binds
-IMPLIES, OR, AND, LASTING, COMPARISON, PREFIXED, SUM, PRODUCT, ATOM = range(9)
+Term: TypeAlias = tuple[str, int]  # the text and how tightly it binds
+IMPLIES, OR, AND, LASTING, COMPARISON, PREFIX, SUM, PRODUCT, ATOM = range(9)
 JOINS = {"implies": IMPLIES, "or": OR, "and": AND}
 SIGNS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT}
 
@@ -41,7 +41,7 @@ def render(part: Formula | Value) -> str:
     >>> render(parse("eventually[20d:60d] abs(eff(obs_a1a1)-prev( eff(obs_a1a1) ))>=.25"))
     'eventually[20d:60d] (abs(eff(obs_a1a1) - prev(eff(obs_a1a1))) >= 0.25)'
     """
-    return _written(part)[0]
+    return _term(part)[0]
 
 
 def number(value: float) -> str:
@@ -50,64 +50,64 @@ def number(value: float) -> str:
 
 
 def _within(part: Formula | Value, level: int) -> str:
-    text, binds = _written(part)
+    text, binds = _term(part)
     return text if binds >= level else f"({text})"
 
 
-def _written(part: Formula | Value) -> Written:
+def _term(part: Formula | Value) -> Term:
     match part:
         case Join() | Between():
-            written = _joined(part)
+            term = _infix(part)
         case Over(word, operand, window):
-            written = f"{word}{_window(window)} {_within(operand, PREFIXED)}", PREFIXED
+            term = f"{word}{_window(window)} {_within(operand, PREFIX)}", PREFIX
         case Not(operand):
-            written = f"not {_within(operand, PREFIXED)}", PREFIXED
+            term = f"not {_within(operand, PREFIX)}", PREFIX
         case Compare(left, relation, right, scale):
             over = "" if scale is None else f" scale {number(scale)}"
-            written = f"{_within(left, SUM)} {relation} {_within(right, SUM)}{over}", COMPARISON
+            term = f"{_within(left, SUM)} {relation} {_within(right, SUM)}{over}", COMPARISON
         case Edge(word, operand):
-            written = f"{word}({render(operand)})", ATOM
+            term = f"{word}({render(operand)})", ATOM
         case AtEvent(kind, subject):
-            written = f"at event({', '.join(_name(each) for each in (kind, subject) if each is not None)})", ATOM
+            term = f"at event({', '.join(_name(each) for each in (kind, subject) if each is not None)})", ATOM
         case Bit(value):
-            written = _written(value)
+            term = _term(value)
         case _:
-            written = _value(part)
-    return written
+            term = _value(part)
+    return term
 
 
-def _joined(part: Join | Between) -> Written:
+def _infix(part: Join | Between) -> Term:
     if isinstance(part, Between):
         left, right = _within(part.left, COMPARISON), _within(part.right, COMPARISON)
         return f"{left} {part.word}{_window(part.window)} {right}", LASTING
     level = JOINS[part.word]
-    turned = part.word == "implies"  # the only one that groups to the right
-    left, right = _within(part.left, level + turned), _within(part.right, level + (not turned))
+    to_right = part.word == "implies"  # the only one that groups to the right
+    left, right = _within(part.left, level + to_right), _within(part.right, level + (not to_right))
     return f"{left} {part.word} {right}", level
 
 
-def _value(part: Value) -> Written:
+def _value(part: Value) -> Term:
     match part:
         case Number(value):
-            written = number(value), ATOM
+            term = number(value), ATOM
         case Text(text):
-            written = _quoted(text), ATOM
+            term = _quoted(text), ATOM
         case Read(address):
-            written = _address(address), ATOM
+            term = _address(address), ATOM
         case Apply("negative", (operand,)):
-            written = f"-{_within(operand, ATOM)}", PRODUCT
+            term = f"-{_within(operand, ATOM)}", PRODUCT
         case Apply(function, (left, right)) if function in SIGNS:
             level = SIGNS[function]
-            written = f"{_within(left, level)} {function} {_within(right, level + 1)}", level
+            term = f"{_within(left, level)} {function} {_within(right, level + 1)}", level
         case Apply(function, arguments):
-            written = f"{function}({', '.join(map(render, arguments))})", ATOM
-    return written
+            term = f"{function}({', '.join(map(render, arguments))})", ATOM
+    return term
 
 
 def _address(address: str) -> str:
+    reducer, _, inner = address.rpartition("(") if address.endswith(")") else ("", "", address)
+    body = inner.removesuffix(")") if reducer else inner
     for short, ending in FIELDS.items():
-        reducer, _, inner = address.rpartition("(") if address.endswith(")") else ("", "", address)
-        body = inner.removesuffix(")") if reducer else inner
         if body.endswith(ending) and "-" not in body.removesuffix(ending):
             text = f"{short}({body.removesuffix(ending)})"
             return f"{reducer}({text})" if reducer else text

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Reader", "Trace", "unknown"]
 
 Reader: TypeAlias = Callable[[str], NDArray[Any]]
-Happened: TypeAlias = Callable[[str, str | None], NDArray[np.bool_]]
+Events: TypeAlias = Callable[[str, str | None], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class Trace:
         From an address to an array of ticks × replications: float64 with NaN where there is no value (a cell that is
         not yet there), or an object array of strings with None there. To read more kinds of address, wrap it:
         `dataclasses.replace(trace, read=wider(trace.read))`.
-    happened
+    events_at
         From an event's kind and subject (or None) to a Boolean array of the same shape: since the tick before.
     """
 
     times: NDArray[np.int64]
     replications: NDArray[np.int64]
     read: Reader
-    happened: Happened
+    events_at: Events
 
     @property
     def period(self) -> int:
@@ -57,12 +57,12 @@ class Trace:
             self,
             replications=self.replications[column : column + 1],
             read=lambda address: self.read(address)[:, column : column + 1],
-            happened=lambda kind, subject: self.happened(kind, subject)[:, column : column + 1],
+            events_at=lambda kind, subject: self.events_at(kind, subject)[:, column : column + 1],
         )
 
     @staticmethod
     def of_arrays(days: Iterable[float], arrays: Mapping[str, NDArray[Any]]) -> Trace:
-        """A trace of arrays of ticks × replications held in memory, without events.
+        """A trace of arrays of ticks × replications, without events.
 
         NaN says that there is no value yet, or no more; NaN between two values is refused.
 
@@ -82,10 +82,10 @@ class Trace:
                 raise unknown("series", address, arrays)
             return arrays[address]
 
-        def happened(kind: str, _subject: str | None) -> NDArray[np.bool_]:
+        def events_at(kind: str, _subject: str | None) -> NDArray[np.bool_]:
             raise unknown("event", kind, ())
 
-        return Trace(times, np.arange(shape[1]), read, happened)
+        return Trace(times, np.arange(shape[1]), read, events_at)
 
 
 def _must_not_break_off(name: str, array: NDArray[Any]) -> None:
@@ -101,18 +101,14 @@ def _must_not_break_off(name: str, array: NDArray[Any]) -> None:
         raise ScenarioError(f"{name} is not a number at tick {tick} of replication {column}", hint=hint)
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> ScenarioError:
+def unknown(what: str, name: str, names: Iterable[str]) -> ScenarioError:
     """The error that nothing is called so, with the nearest names that are."""
-    names = sorted(set(known))
+    names = sorted(set(names))
     near = get_close_matches(name, names, n=2, cutoff=0.6)
-    shown = near or names[:5]
+    few = near or names[:5]
     hint = f"did you mean {', '.join(map(repr, near))}?" if near else None
     if re.search(r"-[\d.]|-$", name) or (not hint and "-" in name):
         hint = "a minus between two values needs spaces round it"
-    more = "" if len(shown) == len(names) else f" … ({len(names)} in all)"
-    return ScenarioError(
-        f"the run has no {what} of this name",
-        given=name,
-        allowed=", ".join(shown) + more if shown else "this run holds none",
-        hint=hint,
-    )
+    more = "" if len(few) == len(names) else f" … ({len(names)} in all)"
+    allowed = ", ".join(few) + more if few else "this run holds none"
+    return ScenarioError(f"the run has no {what} of this name", given=name, allowed=allowed, hint=hint)

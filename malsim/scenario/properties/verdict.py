@@ -65,7 +65,7 @@ class Verdict:
         The verdict.
     property
         The property, as text.
-    share, held
+    share, holding
         The share asked, and the share that holds.
     interval
         Wilson's 95 % interval of the share that holds.
@@ -76,7 +76,7 @@ class Verdict:
     passed: bool
     property: str
     share: float
-    held: float
+    holding: float
     interval: tuple[float, float]
     margin: Margin
 
@@ -90,11 +90,11 @@ class Property:
 
     __slots__ = ("formula", "text")
 
-    def __init__(self, said: str | Formula) -> None:
+    def __init__(self, formula: str | Formula) -> None:
         """Read the text; of objects, refuse what has no text, so that every property can be shown and kept."""
-        self.formula = parse(said) if isinstance(said, str) else said
+        self.formula = parse(formula) if isinstance(formula, str) else formula
         self.text = render(self.formula)
-        if self.formula is said and parse(self.text) != said:
+        if self.formula is formula and parse(self.text) != formula:
             raise ScenarioError("this formula cannot be written as text", given=self.text, hint="see property.lark")
 
     def margin(self, run: RunFrames | Trace) -> Margin:
@@ -116,12 +116,9 @@ class Property:
         except ScenarioError as problem:
             if problem.where:
                 raise
+            where = f"property `{self.text}`"
             raise ScenarioError(
-                problem.problem,
-                where=f"property `{self.text}`",
-                given=problem.given,
-                allowed=problem.allowed,
-                hint=problem.hint,
+                problem.problem, where=where, given=problem.given, allowed=problem.allowed, hint=problem.hint
             ) from None
 
     def _margin(self, trace: Trace) -> Margin:
@@ -145,22 +142,19 @@ class Property:
         )
 
     def _must_fit(self, trace: Trace) -> None:
-        end, needed = max(int(trace.times[-1]), len(trace.times) * trace.period), reach(self.formula, trace.period)
-        if needed > end:
-            raise ScenarioError(
-                "its windows reach beyond the end of the run",
-                given=f"day {needed / DAY:.6g}",
-                allowed=f"up to day {end / DAY:.6g}",
-                hint="run more days, or make the window shorter",
-            )
+        end, last = max(int(trace.times[-1]), len(trace.times) * trace.period), reach(self.formula, trace.period)
+        if last > end:
+            problem, hint = "its windows reach beyond the end of the run", "run more days, or make the window shorter"
+            given, allowed = f"day {last / DAY:.6g}", f"up to day {end / DAY:.6g}"
+            raise ScenarioError(problem, given=given, allowed=allowed, hint=hint)
 
 
-def check(said: str | Formula, run: RunFrames | Trace, *, share: float = 1.0) -> Verdict:
+def check(formula: str | Formula, run: RunFrames | Trace, *, share: float = 1.0) -> Verdict:
     """Judge a run by one property.
 
     Parameters
     ----------
-    said
+    formula
         The property, as text or as objects.
     run
         Anything with the frames cells, signals, events, writers; or a Trace.
@@ -179,14 +173,14 @@ def check(said: str | Formula, run: RunFrames | Trace, *, share: float = 1.0) ->
     """
     if not 0 < share <= 1:
         raise ScenarioError("a share is above 0 and at most 1", given=share, hint="1.0 asks for every replication")
-    wanted = Property(said)
-    margin = wanted.margin(run)
+    asked = Property(formula)
+    margin = asked.margin(run)
     count, total = int(margin.holds.sum()), len(margin.holds)
     return Verdict(
         passed=count >= share * total - 1e-9,
-        property=wanted.text,
+        property=asked.text,
         share=share,
-        held=count / total,
+        holding=count / total,
         interval=wilson(count / total, total),
         margin=margin,
     )

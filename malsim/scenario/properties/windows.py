@@ -37,10 +37,10 @@ def extrema(values: Array, first: Rows, last: Rows, *, largest: bool) -> Array:
     if len(first) == 1:
         alone: Array = better.reduce(values[first[0] : last[0] + 1], axis=0, keepdims=True, initial=neutral)
         return alone
-    found = np.empty((len(first), values.shape[1]))
+    result = np.empty((len(first), values.shape[1]))
     running = np.full(values.shape[1], neutral)
     widest = max(int((last - first).max()) + 1, 0)
-    rows, front, out = list(values), list(np.empty((widest, values.shape[1]))), list(found)
+    rows, front, out = list(values), list(np.empty((widest, values.shape[1]))), list(result)
     start = split = end = 0
     for step, (low, stop) in enumerate(zip(first.tolist(), (last + 1).tolist(), strict=True)):
         if low >= stop:
@@ -56,7 +56,7 @@ def extrema(values: Array, first: Rows, last: Rows, *, largest: bool) -> Array:
             better(running, rows[row], out=running)
         end = stop
         better(front[low - start], running, out=out[step])
-    return found
+    return result
 
 
 def spans(window: Window | None, times: Rows, *, origin: int | None = None) -> tuple[Rows, Rows]:

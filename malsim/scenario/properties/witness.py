@@ -96,14 +96,14 @@ class _Descent:
         """The values a comparison had at a tick."""
         match clause:
             case Compare(left, _, right):
-                shown = [side for side in (left, right) if reads(side)]
+                sides = [side for side in (left, right) if reads(side)]
             case Bit(value):
-                shown = [value]
+                sides = [value]
             case _:
                 return "the event" if self._at(clause, tick) > 0 else "no such event"
-        return ", ".join(f"{render(side)} = {self._shown(side, tick)}" for side in shown)
+        return ", ".join(f"{render(side)} = {self._text(side, tick)}" for side in sides)
 
-    def _shown(self, side: Value, tick: int) -> str:
+    def _text(self, side: Value, tick: int) -> str:
         values = self.margins.value(side)  # of constants alone it is one value for all ticks
         value = values[min(tick, len(values) - 1), 0]
         return repr(value) if values.dtype == object else f"{value:.6g}"
@@ -121,8 +121,8 @@ class _Descent:
                 return self._join(word, left, right, tick, wanted=wanted, origin=origin)
             case Over(word, operand, window):
                 ticks = self._ticks(word, window, tick, origin)
-                chosen = self._extreme(operand, ticks, largest=word in ("eventually", "once"))
-                return (formula, None, wanted) if chosen is None else self._down(operand, chosen, wanted=wanted)
+                extreme = self._extreme(operand, ticks, largest=word in ("eventually", "once"))
+                return (formula, None, wanted) if extreme is None else self._down(operand, extreme, wanted=wanted)
             case Between():
                 return self._between(formula, tick, wanted=wanted, origin=origin)
             case Edge(word, operand):
@@ -136,14 +136,12 @@ class _Descent:
     def _join(
         self, word: str, left: Formula, right: Formula, tick: int, *, wanted: bool, origin: int | None
     ) -> tuple[Formula, int | None, bool]:
-        sides = [
-            float(self.margins.at_start(side)[0]) if origin is not None else self._at(side, tick) for side in (left, right)
-        ]
+        sides = [self._at(side, tick, origin) for side in (left, right)]
         if word == "implies":
             sides[0] = -sides[0]
-        chosen = int(np.nanargmin(sides) if word == "and" else np.nanargmax(sides))
-        turned = word == "implies" and chosen == 0
-        return self._down((left, right)[chosen], tick, wanted=wanted != turned, origin=origin)
+        side = int(np.nanargmin(sides) if word == "and" else np.nanargmax(sides))
+        negated = word == "implies" and side == 0
+        return self._down((left, right)[side], tick, wanted=wanted != negated, origin=origin)
 
     def _between(self, formula: Between, tick: int, *, wanted: bool, origin: int | None) -> tuple[Formula, int | None, bool]:
         ticks = self._ticks(formula.word, formula.window, tick, origin)
@@ -165,11 +163,11 @@ class _Descent:
             return range(int(first[tick]), int(last[tick]) + 1)
         count = len(self.times)
         first, last = spans(window, (self.times[-1] - self.times)[::-1])
-        mirrored = count - 1 - tick
-        return range(count - 1 - int(last[mirrored]), count - int(first[mirrored]))
+        from_end = count - 1 - tick
+        return range(count - 1 - int(last[from_end]), count - int(first[from_end]))
 
     def _extreme(self, formula: Formula, ticks: range, *, largest: bool) -> int | None:
         """The first of the ticks with the largest or smallest margin; None if none has one."""
         margins = self.margins.of(formula)[:, 0]
-        found = [tick for tick in ticks if not np.isnan(margins[tick])]
-        return (max if largest else min)(found, key=lambda tick: margins[tick]) if found else None
+        candidates = [tick for tick in ticks if not np.isnan(margins[tick])]
+        return (max if largest else min)(candidates, key=lambda tick: margins[tick], default=None)

@@ -1,4 +1,4 @@
-"""What the gate refused of a run or a replay, or let in at a lower confidence: told at the end, with the reasons."""
+"""What the gate refused of a run or a replay, or let in at a lower confidence, with the reasons."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import polars as pl
 
 from malsim.memory.gate.account import issues_as_text
 
-__all__ = ["refusals", "refused", "told_of_caps", "told_of_claims", "told_of_refusals", "told_of_replay"]
+__all__ = ["cap_lines", "claim_lines", "refusal_count", "refusal_lines", "refusals", "replay_lines"]
 
 MOST_REASONS = 5
 CAPPED = r"confidence capped from \S+ to ([\d.]+)"
@@ -15,35 +15,35 @@ CAPPED = r"confidence capped from \S+ to ([\d.]+)"
 def refusals(events: pl.DataFrame) -> pl.DataFrame:
     """Why claims were refused, the most frequent first: reason, claims, and the first of them (`cause`, `t` in days)."""
     reason = pl.col("detail").str.replace_all(r"\[\d+\]", "").alias("reason")
-    found = events.filter(pl.col("kind") == "rejected").group_by(reason, maintain_order=True)
-    told = found.agg(pl.len().alias("claims"), pl.col("cause").first(), pl.col("t").first())
-    return told.sort("claims", descending=True, maintain_order=True)
+    groups = events.filter(pl.col("kind") == "rejected").group_by(reason, maintain_order=True)
+    reasons = groups.agg(pl.len().alias("claims"), pl.col("cause").first(), pl.col("t").first())
+    return reasons.sort("claims", descending=True, maintain_order=True)
 
 
-def refused(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> int:
+def refusal_count(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> int:
     """How many claims the gate refused, over all replications; from the bands where no event was kept."""
     return _count(events, bands, replications, "rejected")
 
 
-def told_of_claims(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
+def claim_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
     """A line on what was refused with one a reason, and one on what the confidence cap lowered; none where neither was."""
-    return [*told_of_refusals(events, bands, replications), *told_of_caps(events, bands, replications)]
+    return [*refusal_lines(events, bands, replications), *cap_lines(events, bands, replications)]
 
 
-def told_of_refusals(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
+def refusal_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
     """How many claims the gate refused, and a line a reason; none where it refused none."""
     lines = list[str]()
-    if count := refused(events, bands, replications):
+    if count := refusal_count(events, bands, replications):
         lines.append(f"  {count:,} {_claims(count)} refused by the gate:")
         reasons = refusals(events)
         days = pl.Series([f"{day:g}" for day in reasons["t"]], dtype=pl.String)
-        lines += _listed(reasons.with_columns(first=pl.format("{}, day {}", "cause", days)))
+        lines += _reason_lines(reasons.with_columns(first=pl.format("{}, day {}", "cause", days)))
         if reasons.is_empty():
             lines.append('    why is recorded where events are: run one of the replications alone, or record = "all"')
     return lines
 
 
-def told_of_caps(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
+def cap_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
     """A line on the claims whose confidence was capped, if any."""
     capped = events.filter(pl.col("kind") == "attenuated")["detail"].str.extract(CAPPED).drop_nulls()
     if capped.is_empty():
@@ -53,18 +53,18 @@ def told_of_caps(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -
     return [f"  {capped.len():,} of {of:,} claims capped at {capped[0]}: unverified; {lifts}"]
 
 
-def told_of_replay(refused: pl.DataFrame) -> list[str]:
+def replay_lines(refused: pl.DataFrame) -> list[str]:
     """The same of a replayed stream, of which `refused` has sequence, writer and issues as the gate gives them."""
     if refused.is_empty():
         return []
     reason = issues_as_text().str.replace_all(r"\[\d+\]", "").alias("reason")
     first = pl.format("claim {} of {}", "sequence", "writer").first().alias("first")
-    told = refused.group_by(reason, maintain_order=True).agg(pl.len().alias("claims"), first)
-    lines = _listed(told.sort("claims", descending=True, maintain_order=True))
+    reasons = refused.group_by(reason, maintain_order=True).agg(pl.len().alias("claims"), first)
+    lines = _reason_lines(reasons.sort("claims", descending=True, maintain_order=True))
     return [f"  {refused.height:,} {_claims(refused.height)} refused by the gate:", *lines]
 
 
-def _listed(reasons: pl.DataFrame) -> list[str]:
+def _reason_lines(reasons: pl.DataFrame) -> list[str]:
     """A line a reason, of the first few: reason, claims, and the `first` of them."""
     rows = reasons.head(MOST_REASONS).to_dicts()
     lines = [f"    {row['claims']:,} × {row['reason']} (the first: {row['first']})" for row in rows]
@@ -74,8 +74,8 @@ def _listed(reasons: pl.DataFrame) -> list[str]:
 def _count(events: pl.DataFrame, bands: pl.DataFrame, replications: int, kind: str) -> int:
     if events.height:
         return events.filter(pl.col("kind") == kind).height
-    counted = bands.filter((pl.col("signal") == "events") & (pl.col("row") == kind))
-    return round(float(counted["mean"].sum()) * replications)
+    means = bands.filter((pl.col("signal") == "events") & (pl.col("row") == kind))["mean"]
+    return round(float(means.sum()) * replications)
 
 
 def _claims(count: int) -> str:

@@ -53,7 +53,7 @@ def _row(one: Mutant, wires: NetlistConfig, passed: set[str], base: Observation)
     if failed:
         verdict, by = "killed", failed[0]
     elif judged.status == "error":
-        verdict, by = "crashed", judged.error or next(each.said for each in judged.outcomes if each.status == "error")
+        verdict, by = "crashed", judged.error or next(each.message for each in judged.outcomes if each.status == "error")
     else:
         verdict, by = "survived", ""
     return (*said, verdict, by, _shows(judged.run, base))
