@@ -99,7 +99,7 @@ def same(ours: Any, theirs: Any) -> bool:
 
 
 def said(ran: Ran, name: str) -> Any:
-    value = ran.output.said[NAMES.get(name) or name]
+    value = ran.output.values[NAMES.get(name) or name]
     return value[..., 0] if isinstance(value, np.ndarray) else value
 
 

@@ -73,7 +73,7 @@ def main(args: argparse.Namespace) -> int:
         if one.axis != axis:
             axis = one.axis
             print(f"{axis}:")
-        print(f"  {one.name:<27} {one.shown:<9} {one.rule}")
+        print(f"  {one.name:<27} {one.display:<9} {one.rule}")
         print(f"  {'':<37} acts: {one.acts}")
     return 0
 

@@ -79,7 +79,7 @@ def test_standing_programs_run_after_an_import_as_they_did(tmp_path: Path, recal
         assert set(ran.members.keys()) == set(last["memberKeys"])  # an archive has them in the order of their keys
         for theirs, ours in names.items():
             if ours and theirs in last["output"]:
-                assert ran.output.said[ours][0] == pytest.approx(last["output"][theirs])
+                assert ran.output.values[ours][0] == pytest.approx(last["output"][theirs])
     target = {"hyperedge": "hyp-1", "role": "member"}
     cells.extras[""] = {"recall hyperedges": [HYPEREDGE]}
     cells.extras[programs[0].key]["recall"]["props"]["program"]["target"] = target

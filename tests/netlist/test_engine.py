@@ -391,7 +391,7 @@ def test_standing_programs_run_with_the_scan_and_enter_the_gate_when_asked() -> 
         first = engine.scan(engine.start(memory), memory, now=1.0)
         assert not first.ran[0].output.witness.any()
         second = engine.scan(first.state, lower, now=2.0)
-        assert second.ran[0].output.said["change"].tolist() == pytest.approx([-0.2])
+        assert second.ran[0].output.values["change"].tolist() == pytest.approx([-0.2])
         assert second.memory.cells.height == cells
     written = second.memory.cells.row(2, named=True)
     assert (written["kind"], written["stated"], written["created"]) == ("obs", 0.72, 2.0)

@@ -15,10 +15,10 @@ from malsim.errors import MalsimError, UsageError
 from malsim.memory import Memory
 from malsim.netlist import parse
 from malsim.netlist.engine import Engine, State
-from malsim.netlist.shipped import added, catalogue, readings, signal_named
+from malsim.netlist.shipped import catalogue, readings, signal_named, signals_text
 from malsim.netlist.shipped.cases import CASES, ONSET
 from malsim.netlist.shipped.scorecard import first_firings, of_case, scorecard
-from malsim.netlist.shipped.streams import merged, ordinary, played
+from malsim.netlist.shipped.streams import merged, ordinary, play
 from malsim.netlist.wiring import link
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 def test_there_is_a_signal_for_each_case_and_an_axis_for_each() -> None:
     """Thirty-five rows of the design, of which one is two files."""
     assert set(CASES) == set(catalogue())
-    assert {one.shown for one in catalogue().values()} == {"surfaced", "silent"}
+    assert {one.display for one in catalogue().values()} == {"surfaced", "silent"}
 
 
 def test_all_of_them_run_together_with_one_owner_a_value() -> None:
     """Every derived value has one owner, or linking would refuse."""
-    assert len(link(parse(added(catalogue()))).derived) > len(catalogue())
+    assert len(link(parse(signals_text(catalogue()))).derived) > len(catalogue())
 
 
 @cache
@@ -63,7 +63,7 @@ def test_the_table_says_delay_misses_and_false_alarms() -> None:
 
 def test_what_is_kept_from_scan_to_scan_changes_no_answer() -> None:
     """An engine that has seen the memory before says of each change, new cells too, what one that never has says."""
-    net, streams = link(parse(added(catalogue()))), [merged(ordinary(1, ONSET), CASES["local-cluster-density"].fault)]
+    net, streams = link(parse(signals_text(catalogue()))), [merged(ordinary(1, ONSET), CASES["local-cluster-density"].fault)]
     known = Engine(net)
     state = known.start(Memory.empty())
 
@@ -73,7 +73,7 @@ def test_what_is_kept_from_scan_to_scan_changes_no_answer() -> None:
             np.testing.assert_array_equal(again.signals[signal], values, err_msg=f"{signal} on day {day}")
         return again
 
-    for day, memory in played(streams, ONSET + 1):
+    for day, memory in play(streams, ONSET + 1):
         state = same(memory, float(day))
     rows, changes = np.arange(0, memory.height, 3), {"stated": 0.31, "verification": "tested", "read": 9.5, "pinned": True}
     for name, value in {**changes, "status": "annexed"}.items():
@@ -84,7 +84,7 @@ def test_what_is_kept_from_scan_to_scan_changes_no_answer() -> None:
 def test_what_a_store_reads_does_not_change_it() -> None:
     """Readings say rows, those that fire, and the highest of them."""
     case = CASES["contradiction-load"]
-    *_, (day, memory) = played([merged(ordinary(1, ONSET + 2), case.start or {}, case.fault)], ONSET + 2)
+    *_, (day, memory) = play([merged(ordinary(1, ONSET + 2), case.start or {}, case.fault)], ONSET + 2)
     before = memory.cells
     found = {one.signal.name: one for one in readings(memory, ["contradiction-load", "triage-rank"], now=float(day))}
     assert memory.cells.equals(before)

@@ -113,7 +113,7 @@ def scans_of(asked: dict[int, int], replications: int, first: int = 0) -> list[S
 
 def trips(scans: list[Scan], place: int) -> list[tuple[bool, float]]:
     return [
-        (bool(ran.output.said["tripped"][place]), round(float(ran.output.said["change"][place]), 9))
+        (bool(ran.output.values["tripped"][place]), round(float(ran.output.values["change"][place]), 9))
         for scan in scans
         for ran in scan.ran
         if ran.program.places is not None and place in ran.program.places
@@ -137,6 +137,6 @@ def test_it_is_silent_once_its_cell_is_annexed() -> None:
     gone = set_flag(made.memory, np.array(made.memory.cells["kind"] == "prg"), "annexed", value=True)
     lower = gone.with_cells(gone.cells.with_columns(effective=pl.col("effective") / 2))
     after = engine.scan(scan.state, lower, now=13.0)
-    assert abs(after.ran[0].output.said["change"][0]) > 0.1
+    assert abs(after.ran[0].output.values["change"][0]) > 0.1
     assert not after.ran[0].output.witness.any()
-    assert not after.ran[0].output.said["tripped"].any()
+    assert not after.ran[0].output.values["tripped"].any()

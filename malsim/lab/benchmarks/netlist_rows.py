@@ -13,7 +13,7 @@ from malsim.lab.benchmarks.ratios import compare
 from malsim.memory import Memory, tick
 from malsim.netlist import lint, load, parse
 from malsim.netlist.engine import Engine
-from malsim.netlist.shipped import added, catalogue
+from malsim.netlist.shipped import catalogue, signals_text
 from malsim.netlist.wiring import link
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _ticker(text: str, replications: int) -> Callable[[], None]:
 
 def _standing() -> Ratio:
     """A scan of every standing signal over cells that they have watched for weeks, beside a bare tick of these."""
-    memory, engine = graph(CELLS, 5 * CELLS), Engine(link(parse(added(catalogue()))))
+    memory, engine = graph(CELLS, 5 * CELLS), Engine(link(parse(signals_text(catalogue()))))
     state = engine.start(memory)
     for day in range(1, DAYS + 1):
         memory = tick(memory, float(day))

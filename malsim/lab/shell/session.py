@@ -179,8 +179,8 @@ def _carried(old: State, engine: Engine, fresh: State) -> State:
             signals[name] = old.signals[name]
         else:
             signals[name] = _written(engine.net.signals[name], engine, ops, value)
-    driven, said = old.driven, old.said
-    return replace(fresh, ticks=old.ticks, ops=ops, signals=signals, driven=driven, said=said)
+    drives, outputs = old.drives, old.program_outputs
+    return replace(fresh, ticks=old.ticks, ops=ops, signals=signals, drives=drives, program_outputs=outputs)
 
 
 def _alike(one: Any, other: Any) -> bool:

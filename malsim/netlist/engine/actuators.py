@@ -26,12 +26,8 @@ __all__ = ["EVENTS", "Actuators", "Happening"]
 
 EVENTS = {"rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String}
 _SET = {
-    "locked": "locked",
-    "pinned": "pinned",
-    "annexed": "annexed",
-    "reinstated": "reinstated",
-    "requires_review": "flagged",
-}
+    "locked": "locked", "pinned": "pinned", "annexed": "annexed", "reinstated": "reinstated", "requires_review": "flagged",
+}  # fmt: skip
 _CLEARED = {"locked": "unlocked", "pinned": "unpinned", "annexed": "reinstated", "requires_review": "unflagged"}
 _RISES = {"webhook": "webhook", "escalation": "escalated"}
 
@@ -50,9 +46,9 @@ class Happening(NamedTuple):
 
     def frame(self) -> pl.DataFrame:
         """Its rows, columns of EVENTS."""
-        given = [(name, getattr(self, name)) for name in ("kind", "subject", "detail", "cause")]
-        said = [(one if isinstance(one, pl.Series) else pl.lit(one)).alias(name) for name, one in given]
-        return pl.DataFrame({"rep": self.reps.astype(np.int32)}).with_columns(said).select(list(EVENTS))
+        words = {"kind": self.kind, "subject": self.subject, "detail": self.detail, "cause": self.cause}
+        columns = [(one if isinstance(one, pl.Series) else pl.lit(one)).alias(name) for name, one in words.items()]
+        return pl.DataFrame({"rep": self.reps.astype(np.int32)}).with_columns(columns)
 
 
 class Actuators:
@@ -83,35 +79,35 @@ class Actuators:
         return {pin: values[signal.name] for pin, signal in self.loop}
 
     def drive(
-        self, memory: Memory, values: Mapping[str, Array], driven: Mapping[str, Array], rows: Rows
+        self, memory: Memory, values: Mapping[str, Array], last: Mapping[str, Array], rows: Rows
     ) -> tuple[Memory, dict[str, Array], tuple[Happening, ...]]:
-        """The memory with the flags as driven now, what was driven, and what happened."""
+        """The memory with the flags as driven now, the bits of each drive, and what happened."""
         now: dict[str, Array] = {}
-        events = [*self._alarmed(values, driven, now, rows), *self._looped(values, driven, now)]
+        events = [*self._alarm_events(values, last, now, rows), *self._loop_events(values, last, now)]
         if self.flags:
-            memory, happened = self._flagged(memory, values, driven, now, rows)
-            events += happened
+            memory, flag_events = self._set_flags(memory, values, last, now, rows)
+            events += flag_events
         return memory, now, tuple(events)
 
-    def _flagged(
-        self, memory: Memory, values: Mapping[str, Array], driven: Mapping[str, Array], now: dict[str, Array], rows: Rows
+    def _set_flags(
+        self, memory: Memory, values: Mapping[str, Array], last: Mapping[str, Array], now: dict[str, Array], rows: Rows
     ) -> tuple[Memory, list[Happening]]:
-        asked = {flag: self._asked(flag, values, rows) for flag in ACTUATORS if flag in self.flags}
+        requests = {flag: self._requests(flag, values, rows) for flag in ACTUATORS if flag in self.flags}
         events: list[Happening] = []
-        for flag, (bits, by) in asked.items():
-            held = driven.get(f"{flag} by", by[:0])
-            by[: len(held)] = np.where(bits[: len(held)], by[: len(held)], held)
+        for flag, (bits, by) in requests.items():
+            last_by = last.get(f"{flag} by", by[:0])
+            by[: len(last_by)] = np.where(bits[: len(last_by)], by[: len(last_by)], last_by)
             now[f"{flag} by"] = by
             names = [f"{one.name}({{}})" if one.domain == "cell" else one.name for one, _ in self.flags[flag]]
-            against = [asked[other][0] for other in OPPOSED.get(flag, ()) if other in asked]
-            barred = np.logical_or.reduce(against) & bits if against else np.zeros_like(bits)
-            gave_way = _new(barred, driven, now, f"{flag} gave way")
+            against = [requests[other][0] for other in OPPOSED.get(flag, ()) if other in requests]
+            opposed = np.logical_or.reduce(against) & bits if against else np.zeros_like(bits)
+            gave_way = _new(opposed, last, now, f"{flag} gave way")
             events += _events(gave_way, "conflict", by, names, rows, f"{flag} gives way")
-            forbidden = self._forbidden(flag, memory) & bits & ~barred
-            refused = _new(forbidden, driven, now, f"{flag} refused")
-            events += _events(refused, "refused", by, names, rows, f"{flag}: the cell is locked or immutable")
-            before = _fitted(driven.get(flag), len(bits))
-            now[flag] = bits & ~barred & ~forbidden
+            forbidden = self._forbidden(flag, memory) & bits & ~opposed
+            refusals = _new(forbidden, last, now, f"{flag} refused")
+            events += _events(refusals, "refused", by, names, rows, f"{flag}: the cell is locked or immutable")
+            before = _fit(last.get(flag), len(bits))
+            now[flag] = bits & ~opposed & ~forbidden
             rises, falls = now[flag] & ~before, before & ~now[flag]
             memory = _set(memory, flag, rises, falls)
             events += _events(rises, _SET[flag], by, names, rows, flag)
@@ -119,20 +115,20 @@ class Actuators:
                 events += _events(falls, _CLEARED[flag], by, names, rows, flag)
         return memory, events
 
-    def _asked(self, flag: str, values: Mapping[str, Array], rows: Rows) -> tuple[Array, Array]:
+    def _requests(self, flag: str, values: Mapping[str, Array], rows: Rows) -> tuple[Array, Array]:
         """Which cells some signal wants this flag on, and the place of the first of these signals."""
         bits = np.zeros(rows.count("cell"), dtype=bool)
         by = np.full(len(bits), NONE)
         for place, (signal, where) in enumerate(self.flags[flag]):
             value = values[signal.name]
             if isinstance(where, Row):
-                wanted = value if signal.domain == "cell" else value[rows.rep_of("cell")]
+                on = value if signal.domain == "cell" else value[rows.rep_of("cell")]
             else:
                 cells = self.finder.rows(rows, where.handle)
-                wanted = np.zeros_like(bits)
-                wanted[cells[(cells != NONE) & value]] = True
-            by[wanted & ~bits] = place
-            bits |= wanted
+                on = np.zeros_like(bits)
+                on[cells[(cells != NONE) & value]] = True
+            by[on & ~bits] = place
+            bits |= on
         return bits, by
 
     def _forbidden(self, flag: str, memory: Memory) -> Array:
@@ -142,31 +138,29 @@ class Actuators:
         fixed: Array = memory.column("immutable")
         return fixed | memory.column("locked") if flag in {"annexed", "reinstated"} else fixed
 
-    def _alarmed(
-        self, values: Mapping[str, Array], driven: Mapping[str, Array], now: dict[str, Array], rows: Rows
+    def _alarm_events(
+        self, values: Mapping[str, Array], last: Mapping[str, Array], now: dict[str, Array], rows: Rows
     ) -> Iterator[Happening]:
         """Alarms that tripped or cleared."""
         for signal in self.alarms:
             value = values[signal.name]
             key = f"alarm {signal.name}"
-            before = driven.get(key)
+            previous = _fit(last.get(key), len(value))
             now[key] = value
-            if before is None or len(before) != len(value):
-                before = _fitted(before, len(value))
-            if not np.count_nonzero(value != before):
+            if not np.count_nonzero(value != previous):
                 continue
-            for changed, kind in ((value & ~before, "tripped"), (before & ~value, "cleared")):
-                if changed.any():
-                    writer = signal.writer.word if signal.writer else ""
-                    reps = rows.rep_of(signal.domain)[changed]
+            writer = signal.writer.word if signal.writer else ""
+            for change, kind in ((value & ~previous, "tripped"), (previous & ~value, "cleared")):
+                if change.any():
+                    reps = rows.rep_of(signal.domain)[change]
                     if signal.domain == "run":
                         yield Happening(reps, kind, signal.name, signal.name, writer)
                         continue
-                    label = rows.labels(signal.domain).filter(pl.Series(changed))
+                    label = rows.labels(signal.domain).filter(pl.Series(change))
                     yield Happening(reps, kind, label, signal.name, writer + "(" + label + ")")
 
-    def _looped(
-        self, values: Mapping[str, Array], driven: Mapping[str, Array], now: dict[str, Array]
+    def _loop_events(
+        self, values: Mapping[str, Array], last: Mapping[str, Array], now: dict[str, Array]
     ) -> Iterator[Happening]:
         """Webhooks and escalations: an event each time their bit rises."""
         for pin, signal in self.loop:
@@ -174,7 +168,7 @@ class Actuators:
             if kind is None:
                 continue
             value = values[signal.name]
-            rises = value & ~_fitted(driven.get(pin), len(value))
+            rises = value & ~_fit(last.get(pin), len(value))
             now[pin] = value
             if rises.any():
                 yield Happening(np.flatnonzero(rises), kind, pin.partition(".")[2], signal.name, signal.name)
@@ -188,18 +182,20 @@ def _events(cells: Array, kind: str, by: Array, names: list[str], rows: Rows, de
         yield Happening(rows.rep_of("cell")[cells], kind, subject, detail, pl.Series(cause, dtype=pl.String))
 
 
-def _fitted(before: Array | None, length: int) -> Array:
-    """What was before, with rows that are new since as never driven."""
-    made = np.zeros(length, dtype=bool)
+def _fit(before: Array | None, length: int) -> Array:
+    """The bits of the last scan, false for rows that are new since."""
+    if before is not None and len(before) == length:
+        return before
+    bits = np.zeros(length, dtype=bool)
     if before is not None:
-        made[: len(before)] = before
-    return made
+        bits[: len(before)] = before
+    return bits
 
 
-def _new(bits: Array, driven: Mapping[str, Array], now: dict[str, Array], name: str) -> Array:
+def _new(bits: Array, last: Mapping[str, Array], now: dict[str, Array], name: str) -> Array:
     """Where something holds that did not at the last scan; and keep it for the next."""
     now[name] = bits
-    return bits & ~_fitted(driven.get(name), len(bits))
+    return bits & ~_fit(last.get(name), len(bits))
 
 
 def _set(memory: Memory, flag: str, rises: Array, falls: Array) -> Memory:

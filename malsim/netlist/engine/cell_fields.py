@@ -27,12 +27,12 @@ def field_of(fields: tuple[str, ...], rows: Rows) -> Array:
     if first == "work":
         return rows.work(rest[0])
     if rest:
-        said: Array = (rows.memory.column(first) == _WORDS[first].index(rest[0])).astype(np.float64)
-        return said
+        bits: Array = (rows.memory.column(first) == _WORDS[first].index(rest[0])).astype(np.float64)
+        return bits
     if first not in _FIELDS:
         return rows.neighbours.field(first)
-    made: Array = rows.once(first, lambda: _FIELDS[first][0](rows))
-    return made
+    values: Array = rows.once(first, lambda: _FIELDS[first][0](rows))
+    return values
 
 
 def follows(fields: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -53,8 +53,8 @@ def _since(rows: Rows, column: str) -> Array:
 
 
 def _tau(rows: Rows) -> Array:
-    made: Array = rows.rules.tau[rows.memory.column("stability")]
-    return made
+    tau: Array = rows.rules.tau[rows.memory.column("stability")]
+    return tau
 
 
 def _chain_currency(rows: Rows) -> Array:
@@ -77,23 +77,23 @@ def _latest(when: Array, among: Bools, groups: Ints, many: int) -> Ints:
 
 
 def _recent_source(rows: Rows) -> Array:
-    made: Array = np.full(rows.count("cell"), np.nan)
+    values: Array = np.full(rows.count("cell"), np.nan)
     memory = rows.memory
     latest = _latest(memory.column("created"), memory.is_active, memory.column("author").astype(np.int64), SOURCES)
-    made[latest] = rows.neighbours.field("root")[latest]
-    return made
+    values[latest] = rows.neighbours.field("root")[latest]
+    return values
 
 
 def _recent_hit(rows: Rows) -> Array:
-    made: Array = np.zeros(rows.count("cell"))
+    values: Array = np.zeros(rows.count("cell"))
     read = rows.memory.column("read")
-    made[_latest(read, ~np.isnan(read) & rows.memory.is_active, rows.rep_of("cell"), HITS)] = 1.0
-    return made
+    values[_latest(read, ~np.isnan(read) & rows.memory.is_active, rows.rep_of("cell"), HITS)] = 1.0
+    return values
 
 
-def _miswired(rows: Rows) -> Array:
+def _wrong_signs(rows: Rows) -> Array:
     """Each cell's weighted edges whose sign is against what enough others say together of the cell that they lead to."""
-    edges = rows.neighbours.kept("signed edges", lambda: _signed_edges(rows))
+    edges = rows.neighbours.keep("signed edges", lambda: _signed_edges(rows))
     effective = np.nan_to_num(rows.memory.column("effective"))
     others = (edges.into @ effective).take(edges.target) - edges.weight * effective.take(edges.source)
     return np.bincount(edges.source, edges.enough & (others * edges.weight < 0), minlength=len(effective)).astype(np.float64)
@@ -120,8 +120,8 @@ def _signed_edges(rows: Rows) -> _SignedEdges:
     return _SignedEdges(source, target, weight, many[target] > OTHERS, into)
 
 
-def _signed(rows: Rows) -> Array:
-    edges = rows.neighbours.kept("signed edges", lambda: _signed_edges(rows))
+def _sign_counts(rows: Rows) -> Array:
+    edges = rows.neighbours.keep("signed edges", lambda: _signed_edges(rows))
     return np.bincount(edges.source, edges.enough, minlength=rows.memory.height).astype(np.float64)
 
 
@@ -133,6 +133,6 @@ _FIELDS: dict[str, tuple[Callable[[Rows], Array], tuple[str, ...] | None]] = {
     "chain_currency": (_chain_currency, None),
     "recent_source": (_recent_source, ("created",)),
     "recent_hit": (_recent_hit, ("read",)),
-    "signed": (_signed, ()),
-    "miswired": (_miswired, None),
+    "signed": (_sign_counts, ()),
+    "miswired": (_wrong_signs, None),
 }

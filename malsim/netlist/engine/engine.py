@@ -16,17 +16,17 @@ from malsim.netlist.engine.expressions import Board, Place, formulas
 from malsim.netlist.engine.neighbours import Neighbours
 from malsim.netlist.engine.rows import NO_TOPICS, Rows
 from malsim.netlist.engine.sources import Finder, many, reader
-from malsim.netlist.engine.steps import compiled, grown
+from malsim.netlist.engine.steps import compile_step, extend
 from malsim.netlist.language.address import Pin, Reduced
 from malsim.netlist.language.lexicon import LOOP_WRITES
-from malsim.netlist.programs import Pass, programs, run, written
+from malsim.netlist.programs import Pass, program_cells, programs, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from malsim.memory import Memory
     from malsim.netlist.engine.steps import Step
-    from malsim.netlist.programs import Program, Ran, Written
+    from malsim.netlist.programs import Program, ProgramCell, Ran
     from malsim.netlist.programs.operations import Output
     from malsim.netlist.wiring import Net, Signal
     from ops.pin import Array
@@ -40,43 +40,43 @@ DTYPES = {"float": np.float64, "int": np.int64, "bit": np.bool_}
 
 @dataclass(frozen=True)
 class State:
-    """All that a net remembers: every pin, every signal, what the actuators last did, what the programs last said.
+    """All that a net remembers: every pin, every signal, the last drives of actuators, the last outputs of programs.
 
-    `written` are the programs that prg cells asked for, `seen` how many cells were looked through for them. `wired` has
-    for handles that are no cell's own the cell that each stands for, one row a replication.
+    `programs` are those that prg cells hold, `search_from` is the first row not yet searched for them. `aliases` has for
+    handles that are no cell's own the cell that each stands for, one row a replication.
     """
 
     ticks: int = 0
     ops: Mapping[str, OpState] = field(default_factory=dict)
     signals: Mapping[str, Any] = field(default_factory=dict)
-    driven: Mapping[str, Array] = field(default_factory=dict)
-    said: Mapping[str, Output] = field(default_factory=dict)
+    drives: Mapping[str, Array] = field(default_factory=dict)
+    program_outputs: Mapping[str, Output] = field(default_factory=dict)
     heights: Mapping[str, int] = field(default_factory=dict)
     topics: pl.DataFrame = field(default_factory=lambda: NO_TOPICS)
-    written: tuple[Program, ...] = ()
-    seen: int = 0
-    wired: Mapping[str, Array] = field(default_factory=dict)
+    programs: tuple[Program, ...] = ()
+    search_from: int = 0
+    aliases: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Scan:
-    """What one scan came to: the new state and memory, what the net wrote on the loop's pins, and what happened.
+    """What one scan gives: the new state and memory, what the net wrote on the loop's pins, and what happened.
 
-    `outputs` has an array over replications for each pin of the loop that the net writes, `ran` what each standing program
-    came to, `derived` the derived values by name, `cell-trust`.
+    `outputs` has an array over replications for each pin of the loop that the net writes, `ran` the result of each
+    standing program, `derived` the derived values by name, `cell-trust`.
     """
 
     state: State
     memory: Memory
     outputs: Mapping[str, Array]
-    happened: tuple[Happening, ...] = ()
+    happenings: tuple[Happening, ...] = ()
     ran: tuple[Ran, ...] = ()
     derived: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def events(self) -> pl.DataFrame:
         """What happened: columns rep, kind, subject, detail, cause."""
-        return pl.concat([pl.DataFrame(schema=EVENTS), *(one.frame() for one in self.happened)])
+        return pl.concat([pl.DataFrame(schema=EVENTS), *(one.frame() for one in self.happenings)])
 
 
 class Engine:
@@ -99,40 +99,24 @@ class Engine:
     """
 
     def __init__(
-        self,
-        net: Net,
-        *,
-        replications: int = 1,
-        first: int = 0,
-        tick: float = 8.64e7,
-        rules: Rules | None = None,
+        self, net: Net, *, replications: int = 1, first: int = 0, tick: float = DAY, rules: Rules | None = None,
         derive: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.net, self.replications, self.first, self.rules, self.derive = net, replications, first, rules or Rules(), derive
         self.programs = programs(net)
         self.tick = tick
         finder = Finder()
-        on = {
-            str(link.address): signal
-            for signal in net.signals.values()
-            for link in signal.links
-            if isinstance(link.address, Pin)
-        }
+        on = {pin: net.signals[name] for pin, name in net.pins.items()}
         every = {function: thread.every for thread in net.threads for function in thread.functions}
-        self.steps = {
-            name: compiled(instance, on, tick=tick * every.get(name, 1)) for name, instance in net.instances.items()
-        }
+        self.steps = {name: compile_step(one, on, tick=tick * every.get(name, 1)) for name, one in net.instances.items()}
         self.domains = {step.domain for step in self.steps.values()} | {signal.domain for signal in net.signals.values()}
         self.finder, self.owners = finder, net.derived
         self.expressions = Expressions.of(net)
         self.formulas = formulas(net.signals, self.expressions.order, Place(self.steps, self.owners, finder))
         plain = {name: one for name, one in net.signals.items() if name not in self.expressions.order}
         self.readers = {name: read for name, signal in plain.items() if (read := reader(signal, finder))}
-        self.loop_reads = {
-            name: str(signal.writer.address)
-            for name, signal in net.signals.items()
-            if signal.writer and str(signal.writer.address) in LOOP_WRITES
-        }
+        writers = {name: str(signal.writer.address) for name, signal in net.signals.items() if signal.writer}
+        self.loop_reads = {name: writer for name, writer in writers.items() if writer in LOOP_WRITES}
         self.free = {name for name, signal in net.signals.items() if signal.writer is None and signal.domain == "run"}
         self.followers: dict[str, list[tuple[Signal, Reduced]]] = defaultdict(list)
         for signal in net.signals.values():
@@ -145,7 +129,7 @@ class Engine:
 
     def start(self, memory: Memory) -> State:
         """The net before its first scan."""
-        return self._fitted(State(), Rows(memory, self.replications, first=self.first))
+        return self._fit(State(), Rows(memory, self.replications, first=self.first))
 
     def scan(
         self, state: State, memory: Memory, inputs: Mapping[str, Any] | None = None, *, now: float | None = None
@@ -168,9 +152,9 @@ class Engine:
         day = ticks * self.tick / DAY if now is None else now
         rows = Rows(
             memory, self.replications, state.topics, first=self.first, now=day, rules=self.rules,
-            neighbours=self._neighbours, wired=state.wired,
+            neighbours=self._neighbours, aliases=state.aliases,
         )  # fmt: skip
-        state = self._fitted(state, rows)
+        state = self._fit(state, rows)
         values: dict[str, Any] = {**state.signals, **self._loop({"clock.tick": ticks, "clock.days": day, **(inputs or {})})}
         for name, read in self.readers.items():
             values[name] = read(rows)
@@ -188,37 +172,37 @@ class Engine:
             self._express(self.expressions.order, stale, values, board)
         if self.expressions.order:
             self._neighbours = rows.neighbours
-        after, driven, happened = self.actuators.drive(memory, values, state.driven, rows)
-        found = written(after, after=state.seen, tick=ticks, first=self.first) if after.height > state.seen else []
-        standing = (*state.written, *(program for one in found for program in one.programs))
-        stood = Pass(after, (), state.said)
+        after, drives, happenings = self.actuators.drive(memory, values, state.drives, rows)
+        new = program_cells(after, after=state.search_from, tick=ticks, first=self.first)
+        standing = (*state.programs, *(program for one in new for program in one.programs))
+        result = Pass(after, (), state.program_outputs)
         if self.programs or standing:
-            stood = run(
-                sorted((*self.programs, *standing), key=lambda program: program.turn), after, now=day, last=state.said,
+            result = run(
+                sorted((*self.programs, *standing), key=lambda program: program.turn), after, now=day, last=result.last,
                 derive=self.derive, rules=self.rules, replications=self.replications, first=self.first,
             )  # fmt: skip
-        made = replace(
-            state, ticks=ticks, ops=states, signals=values, driven=driven, said=stood.last, written=standing,
-            seen=after.height,
+        state = replace(
+            state, ticks=ticks, ops=states, signals=values, drives=drives, program_outputs=result.last, programs=standing,
+            search_from=after.height,
         )  # fmt: skip
-        happened += tuple(_scheduled(one) for one in found)
+        happenings += tuple(_program_event(one) for one in new)
         derived = {name: values[owner.name] for name, owner in self.owners.items()}
-        return Scan(made, stood.memory, self.actuators.outputs(values), happened, stood.ran, derived)
+        return Scan(state, result.memory, self.actuators.outputs(values), happenings, result.ran, derived)
 
     def _call(self, step: Step, state: OpState, values: dict[str, Any], rows: Rows) -> OpState:
-        made = step.called_over(values, rows) if step.series else step.called(state, values, rows)
+        result = step.call_over(values, rows) if step.series else step.call(state, values, rows)
         if step.name in self.followers:
-            self._follow(step.name, made, values, rows)
-        return made
+            self._follow(step.name, result, values, rows)
+        return result
 
     def _express(self, names: Iterable[str], stale: set[str], values: dict[str, Any], board: Board) -> None:
         """Put on signals what the expressions that write them come to now, where anything they read has moved since."""
         for name in names:
             if name in stale:
                 stale.discard(name)
-                signal, made = self.net.signals[name], self.formulas[name](board)
+                signal, value = self.net.signals[name], self.formulas[name](board)
                 kind, count = DTYPES[signal.type], board.rows.count(signal.domain)
-                values[name] = np.asarray(made).astype(kind, copy=False) if np.ndim(made) else np.full(count, made, kind)
+                values[name] = np.asarray(value).astype(kind, copy=False) if np.ndim(value) else np.full(count, value, kind)
 
     def _follow(self, name: str, state: OpState, values: dict[str, Any], rows: Rows) -> None:
         """Put on every signal that reduces this instance's outputs what they come to now."""
@@ -226,19 +210,19 @@ class Engine:
         for signal, where in self.followers[name]:
             key, row, _ = step.instance.sheet.slots[where.inner.name]  # type: ignore[union-attr]
             members, groups = rows.groups(step.domain, signal.domain)
-            held = state[key] if row is None else state[key][row]
-            values[signal.name] = many(where.reducer, held[members], groups, rows.count(signal.domain))
+            output = state[key] if row is None else state[key][row]
+            values[signal.name] = many(where.reducer, output[members], groups, rows.count(signal.domain))
 
-    def _loop(self, known: Mapping[str, Any]) -> dict[str, Array]:
+    def _loop(self, inputs: Mapping[str, Any]) -> dict[str, Array]:
         """What the loop's own pins, and whoever sets a signal that no pin writes, put on signals."""
-        made = {}
-        for name in (*self.loop_reads, *(self.free & known.keys())):
-            given = known.get(self.loop_reads.get(name, name), 0)
-            value: Array = np.asarray(given, DTYPES[self.net.signals[name].type])
-            made[name] = value if value.shape == (self.replications,) else np.full(self.replications, value)
-        return made
+        values = {}
+        for name in (*self.loop_reads, *(self.free & inputs.keys())):
+            kind = DTYPES[self.net.signals[name].type]
+            value: Array = np.asarray(inputs.get(self.loop_reads.get(name, name), 0), kind)
+            values[name] = value if value.shape == (self.replications,) else np.full(self.replications, value)
+        return values
 
-    def _fitted(self, state: State, rows: Rows) -> State:
+    def _fit(self, state: State, rows: Rows) -> State:
         """The state with a row for every run, cell, writer and topic there is by now."""
         heights = {domain: rows.count(domain) for domain in self.domains}
         if heights == state.heights:
@@ -247,17 +231,16 @@ class Engine:
         for name, step in self.steps.items():
             count = heights[step.domain]
             if name not in states:
-                states[name] = step.started(count)
+                states[name] = step.start(count)
             elif more := count - state.heights[step.domain]:
-                states[name] = grown(step, states[name], more)
+                states[name] = extend(step, states[name], more)
         for name, signal in self.net.signals.items():
             if name not in self.readers and name not in self.loop_reads:  # expressions hold what they were before the first
-                held: Array = values.get(name, np.empty(0, DTYPES[signal.type]))
-                if more := heights[signal.domain] - len(held):
-                    values[name] = np.append(held, np.full(more, self._first(signal), DTYPES[signal.type]))
-        return replace(
-            state, ops=states, signals=values, heights=heights, topics=rows.topics if "topic" in heights else NO_TOPICS
-        )
+                old: Array = values.get(name, np.empty(0, DTYPES[signal.type]))
+                if more := heights[signal.domain] - len(old):
+                    values[name] = np.append(old, np.full(more, self._first(signal), DTYPES[signal.type]))
+        topics = rows.topics if "topic" in heights else NO_TOPICS
+        return replace(state, ops=states, signals=values, heights=heights, topics=topics)
 
     def _first(self, signal: Signal) -> float | bool:
         """What a signal holds before anything wrote it: what it was set to, its writer's start, or its first reader's."""
@@ -272,8 +255,8 @@ class Engine:
         return 0.0
 
 
-def _scheduled(one: Written) -> Happening:
+def _program_event(one: ProgramCell) -> Happening:
     """A prg cell came in: its programs stand on the tick from now on, or cannot."""
     kind = "refused" if one.fault else "scheduled"
-    said = one.fault or " ".join(program.operation for program in one.programs)
-    return Happening(np.array(one.places, dtype=np.int64), kind, one.handle, said, one.handle)
+    detail = one.fault or " ".join(program.operation for program in one.programs)
+    return Happening(np.array(one.places, dtype=np.int64), kind, one.handle, detail, one.handle)

@@ -31,30 +31,29 @@ class Expressions:
     def of(cls, net: Net) -> Expressions:
         """Those of a linked net, whose derived values go in no circle."""
         owners = net.derived
-        written = {
-            name: signal for name, signal in net.signals.items() if signal.writer and is_expression(signal.writer.address)
-        }
-        reads = {name: [owners[one] for one in _derived(signal)] for name, signal in written.items()}
-        ways = {name: [one.name for one in own if one.name in written] for name, own in reads.items()}
+        writers = {name: signal for name, signal in net.signals.items() if signal.writer}
+        expressions = {name: one for name, one in writers.items() if one.writer and is_expression(one.writer.address)}
+        reads = {name: [owners[one] for one in _derived_reads(signal)] for name, signal in expressions.items()}
+        ways = {name: [one.name for one in own if one.name in expressions] for name, own in reads.items()}
         order = tuple(TopologicalSorter(ways).static_order())
-        moved: dict[str, set[str]] = {}
+        movers: dict[str, set[str]] = {}
         for name in order:
-            moved[name] = {leaf.instance for leaf in leaves(written[name].writer.address) if isinstance(leaf, Pin)}  # type: ignore[union-attr]
+            movers[name] = {leaf.instance for leaf in leaves(expressions[name].writer.address) if isinstance(leaf, Pin)}  # type: ignore[union-attr]
             for owner in reads[name]:
                 pin = owner.writer.pin if owner.writer else None
-                moved[name] |= moved[owner.name] if owner.name in written else {pin.instance} if pin else set()
-        after = {made: tuple(name for name in order if made in moved[name]) for made in net.instances}
-        read: dict[str, set[str]] = {made: set() for made in net.instances}
+                movers[name] |= movers[owner.name] if owner.name in expressions else {pin.instance} if pin else set()
+        after = {instance: tuple(name for name in order if instance in movers[name]) for instance in net.instances}
+        read: dict[str, set[str]] = {instance: set() for instance in net.instances}
         for name in reversed(order):
             for link in net.signals[name].readers:
                 if link.pin and link.pin.instance in read:
                     read[link.pin.instance].add(name)
             for instance in (one for one, own in read.items() if name in own):
                 read[instance].update(ways[name])
-        return cls(order, after, {made: tuple(name for name in order if name in own) for made, own in read.items()})
+        return cls(order, after, {instance: tuple(name for name in order if name in own) for instance, own in read.items()})
 
 
-def _derived(signal: Signal) -> list[str]:
+def _derived_reads(signal: Signal) -> list[str]:
     """The derived values that an expression reads."""
     ends = leaves(signal.writer.address) if signal.writer else ()
     return [name for leaf in ends if (name := derived_name(leaf))]

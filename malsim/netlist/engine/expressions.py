@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.netlist.engine.cell_fields import field_of, follows
-from malsim.netlist.engine.reduce import reduced
+from malsim.netlist.engine.reduce import reduce_groups
 from malsim.netlist.engine.rows import belongs
 from malsim.netlist.engine.sources import reader_of
 from malsim.netlist.language.address import Call, Constant, Path, Pin, Reduced, Row, column_of
@@ -75,14 +75,14 @@ def is_expression(where: Address | None) -> bool:
 
 
 def _special(row: Row) -> bool:
-    worked = row.domain == "cell" and not row.name and is_worked_out(row.fields)
-    return bool(row.hops or worked or derived_name(row) or row.domain in {"topic", "writer_topic"})
+    is_field = row.domain == "cell" and not row.name and is_worked_out(row.fields)
+    return bool(row.hops or is_field or derived_name(row) or row.domain in {"topic", "writer_topic"})
 
 
 def formulas(signals: Mapping[str, Signal], names: Iterable[str], place: Place) -> dict[str, Formula]:
     """How each of these signals is worked out, which expressions write."""
-    wanted = {name: signals[name] for name in names}
-    return {name: formula(one.writer.address, one.domain, place) for name, one in wanted.items() if one.writer}
+    by_name = {name: signals[name] for name in names}
+    return {name: formula(one.writer.address, one.domain, place) for name, one in by_name.items() if one.writer}
 
 
 def formula(where: Address | Constant, domain: str, place: Place, *, keep: bool = True) -> Formula:
@@ -99,16 +99,16 @@ def formula(where: Address | Constant, domain: str, place: Place, *, keep: bool 
     if isinstance(where, Call):
         parts = [formula(each, domain, place, keep=keep and columns is None) for each in where.arguments]
         function = _FUNCTIONS[where.function]
-        made: Formula = lambda board: function(*[part(board) for part in parts])  # noqa: E731
+        compute: Formula = lambda board: function(*[part(board) for part in parts])  # noqa: E731
     elif isinstance(where, Reduced):
-        made = _reduced(where, domain, place)
+        compute = _reducer(where, domain, place)
     else:
-        made = _spread(_own(where, place), where, domain, place)
+        compute = _spread(_own(where, place), where, domain, place)
     if columns is not None:
-        return lambda board: board.rows.kept(name, lambda: made(board), columns)
+        return lambda board: board.rows.keep(name, lambda: compute(board), columns)
     if isinstance(where, Call) or any(isinstance(leaf, Pin) or derived_name(leaf) for leaf in leaves(where)):
-        return made
-    return lambda board: board.rows.once(name, lambda: made(board))
+        return compute
+    return lambda board: board.rows.once(name, lambda: compute(board))
 
 
 def columns_read(where: Address | Constant, domain: str, place: Place) -> frozenset[str] | None:
@@ -117,8 +117,8 @@ def columns_read(where: Address | Constant, domain: str, place: Place) -> frozen
         return frozenset()
     if isinstance(where, Call):
         parts = [columns_read(one, domain, place) for one in where.arguments]
-        known = [part for part in parts if part is not None]
-        return frozenset[str]().union(*known) if len(known) == len(parts) else None
+        columns = [part for part in parts if part is not None]
+        return frozenset[str]().union(*columns) if len(columns) == len(parts) else None
     if isinstance(where, Reduced):
         return _columns_reduced(where, domain, place)
     if not isinstance(where, Row) or where.name or where.domain != "cell":
@@ -126,8 +126,8 @@ def columns_read(where: Address | Constant, domain: str, place: Place) -> frozen
     owner = place.owners.get(derived_name(where))
     if owner is None:
         return _columns_of(where.fields)
-    known_by = owner.writer.address if owner.writer and owner.domain == "cell" else None
-    return columns_read(known_by, "cell", place) if known_by and is_expression(known_by) else None
+    formula_of = owner.writer.address if owner.writer and owner.domain == "cell" else None
+    return columns_read(formula_of, "cell", place) if formula_of and is_expression(formula_of) else None
 
 
 def _columns_reduced(where: Reduced, domain: str, place: Place) -> frozenset[str] | None:
@@ -143,10 +143,10 @@ def _columns_reduced(where: Reduced, domain: str, place: Place) -> frozenset[str
 def _columns_of(fields: tuple[str, ...]) -> frozenset[str] | None:
     """The columns behind a field of cells; texts stay as they are."""
     column = "" if is_worked_out(fields) else column_of(fields, list(schema.CELLS), "-".join(fields))
-    found = (column,) if column else follows(fields)
-    if found is None or _MOVING & {*found}:
+    columns = (column,) if column else follows(fields)
+    if columns is None or _MOVING & {*columns}:
         return None
-    return frozenset(name for name in found if schema.CELLS[name] != pl.String)
+    return frozenset(name for name in columns if schema.CELLS[name] != pl.String)
 
 
 def _domain(where: Address | Constant, place: Place) -> str:
@@ -158,8 +158,8 @@ def _domain(where: Address | Constant, place: Place) -> str:
     if isinstance(where, Reduced):
         return "cell" if isinstance(where.inner, Row) and where.inner.hops else "run"
     if isinstance(where, Call):
-        found = {_domain(one, place) for one in where.arguments}
-        return next((each for each in ("cell", "writer_topic", "topic", "writer") if each in found), "run")
+        domains = {_domain(one, place) for one in where.arguments}
+        return next((each for each in ("cell", "writer_topic", "topic", "writer") if each in domains), "run")
     return "run"
 
 
@@ -181,7 +181,7 @@ def _own(where: Address | Constant, place: Place) -> Formula:
     return lambda board: np.asarray(read(board.rows), dtype=np.float64)
 
 
-def _reduced(where: Reduced, domain: str, place: Place) -> Formula:
+def _reducer(where: Reduced, domain: str, place: Place) -> Formula:
     inner = where.inner
     if isinstance(inner, Path):
         read = reader_of(where, place.finder)
@@ -190,11 +190,11 @@ def _reduced(where: Reduced, domain: str, place: Place) -> Formula:
         return _spread(_around(where, inner, place), "cell", domain, place)
     of = _domain(inner, place)
     target = domain if domain != of and belongs(of, domain) else "run"
-    seen = _seen(where.reducer, inner, place) if isinstance(inner, Row) else formula(inner, of, place)
+    values_of = _member_values(where.reducer, inner, place) if isinstance(inner, Row) else formula(inner, of, place)
 
     def many(board: Board) -> Array:
         members, groups = board.rows.groups(of, target)
-        values = np.broadcast_to(seen(board), board.rows.count(of))
+        values = np.broadcast_to(values_of(board), board.rows.count(of))
         return _to_one(where.reducer, values[members], groups, board.rows.count(target))
 
     return _spread(many, target, domain, place)
@@ -202,24 +202,24 @@ def _reduced(where: Reduced, domain: str, place: Place) -> Formula:
 
 def _around(where: Reduced, inner: Row, place: Place) -> Formula:
     """A field of each cell's neighbours as one value."""
-    seen = _seen(where.reducer, Row("cell", inner.fields), place) if inner.fields else None
-    counted = Reduced("count", replace(inner, fields=()))
+    values_of = _member_values(where.reducer, Row("cell", inner.fields), place) if inner.fields else None
+    count_key = Reduced("count", replace(inner, fields=()))
 
     def counts(board: Board) -> Array:
         groups, members = board.rows.neighbours.pairs(inner.hops)
-        return reduced("count", members, groups, board.rows.count("cell")).astype(np.float64)
+        return reduce_groups("count", members, groups, board.rows.count("cell")).astype(np.float64)
 
     def around(board: Board) -> Array:
-        if seen and where.reducer in {"sum", "mean"}:
-            total = board.rows.neighbours.sums(inner.hops, seen(board))
-            return total if where.reducer == "sum" else total / board.rows.neighbours.kept(counted, lambda: counts(board))
+        if values_of and where.reducer in {"sum", "mean"}:
+            total = board.rows.neighbours.sums(inner.hops, values_of(board))
+            return total if where.reducer == "sum" else total / board.rows.neighbours.keep(count_key, lambda: counts(board))
         groups, members = board.rows.neighbours.pairs(inner.hops)
-        return _to_one(where.reducer, seen(board)[members] if seen else members, groups, board.rows.count("cell"))
+        return _to_one(where.reducer, values_of(board)[members] if values_of else members, groups, board.rows.count("cell"))
 
     return around
 
 
-def _seen(reducer: str, inner: Row, place: Place) -> Formula:
+def _member_values(reducer: str, inner: Row, place: Place) -> Formula:
     """A field on its own rows; of words that are only told apart, their numbers."""
     if reducer != "distinct" or inner.fields not in _WORDS:
         return _own(inner, place)
@@ -234,26 +234,26 @@ def _codes(memory: Memory) -> Array:
     return codes
 
 
-def _to_one(reducer: str, seen: Array, groups: Any, count: int) -> Array:
+def _to_one(reducer: str, values: Array, groups: Any, count: int) -> Array:
     if reducer != "distinct":
-        return reduced(reducer, seen, groups, count).astype(np.float64, copy=False)
-    known = ~np.isnan(seen)
-    codes = seen[known].astype(np.int64)
+        return reduce_groups(reducer, values, groups, count).astype(np.float64, copy=False)
+    is_number = ~np.isnan(values)
+    codes = values[is_number].astype(np.int64)
     most = int(codes.max(initial=0)) + 1
-    pairs = np.sort(groups[known] * most + codes)
+    pairs = np.sort(groups[is_number] * most + codes)
     return np.bincount(pairs[np.diff(pairs, prepend=pairs[:1] - 1) != 0] // most, minlength=count).astype(np.float64)
 
 
-def _spread(made: Formula, at: Address | Constant | str, domain: str, place: Place) -> Formula:
+def _spread(compute: Formula, at: Address | Constant | str, domain: str, place: Place) -> Formula:
     """Values of one domain for the rows of another that each belong to one of its rows; of one run, one for all."""
     at = at if isinstance(at, str) else _domain(at, place)
     if at == domain:
-        return made
+        return compute
     if at == "writer" and domain == "cell":
-        return lambda board: made(board)[board.rows.memory.column("author")]
+        return lambda board: compute(board)[board.rows.memory.column("author")]
 
     def spread(board: Board) -> Any:
-        values = np.asarray(made(board), dtype=np.float64)
+        values = np.asarray(compute(board), dtype=np.float64)
         return float(values[0]) if at == "run" and len(values) == 1 else values[board.rows.rep_of(domain)]
 
     return spread

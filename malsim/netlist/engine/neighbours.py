@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import is_not
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -18,52 +18,53 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.netlist.language.address import Hop
 
-__all__ = ["Neighbours", "numbers_of", "numbers_said"]
+__all__ = ["Neighbours", "numbers_in", "numbers_of"]
 
+T = TypeVar("T")
 FAR = 6  # versions and origins are followed no further
 
 
 class Neighbours:
-    """The edges of a memory, looked at from every cell; what was asked for is kept while edges and statuses stay."""
+    """The edges of a memory, from every cell; what follows from them is kept while edges and statuses stay."""
 
     def __init__(self, memory: Memory | None = None) -> None:
         self.memory = memory or Memory.empty()
-        self._kept: dict[object, tuple[tuple[object, ...], Any]] = {}
+        self._cache: dict[object, tuple[tuple[object, ...], Any]] = {}
         self._before: tuple[sparse.csr_array, Array] | None = None
 
     def of(self, memory: Memory) -> Neighbours:
         """Those of a memory: these, where it has the same edges between cells of the same status."""
-        held = self.memory
-        if held.table("edges") is memory.table("edges") and held.height == memory.height:
-            ours, theirs = ((one.is_active, one.column("successor")) for one in (held, memory))
+        old = self.memory
+        if old.table("edges") is memory.table("edges") and old.height == memory.height:
+            ours, theirs = ((one.is_active, one.column("successor")) for one in (old, memory))
             if all(one is two or np.array_equal(one, two) for one, two in zip(ours, theirs, strict=True)):
                 return self
-        made = Neighbours(memory)
-        made._before = (self.joined, self.closed) if "closed" in self._kept else self._before
-        return made
+        fresh = Neighbours(memory)
+        fresh._before = (self.adjacency, self.triangles) if "triangles" in self._cache else self._before
+        return fresh
 
-    def kept(self, name: object, made: Callable[[], Any], *on: object) -> Any:
+    def keep(self, name: object, compute: Callable[[], T], *on: object) -> T:
         """What follows from edges, statuses and these objects alone, worked out once as long as they are the same."""
-        held = self._kept.get(name)
-        if held is None or any(map(is_not, held[0], on)):
-            held = self._kept[name] = on, made()
-        return held[1]
+        entry = self._cache.get(name)
+        if entry is None or any(map(is_not, entry[0], on)):
+            entry = self._cache[name] = on, compute()
+        return cast("T", entry[1])
 
     def pairs(self, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
         """(rows, others): every cell and each one that the hops lead to, once, itself left out after several."""
-        return self.kept(("pairs", hops), lambda: self._ends(hops))  # type: ignore[no-any-return]
+        return self.keep(("pairs", hops), lambda: self._ends(hops))
 
     def _ends(self, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
-        ends = self._reached(hops).tocoo()
+        ends = self._reach(hops).tocoo()
         return ends.row.astype(np.int64), ends.col.astype(np.int64)
 
     def sums(self, hops: tuple[Hop, ...], values: Array) -> Array:
         """The sum of a field over what the hops lead to from each cell, added up in the order of cells."""
-        matrix = self.kept(("sums", hops), lambda: self._reached(hops).astype(np.float64))
-        made: Array = matrix @ values
-        return made
+        matrix = self.keep(("sums", hops), lambda: self._reach(hops).astype(np.float64))
+        total: Array = matrix @ values
+        return total
 
-    def _reached(self, hops: tuple[Hop, ...]) -> sparse.csr_array:
+    def _reach(self, hops: tuple[Hop, ...]) -> sparse.csr_array:
         """Which cells the hops lead to from each."""
         matrix = self._crossing(hops[0])
         for hop in hops[1:]:
@@ -75,7 +76,7 @@ class Neighbours:
 
     def field(self, name: str) -> Array:
         """A field of every cell: degree, leaf, clustering, lost, orphaned, depth or root."""
-        return self.kept(name, lambda: _FIELDS[name](self))  # type: ignore[no-any-return]
+        return self.keep(name, lambda: _FIELDS[name](self))
 
     def edges(self) -> tuple[Ints, Ints, Ints, Array]:
         """The ends of every edge, its relation by place, and its weight."""
@@ -88,35 +89,35 @@ class Neighbours:
         return self.memory.is_active
 
     @property
-    def joined(self) -> sparse.csr_array:
+    def adjacency(self) -> sparse.csr_array:
         """Which active cells an edge of any relation joins, either way; no cell is joined to itself."""
-        return self.kept("joined", self._joined)  # type: ignore[no-any-return]
+        return self.keep("adjacency", self._adjacency)
 
-    def _joined(self) -> sparse.csr_array:
+    def _adjacency(self) -> sparse.csr_array:
         source, target, _, _ = self.edges()
         keep = self.active[source] & self.active[target] & (source != target)
         one = self._matrix(source[keep], target[keep])
-        made: sparse.csr_array = ((one + one.T) > 0).astype(np.float64).tocsr()
-        return made
+        matrix: sparse.csr_array = ((one + one.T) > 0).astype(np.float64).tocsr()
+        return matrix
 
     @property
-    def closed(self) -> Array:
+    def triangles(self) -> Array:
         """How many pairs of its neighbours are joined to each other, counted both ways."""
-        return self.kept("closed", self._closed)  # type: ignore[no-any-return]
+        return self.keep("triangles", self._triangles)
 
-    def _closed(self) -> Array:
+    def _triangles(self) -> Array:
         """Of a graph that has changed since it was counted, counted again only at what moved and at its neighbours."""
-        joined = self.joined
-        made, near = np.zeros(joined.shape[0]), np.arange(joined.shape[0])
-        if self._before and len(self._before[1]) <= len(made):
-            before, counted = self._before
+        adjacency = self.adjacency
+        counts, near = np.zeros(adjacency.shape[0]), np.arange(adjacency.shape[0])
+        if self._before and len(self._before[1]) <= len(counts):
+            before, old_counts = self._before
             rows, columns = (ends.astype(np.int64) for ends in before.nonzero())
-            moved = np.unique((joined - self._matrix(rows, columns)).nonzero()[0])
-            near = np.unique(np.concatenate([moved, joined[moved].indices]))
-            made[: len(counted)] = counted
-        own = joined[near]
-        made[near] = (own @ joined).multiply(own).sum(axis=1)
-        return made
+            changes = np.unique((adjacency - self._matrix(rows, columns)).nonzero()[0])
+            near = np.unique(np.concatenate([changes, adjacency[changes].indices]))
+            counts[: len(old_counts)] = old_counts
+        own = adjacency[near]
+        counts[near] = (own @ adjacency).multiply(own).sum(axis=1)
+        return counts
 
     def _crossing(self, hop: Hop) -> sparse.csr_array:
         source, target, relation, _ = self.edges()
@@ -131,39 +132,39 @@ class Neighbours:
         return sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(size, size)).tocsr()
 
 
-def numbers_said(entities: pl.Series) -> pl.DataFrame:
+def numbers_in(entities: pl.Series) -> pl.DataFrame:
     """What cells say of themselves as `name=number`: row, name, value.
 
-    >>> numbers_said(pl.Series([["impact=.8", "pump"], ["cost=much"]])).rows()
+    >>> numbers_in(pl.Series([["impact=.8", "pump"], ["cost=much"]])).rows()
     [(0, 'impact', 0.8)]
     """
-    told = pl.DataFrame({"word": entities}).with_row_index("row").explode("word")
-    told = told.filter(pl.col("word").str.contains("=", literal=True)).with_columns(pl.col("word").str.splitn("=", 2))
+    words = pl.DataFrame({"word": entities}).with_row_index("row").explode("word")
+    words = words.filter(pl.col("word").str.contains("=", literal=True)).with_columns(pl.col("word").str.splitn("=", 2))
     name, value = (pl.col("word").struct[place] for place in (0, 1))
-    said = told.select("row", name.alias("name"), value.cast(pl.Float64, strict=False).alias("value"))
-    return said.filter(pl.col("value").is_finite())
+    numbers = words.select("row", name.alias("name"), value.cast(pl.Float64, strict=False).alias("value"))
+    return numbers.filter(pl.col("value").is_finite())
 
 
-def numbers_of(said: pl.DataFrame, name: str, count: int) -> Array:
+def numbers_of(numbers: pl.DataFrame, name: str, count: int) -> Array:
     """One of these numbers of so many cells: the last of several, else the default of `lexicon.toml`."""
-    made: Array = np.full(count, WORK[name])
-    own = said.filter(pl.col("name") == name)
-    made[own["row"].to_numpy()] = own["value"].to_numpy()
-    return made
+    values: Array = np.full(count, WORK[name])
+    own = numbers.filter(pl.col("name") == name)
+    values[own["row"].to_numpy()] = own["value"].to_numpy()
+    return values
 
 
 def _degree(graph: Neighbours) -> Array:
-    made: Array = np.diff(graph.joined.indptr).astype(np.float64)
-    return made
+    degree: Array = np.diff(graph.adjacency.indptr).astype(np.float64)
+    return degree
 
 
 def _clustering(graph: Neighbours) -> Array:
     degree = graph.field("degree")
-    made: Array = graph.closed / np.maximum(degree * (degree - 1), 1)
-    return made
+    share: Array = graph.triangles / np.maximum(degree * (degree - 1), 1)
+    return share
 
 
-def _lost(graph: Neighbours) -> Array:
+def _is_lost(graph: Neighbours) -> Array:
     """Not active, and no version after it is: the chain is followed at most `FAR` steps."""
     after = graph.memory.column("successor")
     at, lives = np.arange(len(after)), graph.active.copy()
@@ -173,11 +174,11 @@ def _lost(graph: Neighbours) -> Array:
     return (~lives).astype(np.float64)
 
 
-def _orphaned(graph: Neighbours) -> Array:
+def _is_orphan(graph: Neighbours) -> Array:
     source, target, _, _ = graph.edges()
-    cited = np.zeros(len(graph.active), dtype=bool)
-    cited[target[graph.active[source]]] = True
-    return cited * _lost(graph)
+    is_cited = np.zeros(len(graph.active), dtype=bool)
+    is_cited[target[graph.active[source]]] = True
+    return is_cited * _is_lost(graph)
 
 
 def _depth(graph: Neighbours) -> Array:
@@ -199,11 +200,11 @@ def _root(graph: Neighbours) -> Array:
     end = parent
     for _ in range(FAR):
         end = parent[end]
-    made: Array = np.where(end == np.arange(len(end)), author, author.max(initial=0) + 1 + end).astype(np.float64)
-    return made
+    root: Array = np.where(end == np.arange(len(end)), author, author.max(initial=0) + 1 + end).astype(np.float64)
+    return root
 
 
 _FIELDS: dict[str, Callable[[Neighbours], Array]] = {
     "degree": _degree, "leaf": lambda graph: (graph.field("degree") == 1).astype(np.float64), "clustering": _clustering,
-    "lost": _lost, "orphaned": _orphaned, "depth": _depth, "root": _root,
+    "lost": _is_lost, "orphaned": _is_orphan, "depth": _depth, "root": _root,
 }  # fmt: skip

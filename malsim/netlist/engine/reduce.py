@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
     from ops.pin import Array
 
-__all__ = ["reduced", "series"]
+__all__ = ["reduce_groups", "series"]
 
 
-def reduced(reducer: str, values: Array, groups: NDArray[np.int64], count: int) -> Array:
+def reduce_groups(reducer: str, values: Array, groups: NDArray[np.int64], count: int) -> Array:
     """The mean, median, sum, greatest, least, number or true share of the values of each group.
 
     Of no values the sum and the count are 0 and the others NaN.
@@ -26,7 +26,7 @@ def reduced(reducer: str, values: Array, groups: NDArray[np.int64], count: int) 
     count
         How many groups there are.
 
-    >>> reduced("mean", np.array([1.0, 3.0, 5.0]), np.array([0, 0, 2]), 3).tolist()
+    >>> reduce_groups("mean", np.array([1.0, 3.0, 5.0]), np.array([0, 0, 2]), 3).tolist()
     [2.0, nan, 5.0]
     """
     if reducer == "count":
@@ -39,11 +39,11 @@ def reduced(reducer: str, values: Array, groups: NDArray[np.int64], count: int) 
         (np.maximum if reducer == "max" else np.minimum).at(best, groups, numbers)
         best[np.bincount(groups, minlength=count) == 0] = np.nan
         return best
-    added = numbers != 0 if reducer == "share" else numbers
-    if count == 1 and len(added):  # one after the other too, and sooner
-        total: Array = np.cumsum(added, dtype=np.float64)[-1:] + 0.0
+    terms = numbers != 0 if reducer == "share" else numbers
+    if count == 1 and len(terms):  # one after the other too, and sooner
+        total: Array = np.cumsum(terms, dtype=np.float64)[-1:] + 0.0
     else:
-        total = np.bincount(groups, weights=added, minlength=count)
+        total = np.bincount(groups, weights=terms, minlength=count)
     if reducer == "sum":
         return total
     with np.errstate(invalid="ignore"):
@@ -52,30 +52,30 @@ def reduced(reducer: str, values: Array, groups: NDArray[np.int64], count: int) 
 
 def _median(numbers: Array, groups: NDArray[np.int64], count: int) -> Array:
     """The middle value of each group, of an even number the mean of the middle two; NaN is left out."""
-    known = ~np.isnan(numbers)
-    numbers, groups = numbers[known], groups[known]
+    is_number = ~np.isnan(numbers)
+    numbers, groups = numbers[is_number], groups[is_number]
     if count == 1 and len(numbers):  # the middle two are found without putting all in order
         middle = [(len(numbers) - 1) // 2, len(numbers) // 2]
         return np.array([0.5 * np.partition(numbers, middle)[middle].sum()])
     many = np.bincount(groups, minlength=count)
-    ranked = np.append(numbers[np.lexsort((numbers, groups))], np.nan)
+    ordered = np.append(numbers[np.lexsort((numbers, groups))], np.nan)
     first = np.cumsum(many) - many
     low, high = np.where(many, first + (many - 1) // 2, len(numbers)), np.where(many, first + many // 2, len(numbers))
-    made: Array = 0.5 * (ranked[low] + ranked[high])
-    return made
+    middle_mean: Array = 0.5 * (ordered[low] + ordered[high])
+    return middle_mean
 
 
 def series(values: Array, groups: NDArray[np.int64], count: int) -> tuple[Array, NDArray[np.int64]]:
     """The values of each group in their order: (longest, count), short ones padded with NaN, and how many each has.
 
-    >>> padded, length = series(np.array([1.0, 2.0, 3.0]), np.array([1, 0, 1]), 2)
-    >>> padded.tolist(), length.tolist()
+    >>> table, length = series(np.array([1.0, 2.0, 3.0]), np.array([1, 0, 1]), 2)
+    >>> table.tolist(), length.tolist()
     ([[2.0, 1.0], [nan, 3.0]], [1, 2])
     """
     order = np.argsort(groups, kind="stable")
     length = np.bincount(groups, minlength=count)
     first = np.cumsum(length) - length
-    padded = np.full((int(length.max(initial=0)), count), np.nan)
+    table = np.full((int(length.max(initial=0)), count), np.nan)
     sorted_groups = groups[order]
-    padded[np.arange(len(order)) - first[sorted_groups], sorted_groups] = values[order]
-    return padded, length
+    table[np.arange(len(order)) - first[sorted_groups], sorted_groups] = values[order]
+    return table, length

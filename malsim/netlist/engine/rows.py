@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import polars as pl
 
 from malsim.memory import Rules
-from malsim.netlist.engine.neighbours import Neighbours, numbers_of, numbers_said
+from malsim.netlist.engine.neighbours import Neighbours, numbers_in, numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["NO_TOPICS", "Rows", "belongs"]
 
+T = TypeVar("T")
 NO_TOPICS = pl.DataFrame(schema={"rep": pl.Int32, "topic": pl.String})
 
 
 class Rows:
-    """The rows of every domain over one memory; computed where asked for.
+    """The rows of every domain over one memory, computed on first use.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ class Rows:
         Days, and `rules` the law's: ages and time constants are told by them.
     neighbours
         Those of the scan before, to be used again where edges and statuses are the same.
-    wired
+    aliases
         The cells that handles stand for which are no cell's own, one row a replication.
     """
 
@@ -57,11 +58,11 @@ class Rows:
         now: float = 0.0,
         rules: Rules | None = None,
         neighbours: Neighbours | None = None,
-        wired: Mapping[str, Ints] | None = None,
+        aliases: Mapping[str, Ints] | None = None,
     ) -> None:
-        self.memory, self.replications, self.known, self.first = memory, replications, topics, first
+        self.memory, self.replications, self.earlier_topics, self.first = memory, replications, topics, first
         self.now, self.rules, self._before = now, rules or Rules(), neighbours or Neighbours()
-        self.wired: Mapping[str, Ints] = wired or {}
+        self.aliases: Mapping[str, Ints] = aliases or {}
         self._once: dict[object, Any] = {}
 
     @cached_property
@@ -69,20 +70,20 @@ class Rows:
         """Who is joined to whom."""
         return self._before.of(self.memory)
 
-    def once(self, name: object, made: Callable[[], Any]) -> Any:
-        """What is worked out once a scan."""
+    def once(self, name: object, compute: Callable[[], T]) -> T:
+        """A value that is worked out once a scan."""
         if name not in self._once:
-            self._once[name] = made()
-        return self._once[name]
+            self._once[name] = compute()
+        return cast("T", self._once[name])
 
-    def kept(self, name: object, made: Callable[[], Any], columns: Iterable[str] = ()) -> Any:
+    def keep(self, name: object, compute: Callable[[], T], columns: Iterable[str] = ()) -> T:
         """What follows from edges, statuses, what cells say and these columns of theirs, worked out once while all stay."""
-        return self.neighbours.kept(name, made, self.memory.table("cells").rows, *map(self.memory.column, columns))
+        return self.neighbours.keep(name, compute, self.memory.table("cells").rows, *map(self.memory.column, columns))
 
     def work(self, name: str) -> Array:
         """What cells say of their work as `name=number`."""
-        said = self.kept("numbers", lambda: numbers_said(self.memory.cells["entities"]))
-        return self.kept(("work", name), lambda: numbers_of(said, name, self.memory.height))  # type: ignore[no-any-return]
+        numbers = self.keep("numbers", lambda: numbers_in(self.memory.cells["entities"]))
+        return self.keep(("work", name), lambda: numbers_of(numbers, name, self.memory.height))
 
     def count(self, domain: str) -> int:
         """How many rows a domain has."""
@@ -96,7 +97,7 @@ class Rows:
 
     def rep_of(self, domain: str) -> Ints:
         """The place of each row's replication among the run's."""
-        return self.neighbours.kept(("rep", domain), lambda: self._rep_of(domain), self._origin(domain))  # type: ignore[no-any-return]
+        return self.neighbours.keep(("rep", domain), lambda: self._rep_of(domain), self._origin(domain))
 
     def _rep_of(self, domain: str) -> Ints:
         if domain == "run":
@@ -105,10 +106,6 @@ class Rows:
             return self.memory.column("rep").astype(np.int64) - self.first
         frame = self.memory.writers if domain == "writer" else self.topics if domain == "topic" else self._pairs
         return frame["rep"].to_numpy().astype(np.int64) - self.first
-
-    def named(self, handle: str) -> tuple[list[int], list[str]]:
-        """A cell's name in every replication, as the memory's index is asked for it."""
-        return list(range(self.first, self.first + self.replications)), [handle] * self.replications
 
     def labels(self, domain: str) -> pl.Series:
         """What each row is called; null for the run itself."""
@@ -126,35 +123,34 @@ class Rows:
     @cached_property
     def _topic_of(self) -> pl.DataFrame:
         """One row a cell and topic of it: cell, rep, topic."""
-        return self.kept("topics", self._topics_said)  # type: ignore[no-any-return]
+        return self.keep("topics", self._find_topics)
 
-    def _topics_said(self) -> pl.DataFrame:
-        cells = self.memory.cells.select(
-            pl.int_range(pl.len(), dtype=pl.Int64).alias("cell"), "rep", pl.col("topics").alias("topic")
-        )
+    def _find_topics(self) -> pl.DataFrame:
+        row = pl.int_range(pl.len(), dtype=pl.Int64)
+        cells = self.memory.cells.select(row.alias("cell"), "rep", pl.col("topics").alias("topic"))
         return cells.filter(pl.col("topic").list.len() > 0).explode("topic").unique(maintain_order=True)
 
     @cached_property
     def topics(self) -> pl.DataFrame:
         """Every (rep, topic) that has come up."""
-        return self.neighbours.kept("known topics", self._topics_known, self._topic_of, self.known)  # type: ignore[no-any-return]
+        return self.neighbours.keep("all topics", self._all_topics, self._topic_of, self.earlier_topics)
 
-    def _topics_known(self) -> pl.DataFrame:
+    def _all_topics(self) -> pl.DataFrame:
         now = self._topic_of.select("rep", "topic").unique(maintain_order=True)
-        new = now.join(self.known, on=["rep", "topic"], how="anti", maintain_order="left")
-        return pl.concat([self.known, new]) if new.height else self.known
+        new = now.join(self.earlier_topics, on=["rep", "topic"], how="anti", maintain_order="left")
+        return pl.concat([self.earlier_topics, new]) if new.height else self.earlier_topics
 
-    def _placed(self, frame: pl.DataFrame) -> Ints:
+    def _topic_places(self, frame: pl.DataFrame) -> Ints:
         """The place of the (rep, topic) of each row among the topics."""
-        known = self.topics.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("group"))
-        return frame.join(known, on=["rep", "topic"], how="left", maintain_order="left")["group"].to_numpy()
+        places = self.topics.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("group"))
+        return frame.join(places, on=["rep", "topic"], how="left", maintain_order="left")["group"].to_numpy()
 
     @cached_property
     def _pairs(self) -> pl.DataFrame:
         """One row a writer and a topic that active cells of the writer have: rep, author, topic, and their cells."""
-        return self.kept("pairs", self._pairs_said)  # type: ignore[no-any-return]
+        return self.keep("pairs", self._find_pairs)
 
-    def _pairs_said(self) -> pl.DataFrame:
+    def _find_pairs(self) -> pl.DataFrame:
         cells = self._topic_of["cell"].to_numpy()
         own = self._topic_of.with_columns(author=pl.Series(self.memory.column("author"))[cells])
         own = own.filter(pl.Series(self.memory.is_active[cells]))
@@ -173,24 +169,25 @@ class Rows:
 
     def _parts(self) -> tuple[Ints, Ints]:
         """(cells, the writer's part of a topic that each lies in)."""
-        return self.neighbours.kept("cells of parts", self._parts_said, self._pairs)  # type: ignore[no-any-return]
+        return self.neighbours.keep("cells of parts", self._find_parts, self._pairs)
 
-    def _parts_said(self) -> tuple[Ints, Ints]:
-        held = self._pairs.with_columns(group=pl.int_range(pl.len())).select("group", "cell").explode("cell")
-        return held["cell"].to_numpy(), held["group"].to_numpy()
+    def _find_parts(self) -> tuple[Ints, Ints]:
+        parts = self._pairs.with_columns(group=pl.int_range(pl.len())).select("group", "cell").explode("cell")
+        return parts["cell"].to_numpy(), parts["group"].to_numpy()
 
     def groups(self, source: str, target: str) -> tuple[Ints | slice, Ints]:
         """(members, groups): rows of one domain and the row of another that each belongs to; of cells, the active ones."""
-        made = lambda: self._groups(source, target)  # noqa: E731
-        return self.neighbours.kept((source, target), made, self._origin(source), self._origin(target))  # type: ignore[no-any-return]
+        origins = self._origin(source), self._origin(target)
+        return self.neighbours.keep((source, target), lambda: self._groups(source, target), *origins)
 
     def _groups(self, source: str, target: str) -> tuple[Ints | slice, Ints]:
         if source == "cell" and target == "topic":
             cells = self._topic_of["cell"].to_numpy()
             lives = self.memory.is_active[cells]
-            return cells[lives], self._placed(self._topic_of)[lives]
+            return cells[lives], self._topic_places(self._topic_of)[lives]
         if source == "writer_topic" and target != "run":
-            own = self._pairs["author"].to_numpy().astype(np.int64) if target == "writer" else self._placed(self._pairs)
+            by_writer = target == "writer"
+            own = self._pairs["author"].to_numpy().astype(np.int64) if by_writer else self._topic_places(self._pairs)
             return slice(None), own
         every = source != "cell" or len(self.live) == self.memory.height
         members = slice(None) if every else self.live

@@ -10,7 +10,7 @@ import polars as pl
 from malsim.errors import AddressError
 from malsim.memory import schema
 from malsim.memory.schema import NONE
-from malsim.netlist.engine.reduce import reduced, series
+from malsim.netlist.engine.reduce import reduce_groups, series
 from malsim.netlist.graph.handle_lookup import rows_named
 from malsim.netlist.language.address import Path, Reduced, Row, column_of
 
@@ -42,22 +42,22 @@ class Finder:
     def __init__(self) -> None:
         self.index: Index | None = None
         self.height = NONE
-        self.found: dict[str, Ints] = {}
+        self.rows_of: dict[str, Ints] = {}
 
     def rows(self, rows: Rows, handle: str) -> Ints:
         """One row a replication, NONE where it has no such cell."""
-        if handle in rows.wired:
-            return rows.wired[handle]
+        if handle in rows.aliases:
+            return rows.aliases[handle]
         memory = rows.memory
         if memory.index is not self.index or memory.cells.height != self.height:
-            self.index, self.height, self.found = memory.index, memory.cells.height, {}
-        if handle not in self.found:
-            reps, names = rows.named(handle)
+            self.index, self.height, self.rows_of = memory.index, memory.cells.height, {}
+        if handle not in self.rows_of:
+            reps = range(rows.first, rows.first + rows.replications)
             if "@" in handle:
-                self.found[handle] = np.array([_version(memory, handle, rep) for rep in reps])
+                self.rows_of[handle] = np.array([_version(memory, handle, rep) for rep in reps])
             else:
-                self.found[handle] = rows_named(memory, reps, names)
-        return self.found[handle]
+                self.rows_of[handle] = rows_named(memory, reps, [handle] * len(reps))
+        return self.rows_of[handle]
 
 
 def _version(memory: Memory, handle: str, rep: int) -> int:
@@ -103,8 +103,8 @@ def _frame(rows: Rows, domain: str) -> pl.DataFrame:
 def _values(rows: Rows, domain: str, name: str) -> Array:
     """A column of a domain; numbers and flags of cells are at hand as they are, null as NaN."""
     if domain == "cell" and schema.CELLS.get(name) in (pl.Float64, pl.Boolean):
-        held: Array = rows.memory.column(name)
-        return held
+        values: Array = rows.memory.column(name)
+        return values
     return column(_frame(rows, domain), name)
 
 
@@ -121,22 +121,22 @@ def _row(where: Row) -> Reader:
             return _values(rows, where.domain, name)
         frame = _frame(rows, where.domain)
         values = column(frame, name)
-        named = frame.select((pl.col(label) == where.name).arg_true()).to_series().to_numpy()
-        found = np.full(rows.replications, NONE)
-        found[rows.rep_of(where.domain)[named]] = named
-        return _picked(values, found)
+        rows_here = frame.select((pl.col(label) == where.name).arg_true()).to_series().to_numpy()
+        cell_rows = np.full(rows.replications, NONE)
+        cell_rows[rows.rep_of(where.domain)[rows_here]] = rows_here
+        return _take(values, cell_rows)
 
     return read
 
 
-def _picked(values: Array, rows: Ints) -> Array:
+def _take(values: Array, rows: Ints) -> Array:
     """The value of each row, and NaN, 0 or false where there is none."""
     absent = rows == NONE
     if not absent.any():
         return values[rows]
-    made = np.full(len(rows), np.nan if values.dtype.kind == "f" else 0, values.dtype)
-    made[~absent] = values[rows[~absent]]
-    return made
+    result = np.full(len(rows), np.nan if values.dtype.kind == "f" else 0, values.dtype)
+    result[~absent] = values[rows[~absent]]
+    return result
 
 
 def _path(where: Path, finder: Finder) -> Reader:
@@ -145,14 +145,14 @@ def _path(where: Path, finder: Finder) -> Reader:
 
     def read(rows: Rows) -> Array:
         values = column(rows.memory.cells, name)
-        found = finder.rows(rows, handle)
+        cell_rows = finder.rows(rows, handle)
         if where.hops:
-            cells, groups = _reached(rows, found, where.hops)
+            cells, groups = _reach(rows, cell_rows, where.hops)
             alone = np.bincount(groups, minlength=rows.replications) == 1  # of several none is the one
-            found = np.full(rows.replications, NONE)
-            found[groups] = cells
-            found[~alone] = NONE
-        return _picked(values, found)
+            cell_rows = np.full(rows.replications, NONE)
+            cell_rows[groups] = cells
+            cell_rows[~alone] = NONE
+        return _take(values, cell_rows)
 
     return read
 
@@ -173,8 +173,8 @@ def _reduced_path(reducer: str, where: Path, finder: Finder) -> Reader:
     handle = where.handle if where.version is None else f"{where.handle}@v{where.version}"
 
     def read(rows: Rows) -> Array | Series:
-        found = finder.rows(rows, handle)
-        cells, groups = _reached(rows, found, where.hops)
+        cell_rows = finder.rows(rows, handle)
+        cells, groups = _reach(rows, cell_rows, where.hops)
         return many(reducer, column(rows.memory.cells, name)[cells], groups, rows.replications)
 
     return read
@@ -182,12 +182,12 @@ def _reduced_path(reducer: str, where: Path, finder: Finder) -> Reader:
 
 def many(reducer: str, values: Array, groups: Ints, count: int) -> Array | Series:
     """Many values to one a group, or with `series` to all of them in their order."""
-    return (
-        series(values.astype(np.float64), groups, count) if reducer == "series" else reduced(reducer, values, groups, count)
-    )
+    if reducer == "series":
+        return series(values.astype(np.float64), groups, count)
+    return reduce_groups(reducer, values, groups, count)
 
 
-def _reached(rows: Rows, start: Ints, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
+def _reach(rows: Rows, start: Ints, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
     """(cells, replications) that the hops lead to from one cell a replication, active ones only, in the order of cells."""
     memory = rows.memory
     active = np.zeros(memory.cells.height, dtype=bool)
@@ -197,8 +197,8 @@ def _reached(rows: Rows, start: Ints, hops: tuple[Hop, ...]) -> tuple[Ints, Ints
         near, far = ("target", "source") if hop.incoming else ("source", "target")
         edges = memory.edges if hop.relation == "*" else memory.edges.filter(pl.col("relation") == hop.relation)
         links = edges.select(pl.col(near).alias("cell"), pl.col(far).alias("other"))
-        reached = pl.DataFrame({"cell": cells, "group": groups}, schema={"cell": pl.Int64, "group": pl.Int64})
-        ends = reached.join(links, on="cell").select("group", "other").unique().sort("group", "other")
+        pairs = pl.DataFrame({"cell": cells, "group": groups}, schema={"cell": pl.Int64, "group": pl.Int64})
+        ends = pairs.join(links, on="cell").select("group", "other").unique().sort("group", "other")
         cells, groups = ends["other"].to_numpy(), ends["group"].to_numpy()
         keep = active[cells]
         cells, groups = cells[keep], groups[keep]

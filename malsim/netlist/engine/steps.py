@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ops.pin import Array
     from ops.pin.state import State as OpState
 
-__all__ = ["Step", "compiled", "grown"]
+__all__ = ["Step", "compile_step", "extend"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,66 +35,67 @@ class Step:
     `single` pairs an input's Python name with the signal it reads, `many` each family of inputs with the signals its rows
     read; a true third word says that the signal has one value a run, to be repeated for the rows of the domain. `puts` says
     which output, or row of a family of outputs, goes on which signal. `series` holds the input, if any, that a series is
-    read into, one value after the other. `placed` takes out of a state the arguments given by
-    position, `named` are those by keyword.
+    read into, one value after the other. `positional` takes the positional arguments out of a state.
     """
 
     name: str
     domain: str
     instance: Instance
     function: Callable[..., dict[str, Array]]
-    placed: Callable[[dict[str, Array]], tuple[Array, ...]]
-    named: tuple[str, ...]
+    positional: Callable[[dict[str, Array]], tuple[Array, ...]]
+    keywords: tuple[str, ...]
     fixed: dict[str, float]
     single: tuple[tuple[str, str, bool], ...]
     many: tuple[tuple[str, tuple[tuple[int, str, bool], ...]], ...]
     puts: tuple[tuple[str, int | None, str], ...]
     series: tuple[tuple[str, str], ...]
 
-    def started(self, rows: int) -> OpState:
+    def start(self, rows: int) -> OpState:
         """The instance before its first call."""
         return ops.start(self.instance.sheet, rows, self.instance.settings)
 
-    def called(self, state: OpState, values: MutableMapping[str, Any], rows: Rows) -> OpState:
+    def call(self, state: OpState, values: MutableMapping[str, Any], rows: Rows) -> OpState:
         """Call the op once and put its outputs on the signals at once, so that the next step sees them."""
-        held = dict(state)
-        for key, name, repeat in self.single:
-            held[key] = values[name][rows.rep_of(self.domain)] if repeat else values[name]
-        for key, wired in self.many:
-            family = held[key] = held[key].copy()
-            for row, name, repeat in wired:
+        arguments = self._inputs(dict(state), values, rows)
+        for key, links in self.many:
+            family = arguments[key] = arguments[key].copy()
+            for row, name, repeat in links:
                 family[row] = values[name][rows.rep_of(self.domain)] if repeat else values[name]
-        return self._put(self._run(held), values)
+        return self._write(self._run(arguments), values)
 
-    def called_over(self, values: MutableMapping[str, Any], rows: Rows) -> OpState:
+    def call_over(self, values: MutableMapping[str, Any], rows: Rows) -> OpState:
         """Call the op from its start along a series a row, so that it shows what the whole series comes to each time."""
         ((read, series),) = self.series
-        padded, length = values[series]
-        count = padded.shape[1]
-        state = self.started(count)
-        for place, now in enumerate(padded):
-            held = {**state, read: now}
-            for key, name, repeat in self.single:
-                held[key] = values[name][rows.rep_of(self.domain)] if repeat else values[name]
-            made, goes_on = self._run(held), length > place
-            state = {key: np.where(goes_on, made[key], old) if old.shape[-1] == count else old for key, old in state.items()}
-        return self._put(dict(state), values)
+        table, length = values[series]
+        count = table.shape[1]
+        state = self.start(count)
+        for place, now in enumerate(table):
+            result, goes_on = self._run(self._inputs({**state, read: now}, values, rows)), length > place
+            per_row = {key: old.shape[-1] == count for key, old in state.items()}
+            state = {key: np.where(goes_on, result[key], old) if per_row[key] else old for key, old in state.items()}
+        return self._write(dict(state), values)
 
-    def _run(self, held: dict[str, Array]) -> dict[str, Array]:
-        named = {key: held[key] for key in self.named} | self.fixed if self.named else self.fixed
+    def _inputs(self, state: dict[str, Array], values: Mapping[str, Any], rows: Rows) -> dict[str, Array]:
+        """A state with the single inputs as their signals have them."""
+        for key, name, repeat in self.single:
+            state[key] = values[name][rows.rep_of(self.domain)] if repeat else values[name]
+        return state
+
+    def _run(self, arguments: dict[str, Array]) -> dict[str, Array]:
+        keywords = {key: arguments[key] for key in self.keywords} | self.fixed if self.keywords else self.fixed
         try:
-            held.update(self.function(*self.placed(held), **named))
+            arguments.update(self.function(*self.positional(arguments), **keywords))
         except OpError as error:
             raise NetlistError([Fault.at(self.instance.statement, self.name, f"{error.where}: {error.problem}")]) from error
-        return held
+        return arguments
 
-    def _put(self, made: dict[str, Array], values: MutableMapping[str, Any]) -> OpState:
+    def _write(self, result: dict[str, Array], values: MutableMapping[str, Any]) -> OpState:
         for key, row, signal in self.puts:
-            values[signal] = made[key] if row is None else made[key][row]
-        return made
+            values[signal] = result[key] if row is None else result[key][row]
+        return result
 
 
-def compiled(instance: Instance, signals: Mapping[str, Signal], *, tick: float) -> Step:
+def compile_step(instance: Instance, signals: Mapping[str, Signal], *, tick: float) -> Step:
     """The step of an instance whose pins are on these signals.
 
     Parameters
@@ -128,22 +129,21 @@ def compiled(instance: Instance, signals: Mapping[str, Signal], *, tick: float) 
     fixed: dict[str, float] = {size: sheet.counts[size] for size in sheet.told}
     if sheet.tick:
         fixed["tick"] = convert(tick, given="ms", to=sheet.tick.unit)
-    many = tuple((key, tuple(wired)) for key, wired in families.items())
-    placed, named = _arguments(sheet)
+    many = tuple((key, tuple(links)) for key, links in families.items())
     return Step(
-        instance.name, instance.domain, instance, sheet.function, placed, named, fixed, tuple(single), many, tuple(puts),
-        tuple(series),
+        instance.name, instance.domain, instance, sheet.function, *_arguments(sheet), fixed, tuple(single), many,
+        tuple(puts), tuple(series),
     )  # fmt: skip
 
 
 def _arguments(sheet: Sheet) -> tuple[Callable[[dict[str, Array]], tuple[Array, ...]], tuple[str, ...]]:
     """How to take what the function is given by position, in its order; and what by keyword, which costs more a call."""
     takes = [one for one in inspect.signature(sheet.function).parameters.values() if one.name in sheet.takes]
-    named = tuple(one.name for one in takes if one.kind is one.KEYWORD_ONLY)
-    placed = [one.name for one in takes if one.name not in named]
-    if len(placed) > 1:
-        return itemgetter(*placed), named
-    return lambda held: tuple(held[key] for key in placed), named
+    keywords = tuple(one.name for one in takes if one.kind is one.KEYWORD_ONLY)
+    positional = [one.name for one in takes if one.name not in keywords]
+    if len(positional) > 1:
+        return itemgetter(*positional), keywords
+    return lambda arguments: tuple(arguments[key] for key in positional), keywords
 
 
 def _is_series(signal: Signal) -> bool:
@@ -151,8 +151,8 @@ def _is_series(signal: Signal) -> bool:
     return isinstance(where, Reduced) and where.reducer == "series"
 
 
-def grown(step: Step, state: OpState, rows: int) -> OpState:
+def extend(step: Step, state: OpState, rows: int) -> OpState:
     """A state with so many rows more at the end, which are as before their first call."""
-    fresh = step.started(rows)
+    fresh = step.start(rows)
     params = {key for key, pin in step.instance.sheet.declared.items() if isinstance(pin, Param)}
     return {key: old if key in params else np.concatenate([old, fresh[key]], axis=-1) for key, old in state.items()}

@@ -46,26 +46,23 @@ def run(net: Net, stream: pl.DataFrame, *, memory: Memory | None = None, tick: f
         For a column that nothing in the net takes, or one of another type.
     """
     engine = Engine(net, tick=tick)
-    held = memory or Memory.empty()
-    columns = {name: _typed(stream[name], name, net, engine) for name in stream.columns if name != "t"}
+    current = memory or Memory.empty()
+    columns = {name: _as_values(stream[name], name, net, engine) for name in stream.columns if name != "t"}
     names = [name for name, signal in net.signals.items() if signal.domain == "run" and name not in engine.series]
-    days = (
-        stream["t"].cast(pl.Float64).to_list()
-        if "t" in stream.columns
-        else [tick / DAY * n for n in range(1, stream.height + 1)]
-    )
-    made: dict[str, list[object]] = {"t": days, **{name: [] for name in names}}
-    state = engine.start(held)
+    even = pl.Series([tick / DAY * n for n in range(1, stream.height + 1)], dtype=pl.Float64)
+    days = (stream["t"].cast(pl.Float64) if "t" in stream.columns else even).to_list()
+    outputs: dict[str, list[object]] = {"t": days, **{name: [] for name in names}}
+    state = engine.start(current)
     for row, day in enumerate(days):
-        scan = engine.scan(state, held, {name: values[row] for name, values in columns.items()}, now=day)
-        state, held = scan.state, scan.memory
+        scan = engine.scan(state, current, {name: values[row] for name, values in columns.items()}, now=day)
+        state, current = scan.state, scan.memory
         for name in names:
-            made[name].append(state.signals[name][0].item())
+            outputs[name].append(state.signals[name][0].item())
     kinds = {"float": pl.Float64, "int": pl.Int64, "bit": pl.Boolean}
-    return pl.DataFrame(made, schema={"t": pl.Float64, **{name: kinds[net.signals[name].type] for name in names}})
+    return pl.DataFrame(outputs, schema={"t": pl.Float64, **{name: kinds[net.signals[name].type] for name in names}})
 
 
-def _typed(values: pl.Series, name: str, net: Net, engine: Engine) -> list[object]:
+def _as_values(values: pl.Series, name: str, net: Net, engine: Engine) -> list[object]:
     """A column's values as the signal it feeds takes them."""
     kind = net.signals[name].type if name in engine.free else LOOP_WRITES[name][0] if name in LOOP_WRITES else ""
     if not kind:
@@ -73,9 +70,8 @@ def _typed(values: pl.Series, name: str, net: Net, engine: Engine) -> list[objec
         raise DataError("nothing in this net takes this column", given=name, allowed=free)
     bad = values.null_count() or values.dtype == pl.String
     if bad or (kind != "float" and values.dtype.is_float() and not (values.is_finite() & (values == values.round())).all()):
-        raise DataError(
-            "this column does not fit its signal", where=name, given=str(values.dtype), allowed=f"a {kind} in every row"
-        )
+        allowed = f"a {kind} in every row"
+        raise DataError("this column does not fit its signal", where=name, given=str(values.dtype), allowed=allowed)
     return values.cast({"float": pl.Float64, "int": pl.Int64, "bit": pl.Boolean}[kind]).to_list()
 
 
@@ -90,21 +86,13 @@ def difference(ours: pl.DataFrame, theirs: pl.DataFrame, *, tolerance: float = 1
     if unknown := [name for name in theirs.columns if name not in ours.columns]:
         raise DataError("no signal of the run has this name", given=unknown[0], allowed=" ".join(ours.columns))
     height = min(ours.height, theirs.height)
-    found = [pl.DataFrame(schema={"row": pl.Int64, "column": pl.String, "ours": pl.Float64, "theirs": pl.Float64})]
+    frames = [pl.DataFrame(schema={"row": pl.Int64, "column": pl.String, "ours": pl.Float64, "theirs": pl.Float64})]
     for name in theirs.columns:
         mine, other = (frame[name].cast(pl.Float64).to_numpy()[:height] for frame in (ours, theirs))
         rows = np.flatnonzero(~np.isclose(mine, other, rtol=tolerance, atol=tolerance, equal_nan=True))
-        found.append(
-            pl.DataFrame(
-                {
-                    "row": rows,
-                    "column": pl.Series([name] * len(rows), dtype=pl.String),
-                    "ours": mine[rows],
-                    "theirs": other[rows],
-                }
-            )
-        )
+        column = pl.Series([name] * len(rows), dtype=pl.String)
+        frames.append(pl.DataFrame({"row": rows, "column": column, "ours": mine[rows], "theirs": other[rows]}))
     if ours.height != theirs.height:
         lengths = {"ours": [float(ours.height)], "theirs": [float(theirs.height)]}
-        found.append(pl.DataFrame({"row": [height], "column": ["length"], **lengths}))
-    return pl.concat(found).sort("row", maintain_order=True)
+        frames.append(pl.DataFrame({"row": [height], "column": ["length"], **lengths}))
+    return pl.concat(frames).sort("row", maintain_order=True)

@@ -49,14 +49,14 @@ class Members:
     def mean(self, values: Array) -> Array:
         """The mean of the members' values in each replication, 0 where there are none."""
         total = np.bincount(self.reps, weights=values, minlength=self.replications)
-        made: Array = np.divide(total, self.count, out=np.zeros(self.replications), where=self.count > 0)
-        return made
+        means: Array = np.divide(total, self.count, out=np.zeros(self.replications), where=self.count > 0)
+        return means
 
     def largest(self, values: Array) -> Array:
         """The largest of the members' values in each replication, 0 where there are none."""
-        made = np.full(self.replications, -np.inf)
-        np.maximum.at(made, self.reps, values)
-        return np.where(self.count > 0, made, 0.0)
+        most = np.full(self.replications, -np.inf)
+        np.maximum.at(most, self.reps, values)
+        return np.where(self.count > 0, most, 0.0)
 
     def keys(self) -> list[str]:
         """The members' keys."""
@@ -76,38 +76,34 @@ def members(program: Program, memory: Memory, replications: int, *, first: int =
     active = cells.filter((pl.col("status") == "active") & (pl.col("key") != program.key))
     plain = active.filter(pl.col("kind") != "prg")
     numbers = np.arange(first, first + replications)
-    found = [_named(program, memory, numbers), _worded(program, plain), _pointed(program, memory, numbers)]
+    parts = [_by_key(program, memory, numbers), _by_words(program, plain), _by_edges(program, memory, numbers)]
     if program.topics or program.entities or program.kinds:
-        found.append(_tagged(program, plain))
-    chosen = (
-        pl.concat(found).unique(maintain_order=True).join(active.select("row"), on="row", how="semi", maintain_order="left")
-    )
+        parts.append(_by_tags(program, plain))
+    selection = pl.concat(parts).unique(maintain_order=True)
+    selection = selection.join(active.select("row"), on="row", how="semi", maintain_order="left")
     if not (program.keys or program.query or program.topics or program.entities or program.kinds):
-        alike = (
-            plain.filter(pl.col("topics").list.eval(pl.element().is_in(list(program.shares))).list.any())
-            if program.shares
-            else plain
-        )
-        chosen = pl.concat([chosen, alike.select("row", "rep").join(chosen, on="rep", how="anti", maintain_order="left")])
-    chosen = chosen.sort("rep", maintain_order=True).filter(pl.int_range(pl.len()).over("rep") < program.limit)
-    return Members(memory, chosen["row"].to_numpy(), chosen["rep"].to_numpy(), replications, first)
+        rest = plain.filter(_any_of("topics", program.shares)) if program.shares else plain
+        rest = rest.select("row", "rep").join(selection, on="rep", how="anti", maintain_order="left")
+        selection = pl.concat([selection, rest])
+    selection = selection.sort("rep", maintain_order=True).filter(pl.int_range(pl.len()).over("rep") < program.limit)
+    return Members(memory, selection["row"].to_numpy(), selection["rep"].to_numpy(), replications, first)
 
 
 _NOBODY = pl.DataFrame(schema={"row": pl.Int64, "rep": pl.Int64})
 
 
 def _pairs(rows: Ints, reps: Ints) -> pl.DataFrame:
-    found = rows != NONE
-    return pl.DataFrame({"row": rows[found], "rep": reps[found]}, schema={"row": pl.Int64, "rep": pl.Int64})
+    exists = rows != NONE
+    return pl.DataFrame({"row": rows[exists], "rep": reps[exists]}, schema={"row": pl.Int64, "rep": pl.Int64})
 
 
-def _named(program: Program, memory: Memory, numbers: Ints) -> pl.DataFrame:
+def _by_key(program: Program, memory: Memory, numbers: Ints) -> pl.DataFrame:
     reps = np.repeat(numbers, len(program.keys))
     names = list(program.keys) * len(numbers)
     return _pairs(memory.index.rows(reps.tolist(), names, height=memory.cells.height), reps - numbers[0])
 
 
-def _worded(program: Program, plain: pl.DataFrame) -> pl.DataFrame:
+def _by_words(program: Program, plain: pl.DataFrame) -> pl.DataFrame:
     """Cells that hold any of the query's words."""
     words = [word for word in program.query.lower().split() if len(word) > 1]
     if not words:
@@ -116,7 +112,7 @@ def _worded(program: Program, plain: pl.DataFrame) -> pl.DataFrame:
     return plain.filter(pl.any_horizontal([text.str.contains(word, literal=True) for word in words])).select("row", "rep")
 
 
-def _pointed(program: Program, memory: Memory, numbers: Ints) -> pl.DataFrame:
+def _by_edges(program: Program, memory: Memory, numbers: Ints) -> pl.DataFrame:
     """What the program's own edges point at."""
     own = memory.index.rows(numbers.tolist(), [program.key] * len(numbers), height=memory.cells.height)
     targets = memory.edges.filter(pl.col("source").is_in(own[own != NONE]))["target"]
@@ -125,11 +121,15 @@ def _pointed(program: Program, memory: Memory, numbers: Ints) -> pl.DataFrame:
     )
 
 
-def _tagged(program: Program, plain: pl.DataFrame) -> pl.DataFrame:
-    wanted = plain
+def _by_tags(program: Program, plain: pl.DataFrame) -> pl.DataFrame:
+    cells = plain
     for name, values in (("topics", program.topics), ("entities", program.entities)):
         if values:
-            wanted = wanted.filter(pl.col(name).list.eval(pl.element().is_in(list(values))).list.any())
+            cells = cells.filter(_any_of(name, values))
     if program.kinds:
-        wanted = wanted.filter(pl.col("kind").cast(pl.String).is_in(list(program.kinds)))
-    return wanted.select("row", "rep")
+        cells = cells.filter(pl.col("kind").cast(pl.String).is_in(list(program.kinds)))
+    return cells.select("row", "rep")
+
+
+def _any_of(column: str, values: tuple[str, ...]) -> pl.Expr:
+    return pl.col(column).list.eval(pl.element().is_in(list(values))).list.any()

@@ -36,50 +36,50 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class Output:
-    """`said` holds a value a replication (a list where it is one), `of_members` one a member; `witness`, who speaks up.
+    """`values` has one a replication (or a list of them), `of_members` one a member; `witness` says who speaks up.
 
-    `kept` is what the next run reads besides `said`.
+    `state` is what the next run reads besides `values`.
     """
 
-    said: dict[str, Any]
+    values: dict[str, Any]
     witness: Array
     of_members: dict[str, Array] = field(default_factory=dict)
-    kept: dict[str, Any] = field(default_factory=dict)
+    state: dict[str, Any] = field(default_factory=dict)
 
 
 def watch(program: Program, members: Members, last: Output | None) -> Output:
     """Whether the mean effective moved by `delta` since the last run."""
     current = thousandths(members.mean(members.column("effective")))
-    previous = np.full(len(current), np.nan) if last is None else last.said["current"]
+    previous = np.full(len(current), np.nan) if last is None else last.values["current"]
     change = np.where(np.isnan(previous), 0.0, thousandths(current - previous))
     delta = program.positive("delta", DELTA[program.operation])
     tripped = ~np.isnan(previous) & (np.abs(change) >= delta)
-    said = {"current": current, "previous": previous, "change": change, "delta": delta, "tripped": tripped}
-    return Output(said, tripped)
+    values = {"current": current, "previous": previous, "change": change, "delta": delta, "tripped": tripped}
+    return Output(values, tripped)
 
 
 def drift(program: Program, members: Members, last: Output | None) -> Output:
     """As `watch`, and which members moved, the farthest first, at most five."""
-    made = watch(program, members, last)
+    result = watch(program, members, last)
     values = thousandths(members.column("effective"))
     before = _by_row(members, last)
     change = np.where(np.isnan(before), 0.0, thousandths(values - before))
-    moved = np.flatnonzero(change != 0)
-    order = moved[np.lexsort((-np.abs(change[moved]), members.reps[moved]))]
+    changes = np.flatnonzero(change != 0)
+    order = changes[np.lexsort((-np.abs(change[changes]), members.reps[changes]))]
     movers = np.zeros(len(values), dtype=np.int64)
     movers[order] = _places(members.reps[order]) + 1
     movers[movers > MOST_MOVERS] = 0
     of_members = {"value": values, "previous": before, "change": change, "mover": movers}
-    held = np.full(members.memory.cells.height, np.nan)
-    held[members.rows] = values
-    return Output(made.said, made.witness, of_members, {"values": held})
+    state = np.full(members.memory.cells.height, np.nan)
+    state[members.rows] = values
+    return Output(result.values, result.witness, of_members, {"values": state})
 
 
 def _by_row(members: Members, last: Output | None) -> Array:
     """What each member's value was at the last run, NaN for a new one."""
     before = np.full(members.memory.cells.height, np.nan)
     if last is not None:
-        before[: len(last.kept["values"])] = last.kept["values"]
+        before[: len(last.state["values"])] = last.state["values"]
     return before[members.rows]
 
 
@@ -94,12 +94,12 @@ def quorum(program: Program, members: Members, last: Output | None) -> Output:
     who = members.column("author") if distinct else members.rows
     pairs = np.unique(np.stack([members.reps[approves], who[approves].astype(np.int64)]), axis=1)
     count = np.bincount(pairs[0], minlength=members.replications)
-    said = {
+    values = {
         "k": k, "min_eff": least, "distinct_actors": distinct, "approver_count": count, "passed": count >= k,
         "shortfall": np.maximum(0, k - count), "score": thousandths(np.minimum(1.0, count / k)),
     }  # fmt: skip
     return Output(
-        said,
+        values,
         np.ones(members.replications, dtype=bool),
         {"approves": approves, "effective": np.where(approves, effective, np.nan)},
     )
@@ -110,8 +110,8 @@ def trend(program: Program, members: Members, last: Output | None) -> Output:
     measure = program.settings.get("measure", "effective_confidence")
     window = max(2, int(program.positive("window", 8)))
     delta, threshold = program.positive("delta", DELTA["trend"]), max(1, int(program.positive("streak", 3)))
-    current = thousandths(_measured(str(measure), members))
-    series = np.vstack([current] if last is None else [last.kept["series"], current])[-window:]
+    current = thousandths(_measure(str(measure), members))
+    series = np.vstack([current] if last is None else [last.values["series"], current])[-window:]
     count = len(series)
     slope = _slope(series)
     steps = thousandths(np.diff(series, axis=0))
@@ -120,20 +120,20 @@ def trend(program: Program, members: Members, last: Output | None) -> Output:
     acceleration = thousandths(_slope(series[half:]) - _slope(series[:half]))
     tripped = (count > 1) & ((np.abs(slope) >= delta) | (np.abs(streak) >= threshold))
     direction = np.array(["stable", "ascending", "descending"])[np.sign(slope).astype(int)]
-    said = {
+    values = {
         "measure": measure, "current": current, "series": series, "slope": slope, "direction": direction, "streak": streak,
         "streak_magnitude": np.abs(streak), "acceleration": acceleration, "delta": delta, "window": window,
         "streak_threshold": threshold, "tripped": tripped,
     }  # fmt: skip
-    return Output(said, tripped, kept={"series": series})
+    return Output(values, tripped)
 
 
 def _slope(series: Array) -> Array:
     """(last − first) / (n − 1), 0 below two values."""
     if len(series) < 2:  # noqa: PLR2004 - two values make a slope
         return np.zeros(series.shape[1])
-    made: Array = thousandths((series[-1] - series[0]) / (len(series) - 1))
-    return made
+    slope: Array = thousandths((series[-1] - series[0]) / (len(series) - 1))
+    return slope
 
 
 def _streak(steps: Array) -> Array:
@@ -142,11 +142,11 @@ def _streak(steps: Array) -> Array:
     if not len(signs):
         return np.zeros(steps.shape[1], dtype=np.int64)
     same = np.logical_and.accumulate(signs[::-1] == signs[-1], axis=0).sum(axis=0)
-    made: Array = signs[-1] * same
-    return made
+    streak: Array = signs[-1] * same
+    return streak
 
 
-def _measured(measure: str, members: Members) -> Array:
+def _measure(measure: str, members: Members) -> Array:
     if measure == "member_count":
         return members.count.astype(np.float64)
     name = (
@@ -155,24 +155,24 @@ def _measured(measure: str, members: Members) -> Array:
     if name is None:
         return np.zeros(members.replications)
     values = members.column(name)
-    known = ~np.isnan(values)
-    total = np.bincount(members.reps[known], weights=values[known], minlength=members.replications)
-    count = np.bincount(members.reps[known], minlength=members.replications)
-    made: Array = np.divide(total, count, out=np.zeros(members.replications), where=count > 0)
-    return made
+    is_number = ~np.isnan(values)
+    total = np.bincount(members.reps[is_number], weights=values[is_number], minlength=members.replications)
+    count = np.bincount(members.reps[is_number], minlength=members.replications)
+    mean: Array = np.divide(total, count, out=np.zeros(members.replications), where=count > 0)
+    return mean
 
 
 def score(program: Program, members: Members, last: Output | None) -> Output:
     """One number: the mean effective and the least concern."""
     del program, last
     effective, concern = members.mean(members.column("effective")), members.largest(members.column("concern"))
-    said = {
+    values = {
         "average_confidence": thousandths(members.mean(members.column("stated"))),
         "average_effective": thousandths(effective),
         "max_concern": thousandths(concern),
         "score": thousandths((effective + (1.0 - concern)) / 2.0),
     }
-    return Output(said, np.zeros(members.replications, dtype=bool))
+    return Output(values, np.zeros(members.replications, dtype=bool))
 
 
 def reflex(program: Program, members: Members, last: Output | None) -> Output:
@@ -186,14 +186,14 @@ def reflex(program: Program, members: Members, last: Output | None) -> Output:
             *(members.column(flag) for flag in ("requires_review", "pinned", "annexed")),
         ]
     ).astype(bool)
-    fired: Array = ops.load("reflex", inputs=5).function(bits, table=np.array([table]))["out"]
-    count = np.bincount(members.reps[fired], minlength=members.replications)
-    return Output({"personality": table, "fired_count": count}, count > 0, {"fired": fired})
+    picks: Array = ops.load("reflex", inputs=5).function(bits, table=np.array([table]))["out"]
+    count = np.bincount(members.reps[picks], minlength=members.replications)
+    return Output({"personality": table, "fired_count": count}, count > 0, {"fired": picks})
 
 
-def _unsigned(given: object) -> int:
+def _unsigned(setting: object) -> int:
     """A personality as 32 bits: numbers cut and wrapped, text read as a number, anything else 0."""
-    value = number(given) if isinstance(given, str) else given
+    value = number(setting) if isinstance(setting, str) else setting
     return int(value) % UNSIGNED if isinstance(value, (int, float)) else 0
 
 
@@ -209,11 +209,11 @@ def tag_projection(program: Program, members: Members, last: Output | None) -> O
     family = str(program.settings.get("family", "topics"))
     cells = members.memory.cells
     tags = cells[family].gather(members.rows).to_list() if family in {"topics", "entities"} else [[]] * len(members.rows)
-    found: list[set[str]] = [set() for _ in range(members.replications)]
+    tags_of: list[set[str]] = [set() for _ in range(members.replications)]
     for rep, own in zip(members.reps.tolist(), tags, strict=True):
-        found[rep].update(own)
-    said = {"family": family, "tags": [sorted(one) for one in found]}
-    return Output(said, np.zeros(members.replications, dtype=bool))
+        tags_of[rep].update(own)
+    values = {"family": family, "tags": [sorted(one) for one in tags_of]}
+    return Output(values, np.zeros(members.replications, dtype=bool))
 
 
 WORK = {"impact": 0.5, "dependencyWeight": 0.5, "reversibility": 0.5, "novelty": 0.3, "cost": 0.5}
@@ -226,14 +226,14 @@ def allocate(program: Program, members: Members, last: Output | None) -> Output:
     impact · (uncertainty + concern + novelty) · (0.5 + dependency) · (0.5 + reversibility / 2) / cost. What is known of a
     member's work is given as `settings["work"]`, by its key.
     """
-    known = program.settings.get("work")
-    known = known if isinstance(known, Mapping) else {}
+    work = program.settings.get("work")
+    work = work if isinstance(work, Mapping) else {}
     keys = members.keys()
     plain = {name: np.full(len(keys), default) for name, default in WORK.items()}
     plain |= {name: members.column(name).copy() for name in ("uncertainty", "concern")}
     for name, values in plain.items():
         for member, key in enumerate(keys):
-            values[member] = known.get(key, {}).get(name, values[member])
+            values[member] = work.get(key, {}).get(name, values[member])
         np.clip(values, CHEAPEST if name == "cost" else 0.0, None if name == "cost" else 1.0, out=values)
     worth = plain["impact"] * (plain["uncertainty"] + plain["concern"] + plain["novelty"])
     worth = worth * (0.5 + plain["dependencyWeight"]) * (0.5 + plain["reversibility"] / 2) / plain["cost"]
@@ -242,15 +242,15 @@ def allocate(program: Program, members: Members, last: Output | None) -> Output:
     order = np.lexsort((np.array(keys, dtype=str), -rank, members.reps))
     place = np.empty(len(keys), dtype=np.int64)
     place[order] = _places(members.reps[order])
-    chosen = [
+    selection = [
         [keys[at] for at in order if members.reps[at] == rep and place[at] < limit] for rep in range(members.replications)
     ]
-    changed = np.array([last is None or last.kept["chosen"][rep] != own for rep, own in enumerate(chosen)])
+    changes = np.array([last is None or last.state["chosen"][rep] != own for rep, own in enumerate(selection)])
     return Output(
-        {"limit": limit, "changed": changed},
-        changed,
+        {"limit": limit, "changed": changes},
+        changes,
         {"score": rank, "rank": place, "selected": place < limit},
-        {"chosen": chosen},
+        {"chosen": selection},
     )
 
 

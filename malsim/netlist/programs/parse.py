@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory
 
-__all__ = ["Written", "checked", "fault_of", "written"]
+__all__ = ["ProgramCell", "checked", "fault_of", "program_cells"]
 
-_MEANT = r"(?m)^\s*addf\s"
-_TAKEN = r"\[as: (\S+)\]"
+_ADDF = r"(?m)^\s*addf\s"
+_AS = r"\[as: (\S+)\]"
 
 
-class Written(NamedTuple):
+class ProgramCell(NamedTuple):
     """One prg cell that came in: its handle, the places of the replications that hold it, its programs, or what is wrong."""
 
     handle: str
@@ -39,8 +39,8 @@ def checked(claims: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Claims as a frame for the gate, with what is wrong with the programs of `prg` cells as issues of their bodies."""
     faults = [fault_of(str(claim.get("body", ""))) if claim.get("kind") == "prg" else "" for claim in claims]
     frame = from_mappings(claims)
-    said = [[{"path": "body", "message": fault}] if fault else [] for fault in faults]
-    issues = pl.Series("more", said, dtype=frame.schema["issues"])
+    messages = [[{"path": "body", "message": fault}] if fault else [] for fault in faults]
+    issues = pl.Series("more", messages, dtype=frame.schema["issues"])
     return frame.with_columns(issues=pl.concat_list("issues", issues))
 
 
@@ -52,7 +52,7 @@ def fault_of(body: str) -> str:
     >>> fault_of("addf wotch tick [keys: obs_9c1f]") > ""
     True
     """
-    if not re.search(_MEANT, body):
+    if not re.search(_ADDF, body):
         return ""
     try:
         programs(link(parse(_plain(body))))
@@ -61,8 +61,8 @@ def fault_of(body: str) -> str:
     return ""
 
 
-def written(memory: Memory, *, after: int, tick: int, first: int = 0) -> list[Written]:
-    """What the prg cells from row `after` on ask to have run, each cell of one name and text once.
+def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0) -> list[ProgramCell]:
+    """The prg cells from row `after` on that hold standing programs, each cell of one name and text once.
 
     A body that holds no `addf` sentence is prose and asks for nothing; nor does one that says `[as: NAME]`, which an op of
     the netlist of that name runs.
@@ -74,29 +74,30 @@ def written(memory: Memory, *, after: int, tick: int, first: int = 0) -> list[Wr
     first
         The number of the first replication.
     """
+    if memory.height <= after:
+        return []
     new = memory.cells.slice(after).filter((pl.col("kind") == "prg") & (pl.col("origin") != "program"))
-    new = new.filter(pl.col("body").str.contains(_MEANT) & ~pl.col("body").str.contains(_TAKEN))
-    found = []
+    new = new.filter(pl.col("body").str.contains(_ADDF) & ~pl.col("body").str.contains(_AS))
+    cells = []
     for cell in new.group_by("key", "handle", "title", "body", "topics", maintain_order=True).agg("rep").to_dicts():
         places = tuple(rep - first for rep in cell["rep"])
         try:
-            asked = programs(link(parse(_plain(cell["body"]), file=cell["handle"])))
+            asks = programs(link(parse(_plain(cell["body"]), file=cell["handle"])))
         except NetlistError as error:
-            found.append(Written(cell["handle"], places, (), str(error.faults[0])))
+            cells.append(ProgramCell(cell["handle"], places, (), str(error.faults[0])))
             continue
         own = {"key": cell["key"], "handle": cell["handle"], "name": cell["title"], "places": places}
         shares = tuple(cell["topics"] or ())
-        made = tuple(replace(one, slot=f"{cell['key']} {one.operation} {tick}", shares=shares, **own) for one in asked)
-        found.append(Written(cell["handle"], places, made))
-    return found
+        slots = (f"{cell['key']} {one.operation} {tick}" for one in asks)
+        standing = (replace(one, slot=slot, shares=shares, **own) for one, slot in zip(asks, slots, strict=True))
+        cells.append(ProgramCell(cell["handle"], places, tuple(standing)))
+    return cells
 
 
 def _plain(body: str) -> str:
     """The body, if it holds standing programs and nothing else; wiring of other kinds stands in the netlist."""
     for statement in parse(body).statements:
         if not isinstance(statement, Blank) and not (isinstance(statement, Schedule) and statement.options):
-            problem = "a prg cell holds standing programs"
-            raise NetlistError(
-                [Fault(problem=problem, line=statement.line, hint="addf watch tick [topics: a] [delta: 0.1]")]
-            )
+            problem, hint = "a prg cell holds standing programs", "addf watch tick [topics: a] [delta: 0.1]"
+            raise NetlistError([Fault(problem=problem, line=statement.line, hint=hint)])
     return body

@@ -70,26 +70,26 @@ class Program:
 
 def programs(net: Net) -> tuple[Program, ...]:
     """The programs of a net, in the order of a pass; one operation scheduled again replaces what it was."""
-    made: dict[str, Program] = {}
+    by_operation: dict[str, Program] = {}
     for statement in net.programs:
-        given: dict[str, object] = {}
-        chosen: dict[str, Any] = {}
+        settings: dict[str, object] = {}
+        choices: dict[str, Any] = {}
         for option in statement.options:
             if option.key in _CHOOSE:
-                chosen[option.key] = option.values
+                choices[option.key] = option.values
             else:
                 values = [_value(value) for value in option.values]
-                given[option.key] = (
+                settings[option.key] = (
                     values[0] if len(values) == 1 else " ".join(option.values) if option.key == "query" else values
                 )
-        given |= {name: _value(value) for name, value in net.settings_of_programs.get(statement.op, {}).items()}
-        limit, query = given.pop("limit", 50), given.pop("query", "")
+        settings |= {name: _value(value) for name, value in net.settings_of_programs.get(statement.op, {}).items()}
+        limit, query = settings.pop("limit", 50), settings.pop("query", "")
         tag = hashlib.sha256(statement.op.encode()).hexdigest()[:4]
-        made[statement.op] = Program(
-            operation=statement.op, settings=given, query=str(query), key=f"prg_{tag}", handle=f"prg_{tag}",
-            limit=int(limit) if isinstance(limit, (int, float)) and limit > 0 else 50, **chosen,
+        by_operation[statement.op] = Program(
+            operation=statement.op, settings=settings, query=str(query), key=f"prg_{tag}", handle=f"prg_{tag}",
+            limit=int(limit) if isinstance(limit, (int, float)) and limit > 0 else 50, **choices,
         )  # fmt: skip
-    return tuple(sorted(made.values(), key=lambda program: program.turn))
+    return tuple(sorted(by_operation.values(), key=lambda program: program.turn))
 
 
 def _value(text: str) -> object:

@@ -35,7 +35,7 @@ CELL_CONFIDENCE = 0.6
 
 @dataclass(frozen=True)
 class Ran:
-    """What one program came to: its members, what it said of them, and, where it spoke up, the gate's verdicts."""
+    """The run of one program: its members, its output, and, where it spoke up, the gate's verdicts."""
 
     program: Program
     members: Members
@@ -45,7 +45,7 @@ class Ran:
 
 @dataclass(frozen=True)
 class Pass:
-    """What a pass came to: the memory with the witnesses, each program's result in turn, and what the next pass reads."""
+    """The memory with the witnesses, each program's run in turn, and the outputs that the next pass reads."""
 
     memory: Memory
     ran: tuple[Ran, ...]
@@ -82,18 +82,18 @@ def run(
         names a `concernTarget`, concerning it. The same finding is not written twice while it stands.
     """
     results = []
-    said = dict(last or {})
+    outputs = dict(last or {})
     for program in programs:
-        chosen = members(program, memory, replications, first=first)
+        selection = members(program, memory, replications, first=first)
         slot = program.slot or program.key
-        said[slot] = output = OPERATIONS[program.operation](program, chosen, said.get(slot))
+        outputs[slot] = output = OPERATIONS[program.operation](program, selection, outputs.get(slot))
         if program.places is not None:
             output = _where_it_stands(output, program, memory, replications, first)
         verdicts = None
         if derive and output.witness.any():
-            memory, verdicts = _derived(program, chosen, output, memory, now, rules)
-        results.append(Ran(program, chosen, output, verdicts))
-    return Pass(memory, tuple(results), said)
+            memory, verdicts = _derive(program, selection, output, memory, now, rules)
+        results.append(Ran(program, selection, output, verdicts))
+    return Pass(memory, tuple(results), outputs)
 
 
 def _where_it_stands(output: Output, program: Program, memory: Memory, replications: int, first: int) -> Output:
@@ -103,23 +103,23 @@ def _where_it_stands(output: Output, program: Program, memory: Memory, replicati
     active = memory.column("status")[rows] == 0
     stands = np.zeros(replications, dtype=bool)
     stands[places[active & (rows != NONE)]] = True
-    tripped = {"tripped": output.said["tripped"] & stands} if "tripped" in output.said else {}
-    return replace(output, witness=output.witness & stands, said=output.said | tripped)
+    tripped = {"tripped": output.values["tripped"] & stands} if "tripped" in output.values else {}
+    return replace(output, witness=output.witness & stands, values=output.values | tripped)
 
 
-def _derived(
-    program: Program, chosen: Members, output: Output, memory: Memory, now: float, rules: Rules | None
+def _derive(
+    program: Program, selection: Members, output: Output, memory: Memory, now: float, rules: Rules | None
 ) -> tuple[Memory, pl.DataFrame | None]:
     """Witnesses through the gate, from a program cell that is written first where there is none."""
     reps = np.flatnonzero(output.witness)
-    cells = memory.index.rows((reps + chosen.first).tolist(), [program.key] * len(reps), height=memory.cells.height)
-    missing = [_cell(program, int(rep) + chosen.first, now) for rep in reps[cells == NONE]]
+    cells = memory.index.rows((reps + selection.first).tolist(), [program.key] * len(reps), height=memory.cells.height)
+    missing = [_cell(program, int(rep) + selection.first, now) for rep in reps[cells == NONE]]
     if missing:
         memory, _ = admit(memory, missing, rules)
     claims = []
     for rep in reps.tolist():
-        claim = _witness(program, chosen, output, rep, now)
-        standing = memory.index.rows([rep + chosen.first], [claim["key"]], height=memory.cells.height)[0]
+        claim = _witness(program, selection, output, rep, now)
+        standing = memory.index.rows([rep + selection.first], [claim["key"]], height=memory.cells.height)[0]
         if standing == NONE:
             claims.append(claim)
         elif memory.cells["status"][int(standing)] != "active":
@@ -131,24 +131,15 @@ def _derived(
 
 def _cell(program: Program, rep: int, now: float) -> dict[str, Any]:
     return {
-        "rep": rep,
-        "t": now,
-        "sequence": -1,
-        "key": program.key,
-        "handle": program.handle,
-        "kind": "prg",
-        "writer": "netlist",
-        "title": program.title,
-        "body": f"stands on the tick and does {program.operation}",
-        "confidence": CELL_CONFIDENCE,
-        "origin": "program",
-        "topics": list(program.topics),
-    }
+        "rep": rep, "t": now, "sequence": -1, "key": program.key, "handle": program.handle, "kind": "prg",
+        "writer": "netlist", "title": program.title, "body": f"stands on the tick and does {program.operation}",
+        "confidence": CELL_CONFIDENCE, "origin": "program", "topics": list(program.topics),
+    }  # fmt: skip
 
 
-def _witness(program: Program, chosen: Members, output: Output, rep: int, now: float) -> dict[str, Any]:
+def _witness(program: Program, selection: Members, output: Output, rep: int, now: float) -> dict[str, Any]:
     """The claim a program makes of what it found: named by the finding, so that the same finding has the same name."""
-    finding = _finding(chosen, output, rep)
+    finding = _finding(selection, output, rep)
     name = hashlib.sha256(json.dumps([program.key, finding], sort_keys=True).encode()).hexdigest()[:24]
     target = program.settings.get("concernTarget")
     edges: list[dict[str, Any]] = [{"relation": "derived_from", "target": program.key, "weight": 0.0}]
@@ -156,41 +147,32 @@ def _witness(program: Program, chosen: Members, output: Output, rep: int, now: f
         edges.append({"relation": "concerns", "target": target, "weight": CONCERN})
     numbers = ", ".join(f"{what} {value}" for what, value in finding["said"].items() if not isinstance(value, list))
     return {
-        "rep": rep + chosen.first,
-        "t": now,
-        "sequence": 0,
-        "key": f"drv_program_run_{name}",
-        "kind": "ver" if program.operation == "quorum" else "obs",
-        "writer": f"program:{program.handle}",
+        "rep": rep + selection.first, "t": now, "sequence": 0, "key": f"drv_program_run_{name}",
+        "kind": "ver" if program.operation == "quorum" else "obs", "writer": f"program:{program.handle}",
         "title": f"{program.title}: {program.operation} speaks up",
-        "body": f"{numbers or 'stands'}; over {int(chosen.count[rep])} cells; finding {name}",
-        "confidence": CONFIDENCE,
-        "verification": "checked",
-        "origin": "program",
-        "stability": "volatile",
-        "topics": ["program", program.operation],
-        "edges": edges,
-    }
+        "body": f"{numbers or 'stands'}; over {int(selection.count[rep])} cells; finding {name}",
+        "confidence": CONFIDENCE, "verification": "checked", "origin": "program", "stability": "volatile",
+        "topics": ["program", program.operation], "edges": edges,
+    }  # fmt: skip
 
 
-def _finding(chosen: Members, output: Output, rep: int) -> dict[str, Any]:
+def _finding(selection: Members, output: Output, rep: int) -> dict[str, Any]:
     """What was said in one replication, and of each of its members, as plain numbers and texts."""
-    mine = chosen.reps == rep
-    keys = [key for key, own in zip(chosen.keys(), mine.tolist(), strict=True) if own]
-    said = {name: _plain(value, rep, chosen.replications) for name, value in output.said.items()}
+    mine = selection.reps == rep
+    keys = [key for key, own in zip(selection.keys(), mine.tolist(), strict=True) if own]
     return {
         "members": keys,
-        "said": said,
-        "of_members": {name: _listed(values[mine]) for name, values in output.of_members.items()},
+        "said": {name: _plain(value, rep, selection.replications) for name, value in output.values.items()},
+        "of_members": {name: _as_list(values[mine]) for name, values in output.of_members.items()},
     }
 
 
 def _plain(value: Any, rep: int, replications: int) -> Any:
     if isinstance(value, np.ndarray):
-        return _listed(np.atleast_1d(value[..., rep])) if value.ndim > 1 else _listed(value[rep : rep + 1])[0]
+        return _as_list(np.atleast_1d(value[..., rep])) if value.ndim > 1 else _as_list(value[rep : rep + 1])[0]
     return value[rep] if isinstance(value, list) and len(value) == replications else value
 
 
-def _listed(values: Array) -> list[Any]:
+def _as_list(values: Array) -> list[Any]:
     """Plain values, null where a number is unknown."""
     return [None if isinstance(value, float) and math.isnan(value) else value for value in values.tolist()]

@@ -86,7 +86,7 @@ def _reads(handles: list[str], day: int, seed: float) -> Day:
     return [Edit(handle, {"read": float(day), "salience_seed": seed}) for handle in handles]
 
 
-def _drawn(number: str, docs: Sequence[int]) -> Day:
+def _from_documents(number: str, docs: Sequence[int]) -> Day:
     """Cells of one writer, each from one of five documents."""
     origins = [f"derived_from> ref_d0c{doc % 5}(0)" for doc in docs]
     return [cell(f"obs_{number}{place:02x}", origin, writer="mono") for place, origin in enumerate(origins)]
@@ -201,9 +201,9 @@ CASES: dict[str, Case] = {
     ),
     "cross-writer-agreement": Case(_at(*ODD), _at(*EVEN), target="odd", start=AGREED),
     "provenance-diversity": Case(
-        {ONSET + n: _drawn(f"9{n}", [0] * 3) for n in range(6)},
-        {ONSET + n: _drawn(f"9{n}", range(n, n + 3)) for n in range(6)}, target="mono",
-        start={0: [*(cell(f"ref_d0c{n}", writer="doc") for n in range(5)), *_drawn("905", range(15))]},
+        {ONSET + n: _from_documents(f"9{n}", [0] * 3) for n in range(6)},
+        {ONSET + n: _from_documents(f"9{n}", range(n, n + 3)) for n in range(6)}, target="mono",
+        start={0: [*(cell(f"ref_d0c{n}", writer="doc") for n in range(5)), *_from_documents("905", range(15))]},
     ),
     "specialisation": Case(
         _at(*(cell(f"obs_b3{n:02x}", writer="zed", topics="pumps") for n in range(6))),

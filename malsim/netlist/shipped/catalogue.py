@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from ops.pin import Array
 
-__all__ = ["AXES", "StandingSignal", "added", "catalogue", "of_block", "signal_named"]
+__all__ = ["AXES", "StandingSignal", "catalogue", "of_block", "signal_named", "signals_text"]
 
 AXES = ("evidence", "structure", "currency", "salience", "task", "writer", "meta")
 
@@ -32,7 +32,7 @@ class StandingSignal:
 
     name: str
     axis: str
-    shown: str
+    display: str
     rule: str
     acts: str
     value: str
@@ -43,7 +43,7 @@ class StandingSignal:
     @property
     def surfaced(self) -> bool:
         """Whether it is told in the next push; a silent one acts between turns."""
-        return self.shown == "surfaced"
+        return self.display == "surfaced"
 
     @property
     def asks(self) -> str:
@@ -80,8 +80,8 @@ def catalogue() -> Mapping[str, StandingSignal]:
     """
     files = (resources.files("malsim.netlist") / "shipped").iterdir()
     texts = {file.name: file.read_text(encoding="utf-8") for file in files if file.name.endswith(".malnet")}
-    found = [_read(name.removesuffix(".malnet"), text.splitlines(), text) for name, text in texts.items()]
-    return {one.name: one for one in sorted(found, key=lambda one: (AXES.index(one.axis), one.name))}
+    signals = [_read(name.removesuffix(".malnet"), text.splitlines(), text) for name, text in texts.items()]
+    return {one.name: one for one in sorted(signals, key=lambda one: (AXES.index(one.axis), one.name))}
 
 
 def of_block(name: str, statements: Iterable[Statement]) -> StandingSignal | None:
@@ -95,10 +95,10 @@ def of_block(name: str, statements: Iterable[Statement]) -> StandingSignal | Non
 
 def _read(name: str, lines: Iterable[str], text: str = "") -> StandingSignal:
     """A signal's header: `# KEY: WORDS`, the first key its name."""
-    said = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
-    value, fires, *worst = said["reads"].split()
-    asked = said.get(name, ""), said["acts"]
-    return StandingSignal(name, said["axis"], said["shown"], *asked, value, fires, text, worst == ["lowest"])
+    header = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
+    value, fires, *worst = header["reads"].split()
+    texts = header.get(name, ""), header["acts"]
+    return StandingSignal(name, header["axis"], header["shown"], *texts, value, fires, text, worst == ["lowest"])
 
 
 def signal_named(name: str) -> StandingSignal:
@@ -107,18 +107,17 @@ def signal_named(name: str) -> StandingSignal:
     >>> signal_named("contradiction-load").fires
     'disputed'
     """
-    known = catalogue()
-    if name not in known:
-        raise UsageError(
-            "no such standing signal", given=name, allowed=" ".join(known), hint=nearest(name, known, "malsim signals")
-        )
-    return known[name]
+    signals = catalogue()
+    if name not in signals:
+        hint = nearest(name, signals, "malsim signals")
+        raise UsageError("no such standing signal", given=name, allowed=" ".join(signals), hint=hint)
+    return signals[name]
 
 
-def added(names: Iterable[str]) -> str:
+def signals_text(names: Iterable[str]) -> str:
     r"""The netlist that runs these signals each tick, one line each.
 
-    >>> added(["time-to-stale"])
+    >>> signals_text(["time-to-stale"])
     'addf time-to-stale tick\n'
     """
     return "".join(f"addf {signal_named(name).name} tick\n" for name in dict.fromkeys(names))

@@ -11,7 +11,7 @@ from malsim.memory import Rules, tick
 from malsim.netlist.engine import Engine
 from malsim.netlist.engine.rows import Rows
 from malsim.netlist.language.parse import parse
-from malsim.netlist.shipped.catalogue import added, signal_named
+from malsim.netlist.shipped.catalogue import signal_named, signals_text
 from malsim.netlist.wiring import link
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class SignalReading:
         """One line, and where it fires what it asks to be done."""
         worst = ", ".join(f"{label} {value:.3g}" for label, value in self.highest)
         where = f"fires on {self.firing} of {self.rows} {self.domain}{'s' * (self.rows != 1)}"
-        line = f"{self.signal.name:<27} {self.signal.shown:<9} {where}{': ' if worst else ''}{worst}"
+        line = f"{self.signal.name:<27} {self.signal.display:<9} {where}{': ' if worst else ''}{worst}"
         return f"{line}\n{'':<38}{self.signal.asks}" if self.firing else line
 
 
@@ -58,12 +58,12 @@ def readings(
         The law by which the memory ticks in between.
     """
     names = list(names)
-    engine = Engine(link(parse(added(names))), tick=every * 8.64e7, rules=rules)
-    scanned, state = memory, engine.start(memory)
+    engine = Engine(link(parse(signals_text(names))), tick=every * 8.64e7, rules=rules)
+    current, state = memory, engine.start(memory)
     for back in reversed(range(ticks)):
         day = now - back * every
-        scanned = tick(scanned, day, rules) if ticks > 1 else memory
-        scan = engine.scan(state, scanned, now=day)
+        current = tick(current, day, rules) if ticks > 1 else memory
+        scan = engine.scan(state, current, now=day)
         state = scan.state
     rows = Rows(memory, 1, state.topics)
     return [_reading(signal_named(name), state.signals, engine, rows) for name in names]

@@ -13,8 +13,8 @@ from malsim.netlist.engine import Engine
 from malsim.netlist.engine.rows import Rows
 from malsim.netlist.language.parse import parse
 from malsim.netlist.shipped.cases import CASES, ONSET
-from malsim.netlist.shipped.catalogue import added, catalogue, signal_named
-from malsim.netlist.shipped.streams import merged, ordinary, played
+from malsim.netlist.shipped.catalogue import catalogue, signal_named, signals_text
+from malsim.netlist.shipped.streams import merged, ordinary, play
 from malsim.netlist.wiring import link
 
 if TYPE_CHECKING:
@@ -22,36 +22,37 @@ if TYPE_CHECKING:
 
     from malsim.netlist.shipped.streams import Events
 
-__all__ = ["Asked", "first_firings", "of_case", "scorecard"]
+__all__ = ["FiringCase", "first_firings", "of_case", "scorecard"]
 
+Firing = dict[str, set[tuple[int, str]]]  # of each signal the rows it fires on, by stream and name
 DAYS = 40
-SEEN = 14  # days after its fault in which a signal has to fire
+WITHIN = 14  # days after its fault in which a signal has to fire
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of one stream: when this signal first fires on the row of this name ("" for the run)."""
+class FiringCase:
+    """One stream, and the signal and row (by name, "" for the run) whose first firing counts."""
 
     signal: str
     events: Events
     target: str
 
 
-def first_firings(asked: Sequence[Asked], *, days: int = DAYS) -> list[int | None]:
+def first_firings(cases: Sequence[FiringCase], *, days: int = DAYS) -> list[int | None]:
     """The first day on which each fires; None where it never does. All streams are played at once."""
-    found: list[int | None] = [None] * len(asked)
-    for day, fired in _fired([one.events for one in asked], sorted({one.signal for one in asked}), days):
-        for rep, one in enumerate(asked):
-            if found[rep] is None and (rep, one.target) in fired[one.signal]:
-                found[rep] = day
-    return found
+    first: list[int | None] = [None] * len(cases)
+    for day, firing in _firing_rows([one.events for one in cases], sorted({one.signal for one in cases}), days):
+        for rep, one in enumerate(cases):
+            if first[rep] is None and (rep, one.target) in firing[one.signal]:
+                first[rep] = day
+    return first
 
 
-def of_case(name: str, *, seed: int | None = None, benign: bool = False, days: int = DAYS) -> Asked:
+def of_case(name: str, *, seed: int | None = None, benign: bool = False, days: int = DAYS) -> FiringCase:
     """A signal's case, alone or among the ordinary work of a seed."""
     case = CASES[name]
     own = merged(case.start or {}, case.benign if benign else case.fault)
-    return Asked(name, own if seed is None else merged(ordinary(seed, days), own), case.target)
+    return FiringCase(name, own if seed is None else merged(ordinary(seed, days), own), case.target)
 
 
 def scorecard(
@@ -77,19 +78,19 @@ def scorecard(
         misses: share of streams without one; arl0: ticks of a run a false alarm, at least all there were where none came;
         arl0_low, arl0_high: its 95 % interval, exact were alarms a Poisson process, null above where none came.
     """
-    chosen = [signal_named(name) for name in names] or list(catalogue().values())
-    drawn, seen = range(first_seed, first_seed + seeds), min(days, ONSET + SEEN)
+    signals = [signal_named(name) for name in names] or list(catalogue().values())
+    within = min(days, ONSET + WITHIN)
     still = [ordinary(seed, days) for seed in range(first_seed, first_seed + quiet)]
-    alarms = _onsets(still, [one.name for one in chosen], days)
-    alone = [of_case(one.name, benign=benign) for one in chosen for benign in (False, True)]
-    among = [of_case(one.name, seed=seed, days=seen) for one in chosen for seed in drawn]
-    first, later = first_firings(alone, days=days), first_firings(among, days=seen)
+    alarms = _onsets(still, [one.name for one in signals], days)
+    alone = [of_case(one.name, benign=benign) for one in signals for benign in (False, True)]
+    among = [of_case(one.name, seed=seed, days=within) for one in signals for seed in range(first_seed, first_seed + seeds)]
+    first, later = first_firings(alone, days=days), first_firings(among, days=within)
     rows = []
-    for place, signal in enumerate(chosen):
-        found = later[place * seeds : (place + 1) * seeds]
-        delays = [day - ONSET for day in found if day is not None and day >= ONSET]
+    for place, signal in enumerate(signals):
+        own_days = later[place * seeds : (place + 1) * seeds]
+        delays = [day - ONSET for day in own_days if day is not None and day >= ONSET]
         rows.append({
-            "signal": signal.name, "axis": signal.axis, "shown": signal.shown,
+            "signal": signal.name, "axis": signal.axis, "shown": signal.display,
             "fires": first[2 * place] is not None, "silent": first[2 * place + 1] is None,
             "delay": sum(delays) / len(delays) if delays else None, "misses": 1 - len(delays) / seeds,
             "alarms": alarms[signal.name], **_run_length(quiet * days, alarms[signal.name]),
@@ -109,27 +110,27 @@ def _run_length(ticks: int, alarms: int) -> dict[str, float | None]:
 
 def _onsets(streams: Sequence[Events], names: list[str], days: int) -> dict[str, int]:
     """How often each signal began to fire on some row."""
-    before: dict[str, set[tuple[int, str]]] = {name: set() for name in names}
+    before: Firing = {name: set() for name in names}
     counts = dict.fromkeys(names, 0)
-    for _, fired in _fired(streams, names, days):
-        for name, rows in fired.items():
+    for _, firing in _firing_rows(streams, names, days):
+        for name, rows in firing.items():
             counts[name] += len(rows - before[name])
             before[name] = rows
     return counts
 
 
-def _fired(streams: Sequence[Events], names: list[str], days: int) -> Iterator[tuple[int, dict[str, set[tuple[int, str]]]]]:
+def _firing_rows(streams: Sequence[Events], names: list[str], days: int) -> Iterator[tuple[int, Firing]]:
     """Each day, the rows that each signal fires on, by stream and name; the run's is called ""."""
-    engine = Engine(link(parse(added(names))), replications=len(streams))
+    engine = Engine(link(parse(signals_text(names))), replications=len(streams))
     state = None
-    for day, memory in played(streams, days):
+    for day, memory in play(streams, days):
         state = engine.scan(state or engine.start(memory), memory, now=float(day)).state
         rows = Rows(memory, len(streams), state.topics)
-        fired = {}
+        firing = {}
         for name in names:
-            written = signal_named(name).fires_signal
-            domain = engine.net.signals[written].domain
-            on = np.flatnonzero(np.asarray(state.signals[written], dtype=bool))
+            name_fires = signal_named(name).fires_signal
+            domain = engine.net.signals[name_fires].domain
+            on = np.flatnonzero(np.asarray(state.signals[name_fires], dtype=bool))
             labels, reps = rows.labels(domain), rows.rep_of(domain)
-            fired[name] = {(int(reps[row]), labels[int(row)] or "") for row in on}
-        yield day, fired
+            firing[name] = {(int(reps[row]), labels[int(row)] or "") for row in on}
+        yield day, firing

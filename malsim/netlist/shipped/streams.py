@@ -16,7 +16,7 @@ from malsim.netlist.load import load
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Edit", "Events", "cell", "merged", "ordinary", "played"]
+__all__ = ["Edit", "Events", "cell", "merged", "ordinary", "play"]
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ def cell(handle: str, *edges: str, conf: float = 0.7, line: str = "", **props: A
 
 def merged(*streams: Mapping[int, Sequence[str | Edit]]) -> Events:
     """Several streams at once."""
-    made: Events = defaultdict(list)
+    events_of: Events = defaultdict(list)
     for stream in streams:
         for day, events in stream.items():
-            made[day] += events
-    return dict(made)
+            events_of[day] += events
+    return dict(events_of)
 
 
-def played(streams: Sequence[Events], days: int) -> Iterator[tuple[int, Memory]]:
+def play(streams: Sequence[Events], days: int) -> Iterator[tuple[int, Memory]]:
     """The memory after the tick of each day, one replication a stream."""
     memory = Memory.empty()
     for day in range(days):
@@ -58,12 +58,12 @@ def played(streams: Sequence[Events], days: int) -> Iterator[tuple[int, Memory]]
             memory = load(texts, memory, now=float(day), rep=rep).memory if texts else memory
         for rep, events in enumerate(streams):
             for one in events.get(day, []):
-                memory = _edited(memory, one, rep) if isinstance(one, Edit) else memory
+                memory = _edit(memory, one, rep) if isinstance(one, Edit) else memory
         memory = tick(memory, float(day))
         yield day, memory
 
 
-def _edited(memory: Memory, edit: Edit, rep: int) -> Memory:
+def _edit(memory: Memory, edit: Edit, rep: int) -> Memory:
     row = memory.row(edit.handle, rep=rep)
     cells = memory.cells
     for name, value in edit.fields.items():
@@ -80,13 +80,13 @@ def _edited(memory: Memory, edit: Edit, rep: int) -> Memory:
 def ordinary(seed: int, days: int, writers: int = 5, topics: int = 4) -> Events:
     """A day's work: about two claims, each on what another writer said before; most support, one in twelve contradicts."""
     draw = np.random.default_rng(seed)
-    made: Events = {}
-    known: list[tuple[str, int]] = []
+    stream: Events = {}
+    cells: list[tuple[str, int]] = []
     for day in range(days):
         texts: list[str | Edit] = []
         for number in range(int(draw.poisson(2.0)) + 4 * (day == 0)):
             handle, writer = f"obs_f{seed % 256:02x}{day:02x}{number:x}", int(draw.integers(writers))
-            others = [name for name, author in known if author != writer]
+            others = [name for name, author in cells if author != writer]
             edges = []
             if others:
                 target = others[int(draw.integers(len(others)))]
@@ -94,6 +94,6 @@ def ordinary(seed: int, days: int, writers: int = 5, topics: int = 4) -> Events:
                 edges.append(speaks.format(target))
             conf = float(thousandths(draw.beta(6, 3, 1))[0])
             texts.append(cell(handle, *edges, conf=conf, writer=f"w{writer}", topics=f"t{int(draw.integers(topics))}"))
-            known.append((handle, writer))
-        made[day] = texts
-    return made
+            cells.append((handle, writer))
+        stream[day] = texts
+    return stream

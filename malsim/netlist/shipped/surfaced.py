@@ -38,7 +38,7 @@ class SurfacedLines:
 
     Of each line: `rep` (place of the replication), `cell` (row of the memory's cells; NONE where it is no cell's), `words`,
     and in `read` its signal (place among `signals`), label (of the row; null for the run), value, and others (rows besides).
-    `more` counts in each replication the signals that fire and have no line. Texts are made when they are asked for.
+    `more` counts in each replication the signals that fire and have no line. Texts are built on demand.
     """
 
     signals: tuple[StandingSignal, ...]
@@ -52,12 +52,12 @@ class SurfacedLines:
         """The lines that a budget of words, one a replication, holds; the first too many and those after it are left out."""
         first = np.searchsorted(self.rep, self.rep)
         before = np.append(0, self.words.cumsum())
-        kept = before[1:] - before[first] <= budget[self.rep]
-        if kept.all():
+        fits = before[1:] - before[first] <= budget[self.rep]
+        if fits.all():
             return self
-        more = self.more + np.bincount(self.rep[~kept], minlength=len(self.more))
-        numbers = {name: getattr(self, name)[kept] for name in ("rep", "cell", "words")}
-        return replace(self, **numbers, read=self.read.filter(pl.Series(kept)), more=more)
+        more = self.more + np.bincount(self.rep[~fits], minlength=len(self.more))
+        numbers = {name: getattr(self, name)[fits] for name in ("rep", "cell", "words")}
+        return replace(self, **numbers, read=self.read.filter(pl.Series(fits)), more=more)
 
     @property
     def cost(self) -> Ints:
@@ -68,7 +68,7 @@ class SurfacedLines:
     def text(self) -> pl.Series:
         """What each says."""
         rows = self.read.select("signal", "label", "value", "others").iter_rows()
-        return pl.Series([_said(self.signals[place], *one) for place, *one in rows], dtype=pl.String)
+        return pl.Series([_line_text(self.signals[place], *one) for place, *one in rows], dtype=pl.String)
 
     @property
     def subject(self) -> pl.Series:
@@ -83,21 +83,22 @@ class SurfacedLines:
 
     def of(self, rep: int) -> list[str]:
         """One replication's lines, and how many more signals fire."""
-        return _ended(self.text.filter(pl.Series(self.rep == rep)).to_list(), int(self.more[rep]))
+        return _with_rest(self.text.filter(pl.Series(self.rep == rep)).to_list(), int(self.more[rep]))
 
     def name(self, row: Ints) -> NDArray[np.bool_]:
         """Which cells of a table of rows, one line a replication, are named by that replication's lines."""
-        told = np.zeros(row.shape, dtype=bool)
-        np.logical_or.at(told, self.rep, (row[self.rep] == self.cell[:, None]) & (self.cell != NONE)[:, None])
-        return told
+        is_named = np.zeros(row.shape, dtype=bool)
+        np.logical_or.at(is_named, self.rep, (row[self.rep] == self.cell[:, None]) & (self.cell != NONE)[:, None])
+        return is_named
 
 
 def surfaced_of(document: Document, net: Net) -> tuple[StandingSignal, ...]:
     """The surfaced signals that a netlist schedules by name, shipped ones and files of its own, in its order."""
-    added = dict.fromkeys(one.op for one in document.statements if isinstance(one, Schedule) and not one.options)
-    own = ((name, document.blocks.get(name)) for name in added)
-    found = [of_block(name, block.statements) if block else catalogue().get(name) for name, block in own]
-    return tuple(one for one in found if one and one.surfaced and {one.value_signal, one.fires_signal} <= net.signals.keys())
+    names = dict.fromkeys(one.op for one in document.statements if isinstance(one, Schedule) and not one.options)
+    own = ((name, document.blocks.get(name)) for name in names)
+    signals = [of_block(name, block.statements) if block else catalogue().get(name) for name, block in own]
+    surfaced = (one for one in signals if one and one.surfaced)
+    return tuple(one for one in surfaced if {one.value_signal, one.fires_signal} <= net.signals.keys())
 
 
 def surfaced_on(signals: tuple[StandingSignal, ...], values: Mapping[str, Any], net: Net, rows: Rows) -> SurfacedLines:
@@ -106,14 +107,14 @@ def surfaced_on(signals: tuple[StandingSignal, ...], values: Mapping[str, Any], 
     Of each signal the row is named on which it reads worst, and how many more it fires on.
     """
     parts = [_firing(place, one, values, net, rows) for place, one in enumerate(signals)]
-    found = pl.concat([pl.DataFrame(schema=_LINE), *parts]).sort("rep", "signal")
-    number, rep = found.select(pl.int_range(pl.len()).over("rep")).to_series().to_numpy(), found["rep"].to_numpy()
+    lines = pl.concat([pl.DataFrame(schema=_LINE), *parts]).sort("rep", "signal")
+    number, rep = lines.select(pl.int_range(pl.len()).over("rep")).to_series().to_numpy(), lines["rep"].to_numpy()
     more = np.bincount(rep[number >= MOST_LINES], minlength=rows.replications)
-    found = found.filter(pl.Series(number < MOST_LINES))
-    own = np.array([len(_said(one, None, 0.0, 0).split()) for one in signals])
-    labels = found["label"].str.split(" ").list.len().fill_null(0).cast(pl.Int64).to_numpy()
-    words = own[found["signal"].to_numpy()] + labels + 2 * (found["others"] > 0).to_numpy()
-    return SurfacedLines(signals, found["rep"].to_numpy(), found["cell"].to_numpy(), words, found, more)
+    lines = lines.filter(pl.Series(number < MOST_LINES))
+    own = np.array([len(_line_text(one, None, 0.0, 0).split()) for one in signals])
+    labels = lines["label"].str.split(" ").list.len().fill_null(0).cast(pl.Int64).to_numpy()
+    words = own[lines["signal"].to_numpy()] + labels + 2 * (lines["others"] > 0).to_numpy()
+    return SurfacedLines(signals, lines["rep"].to_numpy(), lines["cell"].to_numpy(), words, lines, more)
 
 
 _LINE: dict[str, Any] = {
@@ -135,43 +136,43 @@ def _firing(place: int, signal: StandingSignal, values: Mapping[str, Any], net: 
     worst = fires[best]
     cell = worst if domain == "cell" else np.full(len(reps), NONE)
     label, alike = rows.labels(domain).gather(worst), np.full(len(reps), place)
-    given = {"rep": reps, "signal": alike, "cell": cell, "label": label, "value": read[best], "others": count - 1}
-    return pl.DataFrame(given, schema=_LINE)
+    columns = {"rep": reps, "signal": alike, "cell": cell, "label": label, "value": read[best], "others": count - 1}
+    return pl.DataFrame(columns, schema=_LINE)
 
 
-def _said(signal: StandingSignal, label: str | None, value: float, more: int) -> str:
+def _line_text(signal: StandingSignal, label: str | None, value: float, more: int) -> str:
     where = f"{signal.name} {label}" if label else signal.name
     return f"{where} {value:.3g}: {signal.asks}" + f"; {more} more" * (more > 0)
 
 
-def surfaced_names(given: str) -> list[str]:
+def surfaced_names(text: str) -> list[str]:
     """The surfaced signals of a comma-separated list, or with `all` every one; `UsageError` for one that is silent.
 
     >>> surfaced_names("dependency-rot,risk-aging")
     ['dependency-rot', 'risk-aging']
     """
-    if given == "all":
+    if text == "all":
         return [one.name for one in catalogue().values() if one.surfaced]
-    named = [signal_named(name) for name in given.split(",")]
-    for one in named:
+    signals = [signal_named(name) for name in text.split(",")]
+    for one in signals:
         if not one.surfaced:
             raise UsageError(
                 "this signal is silent: no push shows it", where="--signals", given=one.name,
                 allowed=" ".join(surfaced_names("all")), hint=f"malsim signals STORE {one.name} says what it reads",
             )  # fmt: skip
-    return [one.name for one in named]
+    return [one.name for one in signals]
 
 
-def lines_of_readings(found: Iterable[SignalReading]) -> list[str]:
+def lines_of_readings(readings: Iterable[SignalReading]) -> list[str]:
     """The lines that readings of a store give a push: of surfaced signals that fire."""
-    firing = [one for one in found if one.firing and one.signal.surfaced]
+    firing = [one for one in readings if one.firing and one.signal.surfaced]
     lines = []
     for one in firing[:MOST_LINES]:
         label, value = one.highest[0]
-        lines.append(_said(one.signal, None if one.domain == "run" else label, value, one.firing - 1))
-    return _ended(lines, len(firing) - len(lines))
+        lines.append(_line_text(one.signal, None if one.domain == "run" else label, value, one.firing - 1))
+    return _with_rest(lines, len(firing) - len(lines))
 
 
-def _ended(lines: list[str], more: int) -> list[str]:
+def _with_rest(lines: list[str], more: int) -> list[str]:
     """The lines, and how many signals more fire, if any."""
     return [*lines, f"and {more} more"] if more else lines

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.errors import ScenarioError, UsageError
 from malsim.netlist import NetlistError, parse, read
-from malsim.netlist.shipped import added
+from malsim.netlist.shipped import signals_text
 from malsim.netlist.wiring.blocks import added_names
 from malsim.paths import inside
 from malsim.scenario.file.toml_lines import line_of
@@ -66,7 +66,7 @@ def _document(given: dict[str, Any], text: str, lines: Lines, where: str, record
 def _with_signals(document: Document, names: list[str], derived: dict[str, str], lines: Lines, where: str) -> Document:
     """The document with the standing signals it does not add itself, and a net for each derived value of `[derive]`."""
     try:
-        more = added(name for name in names if name not in added_names(document.statements))
+        more = signals_text(name for name in names if name not in added_names(document.statements))
     except UsageError as error:
         at = f"{where}:{line_of(lines, ('netlist', 'signals'))}: netlist.signals"
         raise ScenarioError(error.problem, where=at, given=error.given, allowed=error.allowed, hint=error.hint) from error

@@ -103,7 +103,7 @@ class NetlistRunner:
     ) -> Memory:
         """Run the net on a memory that has just ticked; `on_verdicts` gets the verdicts on its programs' claims."""
         if self.ops:
-            self._state = replace(self._state, wired=self.ops.wired())
+            self._state = replace(self._state, aliases=self.ops.wired())
         made = self.engine.scan(self._state, memory, self._inputs(at, counters, reviewers), now=days(at))
         self._state, self._labels, self.outputs = made.state, memory, dict(made.outputs)
         self.derived = made.derived
@@ -113,7 +113,7 @@ class NetlistRunner:
         self._note(made, at)
         if self.ops:
             self.ops.read(made.state.signals)
-        for one in made.happened:
+        for one in made.happenings:
             if reviewers and one.kind == "escalated":
                 reviewers.summon(one.reps, at)
         said = [ran.verdicts for ran in made.ran if ran.verdicts is not None]
@@ -165,10 +165,10 @@ class NetlistRunner:
 
     def _note(self, made: Scan, at: int) -> None:
         now = days(at)
-        for one in made.happened:
+        for one in made.happenings:
             self.log.record(one.kind, now, one.reps, subject=one.subject, detail=one.detail, cause=one.cause)
         for ran in made.ran:
-            tripped = ran.output.said.get("tripped")
+            tripped = ran.output.values.get("tripped")
             if tripped is not None:
                 rows = np.flatnonzero(tripped)
                 program = ran.program

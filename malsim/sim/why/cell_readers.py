@@ -11,7 +11,7 @@ import polars as pl
 from malsim.errors import AddressError
 from malsim.netlist.evaluate import Frames, cells_read
 from malsim.netlist.language.address import Path, Reduced, address
-from malsim.netlist.programs import programs, written
+from malsim.netlist.programs import program_cells, programs
 from malsim.netlist.programs.members import members
 from malsim.sim.settings.netlist_config import NetlistConfig
 
@@ -111,7 +111,7 @@ class _Asked:
         for program in programs(wires.net):
             if self._chosen(program):
                 yield "program", program.operation, program.handle, lines[program.operation]
-        for one in written(self._memory, after=0, tick=0, first=self.rep):
+        for one in program_cells(self._memory, after=0, tick=0, first=self.rep):
             own = (pl.col("rep") == self.rep) & (pl.col("handle") == one.handle) & (pl.col("status") == "active")
             standing = 0 in one.places and self._memory.cells.select(own.any()).item()
             for program in one.programs if standing else ():

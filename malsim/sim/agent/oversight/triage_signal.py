@@ -11,7 +11,7 @@ from malsim.memory import Memory, schema
 from malsim.memory.schema import NONE, STABILITY
 from malsim.netlist.engine import Engine
 from malsim.netlist.language.parse import parse
-from malsim.netlist.shipped.catalogue import added, signal_named
+from malsim.netlist.shipped.catalogue import signal_named, signals_text
 from malsim.netlist.wiring import link
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ class TriageSignal:
 
     def __init__(self, *, reps: Ints, tick: int, rules: Rules, stability: Ints) -> None:
         self._first, self._stability = int(reps[0]), stability
-        self._engine = Engine(link(parse(added([NAME]))), replications=len(reps), first=self._first, tick=tick, rules=rules)
+        self._engine = Engine(
+            link(parse(signals_text([NAME]))), replications=len(reps), first=self._first, tick=tick, rules=rules
+        )
         self._value = f"{NAME}.{signal_named(NAME).value}"
         self._state = self._engine.start(Memory.empty())
 
