@@ -15,7 +15,7 @@ from malsim.api import read, run
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.shell.session import without_setting
 from malsim.lab.space.settings import changed, settings_of
-from malsim.memory.explain import LawExplanation, explained
+from malsim.memory.explain import LawExplanation, explain_row
 from malsim.memory.scores import effective
 from malsim.netlist import Document
 from malsim.netlist.language.statements import Set
@@ -159,7 +159,7 @@ def _terms(values: dict[str, float], edges: pl.DataFrame, rules: Rules, cell: st
     row = {"cell": cell, "stated": values["stated"], "calibration": values["factor"], "effective": made}
     row |= dict(zip(("support_mass", "challenge_mass"), masses, strict=True))
     record: dict[str, object] = {"claims": 0.0, "contradicted": 0.0}
-    told = explained(
+    told = explain_row(
         row,
         seen,
         record,

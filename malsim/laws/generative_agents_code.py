@@ -18,8 +18,8 @@ Left out: embeddings, and importance as a model grades it.
 import numpy as np
 
 from malsim.laws.engine.items import Columns, ItemField, Items, Query, none
-from malsim.laws.engine.rounds import rank_within_group
 from malsim.memory.graph.arrays import Array, Bools, Ints
+from malsim.memory.graph.frames import rank_within_group
 from malsim.parameters import Param
 
 ordered = True

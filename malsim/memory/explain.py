@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["Explanation", "LawExplanation", "explain", "explained", "rewritten_lines"]
+__all__ = ["Explanation", "LawExplanation", "explain", "explain_row", "rewritten_lines"]
 
 OVERTURNED = 0.5
 MOST_READERS = 8
+_REST = {
+    "clamp": "kept within 0 and 1", "since": "and what came since the last tick",
+    "held": "held at what it was worth when it was last active",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,12 +66,9 @@ class Explanation:
         for term, word, sign in (("support", "support by", "plus"), ("challenge", "a challenge by", "less")):
             if values[term] != 0.0:
                 here = self.contributions.filter(pl.col("share") != 0.0).filter(pl.col("term") == term)
-                named = here.sort(pl.col("mass"), descending=True)["source"].unique(maintain_order=True).to_list()
-                parts.append(f"{sign} {abs(values[term]):.2f} for {word} {listed(named)}")
-        held = "held at what it was worth when it was last active"
-        for term, said in (("clamp", "kept within 0 and 1"), ("since", "and what came since the last tick"), ("held", held)):
-            if values.get(term, 0.0) != 0.0:
-                parts.append(said)
+                sources = here.sort(pl.col("mass"), descending=True)["source"].unique(maintain_order=True).to_list()
+                parts.append(f"{sign} {abs(values[term]):.2f} for {word} {listed(sources)}")
+        parts += [phrase for term, phrase in _REST.items() if values.get(term, 0.0) != 0.0]
         return ", ".join(parts) + (f"; {self.moved}." if self.moved else ".")
 
     def __str__(self) -> str:
@@ -90,7 +91,7 @@ class Explanation:
         )
         lines.append(f"  overturned by: {self._overturn()}")
         if self.read_by is not None:
-            lines.append(f"  read by: {_listed(self.read_by)}")
+            lines.append(f"  read by: {_reader_list(self.read_by)}")
         return "\n".join(lines)
 
     def _overturn(self) -> str:
@@ -126,8 +127,8 @@ class LawExplanation:
     @property
     def contributions(self) -> pl.DataFrame:
         """Of each claim that speaks of it: source, writer, log_odds, and share, its part of effective."""
-        said = self.evidence.with_columns(share=self.terms["value"].tail(self.evidence.height))
-        return said.filter(pl.col("cell").is_not_null()).select(
+        shares = self.evidence.with_columns(share=self.terms["value"].tail(self.evidence.height))
+        return shares.filter(pl.col("cell").is_not_null()).select(
             pl.col("cell").alias("source"), "writer", "log_odds", "share"
         )
 
@@ -138,7 +139,7 @@ class LawExplanation:
         scale = (self.effective - self.nothing) / total if total else 0.0
         values = [self.nothing, *(parts * scale).to_list()]
         values[-1] = _remainder(values[:-1], self.effective)
-        names = ["no evidence", *(self._named(row) for row in self.evidence.rows(named=True))]
+        names = ["no evidence", *(self._summand(row) for row in self.evidence.rows(named=True))]
         return pl.DataFrame({"term": names, "value": values})
 
     @property
@@ -147,8 +148,8 @@ class LawExplanation:
         if self.evidence.is_empty():
             return f"{self.handle} is believed no more on day {self.t:g}: {self.chain}{self._moved()}."
         parts = self.evidence.filter(pl.col("log_odds").abs() > 0.0).sort(pl.col("log_odds").abs(), descending=True)
-        named = [f"{row['log_odds']:+.2f} {self._named(row)}" for row in parts.rows(named=True)]
-        of = f", of log odds {listed(named)}" if named else ""
+        summands = [f"{row['log_odds']:+.2f} {self._summand(row)}" for row in parts.rows(named=True)]
+        of = f", of log odds {listed(summands)}" if summands else ""
         return f"{self.handle} is believed to {self.effective:.2f} on day {self.t:g}{of}{self._moved()}."
 
     def __str__(self) -> str:
@@ -162,9 +163,9 @@ class LawExplanation:
         width = max(len(name) for name, _, _ in rows)
         lines = [f'{self.handle} "{self.title}" on day {self.t:g}']
         lines += [f"  {name:<{width}} {one:>9} {value:>9}" for name, one, value in rows]
-        return "\n".join([*lines, *(f"  {said}" for said in (self.chain, *self.records, self.moved) if said)])
+        return "\n".join([*lines, *(f"  {text}" for text in (self.chain, *self.records, self.moved) if text)])
 
-    def _named(self, row: dict[str, object]) -> str:
+    def _summand(self, row: dict[str, object]) -> str:
         return str(row["term"]) if row["cell"] is None else f"{row['writer']} says {row['term']} ({row['cell']})"
 
     def _moved(self) -> str:
@@ -193,14 +194,14 @@ def _signed(value: float | None, form: str = "+.4f") -> str:
     return "–" if value is None or math.isnan(value) else format(value, form)
 
 
-def _listed(readers: pl.DataFrame) -> str:
+def _reader_list(readers: pl.DataFrame) -> str:
     """Who reads a cell, in one line."""
-    named = [
+    names = [
         f'{kind} "{name}"' if kind == "check" else f"{kind} {name}" + (f" ({place})" if place else "")
         for kind, name, place in readers.select("kind", "name", "place").head(MOST_READERS).rows()
     ]
-    more = readers.height - len(named)
-    return "; ".join([*named, *([f"and {more} more"] if more else [])]) or "no check and no wire"
+    more = readers.height - len(names)
+    return "; ".join([*names, *([f"and {more} more"] if more else [])]) or "no check and no wire"
 
 
 def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules | None = None) -> Explanation:
@@ -211,15 +212,14 @@ def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules
     rules = rules or Rules()
     row = memory.row(handle, rep=rep)
     cell = memory.cells.row(row, named=True)
-    seen = memory.edges.head(memory.scanned).filter((pl.col("target") == row) & (pl.col("weight") != 0.0))
-    source = seen["source"]
-    edges = seen.select(memory.cells["handle"].gather(source).alias("source"), pl.col("relation").cast(pl.String), "weight")
-    edges = edges.with_columns(memory.cells["worth"].gather(source))
+    edges = memory.edges.head(memory.scanned).filter((pl.col("target") == row) & (pl.col("weight") != 0.0))
+    sources, worth = (memory.cells[name].gather(edges["source"]) for name in ("handle", "worth"))
+    edges = edges.select(sources.alias("source"), pl.col("relation").cast(pl.String), "weight", worth)
     writer = memory.writers.row(cell["author"], named=True)
-    return explained(cell, edges, writer, t=t, rules=rules)
+    return explain_row(cell, edges, writer, t=t, rules=rules)
 
 
-def explained(
+def explain_row(
     cell: dict[str, object], edges: pl.DataFrame, writer: dict[str, object], *, t: float, rules: Rules
 ) -> Explanation:
     """An explanation from a cell's row, its incoming edges (source, relation, weight, worth) and its writer's row."""
@@ -257,20 +257,19 @@ def explained(
 
 def _terms(value: dict[str, float], rules: Rules, *, active: bool) -> dict[str, float]:
     """The terms in the order of the formula, and whatever is left, named for what it can be."""
-    made = law.terms(
+    anchor, support, challenge = law.terms(
         *(np.array(value[name]) for name in ("stated", "calibration", "support_mass", "challenge_mass")),
         support_ceiling=rules.support_ceiling,
         challenge_ceiling=rules.challenge_ceiling,
     )
-    terms = {"stated × calibration": float(made.anchor), "support": float(made.support), "challenge": -float(made.challenge)}
-    raw = float(made.total)
+    terms = {"stated × calibration": float(anchor), "support": float(support), "challenge": -float(challenge)}
+    raw = float(anchor + support - challenge)
     clamped = min(1.0, max(0.0, raw))
     if clamped != raw:
         terms["clamp"] = clamped - raw
     if value["effective"] != clamped:
         own = rules.effective if isinstance(rules.effective, str) else "your formula" if rules.effective else ""
-        moving = own or ("damping" if rules.damping < 1.0 else "since")
-        name = moving if active else "held"
+        name = (own or ("damping" if rules.damping < 1.0 else "since")) if active else "held"
         terms[name] = _remainder(terms.values(), value["effective"])
     return terms
 
@@ -280,11 +279,7 @@ def _overturned_by(value: dict[str, float], terms: dict[str, float], rules: Rule
         return None
     if value["effective"] < OVERTURNED:
         return 0.0
-    needed = (
-        (terms["stated × calibration"] + terms["support"] - OVERTURNED) / rules.challenge_ceiling
-        if rules.challenge_ceiling
-        else 1.0
-    )
-    if needed >= 1.0:
+    excess, ceiling = terms["stated × calibration"] + terms["support"] - OVERTURNED, rules.challenge_ceiling
+    if not ceiling or excess / ceiling >= 1.0:
         return None
-    return max(0.0, math.atanh(max(0.0, needed)) - value["challenge_mass"])
+    return max(0.0, math.atanh(max(0.0, excess / ceiling)) - value["challenge_mass"])

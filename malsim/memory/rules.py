@@ -105,14 +105,9 @@ class Rules:
         1.0, "1", 0, math.inf, "weight of a supports edge whose writer names none", PUBLISHED, above=True
     )
     weight_contradicts: float = _number(
-        1.0,
-        "1",
-        0,
-        math.inf,
-        "size of the negative weight of a contradicts edge whose writer names none",
-        PUBLISHED,
+        1.0, "1", 0, math.inf, "size of the negative weight of a contradicts edge whose writer names none", PUBLISHED,
         above=True,
-    )
+    )  # fmt: skip
     supersede_by: SupersedeBy = _choice("any", SupersedeBy, "who may demote another's cell", PUBLISHED)
     supersede_name: SupersedeName = _choice("any", SupersedeName, "a supersedes edge may name a handle or a key")
     locks: Locks = _choice("enforced", Locks, "locked: no supersession, no annexing; immutable: no stored change")
@@ -230,10 +225,10 @@ class Rules:
         >>> Rules().replace(tau_volatile="36h").tau_volatile
         1.5
         """
-        known = {rule.name: rule for rule in fields(self)}
+        names = {rule.name: rule for rule in fields(self)}
         for name in changes:
-            if name not in known:
-                hint = nearest(name, known, "`malsim schema` lists them")
+            if name not in names:
+                hint = nearest(name, names, "`malsim schema` lists them")
                 raise RulesError("unknown rule", where=where, given=name, hint=hint)
         return replace(self, **changes)  # type: ignore[arg-type]  # each value is checked against its field below
 
@@ -248,7 +243,7 @@ class Rules:
             name, equals, value = text.partition("=")
             if not equals:
                 raise RulesError("not an assignment", where="--set", given=text, allowed="rules.NAME=VALUE")
-            rules = rules.replace(where="--set", **{name.strip().removeprefix("rules."): _typed(value.strip())})
+            rules = rules.replace(where="--set", **{name.strip().removeprefix("rules."): _parse_value(value.strip())})
         return rules
 
     def weights(self) -> dict[str, float]:
@@ -265,7 +260,7 @@ class Rules:
         return np.array([self.tau_stable, self.tau_volatile, self.tau_ephemeral])
 
 
-def _typed(text: str) -> object:
+def _parse_value(text: str) -> object:
     for kind in (int, float):
         try:
             return kind(text)
@@ -275,9 +270,9 @@ def _typed(text: str) -> object:
 
 
 def _days(text: str, where: str) -> float:
-    if (found := typed_days(text)) is None:
+    if (days := typed_days(text)) is None:
         raise RulesError("not a duration", where=where, given=text, allowed=DURATION)
-    return found
+    return days
 
 
 def _check(rule: Field[Any], value: object) -> None:

@@ -16,11 +16,10 @@ from malsim.memory.gate.edit import check_author, update
 from malsim.memory.law import tick
 from malsim.memory.push.expand import expand
 from malsim.memory.push.mini_index import Push, push
-from malsim.memory.tables import read, replaced
+from malsim.memory.tables import read
 from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
 from malsim.memory.tables.damage import is_date
-from malsim.memory.tables.fill import fill
-from malsim.memory.tables.write import extends, latest_day, log_verdicts, write
+from malsim.memory.tables.write import extends, fill, latest_day, log_verdicts, write
 
 if TYPE_CHECKING:
     import sqlite3
@@ -60,7 +59,7 @@ class Store:
     def __init__(self, path: str | Path, *, write: bool = True, wait: float = 5.0) -> None:
         self.path, self.write = Path(path), write
         self.connection: sqlite3.Connection = connect(self.path, write=write, wait=wait)
-        self._held: tuple[int, Memory] | None = None
+        self._cache: tuple[int, Memory] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -77,9 +76,9 @@ class Store:
         """The memory as it stands in the file now."""
         with self._reading() as file, sound(self.path):
             version = self._version()
-            if self._held is None or self._held[0] != version:
-                self._held = (version, read.present(file))
-            return self._held[1]
+            if self._cache is None or self._cache[0] != version:
+                self._cache = (version, read.present(file))
+            return self._cache[1]
 
     @property
     def day(self) -> float | None:
@@ -108,9 +107,9 @@ class Store:
     def updates(self, handle: str, *, rep: int = 0, day: float | None = None) -> pl.DataFrame:
         """Which fields of a cell were rewritten, up to a day, and by whom: t, field, writer (null: nobody is named)."""
         with self._reading() as file, sound(self.path):
-            row, found = self.memory.row(handle, rep=rep), replaced.updates(file)
+            row, updates = self.memory.row(handle, rep=rep), read.updates(file)
         upto = math.inf if day is None else finite(day, where="day")
-        return found.filter(pl.col("row") == row, pl.col("t") <= upto).drop("row")
+        return updates.filter(pl.col("row") == row, pl.col("t") <= upto).drop("row")
 
     def at(self, day: float) -> Memory:
         """The memory as the last write up to a day left it."""
@@ -154,9 +153,9 @@ class Store:
             return expand(self.memory, handle, now=self.day if now is None else now, rep=rep, rules=rules)
         with self._changing() as old:
             now = read.last_day(self.connection) if now is None else now
-            opened = expand(old, handle, now=now, rep=rep, rules=rules)
-            self._write(old, opened.memory, t=opened.explanation.t, deed="expand")
-        return opened
+            page = expand(old, handle, now=now, rep=rep, rules=rules)
+            self._write(old, page.memory, t=page.explanation.t, deed="expand")
+        return page
 
     def save(self, memory: Memory, *, t: float | None = None, start: str | None = None, writer: str | None = None) -> None:
         """Make the file hold this memory, as of day `t` (by default the latest day it knows of).
@@ -177,19 +176,19 @@ class Store:
                 self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
 
     def fill(self, rows: Iterable[tuple[str, pl.DataFrame]], *, start: str | None = None) -> None:
-        """Let an empty store hold what comes some rows at a time, as `tables.fill`: a file that nobody knows of yet."""
+        """Let an empty store hold what comes some rows at a time, as `write.fill`: a file that nobody knows of yet."""
         with refusing(self.path):
             fill(self.connection, rows, start=start)
 
     @contextmanager
     def _changing(self) -> Iterator[Memory]:
         """The memory as it stands, with nobody else writing until the block is left."""
-        held = self._held
+        previous = self._cache
         try:
             with refusing(self.path), transaction(self.connection):
                 yield self.memory
         except BaseException:
-            self._held = held
+            self._cache = previous
             raise
 
     def _write(self, old: Memory, new: Memory, *, t: float, deed: str, writer: str | None = None) -> Memory:
@@ -198,7 +197,7 @@ class Store:
             hint = "open it again and work on that, or save to another file"
             raise StoreError("holds what this memory does not", where=str(self.path), hint=hint)
         write(self.connection, old, new, t=t, deed=deed, writer=writer)
-        self._held = (self._version(), new)
+        self._cache = (self._version(), new)
         return new
 
     def _version(self) -> int:

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.memory.graph.frames import rank_within_group
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from malsim.memory.graph.arrays import Bools, Ints
 
-__all__ = ["Lists", "rank_within_group", "rounds", "table"]
+__all__ = ["Lists", "rounds", "table"]
 
 MOST_CELLS = 1 << 21  # of a round's matrices; beyond that its groups are parted by how many items they hold
 
@@ -77,20 +79,6 @@ def _parts(members: Ints, group: Ints, lists: Lists) -> Iterator[Ints]:
     size = np.frexp(count)[1]
     for exponent in np.unique(size).tolist():
         yield members[size == exponent]
-
-
-def rank_within_group(group: Ints) -> Ints:
-    """The place of each member among those of its group.
-
-    >>> rank_within_group(np.array([3, 5, 3, 3])).tolist()
-    [0, 0, 1, 2]
-    """
-    order = np.argsort(group, kind="stable")
-    ordered = group[order]
-    begins = np.flatnonzero(np.diff(ordered, prepend=-1) != 0) if len(group) else order
-    place = np.empty(len(group), dtype=np.int64)
-    place[order] = np.arange(len(group)) - np.repeat(begins, np.diff(begins, append=len(group)))
-    return place
 
 
 def table(group: Ints) -> Ints:

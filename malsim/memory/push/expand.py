@@ -45,19 +45,10 @@ class Expanded:
         if self.field:
             return str(cell[self.field])
         lines = [str(self.explanation), f"  {self.explanation.why}", ""]
-        shown = (
-            "kind",
-            "writer",
-            "status",
-            "stability",
-            "verification",
-            "origin",
-            "sensitivity",
-            "object",
-            "value",
-            "summary",
-        )
-        lines += [f"  {name:<12} {cell[name]}" for name in shown if cell[name] not in (None, "")]
+        names = (
+            "kind", "writer", "status", "stability", "verification", "origin", "sensitivity", "object", "value", "summary",
+        )  # fmt: skip
+        lines += [f"  {name:<12} {cell[name]}" for name in names if cell[name] not in (None, "")]
         lines += [f"  {name:<12} {', '.join(cell[name])}" for name in ("topics", "entities", "source_refs") if cell[name]]
         lines += [f"  {name:<12} day {cell[name]:g}" for name in ("created", "touched", "read", "expires", "reverify")
                   if cell[name] is not None]  # fmt: skip
@@ -80,7 +71,7 @@ def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 
     a secret cell the text is withheld.
     """
     rules = rules or Rules()
-    row, field = _asked(memory, handle, rep)
+    row, field = _row_and_field(memory, handle, rep)
     cell = memory.cells.row(row, named=True)
     now = latest_day(memory) if now is None else finite(now, where="now")
     if cell["sensitivity"] == "secret":
@@ -95,7 +86,7 @@ def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 
     )
 
 
-def _asked(memory: Memory, text: str, rep: int) -> tuple[int, str]:
+def _row_and_field(memory: Memory, text: str, rep: int) -> tuple[int, str]:
     """The row of the cell that an address names, and the column of the field after it, if it has one."""
     name, sign, path = text.partition("#")
     if not sign:

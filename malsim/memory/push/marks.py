@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 if TYPE_CHECKING:
+    from malsim.memory.graph.arrays import Array, Bools
     from malsim.memory.rules import Rules
 
 __all__ = ["marked"]
-
-Array = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 def marked(

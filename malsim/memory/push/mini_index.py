@@ -19,14 +19,12 @@ from malsim.memory.rules import Rules
 from malsim.memory.schema import FLAG_WORDS, NONE, SCORE_WORDS
 from malsim.memory.tables.connect import blank
 from malsim.memory.tables.read import last_day
-from malsim.memory.tables.search import candidates, described, disputes, outcomes, stands
+from malsim.memory.tables.search import candidate_rows, candidates, disputes, outcomes, stands
 from malsim.memory.tables.write import latest_day, write
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from malsim.memory.graph.claim_graph import Memory
 
@@ -59,8 +57,7 @@ class Push:
     def __str__(self) -> str:
         """The lines as they are pushed, their sections, and where it says how to read them."""
         refers = [f"(how to read this: {self.map})"] if self.map else []
-        told = self.lines or self.sections.signals
-        return "\n".join([*self.lines, str(self.sections), *refers]) if told else ""
+        return "\n".join([*self.lines, str(self.sections), *refers]) if self.lines or self.sections.signals else ""
 
 
 def mini_index(
@@ -84,7 +81,7 @@ def mini_index(
     """
     shelf = memory.__dict__.get("_shelf")
     if shelf is None:
-        shelf = memory.__dict__["_shelf"] = _shelved(memory)
+        shelf = memory.__dict__["_shelf"] = _search_store(memory)
         weakref.finalize(memory, shelf.close)
     return push(shelf, query, budget_words=budget_words, limit=limit, now=now, rep=rep, rules=rules, surfaced=surfaced)
 
@@ -103,67 +100,63 @@ def push(
     """A mini-index of an open store, as `mini_index`; reads the index and the rows of its best matches, nothing else."""
     rules, now = rules or Rules(), None if now is None else finite(now, where="now")
     finite(limit, where="limit", low=0.0)
-    found, match = candidates(connection, query, rep, max(POOL, 3 * limit))
+    cells, match = candidates(connection, query, rep, max(POOL, 3 * limit))
     now = last_day(connection) or 0.0 if now is None else now
-    touched = found["touched"].to_numpy()
-    degree = (found["outgoing"] + found["incoming"]).to_numpy().astype(np.float64)
-    reference = (found["kind"] == "ref").to_numpy()
-    score = rank_score(match, degree, found["effective"].to_numpy(), now - touched, rules, reference=reference)
-    best = top_k(score[None], touched[None], limit=min(limit, found.height))[0]
+    touched = cells["touched"].to_numpy()
+    degree = (cells["outgoing"] + cells["incoming"]).to_numpy().astype(np.float64)
+    reference = (cells["kind"] == "ref").to_numpy()
+    score = rank_score(match, degree, cells["effective"].to_numpy(), now - touched, rules, reference=reference)
+    best = top_k(score[None], touched[None], limit=min(limit, cells.height))[0]
     best = best[best != NONE]
-    shown = found[best].with_columns(pl.Series("score", score[best]))
-    shown = _lined(shown, now, rules)
-    words = np.array([len(line.split()) for line in shown["line"].to_list()], dtype=np.int64)
+    top = _with_lines(cells[best].with_columns(pl.Series("score", score[best])), now, rules)
+    words = np.array([len(line.split()) for line in top["line"].to_list()], dtype=np.int64)
     within = int(np.searchsorted(np.cumsum(words), budget_words, side="right"))
     left = budget_words - int(words[:within].sum())
-    return _with_sections(connection, shown.head(within), now, rep, rules, left=left, surfaced=surfaced)
+    return _with_sections(connection, top.head(within), now, rep, rules, left=left, surfaced=surfaced)
 
 
 def push_of(
     memory: Memory, rows: Sequence[int], *, now: float, rep: int, rules: Rules, left: int, surfaced: Sequence[str] = ()
 ) -> Push:
     """The push that shows these rows of a memory's cells, in their order, with `left` words for the sections; no scores."""
-    with closing(_shelved(memory)) as shelf:
-        shown = described(shelf, list(rows), rep).with_columns(score=pl.lit(None, pl.Float64))
-        return _with_sections(shelf, _lined(shown, now, rules), now, rep, rules, left=left, surfaced=surfaced)
+    with closing(_search_store(memory)) as shelf:
+        cells = candidate_rows(shelf, list(rows), rep).with_columns(score=pl.lit(None, pl.Float64))
+        return _with_sections(shelf, _with_lines(cells, now, rules), now, rep, rules, left=left, surfaced=surfaced)
 
 
-def _lined(shown: pl.DataFrame, now: float, rules: Rules) -> pl.DataFrame:
+def _with_lines(cells: pl.DataFrame, now: float, rules: Rules) -> pl.DataFrame:
     """The cells with their marks and the lines that say them."""
-    shown = shown.with_columns(pl.Series("marked", _marks(shown, now, rules)))
-    return shown.with_columns(pl.Series("line", [_line(row) for row in shown.to_dicts()], dtype=pl.String))
+    marks = marked(
+        rules,
+        stated=cells["stated"].to_numpy(),
+        effective=cells["effective"].to_numpy(),
+        currency=cells["currency"].to_numpy(),
+        superseded=(cells["status"] == "superseded").to_numpy(),
+        contradicted=cells["contradicted"].to_numpy(),
+        overdue=(cells["reverify"] < now).fill_null(value=False).to_numpy(),
+        requires_review=cells["requires_review"].to_numpy(),
+    )
+    cells = cells.with_columns(pl.Series("marked", marks))
+    return cells.with_columns(pl.Series("line", [_line(row) for row in cells.to_dicts()], dtype=pl.String))
 
 
 def _with_sections(
-    connection: sqlite3.Connection, shown: pl.DataFrame, now: float, rep: int, rules: Rules, *, left: int,
+    connection: sqlite3.Connection, cells: pl.DataFrame, now: float, rep: int, rules: Rules, *, left: int,
     surfaced: Sequence[str],
 ) -> Push:  # fmt: skip
     """The lines of the cells shown, and their sections in what is left of the budget."""
-    rows, places = shown.to_dicts(), shown["row"].to_list()
-    held = disputes(connection, places), outcomes(connection, places)
-    beside = sections(rows, *held, now, rules, budget=left, surfaced=surfaced)
+    rows, places = cells.to_dicts(), cells["row"].to_list()
+    against, writers = disputes(connection, places), outcomes(connection, places)
+    beside = sections(rows, against, writers, now, rules, budget=left, surfaced=surfaced)
     refers = MAP if stands(connection, MAP, rep) else None
-    return Push(shown["line"].to_list(), shown.select("row", "handle", "score", "marked"), refers, beside)
+    return Push(cells["line"].to_list(), cells.select("row", "handle", "score", "marked"), refers, beside)
 
 
-def _shelved(memory: Memory) -> sqlite3.Connection:
+def _search_store(memory: Memory) -> sqlite3.Connection:
     """A store in working memory, to find the cells of a memory by their words."""
     connection = blank()
     write(connection, memory.empty(), memory, t=latest_day(memory), deed="shelve")
     return connection
-
-
-def _marks(shown: pl.DataFrame, now: float, rules: Rules) -> NDArray[np.bool_]:
-    return marked(
-        rules,
-        stated=shown["stated"].to_numpy(),
-        effective=shown["effective"].to_numpy(),
-        currency=shown["currency"].to_numpy(),
-        superseded=(shown["status"] == "superseded").to_numpy(),
-        contradicted=shown["contradicted"].to_numpy(),
-        overdue=(shown["reverify"] < now).fill_null(value=False).to_numpy(),
-        requires_review=shown["requires_review"].to_numpy(),
-    )
 
 
 def _line(cell: dict[str, object]) -> str:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from malsim.memory.graph.edge_matrix import known
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
+    from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.rules import Rules
 
 __all__ = ["rank_score", "top_k"]
-
-Array = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 
 def rank_score(
@@ -76,8 +72,8 @@ def top_k(score: Array, touched: Array, *, limit: int) -> Ints:
     real = fall > -np.inf
     same = (fall[1:] == fall[:-1]) & real[1:]
     if same.any():
-        tied = np.flatnonzero(same.any(axis=0))
-        top[:, tied] = np.lexsort((-touched[tied], -score[tied]), axis=-1)[:, : limit + 1].T
+        ties = np.flatnonzero(same.any(axis=0))
+        top[:, ties] = np.lexsort((-touched[ties], -score[ties]), axis=-1)[:, : limit + 1].T
     best[:, : len(top)] = np.where(real, top, NONE)[:limit].T
     return best
 

@@ -40,8 +40,8 @@ class Sections:
 
     def __str__(self) -> str:
         """The sections that hold anything, and the reminders."""
-        named = (("signals", self.signals), ("conflicts", self.conflicts), ("stale or low trust", self.low_trust))
-        lines = [line for name, own in named if own for line in (f"{name}:", *(f"  {one}" for one in own))]
+        parts = (("signals", self.signals), ("conflicts", self.conflicts), ("stale or low trust", self.low_trust))
+        lines = [line for name, own in parts if own for line in (f"{name}:", *(f"  {one}" for one in own))]
         lines += [f"too few outcomes to calibrate: {'; '.join(self.unproven)}"] * bool(self.unproven)
         lines += [f"EXPAND REQUIRED: {' '.join(self.expand)}"] * bool(self.expand)
         return "\n".join([*lines, f"remember: {REMINDERS}"])
@@ -51,7 +51,7 @@ NO_SECTIONS = Sections()
 
 
 def sections(
-    shown: Sequence[Mapping[str, Any]],
+    cells: Sequence[Mapping[str, Any]],
     disputes: Iterable[Dispute],
     outcomes: Iterable[tuple[str, int]],
     now: float,
@@ -78,23 +78,23 @@ def sections(
         The lines that standing signals raise.
     """
     signals, left = _within(surfaced, budget)
-    expand, left = _within([str(cell["handle"]) for cell in shown if cell["marked"]], left)
+    expand, left = _within([str(cell["handle"]) for cell in cells if cell["marked"]], left)
     conflicts, left = _within([_dispute(*one) for one in disputes], left)
-    low, left = _within([line for cell in shown if (line := _doubt(cell, now, rules))], left)
-    needed = rules.calibration_history if penalises(rules) else 0
-    few, _ = _within([f"{writer} {count} of {needed}" for writer, count in outcomes if count < needed], left)
+    low, left = _within([line for cell in cells if (line := _doubt(cell, now, rules))], left)
+    history = rules.calibration_history if penalises(rules) else 0
+    few, _ = _within([f"{writer} {count} of {history}" for writer, count in outcomes if count < history], left)
     return Sections(conflicts, low, expand, few, signals)
 
 
 def _within(lines: Sequence[str], budget: int) -> tuple[tuple[str, ...], int]:
     """As many of the lines as a budget of words holds, and what is left of it."""
-    kept = []
+    within = []
     for line in lines:
         if len(line.split()) > budget:
             break
-        kept.append(line)
+        within.append(line)
         budget -= len(line.split())
-    return tuple(kept), budget
+    return tuple(within), budget
 
 
 def _dispute(source: str, relation: str, weight: float, target: str, effective: float | None) -> str:

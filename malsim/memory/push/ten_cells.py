@@ -66,12 +66,12 @@ def prime(memory: Memory, source: Memory, *, t: float = 0.0, rep: int = 0, rules
     cells = source.cells.with_row_index("sequence")
     cells = cells.filter((pl.col("status") == "active") & (pl.col("rep") == 0) & (pl.col("sensitivity") != "secret"))
     cells = cells.filter(pl.col("effective").is_not_null())  # who stated nothing lends nothing
-    taken = memory.cells.filter(pl.col("rep") == rep)["handle"].implode()
-    lent = pl.min_horizontal("effective", pl.lit(rules.confidence_cap)).clip(lower_bound=LEAST)
+    handles = memory.cells.filter(pl.col("rep") == rep)["handle"].implode()
+    confidence = pl.min_horizontal("effective", pl.lit(rules.confidence_cap)).clip(lower_bound=LEAST)
     claims = cells.filter(pl.col("writer") != WRITER).select(
-        pl.when(~pl.col("handle").is_in(taken)).then("handle").alias("handle"),
+        pl.when(~pl.col("handle").is_in(handles)).then("handle").alias("handle"),
         *("kind", "title", "body", "summary", "object", "value", "topics", "entities", "stability", "sensitivity"),
-        *(lent.alias("confidence"), "sequence"),
+        *(confidence.alias("confidence"), "sequence"),
         rep=rep,
         t=t,
         writer=pl.lit(WRITER),

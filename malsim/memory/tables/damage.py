@@ -49,8 +49,8 @@ def check_rows(cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, 
             raise DamagedRowsError(name)
     ends = ((cells["author"], writers), (cells["successor"], cells), (edges["source"], cells), (edges["target"], cells))
     for rows, among in ends:
-        known = rows.drop_nulls()
-        if not known.is_between(0, among.height, closed="left").all():
+        named = rows.drop_nulls()
+        if not named.is_between(0, among.height, closed="left").all():
             raise DamagedRowsError(rows.name)
     if not (isinstance(scanned, int) and 0 <= scanned <= edges.height):
         raise DamagedRowsError("scanned")

@@ -42,19 +42,19 @@ def migrate(path: Path, *, wait: float = 5.0) -> Path | None:
     """
     if not path.is_file():
         raise StoreError("no such store", where=str(path))
-    found = check_header(path, APPLICATION, range(OLDEST, VERSION + 1))
-    if found == VERSION:
+    old = check_header(path, APPLICATION, range(OLDEST, VERSION + 1))
+    if old == VERSION:
         return None
-    copy = path.with_name(f"{path.name}.v{found}")
+    copy = path.with_name(f"{path.name}.v{old}")
     if copy.exists():
         raise StoreError("a copy of an older schema is there already", where=str(copy), hint="move it away")
     with refusing(path), closing(sqlite3.connect(path, isolation_level=None, timeout=wait)) as store, transaction(store):
-        found = int(store.execute("PRAGMA user_version").fetchone()[0])  # another process may have been first
-        if found == VERSION:
+        old = int(store.execute("PRAGMA user_version").fetchone()[0])  # another process may have been first
+        if old == VERSION:
             return None
-        with whole_file(copy) as place, closing(sqlite3.connect(path)) as reader, closing(sqlite3.connect(place)) as kept:
-            reader.backup(kept)
-        for version in range(found, VERSION):
+        with whole_file(copy) as place, closing(sqlite3.connect(path)) as reader, closing(sqlite3.connect(place)) as backup:
+            reader.backup(backup)
+        for version in range(old, VERSION):
             for statement in STEPS[version]:
                 store.execute(statement)
         store.execute(f"PRAGMA user_version = {VERSION}")

@@ -1,4 +1,4 @@
-"""A store's tables as a memory: as it stands, or as it stood on a day."""
+"""A store's tables as a memory, as it stands or as it stood on a day; and every value that a write replaced."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-__all__ = ["last_day", "past", "present", "start", "ticks", "verdicts", "whole"]
+    from malsim.memory.tables.rows import Kinds
+
+__all__ = [
+    "last_day", "past", "past_fields", "past_records", "past_scores", "present", "start", "ticks", "updates", "verdicts",
+    "whole",
+]  # fmt: skip
 
 
 def present(connection: sqlite3.Connection) -> Memory:
@@ -26,9 +31,7 @@ def present(connection: sqlite3.Connection) -> Memory:
     missing = missing_columns(connection)
     columns = ", ".join(f'NULL AS "{name}"' if name in missing else f'"{name}"' for name in CELLS)
     cells = select(connection, f'SELECT {columns} FROM cells ORDER BY "row"', CELLS)
-    edges = select(connection, f'SELECT {_names(schema.EDGES)} FROM edges ORDER BY "row"', schema.EDGES)
-    names = _names(schema.WRITERS)
-    writers = select(connection, f'SELECT {names} FROM writers ORDER BY "row"', schema.WRITERS)
+    edges, writers = _table(connection, "edges", schema.EDGES), _table(connection, "writers", schema.WRITERS)
     scanned = connection.execute('SELECT scanned FROM ticks ORDER BY "row" DESC LIMIT 1').fetchone()
     return Memory(whole(cells), edges, writers, check_rows(cells, edges, writers, scanned[0] if scanned else 0))
 
@@ -41,22 +44,20 @@ def past(connection: sqlite3.Connection, day: float) -> Memory:
         return Memory.empty()
     now, deed = present(connection), (upto.row(-1, named=True) if upto.height else deeds.row(0, named=True))
     cells = _as_of(connection, now.cells.head(deed["cells"]), deed["row"])
-    known = now.writers.head(cells["author"].n_unique())  # each came with a first cell
-    writers = _records_as_of(connection, known, deed["row"])
+    writers = now.writers.head(cells["author"].n_unique())  # each came with a first cell
+    writers = _records_as_of(connection, writers, deed["row"])
     then = Memory(whole(cells), now.edges.head(deed["edges"]), writers, deed["scanned"])
     return then if upto.height else _created_by(then, day)
 
 
 def ticks(connection: sqlite3.Connection) -> pl.DataFrame:
     """Every write on record: row, t (days), deed, the cells, edges and scanned edges after it, cells changed, writer."""
-    kinds = {"row": pl.Int64, **TICKS}
-    return select(connection, f'SELECT {_names(kinds)} FROM ticks ORDER BY "row"', kinds)
+    return _table(connection, "ticks", {"row": pl.Int64, **TICKS})
 
 
 def verdicts(connection: sqlite3.Connection) -> pl.DataFrame:
     """Every verdict on record (columns of `schema.VERDICTS`), in the order of the gate."""
-    names = _names(schema.VERDICTS)
-    return select(connection, f'SELECT {names} FROM verdicts ORDER BY "row"', schema.VERDICTS)
+    return _table(connection, "verdicts", schema.VERDICTS)
 
 
 def last_day(connection: sqlite3.Connection) -> float | None:
@@ -75,8 +76,49 @@ def start(connection: sqlite3.Connection) -> str | None:
     return row[0] if row else None
 
 
+def past_scores(connection: sqlite3.Connection) -> pl.DataFrame:
+    """Values of cells that time and evidence moved: row, until (a write's number), columns of MOVING."""
+    kinds = {"row": pl.Int64, "until": pl.Int64, **{name: CELLS[name] for name in MOVING}}
+    return select(connection, f"SELECT cell, until, {_names(MOVING)} FROM past ORDER BY cell, until", kinds)
+
+
+def past_fields(connection: sqlite3.Connection) -> dict[str, pl.DataFrame]:
+    """Fields that somebody rewrote, each by its name: row, until, and the field."""
+    kinds = {"row": pl.Int64, "until": pl.Int64, "value": pl.String}
+    query = "SELECT cell, until, value FROM rewritten WHERE field = ? ORDER BY cell, until"
+    fields = connection.execute("SELECT DISTINCT field FROM rewritten ORDER BY field").fetchall()
+    return {
+        field: select(connection, query, kinds, (field,)).select("row", "until", _from_json(field)) for (field,) in fields
+    }
+
+
+def past_records(connection: sqlite3.Connection) -> pl.DataFrame:
+    """What was on record of writers: row, until, columns of RECORD."""
+    kinds = {"row": pl.Int64, "until": pl.Int64, **{name: schema.WRITERS[name] for name in RECORD}}
+    return select(connection, f"SELECT writer, until, {_names(RECORD)} FROM records ORDER BY writer, until", kinds)
+
+
+def updates(connection: sqlite3.Connection) -> pl.DataFrame:
+    """Which fields were rewritten, in what order, by whom (null where nobody was named): t (days), row, field, writer."""
+    kinds = {"t": pl.Float64, "row": pl.Int64, "field": pl.String, "writer": pl.String}
+    query = """SELECT t, cell, field, writer FROM rewritten JOIN ticks ON ticks."row" = rewritten.until
+               ORDER BY rewritten.until, cell, field"""
+    return select(connection, query, kinds)
+
+
 def _names(kinds: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in kinds)
+
+
+def _table(connection: sqlite3.Connection, name: str, kinds: Kinds) -> pl.DataFrame:
+    return select(connection, f'SELECT {_names(kinds)} FROM {name} ORDER BY "row"', kinds)
+
+
+def _from_json(field: str) -> pl.Expr:
+    """The values of a rewritten field, which are kept as JSON, as a column of its kind."""
+    kind = CELLS[field]
+    stored = pl.Struct({"x": pl.String if isinstance(kind, pl.Enum) else kind})
+    return pl.col("value").str.json_decode(stored).struct.field("x").cast(kind).alias(field)
 
 
 def whole(cells: pl.DataFrame) -> pl.DataFrame:
@@ -90,31 +132,25 @@ def _as_of(connection: sqlite3.Connection, cells: pl.DataFrame, deed: int) -> pl
     kinds = {"cell": pl.Int64, **{name: CELLS[name] for name in MOVING}}
     query = f"""SELECT {_names(kinds)} FROM past AS p WHERE until =
                 (SELECT min(until) FROM past WHERE cell = p.cell AND until > ?)"""
-    cells = _replaced(cells, select(connection, query, kinds, (deed,)).rename({"cell": "row"}))
+    cells = _with_values(cells, select(connection, query, kinds, (deed,)).rename({"cell": "row"}))
     query = """SELECT cell, field, value FROM rewritten AS r WHERE until =
                (SELECT min(until) FROM rewritten WHERE cell = r.cell AND field = r.field AND until > ?)"""
     fields = select(connection, query, {"row": pl.Int64, "field": pl.String, "value": pl.String}, (deed,))
     for name in fields["field"].unique():
-        kind = CELLS[name]
-        text = isinstance(kind, pl.Enum)
-        of = fields.filter(pl.col("field") == name).select(
-            "row",
-            pl.col("value").str.json_decode(pl.Struct({"x": pl.String if text else kind})).struct.field("x").alias(name),
-        )
-        cells = _replaced(cells, of)
+        cells = _with_values(cells, fields.filter(pl.col("field") == name).select("row", _from_json(name)))
     return cells
 
 
-def _replaced(cells: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
+def _with_values(cells: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
     """Cells with other values in the rows that `values` (row, columns) names."""
     if values.is_empty():
         return cells
     names = [name for name in values.columns if name != "row"]
     numbered = cells.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
-    found = numbered.select("row").join(values, on="row", how="left", maintain_order="left")
-    here = found["row"].is_in(values["row"].implode())
+    aligned = numbered.select("row").join(values, on="row", how="left", maintain_order="left")
+    here = aligned["row"].is_in(values["row"].implode())
     return cells.with_columns(
-        pl.when(here).then(found[name].cast(CELLS[name])).otherwise(pl.col(name)).alias(name) for name in names
+        pl.when(here).then(aligned[name].cast(CELLS[name])).otherwise(pl.col(name)).alias(name) for name in names
     )
 
 
@@ -123,8 +159,8 @@ def _records_as_of(connection: sqlite3.Connection, writers: pl.DataFrame, deed: 
     query = f"""SELECT writer, {_names(RECORD)} FROM records AS p WHERE until =
                 (SELECT min(until) FROM records WHERE writer = p.writer AND until > ?)"""
     old = select(connection, query, kinds, (deed,))
-    joined = writers.with_row_index("row").join(old.cast({"row": pl.UInt32}), on="row", how="left", maintain_order="left")
-    return joined.select("rep", "writer", *(pl.coalesce(f"{name}_right", name).alias(name) for name in RECORD))
+    both = writers.with_row_index("row").join(old.cast({"row": pl.UInt32}), on="row", how="left", maintain_order="left")
+    return both.select("rep", "writer", *(pl.coalesce(f"{name}_right", name).alias(name) for name in RECORD))
 
 
 def _created_by(memory: Memory, day: float) -> Memory:
@@ -133,9 +169,9 @@ def _created_by(memory: Memory, day: float) -> Memory:
     here = cells["created"] <= day
     place = (here.cum_sum().cast(pl.Int64) - 1).set(~here, None)
     heir = place.gather(cells["successor"])
-    freed = (cells["status"] == "superseded") & heir.is_null() & cells["successor"].is_not_null()
-    status = pl.when(freed).then(pl.lit("active", schema.CELLS["status"])).otherwise("status").alias("status")
-    kept = cells.with_columns(heir.alias("successor"), status).filter(here)
+    orphan = (cells["status"] == "superseded") & heir.is_null() & cells["successor"].is_not_null()
+    status = pl.when(orphan).then(pl.lit("active", schema.CELLS["status"])).otherwise("status").alias("status")
+    present = cells.with_columns(heir.alias("successor"), status).filter(here)
     edges = memory.edges.with_columns(place.gather(memory.edges[end]).alias(end) for end in ("source", "target"))
     edges = edges.filter(pl.col("t") <= day).drop_nulls(["source", "target"])
-    return Memory(kept, edges, memory.writers, edges.height)
+    return Memory(present, edges, memory.writers, edges.height)

@@ -75,5 +75,5 @@ def plain(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _json(name: str) -> pl.Expr:
-    written = pl.struct(pl.col(name).alias("x")).struct.json_encode().str.strip_prefix('{"x":').str.strip_suffix("}")
-    return pl.when(pl.col(name).list.len() == 0).then(pl.lit("[]")).otherwise(written).alias(name)
+    text = pl.struct(pl.col(name).alias("x")).struct.json_encode().str.strip_prefix('{"x":').str.strip_suffix("}")
+    return pl.when(pl.col(name).list.len() == 0).then(pl.lit("[]")).otherwise(text).alias(name)

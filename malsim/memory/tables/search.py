@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["candidates", "described", "disputes", "outcomes", "stands"]
+__all__ = ["candidate_rows", "candidates", "disputes", "outcomes", "stands"]
 
 MOST_TERMS = 8
 _CITES = "('supports', 'depends_on', 'derived_from')"
@@ -36,14 +36,14 @@ _OUTCOMES: dict[str, pl.DataType | type[pl.DataType]] = {"writer": pl.String, "c
 
 def candidates(connection: sqlite3.Connection, query: str, rep: int, pool: int) -> tuple[pl.DataFrame, NDArray[np.float64]]:
     """The best matches that may be shown, and how well each matches (BM25, larger is better)."""
-    found = pl.DataFrame(schema=_CANDIDATE)
+    cells = pl.DataFrame(schema=_CANDIDATE)
     matches: dict[int, float] = {}
     for rows in _matches(connection, query, rep, pool):
         matches |= rows
-        found = pl.concat([found, described(connection, list(rows), rep)])
-        if found.height >= pool:
+        cells = pl.concat([cells, candidate_rows(connection, list(rows), rep)])
+        if cells.height >= pool:
             break
-    return found, np.array([matches[row] for row in found["row"]], dtype=np.float64)
+    return cells, np.array([matches[row] for row in cells["row"]], dtype=np.float64)
 
 
 def disputes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str, str, float, str, float | None]]:
@@ -97,7 +97,7 @@ def _expression(query: str) -> str:
     )
 
 
-def described(connection: sqlite3.Connection, rows: list[int], rep: int) -> pl.DataFrame:
+def candidate_rows(connection: sqlite3.Connection, rows: list[int], rep: int) -> pl.DataFrame:
     """What a push must know of cells, in this order, without those that it may not show."""
     own = ", ".join(f'c."{name}"' for name in list(_CANDIDATE)[:-4])
     edge = (
@@ -109,5 +109,5 @@ def described(connection: sqlite3.Connection, rows: list[int], rep: int) -> pl.D
         FROM json_each(?) AS wanted JOIN cells AS c ON c."row" = wanted.value WHERE c.rep = ? AND c.status <> 'annexed'
         AND NOT (c.locked AND c.pinned AND c.immutable)
         ORDER BY wanted.key"""
-    found = select(connection, query, _CANDIDATE, (json.dumps(rows), rep))
-    return found.filter((pl.col("status") == "active") | pl.col("cited"))
+    cells = select(connection, query, _CANDIDATE, (json.dumps(rows), rep))
+    return cells.filter((pl.col("status") == "active") | pl.col("cited"))

@@ -1,4 +1,4 @@
-"""What changed between two memories, into a store's tables, with what it replaced kept beside it."""
+"""Memories into a store's tables: what changed between two, with what it replaced kept beside it; or all of one."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.errors import StoreError
 from malsim.memory import schema
+from malsim.memory.tables.connect import transaction
 from malsim.memory.tables.layout import CELLS, INDEXES, MOVING, RECORD
 from malsim.memory.tables.read import last_day
 from malsim.memory.tables.rows import insert, update
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["add", "days_in", "extends", "latest_day", "log_verdicts", "log_write", "write"]
+__all__ = ["extends", "fill", "latest_day", "log_verdicts", "write"]
 
 CLAIMED = ("rep", "key", "handle", "kind", "writer", "author", "object", "title", "value", "claimed", "created")
 
@@ -28,11 +31,11 @@ def extends(new: Memory, old: Memory) -> bool:
     """Whether `new` holds every cell, edge and writer of `old`, in the same rows, and no cell as it was before a change."""
     pairs = ((new.cells, old.cells, CLAIMED), (new.edges, old.edges, tuple(schema.EDGES)),
              (new.writers, old.writers, ("rep", "writer")))  # fmt: skip
-    held = all(
+    same = all(
         ours.height >= theirs.height and ours.head(theirs.height).select(names).equals(theirs.select(names))
         for ours, theirs, names in pairs
     )
-    return held and bool((new.cells["touched"].head(old.cells.height) >= old.cells["touched"]).all())
+    return same and bool((new.cells["touched"].head(old.cells.height) >= old.cells["touched"]).all())
 
 
 def write(
@@ -43,15 +46,15 @@ def write(
     The values replaced are kept as valid until then; `writer` is whoever did it, where somebody is named.
     """
     deeds = connection.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()[0] + 1
-    changed = _rewrite_cells(connection, old.cells, new.cells.head(old.cells.height), deeds)
-    add(connection, "cells", new.cells.slice(old.cells.height), old.cells.height)
-    add(connection, "edges", new.edges.slice(old.edges.height), old.edges.height)
+    count = _rewrite_cells(connection, old.cells, new.cells.head(old.cells.height), deeds)
+    _add(connection, "cells", new.cells.slice(old.cells.height), old.cells.height)
+    _add(connection, "edges", new.edges.slice(old.edges.height), old.edges.height)
     _rewrite_writers(connection, old.writers, new.writers, deeds)
     height = new.cells.height, new.edges.height
-    log_write(connection, (deeds, t, deed, *height, new.scanned, changed, writer))
+    _log_write(connection, (deeds, t, deed, *height, new.scanned, count, writer))
 
 
-def add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: int) -> None:
+def _add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: int) -> None:
     """Add rows to `cells`, `edges` or `writers`, which has `first`; cells can then be found by their words."""
     names = list(CELLS) if table == "cells" else rows.columns
     insert(connection, table, rows.select(names).with_row_index("row", offset=first))
@@ -59,22 +62,43 @@ def add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: i
         _index_words(connection, f'"row" >= {first}')
 
 
-def log_write(connection: sqlite3.Connection, row: tuple[int, float, str, int, int, int, int, str | None]) -> None:
+def _log_write(connection: sqlite3.Connection, row: tuple[int, float, str, int, int, int, int, str | None]) -> None:
     """Keep that a write was done: a row of `ticks`, whose day is that of the last write where that came later."""
     for statement in INDEXES:
         connection.execute(statement)
     number, t, *rest = row
-    told = (number, max(t, last_day(connection) or t), *rest)
-    connection.execute(f"INSERT INTO ticks VALUES ({', '.join('?' * len(told))})", told)
+    values = (number, max(t, last_day(connection) or t), *rest)
+    connection.execute(f"INSERT INTO ticks VALUES ({', '.join('?' * len(values))})", values)
+
+
+def fill(connection: sqlite3.Connection, rows: Iterable[tuple[str, pl.DataFrame]], *, start: str | None = None) -> None:
+    """Add rows (`cells`, `edges` or `writers`, and a frame), then keep that they were saved, as `write` does at once.
+
+    Each frame is a transaction: fill a file that nobody knows of until it is whole. `start` is the date of day 0. Raises
+    `StoreError` where the store was written to before.
+    """
+    if last_day(connection) is not None:
+        raise StoreError("holds something already")
+    heights, latest = {"cells": 0, "edges": 0, "writers": 0}, list[float]()
+    for table, frame in rows:
+        with transaction(connection):
+            _add(connection, table, frame, heights[table])
+        heights[table] += frame.height
+        latest += _days_in(frame)
+    with transaction(connection):
+        edges = heights["edges"]
+        _log_write(connection, (1, max(latest, default=0.0), "save", heights["cells"], edges, edges, 0, None))
+        if start is not None:
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
 
 
 def latest_day(memory: Memory) -> float:
     """The latest day on which anything in a memory was written, touched or read."""
-    days = [*days_in(memory.cells), *days_in(memory.edges)]
+    days = [*_days_in(memory.cells), *_days_in(memory.edges)]
     return max(days, default=0.0)
 
 
-def days_in(rows: pl.DataFrame) -> list[float]:
+def _days_in(rows: pl.DataFrame) -> list[float]:
     """The latest day in each column of days that rows of cells or edges have."""
     latest = [rows[name].max() for name in ("created", "touched", "read", "t") if name in rows.columns]
     return [day for day in latest if isinstance(day, float)]
@@ -87,15 +111,15 @@ def log_verdicts(connection: sqlite3.Connection, verdicts: pl.DataFrame) -> None
 
 def _rewrite_cells(connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, deed: int) -> int:
     """Update the cells that differ; the number of them."""
-    differs = {name: found for name in CELLS if (found := _differs(old[name], new[name])).any()}
-    moved = [name for name in differs if name in MOVING]
+    differs = {name: mask for name in CELLS if (mask := _differs(old[name], new[name])).any()}
+    scores = [name for name in differs if name in MOVING]
     rewritten = [name for name in differs if name not in MOVING]
-    if moved:
-        here = pl.Series(np.logical_or.reduce([differs[name] for name in moved]))
+    if scores:
+        here = pl.Series(np.logical_or.reduce([differs[name] for name in scores]))
         rows = pl.Series("cell", np.flatnonzero(here.to_numpy()))
-        kept = old.filter(here).select(rows, pl.lit(deed).alias("until"), *MOVING)
-        insert(connection, "past", kept)
-        update(connection, "cells", new.filter(here).select(rows.alias("row"), *moved))
+        past = old.filter(here).select(rows, pl.lit(deed).alias("until"), *MOVING)
+        insert(connection, "past", past)
+        update(connection, "cells", new.filter(here).select(rows.alias("row"), *scores))
     if rewritten:
         _rewrite_fields(connection, old, new, {name: differs[name] for name in rewritten}, deed)
     return int(np.logical_or.reduce(list(differs.values())).sum()) if differs else 0
@@ -110,13 +134,13 @@ def _rewrite_fields(
     _index_words(connection, within, forget=True)
     for name, here in differs.items():
         rows, at = pl.Series("row", np.flatnonzero(here)), pl.Series(here)
-        kept = old.filter(at).select(
+        past = old.filter(at).select(
             rows.alias("cell"),
             pl.lit(deed).alias("until"),
             pl.lit(name).alias("field"),
             pl.struct(pl.col(name).alias("x")).struct.json_encode().alias("value"),
         )
-        insert(connection, "rewritten", kept)
+        insert(connection, "rewritten", past)
         update(connection, "cells", new.filter(at).select(rows, name))
     _index_words(connection, within)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.errors import AddressError
-from malsim.memory.explain import explained
+from malsim.memory.explain import explain_row
 from malsim.plain_text import listed
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def explain(run: RunData, cell: str, *, t: float | None, rep: int) -> Explanatio
     said = run.memory.cells.row(row, named=True)
     writer = record.filter(pl.col("writer") == said["writer"]).row(0, named=True)
     edges = _edges(run, row, now, rep)
-    found = explained(past.row(-1, named=True) | {"title": said["title"]}, edges, writer, t=now, rules=run.scenario.rules)
+    found = explain_row(past.row(-1, named=True) | {"title": said["title"]}, edges, writer, t=now, rules=run.scenario.rules)
     return replace(found, moved=_moved(run, past, row, rep))
 
 
