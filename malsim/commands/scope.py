@@ -86,11 +86,10 @@ def _captured(args: argparse.Namespace) -> Capture:
 
 def _recorded(args: argparse.Namespace) -> tuple[Recording, str]:
     """The recording of a scenario run now, or of the frames a run left in a folder; and what it is about."""
-    import json
-
     from malsim import api
     from malsim.errors import DataError
     from malsim.lab.scope import Recording
+    from malsim.scenario.rerun import read_manifest
     from malsim.table_files import read_table
 
     path = Path(args.run)
@@ -101,7 +100,7 @@ def _recorded(args: argparse.Namespace) -> tuple[Recording, str]:
     if not (path / "manifest.json").is_file():
         raise DataError("no run was kept in this folder", where=str(path), hint="malsim run SCENARIO writes one to out/NAME")
     frames = [read_table(path / f"{name}.parquet") for name in ("cells", "signals", "writers", "events")]
-    about = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+    about = read_manifest(path / "manifest.json")
     rep = about.get("first", 0) if args.replication is None else args.replication
     return Recording.made(*frames, rep=rep, pins=_pins(about.get("netlist"))), str(about.get("why", path.name))
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.errors import RulesError, nearest
-from malsim.finite import DURATION, typed_days
+from malsim.finite import DURATION, is_number, typed_days
 from malsim.memory import schema
 from malsim.toml_text import toml_table
 
@@ -257,7 +257,7 @@ class Rules:
     @cached_property
     def tau(self) -> NDArray[np.float64]:
         """Time constants in days, in the order of `schema.STABILITY`."""
-        return np.array([self.tau_stable, self.tau_volatile, self.tau_ephemeral])
+        return np.array([self.tau_stable, self.tau_volatile, self.tau_ephemeral], dtype=np.float64)
 
 
 def _parse_value(text: str) -> object:
@@ -282,7 +282,7 @@ def _check(rule: Field[Any], value: object) -> None:
             raise RulesError("unknown choice", where=where, given=value, allowed=", ".join(meta["choices"]))
     elif "unit" in meta:
         whole = isinstance(rule.default, int)
-        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+        if not isinstance(value, int if whole else (int, float)) or not (is_number(value) or isinstance(value, float)):
             raise RulesError("not a number", where=where, given=value, allowed="a whole number" if whole else "a number")
         low, high = meta["low"], meta["high"]
         if not (low < value if meta["above"] else low <= value) or not value <= high:

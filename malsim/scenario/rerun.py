@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Rerun", "again", "one_replication", "rerun"]
+__all__ = ["Rerun", "again", "one_replication", "read_manifest", "rerun"]
 
 TOLERANCE = 1e-12
 LARGEST = 64 * 2**20
@@ -75,7 +75,7 @@ def rerun(path: str | Path, *, limits: Limits | None = None) -> Rerun:
     and `ScenarioError` for one that asks for more than the `limits`.
     """
     path = Path(path)
-    recorded = _read(path)
+    recorded = read_manifest(path)
     scenario = again(recorded, where=str(path))
     check_size(scenario, limits)
     run = bench.run(scenario)
@@ -97,7 +97,6 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
         hint = "make the run that it began as again, and fork that"
         given = f"day {recorded['forked']}"
         raise DataError("this run was continued under other settings", where=where, given=given, hint=hint)
-    _check(recorded, where)
     if not recorded.get("scenario"):
         raise DataError("holds no scenario text", where=where, hint="only runs of scenario files can be made again")
     rules = {name: value for name, value in recorded["rules"].items() if value is not None}
@@ -132,7 +131,7 @@ def one_replication(path: str | Path, rep: int | None = None) -> Run:
     """One replication of a recorded run, its first by default, made again from the manifest or the folder it is in."""
     path = Path(path)
     path = path / "manifest.json" if path.is_dir() else path
-    scenario = again(_read(path), where=str(path))
+    scenario = again(read_manifest(path), where=str(path))
     rep = scenario.first if rep is None else rep
     if not scenario.first <= rep < scenario.first + scenario.replications:
         allowed = f"{scenario.first} to {scenario.first + scenario.replications - 1}"
@@ -169,9 +168,12 @@ def _check(recorded: Mapping[str, Any], where: str) -> None:
         texts = recorded.get(name) or {}
         if not all(isinstance(text, str) for text in texts.values()):
             raise DataError("not what a run writes", where=f"{where}: {name}", allowed="texts by name")
+    if not all(isinstance(name, str) for name in recorded["record"]):
+        raise DataError("not what a run writes", where=f"{where}: record", allowed="all, bands, or addresses")
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path) -> dict[str, Any]:
+    """What a run wrote of itself; raises `DataError` for a file that is no manifest, or that no run writes so."""
     if not path.is_file():
         raise DataError("no such manifest", given=str(path), hint="name the manifest.json that a run wrote")
     try:
@@ -181,6 +183,7 @@ def _read(path: Path) -> dict[str, Any]:
     keys = {"malsim", "scenario", "rules", "seed", "days", "turn_every_ms", "replications", "first", "record", "sha256"}
     if not isinstance(manifest, dict) or keys - manifest.keys():
         raise DataError("not a manifest of a run", where=str(path), hint="name the manifest.json that a run wrote")
+    _check(manifest, str(path))
     return manifest
 
 

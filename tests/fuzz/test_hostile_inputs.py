@@ -218,6 +218,26 @@ def test_found_before_arithmetic_of_constants_gives_a_verdict_or_a_typed_error(a
     assert str(verdict.margin.witness)
 
 
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ("days", 10**30), ("days", 10**400), ("record", [1]), ("netlist", "9" * 50), ("rules", {"tau_stable": 10**400}), ("seed", 10**30),
+        ("first", 10**30), ("replications", 10**30), ("stores", {"a": 1}), ("law_settings", {"half_life": 10**400}),
+    ],
+)  # fmt: skip
+def test_found_before_a_manifest_with_such_an_entry_is_refused(
+    entry: str, value: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ms.run(parse('why = "x"\n[run]\ndays = 2\n[[claim]]\nat = "0d"\nwriter = "a"\ntitle = "t"\nconfidence = 0.5\n'))
+    run.write(tmp_path)
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {entry: value}), encoding="utf-8")
+    for words in (["rerun", str(path)], ["scope", str(tmp_path), "-o", str(tmp_path / "s.png")]):
+        code = main(words)
+        assert "bug" not in capsys.readouterr().err
+        assert code == 2 or words[0] == "scope"
+
+
 def test_found_before_a_manifest_chooses_no_file_to_read(tmp_path: Path) -> None:
     """It names a scenario elsewhere; the claims that this one would read lie beside that, and are not read."""
     (tmp_path / "theirs").mkdir()

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from malsim.adapters.engine.adapter import Phrases
 from malsim.errors import ScenarioError
-from malsim.finite import in_days
+from malsim.finite import FARTHEST, in_days, is_number
 from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.rules import Rules
@@ -112,9 +109,10 @@ class Scenario:
         where = f"{self.name}: run"
         object.__setattr__(self, "days", in_days(self.days, where=f"{where}.days"))
         read_spans(self, "turn_every", where=where)
+        length = self.days if is_number(self.days) and 0 < self.days <= FARTHEST else 0.0
         checks = (
-            ("days", 0 < self.days < math.inf, "above 0"),
-            ("turn_every", 0 < self.turn_every <= np.rint(self.days * DAY), f"above 0 and at most the run's {self.days:g}d"),
+            ("days", length > 0, f"above 0, to {FARTHEST:g}"),
+            ("turn_every", 0 < self.turn_every <= milliseconds(length), f"above 0 and at most the run's {length:g}d"),
             ("replications", 1 <= self.replications <= LAST_REPLICATION, f"1 to {LAST_REPLICATION}"),
             ("first", 0 <= self.first <= LAST_REPLICATION + 1 - self.replications, f"0 to {LAST_REPLICATION} in all"),
             ("record_every", self.record_every >= 1, "1 or more"),
