@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -14,7 +14,7 @@ from malsim.memory.schema import NONE
 from malsim.moved import renamed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from malsim.sim.draws import Draws
 
@@ -63,7 +63,7 @@ class ShownRows:
         empty = np.full((claims, 1), NONE, dtype=np.int64)
         return cls(empty, empty, np.zeros((claims, 1)))
 
-    def rows(self, here: slice) -> ShownRows:
+    def rows(self, here: slice | Ints) -> ShownRows:
         """What some of the claims were shown."""
         return ShownRows(self.row[here], self.value[here], self.effective[here])
 
@@ -99,7 +99,7 @@ class LatestClaims:
     unsuperseded: Ints
     more: Callable[[str], NDArray[Any]]
 
-    def rows(self, here: slice, more: Callable[[str], NDArray[Any]]) -> LatestClaims:
+    def rows(self, here: slice | Ints, more: Callable[[str], NDArray[Any]]) -> LatestClaims:
         """What the writers of some of the claims, all of one population, were told."""
         return LatestClaims(self.row[here], self.value[here], self.unsuperseded[here], more)
 
@@ -124,7 +124,8 @@ class ClaimContext:
     """Claims about to be made by members of one population, one row each.
 
     `rep` is the replication's number, `member` the writer among the population's, `turn` the writer's own count of claims
-    before this one, `fact` which fact, and `choices` how many values it has.
+    before this one, `fact` which fact, and `choices` how many values it has. `state` has what the behaviour declares as its
+    own, of each claim's writer as its claim before left it.
     """
 
     rep: Ints
@@ -136,6 +137,7 @@ class ClaimContext:
     sense: Senses
     seen: ShownRows
     own: LatestClaims
+    state: Mapping[str, Array] = field(default_factory=dict)
 
     def happens(self, share: float, purpose: str) -> Bools:
         """Whether what has the probability `share` happens at each claim."""
@@ -168,7 +170,7 @@ class ClaimDraft:
     """What the writers say: a value and a confidence a claim, the edges it was their nature to add, and who kept silent.
 
     `graded` marks claims that judge an own earlier one: they are of kind `ver`, and the population's habits (disputes,
-    supports, revises) add no edges to them.
+    supports, revises) add no edges to them. `state` is the writers' state after each claim.
     """
 
     value: Ints
@@ -176,6 +178,13 @@ class ClaimDraft:
     edges: tuple[DraftEdge, ...] = ()
     speaks: Bools | None = None
     graded: Bools | None = None
+    state: Mapping[str, Array] = field(default_factory=dict)
+
+    def rows(self, rows: Ints) -> ClaimDraft:
+        """What is said at some places, without the state."""
+        edges = tuple(DraftEdge(edge.relation, edge.target[rows], edge.mutual) for edge in self.edges)
+        speaks, graded = (None if mask is None else mask[rows] for mask in (self.speaks, self.graded))
+        return ClaimDraft(self.value[rows], self.stated[rows], edges, speaks, graded)
 
     @classmethod
     def joined(cls, parts: Sequence[ClaimDraft]) -> ClaimDraft:

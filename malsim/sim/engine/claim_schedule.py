@@ -55,14 +55,12 @@ class DueClaims:
     def parts(self) -> Iterator[tuple[int, slice, DueClaims]]:
         """Each population that has claims, with where they stand, and these alone."""
         for one, here in self.spans:
-            yield one, here, self._part(one, here)
+            yield one, here, self.rows(one, here)
 
-    def _part(self, one: int, here: slice) -> DueClaims:
-        return DueClaims(
-            *(getattr(self, name)[here] for name in _COLUMNS),
-            draws=self.draws,
-            spans=[(one, slice(0, here.stop - here.start))],
-        )
+    def rows(self, one: int, here: slice | Ints) -> DueClaims:
+        """Some claims of one population."""
+        columns = [getattr(self, name)[here] for name in _COLUMNS]
+        return DueClaims(*columns, draws=self.draws, spans=[(one, slice(0, len(columns[0])))])
 
 
 class Process(Protocol):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.errors import ScenarioError, nearest
+from malsim.memory.graph.frames import rank_within_group
 from malsim.sim.clock import milliseconds
 from malsim.sim.draws import Draws, name_number
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
@@ -45,6 +46,8 @@ class PopulationProcess:
         weight = np.array([world.facts[fact].popularity for fact in self._facts])
         self._upto = (np.cumsum(weight) / weight.sum())[:-1]
         self.last = NEVER if population.end is None else population.end
+        start = getattr(self._module, "state", {})
+        self._state = {name: np.full((len(context.reps), self.size), float(value)) for name, value in start.items()}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,10 +85,33 @@ class PopulationProcess:
         if self.script:
             place = self.script.place(due.member, due.turn)
             draft = ClaimDraft(self.script.value[place], self.script.stated[place])
+        elif self._state:
+            draft = self._say_in_turn(due, seen, own)
         else:
             draft = self._module.write(context, **self._settings["write"])
         if bad is not None and bad.any():
             draft = replace(draft, value=np.where(bad, context.another(draft.value, "bad"), draft.value))
+        return draft
+
+    def _say_in_turn(self, due: DueClaims, seen: ShownRows, own: LatestClaims) -> ClaimDraft:
+        """Of a behaviour with a state of its own: every writer's first claim, then every one's second, and so on."""
+        nth = rank_within_group(due.rep * self.size + due.member)
+        rounds = [np.flatnonzero(nth == n) for n in range(int(nth.max(initial=-1)) + 1)]
+        drafts = [self._say_once(due, seen, own, rows) for rows in rounds]
+        return ClaimDraft.joined(drafts).rows(np.argsort(np.concatenate(rounds), kind="stable"))
+
+    def _say_once(self, due: DueClaims, seen: ShownRows, own: LatestClaims, rows: Ints) -> ClaimDraft:
+        """At most one claim of each writer, which leaves its state behind."""
+        part = due.rows(int(due.population[0]), rows)
+        latest = own.rows(rows, lambda name: own.more(name)[rows])
+        state = {name: values[part.rep, part.member] for name, values in self._state.items()}
+        context = replace(self._context(part, seen.rows(rows), latest), state=state)
+        draft: ClaimDraft = self._module.write(context, **self._settings["write"])
+        for name, values in draft.state.items():
+            if name not in self._state:
+                where = f"writers[{self.population.name}].state"
+                raise ScenarioError("no such state", where=where, given=name, allowed=", ".join(self._state))
+            self._state[name][part.rep, part.member] = values
         return draft
 
     def _context(self, due: DueClaims, seen: ShownRows, own: LatestClaims) -> ClaimContext:

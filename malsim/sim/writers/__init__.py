@@ -2,7 +2,9 @@
 
 A behaviour is a module: its docstring says in a sentence what the writer is like and then the equation that generates its
 claims; its `Param`s declare what can be set; `write` turns a `ClaimContext` into a `ClaimDraft`. It may also have `gap`,
-days from one claim to the next where they do not come at random, and `habits`, common settings it starts from.
+days from one claim to the next where they do not come at random, and `habits`, common settings it starts from. `state`
+names what each writer keeps from claim to claim, with its start: `state = {"mood": 0.5}`; `write` reads
+`context.state["mood"]` and returns `ClaimDraft(…, state={"mood": …})`.
 """
 
 from __future__ import annotations
