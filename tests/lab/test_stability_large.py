@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.linalg import eigs
 
 from malsim.lab.stability.critical import Continuation, critical
-from malsim.lab.stability.fixed_point import fixed_point, mixed
+from malsim.lab.stability.fixed_point import anderson, fixed_point
 from malsim.lab.stability.loop import TickLoop
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def test_a_standstill_is_lost_within_one_per_cent_of_the_ceiling(made: Callable[
     worth, radii = loop.start, []
     for share in (0.8, 0.9, 0.99, 1.01):
         there = replace(loop, challenge_ceiling=share * ceiling)
-        worth = mixed(there, worth, near=1e-6, most=400)
+        worth = anderson(there, worth, near=1e-6, most=400)
         assert share > 1.0 or np.abs(there.step(worth) - worth).max() < 1e-4
         begin = np.random.default_rng(0).standard_normal(SIZE)
         values = eigs(there.jacobian(worth), k=2, tol=1e-3, ncv=40, v0=begin, return_eigenvectors=False)

@@ -1,4 +1,4 @@
-"""Is this memory's loop stable: its fixed point, its eigenvalues, its margins, and what it was seen to do."""
+"""Is this memory's loop stable: its fixed point, its eigenvalues, its margins, and what it does when run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from malsim.lab.stability.frequency import eigenvalues, gain_margin, phase_margi
 from malsim.lab.stability.loop import LARGE, Array, TickLoop
 from malsim.lab.stability.loop_figures import LoopFigures
 from malsim.lab.stability.periods import of_trail, word
-from malsim.lab.stability.portraits import LoopView
 from malsim.lab.stability.simulate import measured_ceiling
 from malsim.memory import Memory, Rules
 from malsim.sim.replay.endings import endings
@@ -28,11 +27,12 @@ __all__ = ["Stability", "stability"]
 
 MODE = 0.1
 BEYOND = 1.02
+ACCURATE = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Stability:
-    """What stability() found.
+    """The stability of one loop.
 
     `fixed_point` (a value a cell, in the memory's order) leaves at most `residual`. `spectral_radius` is the largest |λ| of
     the tick there: below 1 a small disturbance dies out. `eigenvalue_ceiling` is the challenge ceiling where that ends,
@@ -55,8 +55,8 @@ class Stability:
     @cached_property
     def critical_ceiling(self) -> float | None:
         """The challenge ceiling at which the loop begins to ring: the lesser of both, and no more than one seen to ring."""
-        known = [one for one in (self.eigenvalue_ceiling, self.simulated_ceiling) if one is not None]
-        least, present = min(known, default=None), self.rules.challenge_ceiling
+        ceilings = [one for one in (self.eigenvalue_ceiling, self.simulated_ceiling) if one is not None]
+        least, present = min(ceilings, default=None), self.rules.challenge_ceiling
         if self.criterion != "none" and (least is None or least > present) and self.verdict != "settled":
             return present
         return least
@@ -76,7 +76,7 @@ class Stability:
 
     @property
     def slope_margin(self) -> float | None:
-        """The gain margin of control theory: by how much all slopes may grow at the fixed point held."""
+        """The gain margin of control theory: by how much all slopes may grow at this fixed point."""
         return gain_margin(self.eigenvalues, self.loop.damping)
 
     @property
@@ -115,16 +115,15 @@ class Stability:
         """
         part = self.spectrum.part
         radii = np.append(np.abs(self.spectrum.value), np.nan)
-        named = self.memory.cells.select("rep", pl.col("handle").alias("cell"), "object", "title")
-        columns = [
+        cells = self.memory.cells.select("rep", pl.col("handle").alias("cell"), "object", "title").with_columns(
             pl.Series("fixed", self.fixed_point),
             pl.Series("clamped", self.clamped),
             pl.Series("part", part),
             pl.Series("radius", radii[part]).fill_nan(None),
             pl.Series("share", self.spectrum.vector),
-        ]
-        seen = self.ends.select("rep", "cell", "period", "amplitude")
-        return named.with_columns(columns).join(seen, on=["rep", "cell"], how="left", maintain_order="left")
+        )
+        ends = self.ends.select("rep", "cell", "period", "amplitude")
+        return cells.join(ends, on=["rep", "cell"], how="left", maintain_order="left")
 
     @property
     def clamped(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -135,15 +134,16 @@ class Stability:
     def ringing(self) -> pl.DataFrame:
         """Cells that move for ever as seen, and those that lead an unstable mode; widest swing first."""
         leads = (pl.col("radius") >= 1.0) & (pl.col("share").abs() >= MODE)
-        found = self.cells.filter(leads | (pl.col("period") != 1))
-        return found.sort(pl.col("amplitude").fill_null(0.0), descending=True, maintain_order=True)
+        ringing = self.cells.filter(leads | (pl.col("period") != 1))
+        return ringing.sort(pl.col("amplitude").fill_null(0.0), descending=True, maintain_order=True)
 
     @property
     def plot(self) -> LoopFigures:
         """The figures of this loop."""
-        view = LoopView(self.memory, self.rules, self.loop, self.fixed_point, self.spectrum, self.cells)
-        margins = self.slope_margin, self.phase_margin
-        return LoopFigures(view, self.verdict, self.critical_ceiling, self.eigenvalues, margins)
+        return LoopFigures(
+            self.memory, self.rules, self.loop, self.fixed_point, self.spectrum, self.cells, self.verdict,
+            self.critical_ceiling, self.eigenvalues, (self.slope_margin, self.phase_margin),
+        )  # fmt: skip
 
     def summary(self) -> dict[str, Any]:
         """The numbers, ready for JSON: None where there is none."""
@@ -179,27 +179,26 @@ def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stabili
     rules
         The constants; those of the run, or the defaults, if None.
 
-    Writers' factors are held at what the memory's next tick gives them; under `wrong_when` outweighed or lost they may move
+    Writers' factors stay at what the memory's next tick gives them; under `wrong_when` outweighed or lost they may move
     with the loop, which this does not see. Raises `UsageError` for anything but a run or a memory, and for an empty one.
     """
-    memory, found, recorded = _given(run_or_graph, rules)
+    memory, rules, recorded = _of_run(run_or_graph, rules)
     if memory.cells.is_empty():
         raise UsageError("a memory without cells has no loop", where="stability", hint="admit claims first")
-    loop = TickLoop.of(memory, found)
+    loop = TickLoop.of(memory, rules)
     path = Continuation(loop)
     linear = critical(path)
-    simulated = _simulated(loop, linear) if not path.large and loop.challenge.nnz else None
     worth, gap, there = path.own
     return Stability(
         memory=memory,
-        rules=found,
+        rules=rules,
         loop=loop,
         fixed_point=worth,
         residual=gap,
         spectrum=there,
         spectral_radius=max(there.radius, 1.0 - loop.damping),
         eigenvalue_ceiling=linear,
-        simulated_ceiling=simulated,
+        simulated_ceiling=_simulated(loop, linear) if not path.large and loop.challenge.nnz else None,
         bound=norm_bound(loop),
         recorded=recorded,
     )
@@ -212,8 +211,8 @@ def _simulated(loop: TickLoop, linear: float | None) -> float | None:
     return measured_ceiling(loop, high=min(HIGHEST, BEYOND * linear) if linear else HIGHEST)
 
 
-def _given(run_or_graph: object, rules: Rules | None) -> tuple[Memory, Rules, pl.DataFrame | None]:
-    """The memory, the constants, and how the record ends; none where there is none made under these constants."""
+def _of_run(run_or_graph: object, rules: Rules | None) -> tuple[Memory, Rules, pl.DataFrame | None]:
+    """The memory, the constants, and how the record ends, None where there is no record under these constants."""
     if isinstance(run_or_graph, Memory):
         return run_or_graph, rules or Rules(), None
     if not isinstance(run_or_graph, Run):
@@ -224,53 +223,49 @@ def _given(run_or_graph: object, rules: Rules | None) -> tuple[Memory, Rules, pl
     return run_or_graph.memory, rules or own, recorded
 
 
-def _report(found: Stability) -> list[str]:
-    radius = found.spectral_radius
-    kept = "dies out" if radius < 1.0 else "grows"
+def _report(result: Stability) -> list[str]:
+    radius = result.spectral_radius
     lines = [
-        f"verdict {found.verdict}: {_seen(found)}",
-        f"  at the fixed point a small disturbance {kept}: spectral radius {radius:.4g}",
-        _margin(found),
-        *_phase(found),
+        f"verdict {result.verdict}: {_observation(result)}",
+        f"  at the fixed point a small disturbance {'dies out' if radius < 1.0 else 'grows'}: spectral radius {radius:.4g}",
+        _margin(result),
+        *_phase(result),
     ]
-    if found.clamped.any() and not found.bound < 1.0:
-        lines.append(f"  the clamp holds {found.clamped.sum()} cells there, so that is local: a larger push may ring")
-    if found.residual > WELL_FOUND:
-        lines.append(f"  the fixed point is found only to {found.residual:.1g}")
-    settles = "below 1: it settles from anywhere" if found.bound < 1.0 else "not below 1, so it promises nothing"
-    return [*lines, f"  infinity-norm bound {found.bound:.3g}, {settles}"]
+    if result.clamped.any() and not result.bound < 1.0:
+        lines.append(f"  the clamp holds {result.clamped.sum()} cells there, so that is local: a larger push may ring")
+    if result.residual > ACCURATE:
+        lines.append(f"  the fixed point is found only to {result.residual:.1g}")
+    settles = "below 1: it settles from anywhere" if result.bound < 1.0 else "not below 1, so it promises nothing"
+    return [*lines, f"  infinity-norm bound {result.bound:.3g}, {settles}"]
 
 
-WELL_FOUND = 1e-5
-
-
-def _margin(found: Stability) -> str:
-    if found.criterion == "none":
+def _margin(result: Stability) -> str:
+    if result.criterion == "none":
         return "  no ceiling to vary"
-    if found.critical_ceiling is None:
+    if result.critical_ceiling is None:
         return f"  no challenge ceiling up to {HIGHEST:g} makes it ring"
-    by = "simulated ticks" if found.criterion == "simulated" else "eigenvalues"
-    if found.criterion == "linear" and len(found.fixed_point) > LARGE:
+    by = "simulated ticks" if result.criterion == "simulated" else "eigenvalues"
+    if result.criterion == "linear" and len(result.fixed_point) > LARGE:
         by += ", an upper bound: so large a loop is not run at every ceiling"
-    margin = "" if found.gain_margin is None else f": gain margin {found.gain_margin:.3g}"
-    present = found.rules.challenge_ceiling
-    return f"  critical challenge ceiling {found.critical_ceiling:.4g}, now {present:.4g}{margin} (by {by})"
+    margin = "" if result.gain_margin is None else f": gain margin {result.gain_margin:.3g}"
+    present = result.rules.challenge_ceiling
+    return f"  critical challenge ceiling {result.critical_ceiling:.4g}, now {present:.4g}{margin} (by {by})"
 
 
-def _phase(found: Stability) -> list[str]:
+def _phase(result: Stability) -> list[str]:
     """By how much the slopes at the fixed point may grow, and the loop lag, where its gain passes 1 at all."""
-    lag, grown = found.phase_margin, found.slope_margin
-    if lag is None or grown is None:
+    lag, slope = result.phase_margin, result.slope_margin
+    if lag is None or slope is None:
         return []
-    slopes = f"may grow {grown:.3g}-fold" if grown >= 1.0 else f"must shrink to {grown:.3g} of what they are"
+    slopes = f"may grow {slope:.3g}-fold" if slope >= 1.0 else f"must shrink to {slope:.3g} of what they are"
     turn = f"may lag {lag:.3g}° more" if lag >= 0.0 else f"must lag {-lag:.3g}° less"
     return [f"  there its slopes {slopes}, and the loop {turn}"]
 
 
-def _seen(found: Stability) -> str:
-    moving = found.ends.filter(pl.col("period") != 1)
-    source = "in the record" if found.ends is found.recorded else "simulated from stated × calibration"
+def _observation(result: Stability) -> str:
+    moving = result.ends.filter(pl.col("period") != 1)
+    source = "in the record" if result.ends is result.recorded else "simulated from stated × calibration"
     if moving.is_empty():
-        return f"all {found.ends.height} cells come to rest, {source}"
+        return f"all {result.ends.height} cells come to rest, {source}"
     swing = float(moving["amplitude"].to_numpy().max())
-    return f"{moving.height} of {found.ends.height} cells keep moving, by up to {swing:.3g}, {source}"
+    return f"{moving.height} of {result.ends.height} cells keep moving, by up to {swing:.3g}, {source}"

@@ -61,8 +61,8 @@ class _Part:
         """What these cells become, given what all are worth now."""
         sources = worth if self.sources is None else self.sources
         here = worth[self.rows]
-        made = np.where(self.loop.active, self.loop.worth(self.loop.support @ sources, self.loop.challenge @ sources), here)
-        return here + self.loop.damping * (made - here)
+        new = np.where(self.loop.active, self.loop.worth(self.loop.support @ sources, self.loop.challenge @ sources), here)
+        return here + self.loop.damping * (new - here)
 
 
 def settle_one_by_one(memory: Memory, rules: Rules) -> Memory:
@@ -77,7 +77,7 @@ def settle_one_by_one(memory: Memory, rules: Rules) -> Memory:
 
 
 def levels(graph: sparse.csr_array) -> NDArray[np.int64]:
-    """When each cell's turn comes: after all those it is joined with that stand before it in a fixed scatter of the rows.
+    """When each cell's turn comes: after all its neighbours that stand before it in a fixed scatter of the rows.
 
     >>> levels(sparse.csr_array(np.array([[0, 1], [1, 0]]))).tolist()
     [0, 1]
@@ -88,11 +88,10 @@ def levels(graph: sparse.csr_array) -> NDArray[np.int64]:
     one, other = ends.row[apart], ends.col[apart]
     rank = np.empty(count, dtype=np.int64)
     rank[np.argsort(scattered(np.arange(count, dtype=np.uint64)), kind="stable")] = np.arange(count)
-    found, level = np.full(count, -1, dtype=np.int64), 0
-    while (found < 0).any():
-        open_ = found < 0
-        beaten = np.zeros(count, dtype=bool)
-        beaten[one[open_[one] & open_[other] & (rank[other] < rank[one])]] = True
-        found[open_ & ~beaten] = level
+    turn, level = np.full(count, -1, dtype=np.int64), 0
+    while (waiting := turn < 0).any():
+        later = np.zeros(count, dtype=bool)
+        later[one[waiting[one] & waiting[other] & (rank[other] < rank[one])]] = True
+        turn[waiting & ~later] = level
         level += 1
-    return found
+    return turn

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from malsim.lab.stability.fixed_point import mixed, standing
+from malsim.lab.stability.fixed_point import anderson, any_fixed_point
 from malsim.lab.stability.loop import LARGE
 from malsim.lab.stability.spectrum import COARSE, Spectrum, spectrum
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.stability.loop import Array, TickLoop
 
-__all__ = ["HIGHEST", "CeilingPoint", "Continuation", "Standing", "critical", "norm_bound"]
+__all__ = ["HIGHEST", "CeilingPoint", "Continuation", "FixedPoint", "critical", "norm_bound"]
 
 HIGHEST = 2.0
 STEPS = 40
@@ -39,7 +39,7 @@ class CeilingPoint(NamedTuple):
     radius: float
 
 
-class Standing(NamedTuple):
+class FixedPoint(NamedTuple):
     """The fixed point at the loop's own ceilings, what it leaves of |f(e) − e|, and the eigenvalues there."""
 
     worth: Array
@@ -48,9 +48,9 @@ class Standing(NamedTuple):
 
 
 class Continuation:
-    """The points of a loop found so far.
+    """The points of a loop so far, by ceiling.
 
-    A loop of more than 10,000 cells is followed in single precision, and its cells then go by how many edges they hear: a
+    A loop of more than 10,000 cells is followed in single precision, its cells in order of how many edges they hear: a
     product is up to three times as fast where the processor foresees the end of each row.
     """
 
@@ -67,7 +67,7 @@ class Continuation:
         return np.argsort((up * (MANY + 1) + down).astype(np.uint16), kind="stable")
 
     @cached_property
-    def followed(self) -> TickLoop:
+    def working_loop(self) -> TickLoop:
         """The loop as it is followed."""
         return self.loop.arranged(self.order, np.float32) if self.large else self.loop
 
@@ -76,51 +76,43 @@ class Continuation:
 
         Where not `sharp`, the radius of a large loop is good to about 5 %: its soft modes are still on the way.
         """
-        there, start = replace(self.followed, challenge_ceiling=ceiling), self._guess(ceiling)
+        there, start = replace(self.working_loop, challenge_ceiling=ceiling), self._guess(ceiling)
         if self.large:
-            worth = mixed(there, start, near=SHARP if sharp else ROUGH, most=MOST)
+            worth = anderson(there, start, near=SHARP if sharp else ROUGH, most=MOST)
         else:
-            worth, _ = standing(there, start, near=NEAR, least=15, work=WORK)
+            worth, _ = any_fixed_point(there, start, near=NEAR, least=15, work=WORK)
         radius = spectrum(there.jacobian(worth), there.damping, tolerance=COARSE).radius
         self.points[ceiling] = CeilingPoint(ceiling, worth, radius)
         return self.points[ceiling]
 
     @cached_property
-    def own(self) -> Standing:
-        """What is found at the loop's own ceiling, in full, from the nearest points that are not lost."""
+    def own(self) -> FixedPoint:
+        """The point at the loop's own ceiling, in full, from the nearest points that are not lost."""
         ceiling = float(self.loop.challenge_ceiling)
         near = self._guess(ceiling)
         if self.large:
-            near = mixed(self.followed, near, near=FINE, most=MOST)
-        worth, gap = standing(self.loop, self._restored(near.astype(np.float64)), ticked=not self.large)
+            near = anderson(self.working_loop, near, near=FINE, most=MOST)
+        worth, gap = any_fixed_point(self.loop, self._restored(near.astype(np.float64)), by_ticks=not self.large)
         near = worth[self.order].astype(near.dtype)
-        there = spectrum(self.followed.jacobian(near), self.loop.damping)
+        there = spectrum(self.working_loop.jacobian(near), self.loop.damping)
         self.points[ceiling] = CeilingPoint(ceiling, near, there.radius)
-        return Standing(worth, gap, Spectrum(self._restored(there.part), there.value, self._restored(there.vector)))
-
-    def held(self, ceiling: float) -> bool:
-        """Whether the clamp holds a cell, 0 or 1, in the fixed point nearest to a ceiling."""
-        known = self.nearest(ceiling)
-        worth = known[0].worth if known else self.followed.start
-        return bool((self.followed.active & ((worth <= 0.0) | (worth >= 1.0))).any())
-
-    def nearest(self, ceiling: float) -> list[CeilingPoint]:
-        """The points whose fixed point is not lost, or only just: those nearest to a ceiling first."""
-        kept = [point for point in self.points.values() if point.radius < LOST]
-        return sorted(kept, key=lambda point: abs(point.ceiling - ceiling))
+        return FixedPoint(worth, gap, Spectrum(self._restored(there.part), there.value, self._restored(there.vector)))
 
     def _guess(self, ceiling: float) -> Array:
-        known = self.nearest(ceiling)[:2]
-        if len(known) <= 1:
-            return known[0].worth if known else self.followed.start
-        one, two = known
+        """The worth at a ceiling by the line through the two nearest points whose fixed point is not lost, or only just."""
+        stable = [point for point in self.points.values() if point.radius < LOST]
+        nearest = sorted(stable, key=lambda point: abs(point.ceiling - ceiling))[:2]
+        if len(nearest) <= 1:
+            return nearest[0].worth if nearest else self.working_loop.start
+        one, two = nearest
         share = (ceiling - one.ceiling) / (two.ceiling - one.ceiling)
         ahead: Array = np.clip(one.worth + share * (two.worth - one.worth), 0.0, 1.0)
         return ahead
 
-    def _restored(self, followed: NDArray[Entry]) -> NDArray[Entry]:
-        own = np.empty_like(followed)
-        own[self.order] = followed
+    def _restored(self, values: NDArray[Entry]) -> NDArray[Entry]:
+        """Values of the working loop in the order of the loop's own cells."""
+        own = np.empty_like(values)
+        own[self.order] = values
         return own
 
 
@@ -130,8 +122,8 @@ def critical(path: Continuation) -> float | None:
     None where it never does up to a ceiling of 2 (rules allow 1), or where the formula has no ceiling. The fixed point is
     followed from a ceiling at which it is the only one, the loop's own if that will do. Steps go by b ← b / ρ(b), exact
     while the fixed point does not move, until they straddle 1; then by regula falsi (Illinois), to 10⁻⁶ of ρ, on more than
-    10,000 cells to 0.5 % of a ρ that is itself found to about 1 %. The last step, from a ρ within twice that, is not looked
-    at: it keeps the bound where the slope is within 0.5 and 1.5 of the chord's.
+    10,000 cells to 0.5 % of a ρ that is itself known to about 1 %. The last step, from a ρ within twice that, is not
+    evaluated: it keeps the bound where the slope is within 0.5 and 1.5 of the chord's.
     """
     loop = path.loop
     if loop.formula is not None or loop.from_stated or loop.challenge.nnz == 0:
@@ -149,7 +141,7 @@ def critical(path: Continuation) -> float | None:
 
 
 def _first(path: Continuation) -> CeilingPoint:
-    safe, present = _safe(path.followed), float(path.loop.challenge_ceiling)
+    safe, present = _safe(path.working_loop), float(path.loop.challenge_ceiling)
     if HALF * safe <= present <= UNDER * safe and present > 0.0:
         return CeilingPoint(present, path.own.worth, path.own.spectrum.radius)
     return path.at(UNDER * safe, sharp=False)
@@ -199,9 +191,9 @@ def _safe(loop: TickLoop) -> float:
 
 
 def _between(path: Continuation, low: CeilingPoint, high: CeilingPoint) -> float:
-    """Regula falsi between two ceilings, the standing end's value halved so that both ends move (Illinois).
+    """Regula falsi between two ceilings, the value of an end that stays halved so that both move (Illinois).
 
-    While they are far apart the geometric mean: another fixed point may be found where the lower is not followed closely.
+    While they are far apart the geometric mean: too long a step may reach another fixed point.
     """
     left, right, side = low.radius - 1.0, high.radius - 1.0, 0
     ceiling = high.ceiling

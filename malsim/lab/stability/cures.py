@@ -33,8 +33,9 @@ __all__ = ["Cure", "Cures", "cures"]
 PUSHES = ("supports", "contradicts")
 BELOW = 0.9
 TICKS = 200
-SHOWN = 0.9
+CONFIDENCE = 0.9
 STILL = 1e-12
+STEP_METRICS = ("rise_time", "settling_time", "overshoot")
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Cure:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Cures:
-    """The cures compared.
+    """A comparison of cures.
 
     `table` has a row a cure: cure, setting, verdict and what was seen from stated × calibration (moving: share of cells that
     never rest; amplitude), then the answer of `cell`, at rest, to one new claim: before, after, rise_time and
@@ -68,7 +69,7 @@ class Cures:
     real: pl.DataFrame
 
     def figure(self, *, title: str = "What can be done about a loop that rings") -> Sheet:
-        """How a cell answers under each cure, what goes on moving, and the accuracy on real claims where they were given."""
+        """How a cell answers under each cure, what goes on moving, and the accuracy on real claims if there are any."""
         from malsim.plot.studies.cure_comparison import cures as draw
 
         return draw(self.table, self.response, self.real, cell=self.cell, title=title)
@@ -97,11 +98,10 @@ def cures(
 ) -> Cures:
     """Compare what can be done about a loop that rings.
 
-    A lower ceiling: 0.9 of the critical one. Damping: 0.9 of the least 2 (1 − Re λ) / |1 − λ|²
-    over the eigenvalues at the fixed point (2 / (1 + L) for a real −L). Masses
-    from stated: no loop is left. Asynchronous: one cell after another. Each is run from stated × calibration for 1,000
-    ticks; then, at its fixed point, a new verified claim of confidence 0.9 supports `cell`, and the answer is measured by
-    the definitions of python-control's `step_info`, in ticks.
+    A lower ceiling: 0.9 of the critical one. Damping: 0.9 of the least 2 (1 − Re λ) / |1 − λ|² over the eigenvalues at the
+    fixed point (2 / (1 + L) for a real −L). Masses from stated: no loop is left. Asynchronous: one cell after another. Each
+    is run from stated × calibration for 1,000 ticks; then, at its fixed point, a new verified claim of confidence 0.9
+    supports `cell`, and the answer is measured by the definitions of python-control's `step_info`, in ticks.
 
     Parameters
     ----------
@@ -117,16 +117,17 @@ def cures(
     if push not in PUSHES:
         raise UsageError("no such push", where="cures: push", given=push, allowed=", ".join(PUSHES))
     claims = [one if isinstance(one, RealClaims) else read_real(one) for one in real]
-    found = stability(run_or_graph, rules)
-    name = _chosen(found, cell, rep)
-    pushed = _pushed(found, name, rep, push)
-    row = found.memory.cells.select(pl.arg_where((pl.col("handle") == name) & (pl.col("rep") == rep))).item()
+    result = stability(run_or_graph, rules)
+    memory, choices = result.memory, _cures(result)
+    name = _cell(result, cell, rep)
+    after = _with_claim(result, name, rep, push)
+    row = memory.cells.select(pl.arg_where((pl.col("handle") == name) & (pl.col("rep") == rep))).item()
     rows, answers = [], []
-    for cure in _cures(found):
-        loop = TickLoop.of(found.memory, cure.rules)
-        ends = of_trail(loop, found.memory, tick=cure.tick(loop))
+    for cure in choices:
+        loop = TickLoop.of(memory, cure.rules)
+        ends = of_trail(loop, memory, tick=cure.tick(loop))
         moving = ends.filter(pl.col("period") != 1)
-        answer = _answer(cure, loop, TickLoop.of(pushed, cure.rules), row)
+        answer = _answer(cure, loop, TickLoop.of(after, cure.rules), row)
         rows.append(
             {
                 "cure": cure.name, "setting": cure.setting, "verdict": word(ends),
@@ -135,59 +136,57 @@ def cures(
             }
         )  # fmt: skip
         answers.append(pl.DataFrame({"cure": cure.name, "tick": np.arange(TICKS + 1), "effective": answer[:-1]}))
-    judged = [
+    accuracies = [
         {
             "cure": cure.name,
             "data": one.name,
             **one.accuracy(cure.rules, afterwards=settle_one_by_one if cure.one_by_one else None),
         }
         for one in claims
-        for cure in _cures(found)
+        for cure in choices
     ]
     schema = {"cure": pl.String, "data": pl.String, "accuracy": pl.Float64, "low": pl.Float64, "high": pl.Float64}
-    table = pl.DataFrame(rows, infer_schema_length=None)
-    return Cures(cell=name, push=push, table=table, response=pl.concat(answers), real=pl.DataFrame(judged, schema=schema))
+    return Cures(
+        cell=name, push=push, table=pl.DataFrame(rows, infer_schema_length=None), response=pl.concat(answers),
+        real=pl.DataFrame(accuracies, schema=schema),
+    )  # fmt: skip
 
 
-def _cures(found: Stability) -> list[Cure]:
+def _cures(result: Stability) -> list[Cure]:
     """The cures with their settings for this loop."""
-    rules, ceiling = found.rules, found.critical_ceiling
+    rules, ceiling = result.rules, result.critical_ceiling
     lower = rules.challenge_ceiling if ceiling is None else min(BELOW * ceiling, rules.challenge_ceiling)
-    bound = damping_bound(found.eigenvalues)
+    bound = damping_bound(result.eigenvalues)
     share = min(rules.damping, BELOW * bound) if bound > 0.0 else rules.damping
+    damping = f"damping {share:.3g}" if bound > 0.0 else "damping: none settles it"
     return [
         Cure("present", f"challenge ceiling {rules.challenge_ceiling:.3g}", rules),
         Cure("lower ceiling", f"challenge ceiling {lower:.3g}", rules.replace(challenge_ceiling=lower)),
-        Cure(
-            "damping",
-            f"damping {share:.3g}" if bound > 0.0 else "damping: none settles it",
-            rules.replace(damping=share),
-        ),
+        Cure("damping", damping, rules.replace(damping=share)),
         Cure("masses from stated", "mass_from stated", rules.replace(mass_from="stated")),
         Cure("asynchronous", "one cell after another", rules, one_by_one=True),
     ]
 
 
-def _chosen(found: Stability, cell: str | None, rep: int) -> str:
+def _cell(result: Stability, cell: str | None, rep: int) -> str:
     """The cell asked for, or the active one that swings most; the first of equals."""
-    here = found.cells.filter(pl.col("rep") == rep)
     if cell is not None:
-        return found.memory.head(cell, rep=rep)
-    active = here.filter(pl.Series(found.loop.active).filter(found.cells["rep"] == rep))
+        return result.memory.head(cell, rep=rep)
+    active = result.cells.filter((pl.col("rep") == rep) & pl.Series(result.loop.active))
     if active.is_empty():
         raise UsageError("no active cell to contradict", where="cures: rep", given=rep)
     return str(active.sort(pl.col("amplitude").fill_null(0.0), descending=True, maintain_order=True)["cell"][0])
 
 
-def _pushed(found: Stability, cell: str, rep: int, push: str) -> Memory:
+def _with_claim(result: Stability, cell: str, rep: int, push: str) -> Memory:
     """The memory after one new verified claim of confidence 0.9 about a cell."""
-    memory = found.memory
+    memory = result.memory
     claim = {
         "rep": rep, "kind": "obs", "t": float(memory.cells["touched"].to_numpy().max()), "writer": "one who knows better",
-        "title": f"on what {cell} says", "confidence": SHOWN, "verification": "external",
+        "title": f"on what {cell} says", "confidence": CONFIDENCE, "verification": "external",
         "edges": [{"relation": push, "target": cell}],
     }  # fmt: skip
-    after, verdicts = admit(memory, [claim], found.rules)
+    after, verdicts = admit(memory, [claim], result.rules)
     if after.cells.height == memory.cells.height:
         raise UsageError(
             "the gate refused the claim about it", where="cures: cell", given=cell, hint=str(verdicts["issues"][0])
@@ -197,25 +196,21 @@ def _pushed(found: Stability, cell: str, rep: int, push: str) -> Memory:
 
 def _answer(cure: Cure, before: TickLoop, after: TickLoop, row: int) -> Array:
     """What the cell is worth at rest, and tick by tick after the contradiction; last, where it should come to rest."""
-    held = replace(before, damping=1.0), replace(after, damping=1.0)
-    rest, end = (polished(loop, *fixed_point(loop))[0] for loop in held)
-    count, tick = len(rest), cure.tick(after)
-    worth = np.append(rest, after.start[count:])
-    seen = [float(worth[row])]
+    undamped = replace(before, damping=1.0), replace(after, damping=1.0)
+    rest, end = (polished(loop, *fixed_point(loop))[0] for loop in undamped)
+    tick, worth = cure.tick(after), np.append(rest, after.start[len(rest) :])
+    values = [worth[row]]
     for _ in range(TICKS):
         worth = tick(worth)
-        seen.append(float(worth[row]))
-    return np.array([*seen, float(end[row])])
+        values.append(worth[row])
+    return np.array([*values, end[row]])
 
 
 def _step(answer: Array) -> dict[str, float | None]:
     """Rise time, settling time (ticks) and overshoot (percent) of the way from before to after; null where never."""
     way, final = answer[:-1] - answer[0], float(answer[-1] - answer[0])
     if abs(final) <= STILL:
-        return dict.fromkeys(("rise_time", "settling_time", "overshoot"))
+        return dict.fromkeys(STEP_METRICS)
     ticks = np.arange(len(way), dtype=np.float64)
-    found = {
-        name: float(measure(name, ticks, way[:, None], final=final)[0])
-        for name in ("rise_time", "settling_time", "overshoot")
-    }
-    return {name: value if np.isfinite(value) else None for name, value in found.items()}
+    values = {name: float(measure(name, ticks, way[:, None], final=final)[0]) for name in STEP_METRICS}
+    return {name: value if np.isfinite(value) else None for name, value in values.items()}

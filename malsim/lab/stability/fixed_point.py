@@ -1,4 +1,4 @@
-"""Fixed points of the loop, found even where ticking never arrives there."""
+"""Fixed points of the loop, even where ticking never arrives there."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from malsim.lab.stability.loop import LARGE, along
 if TYPE_CHECKING:
     from malsim.lab.stability.loop import Array, TickLoop
 
-__all__ = ["NEAR", "fixed_point", "mixed", "polished", "standing"]
+__all__ = ["anderson", "any_fixed_point", "fixed_point", "polished"]
 
 EXACT = 1e-12
 NEAR = 1e-6
-SHRINK, GROW, MOST, TURNED = 0.5, 1.1, 1.5, 0.4
+SHRINK, GROW, MOST, REVERSAL = 0.5, 1.1, 1.5, 0.4
 STEPS, MOST_STEPS = 60, 4_000
 WORK = 6_000_000
-NEWTON, HALVED = 20, 7
+NEWTON, HALVINGS = 20, 7
 TICKS = 2_000
 WITHIN = 1e-3
 LARGEST_SOLVED = 3_000
@@ -34,9 +34,9 @@ def fixed_point(
 
     Each cell moves a part of its way, e += share / (1 + row sum of |∂f/∂e|) · (f(e) − e); the share grows while the cell
     keeps its direction and shrinks when it turns back, so it comes to rest where the tick rings. A fixed point always
-    exists (f is continuous on a cube); where there are several, the one that this path from `start` (stated · factor)
-    comes to is found; `start` of many columns finds as many. `least` steps are tried on large graphs,
-    more on small ones: `work` cells times steps, up to 4,000.
+    exists (f is continuous on a cube); of several it is the one that this path from `start` (stated · factor) comes to,
+    one for each column of `start`. At least `least` steps are taken, on small graphs more: `work` cells times steps, up to
+    4,000.
     """
     worth = (loop.start if start is None else start).copy()
     reach = [along(matrix @ np.ones(len(worth)), worth) for matrix in (loop.support, loop.challenge)]
@@ -48,14 +48,14 @@ def fixed_point(
         gap = float(np.abs(move).max(initial=0.0))
         if gap <= near:
             break
-        share = np.where(move * last < -TURNED * last**2, SHRINK * share, np.minimum(GROW * share, MOST))
+        share = np.where(move * last < -REVERSAL * last**2, SHRINK * share, np.minimum(GROW * share, MOST))
         worth = np.clip(worth + share / (1.0 + np.abs(up) * reach[0] + np.abs(down) * reach[1]) * move, 0.0, 1.0)
         last = move
     return worth, gap
 
 
-def mixed(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
-    """A worth f(e) where no move f(e) − e passes `near`, or the last of `most` tried.
+def anderson(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
+    """A worth f(e) where no move f(e) − e passes `near`, or the last of `most` steps.
 
     Anderson's mixing: of the last three points that combination whose move is least, and 0.7 of the move left there. It
     passes the soft modes (λ near 1) on which steps cell by cell are slow; one column only, and for ceilings at which few
@@ -63,16 +63,16 @@ def mixed(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
     """
     ways: list[Array] = []
     changes: list[Array] = []
-    before = moved = worth
-    for made in range(most):
+    before = last = worth
+    for number in range(most):
         fresh = loop.step(worth)
         move = fresh - worth
-        if made == most - 1 or max(move.max(), -move.min()) <= near:
+        if number == most - 1 or max(move.max(), -move.min()) <= near:
             return fresh
         ahead = worth + SHARE * move
-        if made:
-            ways, changes = [*ways, ahead - before][-DEPTH:], [*changes, move - moved][-DEPTH:]
-        before, moved, worth = ahead, move, ahead.copy()
+        if number:
+            ways, changes = [*ways, ahead - before][-DEPTH:], [*changes, move - last][-DEPTH:]
+        before, last, worth = ahead, move, ahead.copy()
         for part, way in zip(_parts(move, changes), ways, strict=True):
             worth -= part * way
         np.clip(worth, 0.0, 1.0, out=worth)
@@ -83,20 +83,22 @@ def _parts(move: Array, changes: list[Array]) -> list[float]:
     """How much of each change makes up a move best, by least squares."""
     if not changes:
         return []
-    alike = [[np.einsum("i,i->", one, other) for other in changes] for one in changes]
-    found: list[float] = np.linalg.lstsq(alike, [np.einsum("i,i->", one, move) for one in changes], rcond=ALIKE)[0].tolist()
-    return found
+    products = [[np.einsum("i,i->", one, other) for other in changes] for one in changes]
+    parts: list[float] = np.linalg.lstsq(products, [np.einsum("i,i->", one, move) for one in changes], rcond=ALIKE)[
+        0
+    ].tolist()
+    return parts
 
 
-def standing(
-    loop: TickLoop, start: Array, *, near: float = NEAR, least: int = STEPS, work: int = WORK, ticked: bool = False
+def any_fixed_point(
+    loop: TickLoop, start: Array, *, near: float = NEAR, least: int = STEPS, work: int = WORK, by_ticks: bool = False
 ) -> tuple[Array, float]:
-    """A fixed point and the largest |f(e) − e| left, by whatever finds one; one column only.
+    """A fixed point and the largest |f(e) − e| left, by whatever reaches one; one column only.
 
-    Where `ticked`, the one that plain ticking from the loop's own start comes to, if it comes to any: what is seen is then
-    what is analysed. Else, or if to none, `fixed_point` from `start` and damped Newton steps; else ticks from there.
+    With `by_ticks`, the one that plain ticks from the loop's own start come to, if to any: what is seen is then what is
+    analysed. Else `fixed_point` from `start` and damped Newton steps; else ticks from there.
     """
-    if ticked and (rest := _rest(loop, loop.start)) is not None:
+    if by_ticks and (rest := _rest(loop, loop.start)) is not None:
         return polished(loop, *rest)
     worth, gap = polished(loop, *fixed_point(loop, start, near=near, least=least, work=work))
     if gap > WITHIN and len(worth) <= LARGE and (rest := _rest(loop, worth)) is not None:
@@ -111,7 +113,7 @@ def _rest(loop: TickLoop, worth: Array) -> tuple[Array, float] | None:
         gap = float(np.abs(fresh - worth).max(initial=0.0))
         worth = fresh
         if gap <= NEAR * loop.damping:
-            return worth, float(np.abs(loop.step(worth) - worth).max(initial=0.0))
+            return worth, _residual(loop, worth)
     return None
 
 
@@ -126,15 +128,16 @@ def polished(loop: TickLoop, worth: Array, gap: float) -> tuple[Array, float]:
         way = _newton(loop, worth, loop.step(worth) - worth)
         if way is None:
             break
-        tried = (np.clip(worth + way / 2**halved, 0.0, 1.0) for halved in range(HALVED))
-        better = next(((one, left) for one in tried if (left := _left(loop, one)) < gap), None)
+        steps = (np.clip(worth + way / 2**number, 0.0, 1.0) for number in range(HALVINGS))
+        better = next(((step, left) for step in steps if (left := _residual(loop, step)) < gap), None)
         if better is None:
             break
         worth, gap = better
     return worth, gap
 
 
-def _left(loop: TickLoop, worth: Array) -> float:
+def _residual(loop: TickLoop, worth: Array) -> float:
+    """The largest |f(e) − e|."""
     return float(np.abs(loop.step(worth) - worth).max(initial=0.0))
 
 
@@ -149,10 +152,9 @@ def _newton(loop: TickLoop, worth: Array, move: Array) -> Array | None:
         return None
     order = np.argsort(part, kind="stable")
     matrix = sparse.csc_array(sparse.csc_array(sparse.eye_array(len(worth)) - slope)[order][:, order])
+    way = np.empty_like(worth)
     try:
-        found = splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.01).solve(move[order])
+        way[order] = splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.01).solve(move[order])
     except RuntimeError:  # exactly singular: the fixed point is being lost here
         return None
-    way = np.empty_like(worth)
-    way[order] = found
     return way

@@ -33,19 +33,18 @@ def eigenvalues(jacobian: sparse.csr_array) -> NDArray[np.complex128]:
     _, label = sparse.csgraph.connected_components(jacobian, connection="strong")
     sizes = np.bincount(label)
     diagonal = jacobian.diagonal()
-    found = [diagonal[sizes[label] == 1].astype(np.complex128)]
+    parts = [diagonal[sizes[label] == 1].astype(np.complex128)]
     for part in np.flatnonzero(sizes > 1):
         rows = np.flatnonzero(label == part)
         block = sparse.csr_array(jacobian[rows][:, rows])
         if len(rows) <= DENSE:
-            found.append(np.linalg.eigvals(block.toarray()).astype(np.complex128))
+            parts.append(np.linalg.eigvals(block.toarray()).astype(np.complex128))
         else:
             away = sparse.csr_array(sparse.eye_array(len(rows)) - block)
             begin = np.random.Generator(np.random.Philox(key=0)).random(len(rows))
-            found.append(1.0 - eigs(away, k=MOST, which="LM", v0=begin, tol=1e-4, return_eigenvectors=False))
-    values = np.concatenate(found)
-    kept: NDArray[np.complex128] = values[np.abs(values) > ZERO]
-    return kept
+            parts.append(1.0 - eigs(away, k=MOST, which="LM", v0=begin, tol=1e-4, return_eigenvectors=False))
+    values: NDArray[np.complex128] = np.concatenate(parts)
+    return values[np.abs(values) > ZERO]
 
 
 def damping_bound(values: NDArray[np.complex128]) -> float:
@@ -61,7 +60,7 @@ def damping_bound(values: NDArray[np.complex128]) -> float:
 
 
 def gain_margin(values: NDArray[np.complex128], damping: float) -> float | None:
-    """By how much all slopes may grow at the fixed point held, until a mode no longer dies out; None for no bound.
+    """By how much all slopes may grow at this fixed point, until a mode no longer dies out; None for no bound.
 
     The least k > 0 with |1 − α + α k λ| = 1; below 1 it says how far they must shrink.
 
@@ -70,9 +69,9 @@ def gain_margin(values: NDArray[np.complex128], damping: float) -> float | None:
     """
     rest, size = 1.0 - damping, (damping * np.abs(values)) ** 2
     middle = rest * damping * values.real
-    grown = (np.sqrt(middle**2 + size * (1.0 - rest**2)) - middle) / np.where(size > 0.0, size, np.inf)
-    grown = grown[size > 0.0]
-    return float(grown.min()) if grown.size else None
+    factors = (np.sqrt(middle**2 + size * (1.0 - rest**2)) - middle) / np.where(size > 0.0, size, np.inf)
+    factors = factors[size > 0.0]
+    return float(factors.min()) if factors.size else None
 
 
 def phase_margin(values: NDArray[np.complex128], damping: float) -> float | None:

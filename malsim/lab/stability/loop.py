@@ -25,12 +25,12 @@ LARGE = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class TickLoop:
-    """What one tick does to the effective of every cell, with all else held.
+    """What one tick does to the effective of every cell, with all else constant.
 
     e' = e + damping · (f(e) − e), f(e) = clamp01(stated · factor + a · tanh(S e) − b · tanh(C e)) on active cells.
 
     `support` (S) and `challenge` (C) are sparse, targets by sources, weights ≥ 0; `start` is where cells begin, at
-    stated · factor. Writers' factors are held at what one tick of the memory gives them. Ceilings may pass the bound that
+    stated · factor. Writers' factors stay at what one tick of the memory gives them. Ceilings may pass the bound that
     rules set them, and may be arrays: worth of shape (cells, n) is n loops at once, with n ceilings.
     """
 
@@ -52,7 +52,7 @@ class TickLoop:
         if isinstance(rules.effective, str):
             raise UsageError("is no loop over edges", where="rules.effective", given=rules.effective, hint="leave it out")
         active = memory.column("status") == 0
-        counted = active if rules.mass_neighbours == "active" else np.ones(len(active), dtype=bool)
+        sources = active if rules.mass_neighbours == "active" else np.ones_like(active)
         factor = memory.column("calibration") if rules.recompute == "admit" else factors_at(memory, rules)
         stated = memory.column("stated")
         return cls(
@@ -60,8 +60,8 @@ class TickLoop:
             factor=factor,
             active=active,
             start=np.where(active, np.clip(stated * factor, 0.0, 1.0), memory.column("effective")),
-            support=_from(memory.wiring.support, counted),
-            challenge=_from(memory.wiring.challenge, counted),
+            support=_from(memory.wiring.support, sources),
+            challenge=_from(memory.wiring.challenge, sources),
             support_ceiling=rules.support_ceiling,
             challenge_ceiling=rules.challenge_ceiling,
             damping=rules.damping,
@@ -71,15 +71,14 @@ class TickLoop:
 
     def arranged(self, order: NDArray[np.int64], kind: type[np.floating[Any]]) -> TickLoop:
         """The same loop with its cells in another order, in numbers of another precision."""
-        support, challenge = (each.astype(kind)[order][:, order] for each in (self.support, self.challenge))
         return replace(
             self,
             stated=self.stated[order].astype(kind),
             factor=self.factor[order].astype(kind),
             active=self.active[order],
             start=self.start[order].astype(kind),
-            support=sparse.csr_array(support),
-            challenge=sparse.csr_array(challenge),
+            support=sparse.csr_array(self.support.astype(kind)[order][:, order]),
+            challenge=sparse.csr_array(self.challenge.astype(kind)[order][:, order]),
         )
 
     def masses(self, worth: Array) -> tuple[Array, Array]:
@@ -110,13 +109,11 @@ class TickLoop:
         """The map at a point, f, and ∂f/∂support, ∂f/∂challenge: 0 where the clamp holds a cell or it is not active."""
         support, challenge = self.masses(worth)
         if self.formula is None:
-            made = self.worth(support, challenge)
             up, down = slopes(support, challenge, self.support_ceiling, self.challenge_ceiling)
         else:
-            made = self.worth(support, challenge)
             up = (self.worth(support + NUDGE, challenge) - self.worth(support - NUDGE, challenge)) / (2 * NUDGE)
             down = (self.worth(support, challenge + NUDGE) - self.worth(support, challenge - NUDGE)) / (2 * NUDGE)
-        fresh = self._where_active(made, worth)
+        fresh = self._where_active(self.worth(support, challenge), worth)
         free = along(self.active, fresh) & (fresh > 0.0) & (fresh < 1.0)
         if self.from_stated:
             free = np.zeros_like(free)
@@ -125,9 +122,9 @@ class TickLoop:
     def jacobian(self, worth: Array) -> sparse.csr_array:
         """∂f/∂e at a point, sparse: diag(∂f/∂support) · S + diag(∂f/∂challenge) · C."""
         _, up, down = self.slopes(worth)
-        made = sparse.csr_array(_scaled(self.support, up) + _scaled(self.challenge, down))
-        made.eliminate_zeros()
-        return made
+        slope = sparse.csr_array(_scaled(self.support, up) + _scaled(self.challenge, down))
+        slope.eliminate_zeros()
+        return slope
 
     def _where_active(self, fresh: Array, worth: Array) -> Array:
         if bool(self.active.all()):
@@ -140,16 +137,16 @@ def along(value: NDArray[Any], like: Array) -> NDArray[Any]:
     return value if like.ndim == 1 else value[:, None]
 
 
-def _from(matrix: sparse.csr_array, counted: NDArray[np.bool_]) -> sparse.csr_array:
-    """The matrix without the columns of sources that do not count."""
-    if counted.all():
+def _from(matrix: sparse.csr_array, sources: NDArray[np.bool_]) -> sparse.csr_array:
+    """The matrix with the columns of these sources alone."""
+    if sources.all():
         return matrix
-    return sparse.csr_array((matrix.data * counted[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
+    return sparse.csr_array((matrix.data * sources[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _scaled(matrix: sparse.csr_array, rows: Array) -> sparse.csr_array:
-    """Each row times a number, entries of no slope left out."""
+    """Each row times a number."""
     entries = matrix.data * np.repeat(rows, np.diff(matrix.indptr))
-    made = sparse.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
-    made.has_canonical_format = matrix.has_canonical_format  # else looked for anew, in as long as the sum of two takes
-    return made
+    product = sparse.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
+    product.has_canonical_format = matrix.has_canonical_format  # checking it anew takes as long as the sum of two
+    return product

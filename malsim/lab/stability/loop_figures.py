@@ -1,4 +1,4 @@
-"""The figures of one loop: `found.plot.bifurcation()` and the like."""
+"""The figures of one loop: `stability(run).plot.bifurcation()` and the like."""
 
 from __future__ import annotations
 
@@ -17,17 +17,29 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from malsim.lab.stability.portraits import LoopView
+    from malsim.lab.stability.loop import Array, TickLoop
+    from malsim.lab.stability.spectrum import Spectrum
+    from malsim.memory import Memory, Rules
     from malsim.plot.style import Sheet
 
 __all__ = ["LoopFigures"]
 
+CEILINGS = ("challenge_ceiling", "support_ceiling")
+
 
 @dataclass(frozen=True)
 class LoopFigures:
-    """Figures of one loop; each returns a matplotlib figure that notebooks show and `savefig` writes."""
+    """Figures of one loop; each returns a matplotlib figure that notebooks show and `savefig` writes.
 
-    view: LoopView
+    `fixed_point`, `spectrum`, `cells`, `eigenvalues` are those of `Stability`, `margins` the slopes' and the phase margin.
+    """
+
+    memory: Memory
+    rules: Rules
+    loop: TickLoop
+    fixed_point: Array
+    spectrum: Spectrum
+    cells: pl.DataFrame
     verdict: str
     critical_ceiling: float | None
     eigenvalues: NDArray[np.complex128]
@@ -37,21 +49,24 @@ class LoopFigures:
         """One tick against the next for a cell (the one that swings most, if None), with the path as a cobweb."""
         from malsim.plot.studies import loop_portraits as draw
 
-        view, row = self.view, portraits.row_of(self.view, cell, rep)
-        name, radius = view.cells["cell"][row], view.cells["radius"][row] or 0.0
-        section = portraits.return_map(view, cell, rep=rep)
-        return draw.return_map(section, float(view.fixed_point[row]), name=name, radius=radius, title=self._title(name))
+        row = self._row(cell, rep)
+        name, radius = self.cells["cell"][row], self.cells["radius"][row] or 0.0
+        section, fixed = portraits.return_map(self.loop, self.fixed_point, self.spectrum, row), float(self.fixed_point[row])
+        return draw.return_map(section, fixed, name=name, radius=radius, title=self._title(name))
 
-    def bifurcation(self, cell: str | None = None, *, rep: int = 0, ceiling: str = "challenge_ceiling") -> Sheet:
+    def bifurcation(self, cell: str | None = None, *, rep: int = 0, ceiling: str = CEILINGS[0]) -> Sheet:
         """What a cell visits in the long run as a ceiling rises from 0 to 1."""
         from malsim.plot.studies import loop_portraits as draw
 
-        name = self.view.cells["cell"][portraits.row_of(self.view, cell, rep)]
+        if ceiling not in CEILINGS:
+            raise UsageError("no such ceiling", where="bifurcation", given=ceiling, allowed=", ".join(CEILINGS))
+        row = self._row(cell, rep)
+        name = self.cells["cell"][row]
         return draw.bifurcation(
-            portraits.bifurcation(self.view, cell, rep=rep, ceiling=ceiling),
+            portraits.bifurcation(self.loop, row, ceiling),
             ceiling=ceiling,
-            present=getattr(self.view.rules, ceiling),
-            critical=self.critical_ceiling if ceiling == "challenge_ceiling" else None,
+            present=getattr(self.rules, ceiling),
+            critical=self.critical_ceiling if ceiling == CEILINGS[0] else None,
             name=name,
             title=self._title(name),
         )
@@ -60,19 +75,21 @@ class LoopFigures:
         """The spectral radius over both ceilings, hatched where simulated ticks ring."""
         from malsim.plot.studies import loop_portraits as draw
 
-        rules = self.view.rules
-        present = rules.support_ceiling, rules.challenge_ceiling
-        title = f"{len(self.view.fixed_point)} cells: where the fixed point loses its stability"
-        return draw.stability_map(portraits.stability_map(self.view, points=points), present=present, title=title)
+        present = self.rules.support_ceiling, self.rules.challenge_ceiling
+        title = f"{len(self.fixed_point)} cells: where the fixed point loses its stability"
+        return draw.stability_map(portraits.stability_map(self.loop, points), present=present, title=title)
 
     def phase(self, one: str, other: str, *, rep: int = 0) -> Sheet:
-        """Two cells against each other, all others held at the fixed point."""
+        """Two cells against each other, all others at the fixed point."""
         from malsim.plot.studies import loop_portraits as draw
 
-        memory = self.view.memory
-        names = memory.head(one, rep=rep), memory.head(other, rep=rep)
-        field, paths, fixed = portraits.phase(self.view, one, other, rep=rep)
-        return draw.phase(field, paths, fixed, names=names, title=f"{names[0]} against {names[1]}, the others at rest")
+        rows = [self._row(cell, rep) for cell in (one, other)]
+        if rows[0] == rows[1]:
+            raise UsageError("two different cells are needed", where="phase", given=one)
+        x, y = (str(self.cells["cell"][row]) for row in rows)
+        field, paths = portraits.phase(self.loop, self.fixed_point, rows)
+        title = f"{x} against {y}, the others at rest"
+        return draw.phase(field, paths, self.fixed_point[rows], names=(x, y), title=title)
 
     def nyquist(self) -> Sheet:
         """The open loop of the modes that the margins are of, in the complex plane; where one circles −1 it rings."""
@@ -99,26 +116,28 @@ class LoopFigures:
         """The eigenvalue of the least gain margin, and of the least phase margin; of a pair the one above the real axis."""
         if not self.eigenvalues.size:
             raise UsageError("no cell is on a loop", where="plot.nyquist", hint="a loop needs cells that dispute each other")
-        damping = self.view.loop.damping
-        found: list[complex] = []
+        damping = self.loop.damping
+        modes: list[complex] = []
         for margin in (gain_margin, phase_margin):
-            margins = np.array([_or_inf(margin(np.array([value]), damping)) for value in self.eigenvalues])
-            if np.isfinite(margins).any():
-                value = complex(self.eigenvalues[int(np.argmin(margins))])
-                found.append(complex(value.real, abs(value.imag)))
-        return list(dict.fromkeys(found))
+            margins = np.array([margin(np.array([value]), damping) for value in self.eigenvalues], dtype=np.float64)
+            if not np.isnan(margins).all():
+                value = self.eigenvalues[np.nanargmin(margins)]
+                modes.append(complex(value.real, abs(value.imag)))
+        return list(dict.fromkeys(modes))
 
     def _responses(self) -> dict[str, pl.DataFrame]:
-        return {_named(mode): response(mode, self.view.loop.damping) for mode in self._modes()}
+        return {_label(mode): response(mode, self.loop.damping) for mode in self._modes()}
 
     def _title(self, name: str) -> str:
-        cells = self.view.cells
-        return f'{name} "{cells.filter(cells["cell"] == name)["title"][0]}": {self.verdict}'
+        return f'{name} "{self.cells.filter(cell=name)["title"][0]}": {self.verdict}'
+
+    def _row(self, cell: str | None, rep: int) -> int:
+        """The row of a cell by name; of the one that swings most, if None."""
+        if cell is not None:
+            return self.memory.row(cell, rep=rep)
+        amplitude, radius = (self.cells[name].fill_null(0.0).to_numpy() for name in ("amplitude", "radius"))
+        return int(np.argmax(amplitude + 1e-6 * radius))
 
 
-def _or_inf(margin: float | None) -> float:
-    return np.inf if margin is None else margin
-
-
-def _named(mode: complex) -> str:
+def _label(mode: complex) -> str:
     return f"λ = {mode.real:.3g}" + (f" ± {mode.imag:.3g}i" if mode.imag else "")

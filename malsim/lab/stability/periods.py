@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ __all__ = ["of_trail", "word"]
 LONGEST, QUARTER = 32, 256
 TICKS, MORE = 1_000, 20
 STILL = 1e-6
-FADED = 0.99
+FADING = 0.99
 
 
 def of_trail(loop: TickLoop, memory: Memory, tick: Callable[[Array], Array] | None = None) -> pl.DataFrame:
@@ -32,19 +33,16 @@ def of_trail(loop: TickLoop, memory: Memory, tick: Callable[[Array], Array] | No
     more (on up to 10,000 cells), until what is left either rests or no longer fades. Period 1 is at rest or fading towards
     it, −1 moves for ever without one.
     """
-    step, worth = tick or loop.tick, loop.start
-    before, kept = 0.0, [worth]
-    for number in range(1 + (MORE if len(worth) <= LARGE else 0)):
-        kept = _ticked(step, kept[-1], TICKS)
-        period = _periods(np.stack(kept[-2 * LONGEST :]))
-        peak = float(np.abs(np.diff(np.stack(kept[-QUARTER:]), axis=0)).max(initial=0.0))
-        if (period > 0).all() or (number and peak >= FADED * before):
+    before, rows = 0.0, loop.start[None, :]
+    for number in range(1 + (MORE if len(loop.start) <= LARGE else 0)):
+        rows = _last_ticks(tick or loop.tick, rows[-1])
+        moves = np.abs(np.diff(rows, axis=0))
+        period, peak = _periods(rows[-2 * LONGEST :]), float(moves.max(initial=0.0))
+        if (period > 0).all() or (number and peak >= FADING * before):
             break
         before = peak
-    rows = np.stack(kept[-QUARTER:])
-    moves = np.abs(np.diff(rows, axis=0))
     half = len(moves) // 2
-    fading = moves[half:].max(axis=0, initial=0.0) < FADED * moves[:half].max(axis=0, initial=0.0)
+    fading = moves[half:].max(axis=0, initial=0.0) < FADING * moves[:half].max(axis=0, initial=0.0)
     period = np.where(period > 0, period, np.where(fading, 1, -1))
     amplitude = np.where(period == 1, 0.0, np.ptp(rows[-LONGEST:] if (period > 0).all() else rows, axis=0))
     return memory.cells.select("rep", pl.col("handle").alias("cell")).with_columns(
@@ -52,15 +50,14 @@ def of_trail(loop: TickLoop, memory: Memory, tick: Callable[[Array], Array] | No
     )
 
 
-def _ticked(step: Callable[[Array], Array], worth: Array, ticks: int) -> list[Array]:
-    """The last of some ticks, as many as are looked at; fewer where all comes to rest."""
-    kept = [worth]
-    for _ in range(ticks):
-        worth = step(worth)
-        kept = [*kept[1 - QUARTER :], worth]
-        if np.abs(worth - kept[-2]).max(initial=0.0) <= STILL / 1e3:
+def _last_ticks(step: Callable[[Array], Array], worth: Array) -> Array:
+    """The last 256 of 1,000 ticks, shape (ticks, cells); fewer where all comes to rest."""
+    last = deque([worth], maxlen=QUARTER)
+    for _ in range(TICKS):
+        last.append(step(last[-1]))
+        if np.abs(last[-1] - last[-2]).max(initial=0.0) <= STILL / 1e3:
             break
-    return kept
+    return np.stack(last)
 
 
 def _periods(rows: Array) -> NDArray[np.int64]:

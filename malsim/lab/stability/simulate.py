@@ -46,10 +46,10 @@ def rings(loop: TickLoop, *, ticks: int = TICKS) -> NDArray[np.bool_]:
         for _ in range(per):
             here = replace(loop, challenge_ceiling=columns[live], support_ceiling=support[live])
             fresh = here.tick(worth)
-            moved = np.abs(fresh - worth).max(axis=0, initial=0.0)
-            peaks[quarter, live] = np.maximum(peaks[quarter, live], moved)
+            move = np.abs(fresh - worth).max(axis=0, initial=0.0)
+            peaks[quarter, live] = np.maximum(peaks[quarter, live], move)
             worth = fresh
-            if (still := moved <= STILL).any():
+            if (still := move <= STILL).any():
                 live, worth = live[~still], worth[:, ~still]
                 if not len(live):
                     return np.zeros(len(columns), dtype=bool)
@@ -63,9 +63,9 @@ def measured_ceiling(
 ) -> float | None:
     """The least challenge ceiling between two at which simulated ticks go on ringing, to a relative `within`.
 
-    None where none of the ceilings tried rings. Below the contraction bound nothing can ring; from there ceilings 1 % apart
-    are run (farther apart on more than 500 cells, and for fewer ticks), lowest first, and the first step from settling to
-    ringing is looked into further. A window of ringing that is narrower may be missed.
+    None where none of them rings. Below the contraction bound nothing can ring; from there ceilings 1 % apart are run
+    (farther apart on more than 500 cells, and for fewer ticks), lowest first, and the first step from settling to ringing is
+    bisected. A window of ringing that is narrower may be missed.
     """
     if not 0.0 <= low < high:
         raise UsageError("an empty range of ceilings", where="measured_ceiling", given=(low, high), allowed="0 ≤ low < high")
@@ -80,33 +80,31 @@ def measured_ceiling(
             return None
         low, high = (low if first == 0 else float(ceilings[first - 1])), float(ceilings[first])
         if high <= low * APART:
-            return _bisected(loop, low, high, within, ticks)
+            return _bisect(loop, low, high, within, ticks)
     return None
 
 
 def _first_ringing(loop: TickLoop, ceilings: Array, ticks: int) -> int | None:
     for at in range(0, len(ceilings), AT_ONCE):
-        found = np.flatnonzero(rings(replace(loop, challenge_ceiling=ceilings[at : at + AT_ONCE]), ticks=ticks))
-        if found.size:
-            return at + int(found[0])
+        ringing = rings(replace(loop, challenge_ceiling=ceilings[at : at + AT_ONCE]), ticks=ticks)
+        if ringing.any():
+            return at + int(ringing.argmax())
     return None
 
 
-def _bisected(loop: TickLoop, low: float, high: float, within: float, ticks: int) -> float:
+def _bisect(loop: TickLoop, low: float, high: float, within: float, ticks: int) -> float:
     """The ringing end of a step from settling to ringing, once it is narrow enough."""
     while high > low * (1.0 + within):
         middle = float(np.sqrt(low * high))
-        if bool(rings(replace(loop, challenge_ceiling=middle), ticks=ticks)[0]):
-            high = middle
-        else:
-            low = middle
+        ringing = bool(rings(replace(loop, challenge_ceiling=middle), ticks=ticks)[0])
+        low, high = (low, middle) if ringing else (middle, high)
     return high
 
 
 def _contracting(loop: TickLoop) -> float:
     """The ceiling below which every cell's row of a S + b C sums to less than 1, so that any start settles; 0 if none."""
     up, down = loop.masses(np.ones_like(loop.start))
-    challenged = loop.active & (down > 0.0)
-    if not challenged.any() or loop.formula is not None or (loop.support_ceiling * up[loop.active]).max() >= 1.0:
+    rows = loop.active & (down > 0.0)
+    if not rows.any() or loop.formula is not None or (loop.support_ceiling * up[loop.active]).max() >= 1.0:
         return 0.0
-    return float(((1.0 - loop.support_ceiling * up[challenged]) / down[challenged]).min())
+    return float(((1.0 - loop.support_ceiling * up[rows]) / down[rows]).min())

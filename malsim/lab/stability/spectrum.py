@@ -62,12 +62,8 @@ def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float
     for size in np.unique(sizes):
         of_size = np.flatnonzero(sizes == size)
         members = starts[of_size][:, None] + np.arange(size)
-        if size <= DENSE:
-            found, vectors = _dense(inner, members, damping)
-        else:
-            found, vectors = _large(inner, members, damping, tolerance)
-        values[of_size] = found
-        vector[live[rows[members]]] = vectors
+        eigen = _dense(inner, members, damping) if size <= DENSE else _large(inner, members, damping, tolerance)
+        values[of_size], vector[live[rows[members]]] = eigen
     return Spectrum(part, values, vector)
 
 
@@ -87,10 +83,10 @@ def _parts(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int6
     _, label = sparse.csgraph.connected_components(matrix, connection="strong")
     on_loop = (np.bincount(label) > 1).take(label) | (matrix.diagonal() != 0.0)
     rows = np.flatnonzero(on_loop)
-    looped = np.bincount(label[rows], minlength=int(label.max(initial=-1)) + 1)
-    number = np.where(looped > 0, np.cumsum(looped > 0) - 1, -1)
+    counts = np.bincount(label[rows], minlength=int(label.max(initial=-1)) + 1)
+    number = np.where(counts > 0, np.cumsum(counts > 0) - 1, -1)
     part = np.where(on_loop, number[label], -1)
-    sizes = looped[looped > 0]
+    sizes = counts[counts > 0]
     return (rows if len(sizes) == 1 else rows[np.argsort(part[rows], kind="stable")]), part, sizes
 
 
@@ -100,15 +96,15 @@ def _within(
     """The matrix over some rows, without the entries that lead from one part to another where they are of `several`."""
     place = np.full(len(part), -1, dtype=np.int32)
     place[rows] = np.arange(len(rows), dtype=np.int32)
-    taken = matrix[rows]
-    sources = place.take(taken.indices)
+    block = matrix[rows]
+    sources = place.take(block.indices)
     inside = sources >= 0
     if several:
-        inside &= part.take(taken.indices) == np.repeat(part[rows], np.diff(taken.indptr))
+        inside &= part.take(block.indices) == np.repeat(part[rows], np.diff(block.indptr))
     before = np.zeros(len(inside) + 1, dtype=np.int32)  # all of one width
     np.cumsum(inside, out=before[1:])
-    kept = np.flatnonzero(inside)
-    entries = taken.data.take(kept), sources.take(kept), before.take(taken.indptr)
+    at = np.flatnonzero(inside)
+    entries = block.data.take(at), sources.take(at), before.take(block.indptr)
     return sparse.csr_array(entries, shape=(len(rows), len(rows)))
 
 
@@ -138,8 +134,8 @@ def _large(
     spans = [slice(rows[0], rows[-1] + 1) for rows in members]
     whole = members.size == inner.shape[0]
     blocks = [inner] if whole and len(spans) == 1 else [sparse.csr_array(inner[span, span]) for span in spans]
-    found = [_arnoldi(block, damping, tolerance) for block in blocks]
-    return np.array([value for value, _ in found]), _upright(np.stack([vector for _, vector in found]))
+    values, vectors = zip(*(_arnoldi(block, damping, tolerance) for block in blocks), strict=True)
+    return np.array(values), _upright(np.stack(vectors))
 
 
 def _arnoldi(block: sparse.csr_array, damping: float, tolerance: float) -> tuple[complex, NDArray[np.complex128]]:
@@ -148,24 +144,24 @@ def _arnoldi(block: sparse.csr_array, damping: float, tolerance: float) -> tuple
         if radius < FAR or tolerance >= COARSE:
             return complex(radius), mode.astype(np.complex128)
     begin = scatter(block.shape[0])
-    shifted = sparse.csr_array(block * damping + sparse.eye_array(block.shape[0]) * (1.0 - damping))
+    matrix = sparse.csr_array(block * damping + sparse.eye_array(block.shape[0]) * (1.0 - damping))
     try:
-        value, vector = eigs(shifted, k=1, which="LM", v0=begin, tol=tolerance, ncv=BASIS, maxiter=MOST_STEPS)
+        value, vector = eigs(matrix, k=1, which="LM", v0=begin, tol=tolerance, ncv=BASIS, maxiter=MOST_STEPS)
     except ArpackNoConvergence:  # two eigenvalues of nearly one size: a wider basis tells them apart
-        value, vector = eigs(shifted, k=2, which="LM", v0=begin, tol=1e-2, ncv=5 * BASIS)
+        value, vector = eigs(matrix, k=2, which="LM", v0=begin, tol=1e-2, ncv=5 * BASIS)
     return complex(value[0]), vector[:, 0]
 
 
 def _upright(vectors: NDArray[np.complex128]) -> Array:
     """Real parts, each vector turned and scaled so that its largest entry is 1."""
     largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=1)[:, None], axis=1)
-    turned: Array = (vectors / largest).real
-    return turned
+    upright: Array = (vectors / largest).real
+    return upright
 
 
 Single = NDArray[np.float32]
 POWERS, STRIDE, SPAN = 48, 6, 12
-TINY, KEPT = 1e-6, 0.7
+TINY, AGAIN = 1e-6, 0.7
 
 
 def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWERS) -> tuple[float, NDArray[np.complex64]]:
@@ -182,7 +178,7 @@ def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWE
     """
     matrix = sparse.csr_array(matrix.astype(np.float32, copy=False))
 
-    def grown(vector: Single) -> Single:
+    def tick(vector: Single) -> Single:
         fresh: Single = matrix @ vector
         return fresh if damping == 1.0 else (1.0 - damping) * vector + damping * fresh
 
@@ -190,23 +186,23 @@ def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWE
     sizes = np.zeros(powers // STRIDE)
     for stride in range(len(sizes)):
         for _ in range(STRIDE):
-            vector = grown(vector)
+            vector = tick(vector)
         sizes[stride] = max(vector.max(), -vector.min())
         if sizes[stride] == 0.0:
             return 0.0, vector.astype(np.complex64)
         vector /= sizes[stride]
-    value, mode = _ritz(grown, vector)
+    value, mode = _ritz(tick, vector)
     rate = float(np.exp(np.log(sizes[len(sizes) // 2 :]).mean() / STRIDE))
     return max(abs(value), rate), mode if abs(value) >= rate else vector.astype(np.complex64)
 
 
 def scatter(size: int) -> Array:
     """A vector that is orthogonal to no mode."""
-    drawn: Array = np.random.Generator(np.random.Philox(key=0)).random(size)
-    return drawn - 0.5
+    uniform: Array = np.random.Generator(np.random.Philox(key=0)).random(size)
+    return uniform - 0.5
 
 
-def _ritz(grown: Callable[[Single], Single], vector: Single) -> tuple[complex, NDArray[np.complex64]]:
+def _ritz(tick: Callable[[Single], Single], vector: Single) -> tuple[complex, NDArray[np.complex64]]:
     """The largest eigenvalue of a map over the span of a vector and its next images, and its vector there.
 
     Sums without a matrix product: the threads of its library cost more here than they give.
@@ -216,12 +212,12 @@ def _ritz(grown: Callable[[Single], Single], vector: Single) -> tuple[complex, N
     fresh, size, count = vector, _norm(vector), 0
     while count < SPAN and size > TINY * np.abs(table).max():
         basis[count] = fresh / size
-        fresh, known, before = grown(basis[count]), basis[: count + 1], np.inf
+        fresh, span, before = tick(basis[count]), basis[: count + 1], np.inf
         size = _norm(fresh)
-        while size < KEPT * before:  # twice is enough (Kahan and Parlett), once where little was taken away
-            shares = np.einsum("ij,j->i", known, fresh)
+        while size < AGAIN * before:  # twice is enough (Kahan and Parlett), once where little was subtracted
+            shares = np.einsum("ij,j->i", span, fresh)
             table[: count + 1, count] += shares
-            fresh = fresh - np.einsum("i,ij->j", shares, known)
+            fresh = fresh - np.einsum("i,ij->j", shares, span)
             before, size = size, _norm(fresh)
         count += 1
         table[count, count - 1] = size

@@ -86,9 +86,7 @@ def stability_map(grid: pl.DataFrame, *, present: tuple[float, float], title: st
     return _titled(figure, axes, "support ceiling (0 to 1)", "challenge ceiling (0 to 1)", title)
 
 
-def phase(
-    field: pl.DataFrame, paths: pl.DataFrame, fixed: tuple[float, float], *, names: tuple[str, str], title: str = ""
-) -> Sheet:
+def phase(field: pl.DataFrame, paths: pl.DataFrame, fixed: np.ndarray, *, names: tuple[str, str], title: str = "") -> Sheet:
     """Draw where a tick takes two cells from everywhere (arrows, a third of the way), nullclines, and paths tick by tick."""
     figure = sheet(6.4, 5.6)
     axes = figure.subplots()
