@@ -26,7 +26,7 @@ def made() -> Any:
 
 def test_the_targets_are_reached_on_fresh_seeds(made: Any) -> None:
     assert made.reached
-    found = {row["metric"]: row for row in made.shown.to_dicts()}
+    found = {row["metric"]: row for row in made.evaluation.to_dicts()}
     assert found["arl0"]["high"] >= 150
     assert found["arl1"]["low"] <= 6
     assert "reached on fresh seeds" in str(made)
@@ -64,13 +64,13 @@ def test_chatter_widens_the_band() -> None:
     noise = Noise(0.0, 1.0, 0.9)
     strict, loose = (ms.design_tripwire(100, 8, noise=noise, shift=2.0, chatter=most) for most in (0.1, 1.0))
     assert strict.hysteresis > loose.hysteresis == 0.0
-    low, high = ({row["metric"]: row["value"] for row in one.shown.to_dicts()}["chatter"] for one in (strict, loose))
+    low, high = ({row["metric"]: row["value"] for row in one.evaluation.to_dicts()}["chatter"] for one in (strict, loose))
     assert low < high
 
 
 def test_noise_is_estimated_from_quiet_ticks_alone() -> None:
     true = Noise(0.7, 0.1, 0.5)
-    values = true.drawn(1, "x", 400, 30)
+    values = true.sample(1, "x", 400, 30)
     quiet = np.ones(values.shape, dtype=bool)
     quiet[200:] = False
     values[200:] += 5.0

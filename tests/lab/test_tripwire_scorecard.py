@@ -13,7 +13,7 @@ import malsim as ms
 from malsim.cli import main
 from malsim.errors import ScenarioError, UsageError
 from malsim.lab.tripwire.runs.observation import alarm_of, noise_of, observe
-from malsim.lab.tripwire.runs.silence import blind, guarded, sensors
+from malsim.lab.tripwire.runs.silence import blind, sensors, watchdog_limits
 from malsim.lab.tripwire.study import mutation_results as killing
 from malsim.lab.tripwire.study.faulty import FAULTS, faulty
 from malsim.lab.tripwire.study.netlist_mutants import mutants
@@ -193,7 +193,7 @@ def test_a_wire_nobody_tests_or_that_a_test_does_not_trip_is_not_called_alive() 
     assert quick(STORY.replace("test = true", "")).receipt.verdict.startswith("untested")
     deaf = quick(STORY.replace("setp weak.level 0.5", "setp weak.level 0.1"))
     assert deaf.receipt.verdict.startswith("dead")
-    assert deaf.receipt.tested is None
+    assert deaf.receipt.last_test is None
 
 
 GUARDED = """\
@@ -242,7 +242,7 @@ def test_inputs_gone_stale_are_blind_and_not_silent() -> None:
 def test_what_a_watchdog_guards_has_its_own_limit_and_the_rest_are_stale_together() -> None:
     net = link(parse_netlist(GUARDED))
     assert sensors(net) == ["x"]
-    assert guarded(net, tick=8.64e7) == {"x": 3}
+    assert watchdog_limits(net, tick=8.64e7) == {"x": 3}
     still, moves = np.full((30, 1), 0.5), np.arange(30.0)[:, None]
     both = blind({"a": still, "b": moves}, {})
     assert not both["a"].any()

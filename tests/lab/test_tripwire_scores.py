@@ -14,7 +14,7 @@ from malsim.errors import DataError
 from malsim.lab.tripwire.runs.block_intervals import blocks, median_length, rate, run_length, share
 from malsim.lab.tripwire.runs.detectors import cusum, ewma
 from malsim.lab.tripwire.runs.episode_scores import MEANINGS, onsets, scores, waits
-from malsim.lab.tripwire.runs.recorded_inputs import opened, replay
+from malsim.lab.tripwire.runs.recorded_inputs import replay, standalone
 from malsim.netlist import parse
 from malsim.netlist.wiring import link
 from malsim.sim.draws import Draws
@@ -181,7 +181,7 @@ def test_a_stream_that_does_not_fit_is_refused() -> None:
 def test_an_opened_net_takes_from_outside_what_cells_and_the_loop_gave_it() -> None:
     text = "loadrt watch\nloadrt latch\nnet eff watch.in < mean(cell-scores-eff)\nnet low watch.below > latch.set\n"
     text += "net ack reviewer.ack > latch.reset\nnet out latch.out > webhook.page\naddf watch tick\naddf latch tick\n"
-    net = opened(link(parse("setp watch.level 0.5\n" + text)))
+    net = standalone(link(parse("setp watch.level 0.5\n" + text)))
     stream = {"eff": np.array([[0.9, 0.2], [0.4, 0.6]]), "ack": np.array([[False, False], [False, True]])}
     made = replay(net, stream, ["low", "out"])
     assert made["low"].tolist() == [[False, True], [True, False]]

@@ -39,7 +39,7 @@ def test_it_is_tripped_on_purpose_in_every_replication(name: str) -> None:
     scenario = scenario.replace(replications=min(scenario.replications, 4))
     made = ms.validate(None, scenario, alarm=ALARM.get(name), mutate=False, faults=False)
     assert made.receipt.tests
-    assert made.receipt.tested is not None
+    assert made.receipt.last_test is not None
     missed = made.scores.row(3, named=True)
     assert (missed["metric"], missed["value"]) == ("missed", 0.0)
 

@@ -15,7 +15,7 @@ from malsim.errors import UsageError
 from malsim.lab.tripwire import Part, explore, part_of, statics
 from malsim.lab.tripwire.boolean.card import card
 from malsim.lab.tripwire.boolean.coverage import coverage
-from malsim.lab.tripwire.boolean.statics import of_explored
+from malsim.lab.tripwire.boolean.statics import of_states
 from malsim.memory import Memory
 from malsim.netlist import parse
 from malsim.netlist.engine import Engine
@@ -100,7 +100,7 @@ def test_what_is_said_of_dead_masked_and_stuck_bits_is_what_brute_force_finds(te
     if not part.net.instances:
         return
     seen, length = explore(part), 5
-    said = {(finding.kind, finding.name) for finding in of_explored(seen)}
+    said = {(finding.kind, finding.name) for finding in of_states(seen)}
     inputs, names = sorted(part.inputs), sorted(seen.signals)
     told, streams = brute(text, names, inputs, length), every(length, len(inputs))
     outputs = [names.index(name) for name in part.outputs]

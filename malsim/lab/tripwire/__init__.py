@@ -1,7 +1,7 @@
 """Tripwires validated: what a composition detects and misses, its false alarms, and whether it still works."""
 
-from malsim.lab.tripwire.boolean.explore import Explored, explore
+from malsim.lab.tripwire.boolean.explore import StateSpace, explore
 from malsim.lab.tripwire.boolean.part import Part, part_of
 from malsim.lab.tripwire.boolean.statics import Finding, statics
 
-__all__ = ["Explored", "Finding", "Part", "explore", "part_of", "statics"]
+__all__ = ["Finding", "Part", "StateSpace", "explore", "part_of", "statics"]

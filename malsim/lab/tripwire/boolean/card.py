@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from malsim.lab.tripwire.boolean.explore import Explored
+    from malsim.lab.tripwire.boolean.explore import Ints, StateSpace
 
 __all__ = ["Card", "card"]
 
@@ -26,7 +26,7 @@ class Card:
         A column for each name of `before` (`alarm.out`, as the tick begins), `inputs` and `outputs`, and `deciding`, a list
         of the inputs each of which, turned alone, would turn some output in that tick.
     left
-        How many rows are not shown, because the table has more than 64.
+        How many rows are left out, because the table has more than 64.
     """
 
     rows: pl.DataFrame
@@ -44,13 +44,14 @@ class Card:
             inputs = [f"{row[name]:g}{'*' if name in deciding else ' '}" for name in self.inputs]
             lines.append([*(f"{row[f'({name})']:g}" for name in self.before), *inputs, "→",
                           *(f"{row[name]:g}" for name in self.outputs)])  # fmt: skip
-        widths = [max(len(line[place]) for line in [heads, *lines]) for place in range(len(heads))]
-        made = ["  ".join(map(str.rjust, line, widths)) for line in [heads, *lines]]
-        return "\n".join([*made, f"… and {self.left} rows more"] if self.left else made)
+        lines = [heads, *lines]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = "\n".join("  ".join(map(str.rjust, line, widths)) for line in lines)
+        return f"{text}\n… and {self.left} rows more" if self.left else text
 
 
-def card(seen: Explored) -> Card:
-    r"""The truth table of an explored part; states that no output can tell apart share their rows.
+def card(space: StateSpace) -> Card:
+    r"""The truth table of a Boolean part; states that no output can tell apart share their rows.
 
     >>> from malsim.netlist import parse
     >>> from malsim.netlist.wiring import link
@@ -63,34 +64,28 @@ def card(seen: Explored) -> Card:
     0   1*  →    1
     1   1   →    1
     """
-    part = seen.part
-    first = np.unique(seen.classes, return_index=True)[1]
-    first = first[np.argsort(first)]
-    held = seen.states[first]
-    apart = [place for place in range(held.shape[1]) if (held[:, place] != held[0, place]).any()]
-    names = [seen.machine.names[place] for place in apart]
-    deciding = _deciding(seen, first)
-    count = len(seen.inputs)
+    part, count = space.part, len(space.inputs)
+    first = np.sort(np.unique(space.classes, return_index=True)[1])
+    states = space.states[first]
+    places = np.flatnonzero((states != states[0]).any(axis=0))
+    names = [space.machine.names[place] for place in places]
     columns: dict[str, object] = {
-        f"({name})": np.repeat(held[:, place], count) for name, place in zip(names, apart, strict=True)
+        f"({name})": np.repeat(states[:, place], count) for name, place in zip(names, places, strict=True)
     }
-    columns |= {name: np.tile(seen.inputs[:, place], len(first)).astype(float) for place, name in enumerate(part.inputs)}
-    columns |= {name: seen.signals[name][first].ravel().astype(float) for name in part.outputs}
-    frame = pl.DataFrame(columns | {"deciding": pl.Series(deciding, dtype=pl.List(pl.String))})
+    columns |= {name: np.tile(space.inputs[:, place], len(first)).astype(float) for place, name in enumerate(part.inputs)}
+    columns |= {name: space.signals[name][first].ravel().astype(float) for name in part.outputs}
+    frame = pl.DataFrame(columns | {"deciding": pl.Series(_deciding(space, first), dtype=pl.List(pl.String))})
     left = max(0, frame.height - MOST_ROWS)
     return Card(frame.head(MOST_ROWS), tuple(names), part.inputs, part.outputs, left)
 
 
-def _deciding(seen: Explored, states: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[list[str]]:
+def _deciding(space: StateSpace, states: Ints) -> list[list[str]]:
     """For each state and valuation: the inputs each of which, turned alone, turns an output now."""
-    weights = 1 << np.arange(seen.inputs.shape[1])
-    at = np.full(1 << seen.inputs.shape[1], -1)
-    at[seen.inputs @ weights] = np.arange(len(seen.inputs))
-    outputs = np.stack([seen.signals[name][states] for name in seen.part.outputs]) if seen.part.outputs else None
-    decides = np.zeros((len(states), *seen.inputs.shape), dtype=bool)
-    for place in range(seen.inputs.shape[1]):
-        turned = at[(seen.inputs @ weights) ^ weights[place]]
-        if outputs is not None:
-            decides[:, :, place] = (outputs != outputs[:, :, turned]).any(axis=0) & (turned >= 0)
-    names = np.array(seen.part.inputs)
-    return [names[row].tolist() for row in decides.reshape(-1, seen.inputs.shape[1])]
+    names = np.array(space.part.inputs)
+    decides = np.zeros((len(states), *space.inputs.shape), dtype=bool)
+    for place in range(len(names)):
+        other = space.turned(place)
+        for name in space.part.outputs:
+            values = space.signals[name][states]
+            decides[:, :, place] |= (values != values[:, other]) & (other >= 0)
+    return [names[row].tolist() for row in decides.reshape(-1, len(names))]

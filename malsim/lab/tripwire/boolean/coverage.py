@@ -8,13 +8,14 @@ import numpy as np
 import polars as pl
 
 from malsim.lab.tripwire.boolean.machine import Machine
+from malsim.netlist.engine.engine import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from malsim.lab.tripwire.boolean.machine import Bools, Stepped
+    from malsim.lab.tripwire.boolean.machine import Bools, MachineStep
     from malsim.lab.tripwire.boolean.part import Part
     from malsim.netlist.wiring import Instance
 
@@ -23,8 +24,8 @@ __all__ = ["KINDS", "coverage"]
 KINDS = {"kind": pl.String, "name": pl.String, "shown": pl.Boolean, "wants": pl.String, "line": pl.Int64}
 
 
-def coverage(part: Part, stream: Mapping[str, Bools], *, tick: float = 8.64e7) -> pl.DataFrame:
-    """Run a part over the bits that came to it and say what they showed.
+def coverage(part: Part, stream: Mapping[str, Bools], *, tick: float = DAY) -> pl.DataFrame:
+    """Run a part over the bits that came to it and tabulate what they showed.
 
     An input pin of an op is shown to matter on its own (modified condition / decision coverage, DO-178B) where two calls
     with the same state and the same other inputs differ in it and in an output of the op.
@@ -43,7 +44,7 @@ def coverage(part: Part, stream: Mapping[str, Bools], *, tick: float = 8.64e7) -
     """
     machine = Machine(part, tick=tick)
     calls = _calls(machine, stream)
-    rows = [row for name, seen in calls.items() for row in _of(part, name, seen)]
+    rows = [row for name, op_calls in calls.items() for row in _rows(part, name, op_calls)]
     return pl.DataFrame(rows, schema=KINDS, orient="row")
 
 
@@ -51,61 +52,52 @@ def _calls(machine: Machine, stream: Mapping[str, Bools]) -> dict[str, NDArray[n
     """The distinct calls of each op: its inputs, its state before, its outputs, as rows."""
     part = machine.part
     ticks, reps = next(iter(stream.values())).shape if stream else (0, 1)
-    kept: dict[str, NDArray[np.float64]] = {}
+    calls: dict[str, NDArray[np.float64]] = {}
     states = np.repeat(machine.start(), reps, axis=0)
     for tick in range(ticks):
-        given = np.column_stack([stream[name][tick] for name in part.inputs]) if part.inputs else np.empty((reps, 0), bool)
-        stepped = machine.step(states, given, tick + 1)
-        states = stepped.states
+        bits = np.column_stack([stream[name][tick] for name in part.inputs]) if part.inputs else np.empty((reps, 0), bool)
+        step = machine.step(states, bits, tick + 1)
+        states = step.states
         for thread in part.net.threads:
             for name in thread.functions if (tick + 1) % thread.every == 0 else ():
-                call = _call(machine, name, stepped, reps)
-                kept[name] = np.unique(np.concatenate([kept[name], call]) if name in kept else call, axis=0)
-    return kept
+                call = _call(part.net.instances[name], name, step, reps)
+                calls[name] = np.unique(np.concatenate([calls[name], call]) if name in calls else call, axis=0)
+    return calls
 
 
-def _keys(machine: Machine, name: str) -> tuple[list[str], list[str], list[str]]:
-    sheet = machine.steps[name].instance.sheet
-    return list(sheet.ins), list(sheet.state), [key for key, out in sheet.outs.items() if out.type == "bit"]
+def _call(instance: Instance, name: str, step: MachineStep, reps: int) -> NDArray[np.float64]:
+    after, before, sheet = step.ops[name], step.before[name], instance.sheet
+    values = [after[key] for key in sheet.ins] + [before[key] for key in sheet.state]
+    values += [after[key] for key, out in sheet.outs.items() if out.type == "bit"]
+    return np.column_stack([np.broadcast_to(value, (*value.shape[:-1], reps)).reshape(-1, reps).T for value in values])
 
 
-def _call(machine: Machine, name: str, stepped: Stepped, reps: int) -> NDArray[np.float64]:
-    ins, state, outs = _keys(machine, name)
-    after, before = stepped.ops[name], stepped.before[name]
-    held = [after[key] for key in ins] + [before[key] for key in state] + [after[key] for key in outs]
-    return np.column_stack([np.broadcast_to(value, (*value.shape[:-1], reps)).reshape(-1, reps).T for value in held])
-
-
-def _of(part: Part, name: str, calls: NDArray[np.float64]) -> Iterator[tuple[str, str, bool, str, int]]:
+def _rows(part: Part, name: str, calls: NDArray[np.float64]) -> Iterator[tuple[str, str, bool, str, int]]:
     instance = part.net.instances[name]
     sheet, line = instance.sheet, instance.statement.line
-    wired = {str(link.address) for signal in part.net.signals.values() for link in signal.links}
+    wires = {str(link.address) for signal in part.net.signals.values() for link in signal.links}
     slots = {(slot.key, slot.row): pin for pin, slot in sheet.slots.items()}
-    keys = [(key, row) for key in sheet.ins for row in _rows(instance, key)]
-    keys += [(key, row) for key in sheet.state for row in _rows(instance, key)]
-    outs = [(key, row) for key, out in sheet.outs.items() if out.type == "bit" for row in _rows(instance, key)]
+    keys = [(key, row) for key in (*sheet.ins, *sheet.state) for row in _family(instance, key)]
+    outs = [(key, row) for key, out in sheet.outs.items() if out.type == "bit" for row in _family(instance, key)]
     answers = calls[:, len(keys) :]
     for column, out in enumerate(outs):
         pin = f"{name}.{slots[out]}"
-        if pin in wired:
-            seen = {bool(value) for value in answers[:, column]}
-            lacks = [word for word, value in (("true", True), ("false", False)) if value not in seen]
+        if pin in wires:
+            lacks = [word for word, value in (("true", True), ("false", False)) if value not in answers[:, column]]
             yield "output", pin, not lacks, f"a tick in which it is {' and one in which it is '.join(lacks)}", line
     for column, (key, row) in enumerate(keys):
         pin = f"{name}.{slots[key, row]}"
-        if key in sheet.ins and pin in wired:
+        if key in sheet.ins and pin in wires:
             others = np.delete(calls[:, : len(keys)], column, axis=1)
-            shown = _matters(others, answers)
-            yield "input", pin, shown, "two calls that differ in it alone, and in what comes of it", line
+            yield "input", pin, _matters(others, answers), "two calls that differ in it alone, and in what comes of it", line
 
 
-def _rows(instance: Instance, key: str) -> list[int | None]:
-    sheet = instance.sheet
-    pin = sheet.declared[key]
-    return list(range(sheet.count(pin))) if pin.many else [None]
+def _family(instance: Instance, key: str) -> list[int | None]:
+    """The rows of a pin: numbers of a family, None of a single one."""
+    pin = instance.sheet.declared[key]
+    return list(range(instance.sheet.count(pin))) if pin.many else [None]
 
 
 def _matters(others: NDArray[np.float64], answers: NDArray[np.float64]) -> bool:
     """Whether two rows agree in the others and differ in an answer."""
-    alike = len(np.unique(others, axis=0))
-    return len(np.unique(np.column_stack([others, answers]), axis=0)) > alike
+    return len(np.unique(np.column_stack([others, answers]), axis=0)) > len(np.unique(others, axis=0))

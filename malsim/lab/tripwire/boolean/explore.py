@@ -1,4 +1,4 @@
-"""Every state a Boolean part can come to, under every input it can be given: the whole of what it can do."""
+"""Every state a Boolean part can come to, under every input: the whole of what it can do."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from malsim.errors import UsageError
 from malsim.lab.tripwire.boolean.machine import Machine
+from malsim.netlist.engine.engine import DAY
 
 if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.machine import Bools
     from malsim.lab.tripwire.boolean.part import Part
 
-__all__ = ["Explored", "explore", "valuations"]
+__all__ = ["Ints", "StateSpace", "explore", "valuations"]
 
 Ints = NDArray[np.int64]
 MOST_INPUTS = 12
@@ -24,13 +25,13 @@ MOST_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Explored:
-    """The states reached from the start, and where each input leads.
+class StateSpace:
+    """The states a part can reach from its start, and where each input leads.
 
     Parameters
     ----------
     inputs
-        Valuations × inputs of the part: what it can be given in one tick.
+        Valuations × inputs of the part: what can come to it in one tick.
     states
         States × places of the machine; the first is the start.
     after
@@ -50,50 +51,56 @@ class Explored:
 
     @property
     def part(self) -> Part:
-        """What was explored."""
+        """The part these are the states of."""
         return self.machine.part
 
     @cached_property
     def classes(self) -> Ints:
         """The class of each state: two states of one class can never be told apart by the outputs (Moore, 1956)."""
-        shape = len(self.states), -1
-        seen = [self.signals[name].reshape(shape) for name in self.part.outputs]
-        found = _numbered(np.concatenate([np.zeros((len(self.states), 1)), *seen], axis=1))
+        classes = _row_numbers(np.column_stack([np.zeros(len(self.states)), *(self.signals[n] for n in self.part.outputs)]))
         while True:
-            finer = _numbered(np.column_stack([found, found[self.after]]))
-            if finer.max() == found.max():
-                return found
-            found = finer
+            finer = _row_numbers(np.column_stack([classes, classes[self.after]]))
+            if finer.max() == classes.max():
+                return classes
+            classes = finer
 
-    def way(self, state: int) -> list[int]:
-        """The valuations that lead from the start to a state, the shortest way."""
-        made: list[int] = []
+    def turned(self, place: int) -> Ints:
+        """For each valuation the one that differs in this input alone; −1 where the inputs cannot be so."""
+        weights = 1 << np.arange(self.inputs.shape[1])
+        number = self.inputs @ weights
+        at = np.full(1 << self.inputs.shape[1], -1)
+        at[number] = np.arange(len(number))
+        other: Ints = at[number ^ weights[place]]
+        return other
+
+    def way(self, transitions: Bools) -> str:
+        """The shortest way from the start to the first of some transitions (states × valuations), in words.
+
+        The inputs that are true in each tick; empty inputs are "nothing".
+        """
+        state, last = np.argwhere(transitions)[0]
+        valuations = [last]
         while state:
-            before, valuation = self.came[state]
-            made.append(int(valuation))
-            state = int(before)
-        return made[::-1]
-
-    def said(self, valuations: list[int]) -> str:
-        """A way in words: the inputs that are true in each tick."""
+            state, valuation = self.came[state]
+            valuations.append(valuation)
         ticks = [
             "+".join(name for name, on in zip(self.part.inputs, self.inputs[one], strict=True) if on) or "nothing"
-            for one in valuations
+            for one in reversed(valuations)
         ]
         return ", then ".join(ticks)
 
     def leading(self, transitions: Bools, allowed: Bools | None = None) -> Bools:
         """The states from which one of the transitions (states × valuations) can still come, by allowed valuations."""
-        open_ = np.ones(len(self.inputs), dtype=bool) if allowed is None else allowed
-        reaching = np.asarray((transitions & open_).any(axis=1))
+        mask = np.ones(len(self.inputs), dtype=bool) if allowed is None else allowed
+        reaching = np.asarray((transitions & mask).any(axis=1))
         while True:
-            wider = reaching | (reaching[self.after] & open_).any(axis=1)
+            wider = reaching | (reaching[self.after] & mask).any(axis=1)
             if (wider == reaching).all():
                 return reaching
             reaching = wider
 
 
-def explore(part: Part, *, tick: float = 8.64e7) -> Explored:
+def explore(part: Part, *, tick: float = DAY) -> StateSpace:
     """Every reachable state of a Boolean part, breadth first from its start.
 
     Parameters
@@ -109,8 +116,7 @@ def explore(part: Part, *, tick: float = 8.64e7) -> Explored:
     if len(part.inputs) > MOST_INPUTS:
         problem = "too many inputs to look at every one"
         raise UsageError(problem, given=len(part.inputs), allowed=f"up to {MOST_INPUTS}", hint="cut the net in two")
-    machine = Machine(part, tick=tick)
-    return _walked(machine, valuations(part))
+    return _breadth_first(Machine(part, tick=tick), valuations(part))
 
 
 def valuations(part: Part) -> Bools:
@@ -123,23 +129,23 @@ def valuations(part: Part) -> Bools:
     return every
 
 
-def _walked(machine: Machine, inputs: Bools) -> Explored:
+def _breadth_first(machine: Machine, inputs: Bools) -> StateSpace:
     start = machine.start()
     number: dict[bytes, int] = {_key(0, start[0]): 0}
     states, came, after = [start[0]], [(0, 0)], []
-    seen: dict[str, list[Bools]] = {name: [] for name in machine.outer}
+    signals: dict[str, list[Bools]] = {name: [] for name in machine.outer}
     frontier, ticks = [0], 0
     while frontier:
         ticks += 1
         if len(states) * len(inputs) > MOST_ROWS:
             raise UsageError("too many states to look at every one", given=len(states), hint="shorten its times, or cut it")
         rows = np.repeat(np.array([states[one] for one in frontier]), len(inputs), axis=0)
-        stepped = machine.step(rows, np.tile(inputs, (len(frontier), 1)), ticks)
-        for name, held in seen.items():
-            held.append(np.broadcast_to(stepped.signals[name], len(rows)).reshape(len(frontier), -1))
+        step = machine.step(rows, np.tile(inputs, (len(frontier), 1)), ticks)
+        for name, values in signals.items():
+            values.append(np.broadcast_to(step.signals[name], len(rows)).reshape(len(frontier), -1))
         fresh = []
         leads = np.empty(len(rows), dtype=np.int64)
-        for row, state in enumerate(stepped.states):
+        for row, state in enumerate(step.states):
             key = _key(ticks % machine.cycle, state)
             if key not in number:
                 number[key] = len(states)
@@ -149,15 +155,15 @@ def _walked(machine: Machine, inputs: Bools) -> Explored:
             leads[row] = number[key]
         after.append(leads.reshape(len(frontier), -1))
         frontier = fresh
-    signals = {name: np.concatenate(held) for name, held in seen.items()}
-    return Explored(machine, inputs, np.array(states), np.concatenate(after), signals, np.array(came))
+    bits = {name: np.concatenate(values) for name, values in signals.items()}
+    return StateSpace(machine, inputs, np.array(states), np.concatenate(after), bits, np.array(came))
 
 
 def _key(phase: int, state: NDArray[np.float64]) -> bytes:
     return bytes([phase % 256, phase // 256 % 256]) + state.tobytes()
 
 
-def _numbered(rows: NDArray[np.generic]) -> Ints:
+def _row_numbers(rows: NDArray[np.generic]) -> Ints:
     """One number for each distinct row."""
-    found: Ints = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
-    return found
+    numbers: Ints = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+    return numbers

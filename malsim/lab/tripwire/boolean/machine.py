@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.memory import Memory
+from malsim.netlist.engine.engine import DAY
 from malsim.netlist.engine.rows import Rows
-from malsim.netlist.engine.steps import compile_step
+from malsim.netlist.engine.steps import compiled
 from malsim.netlist.language.address import Pin
 
 if TYPE_CHECKING:
@@ -19,11 +20,10 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from ops.pin.state import State
 
-__all__ = ["Bools", "Machine", "Stepped"]
+__all__ = ["Bools", "Machine", "MachineStep"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
-DAY = 8.64e7
 
 
 class _Place(NamedTuple):
@@ -35,8 +35,8 @@ class _Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Stepped:
-    """One tick of many rows: their next states, every bit by the signal's name, and each op's pins as it was called."""
+class MachineStep:
+    """One tick of many rows: their next states, every bit by the signal's name, and each op's pins after and before it."""
 
     states: Floats
     signals: dict[str, Bools]
@@ -57,41 +57,41 @@ class Machine:
         self.part, net = part, part.net
         on = {str(link.address): signal for signal in net.signals.values() for link in signal.links}
         every = {name: thread.every for thread in net.threads for name in thread.functions}
-        self.steps = {name: compile_step(one, on, tick=tick * every.get(name, 1)) for name, one in net.instances.items()}
+        self.steps = {name: compiled(one, on, tick=tick * every.get(name, 1)) for name, one in net.instances.items()}
         self.cycle = math.lcm(*(thread.every for thread in net.threads if thread.functions))
-        self.fresh = {name: step.start(1) for name, step in self.steps.items()}
+        self.fresh = {name: step.started(1) for name, step in self.steps.items()}
         self.places = [*_pins(net), *(_Place("", name, None) for name in _lingering(part))]
         self.outer = [name for name in net.signals if name not in part.inputs]
 
     @property
     def names(self) -> list[str]:
         """What each number of a state is called: `alarm.out`, or a signal."""
-        spelled = {
+        pins = {
             (name, slot.key, slot.row): f"{name}.{pin}"
             for name, one in self.part.net.instances.items()
             for pin, slot in one.sheet.slots.items()
         }
-        return [spelled.get((place.instance, place.key, place.row), place.key) for place in self.places]
+        return [pins.get(place, place.key) for place in self.places]
 
     def start(self) -> Floats:
         """The state before the first tick, one row."""
-        made = [
+        values = [
             self.fresh[place.instance][place.key][... if place.row is None else place.row].ravel()[0]
             if place.instance
             else self._first(place.key)
             for place in self.places
         ]
-        return np.array([made], dtype=np.float64).reshape(1, len(self.places))
+        return np.array([values], dtype=np.float64)
 
     def _first(self, signal: str) -> float:
-        """What a signal holds before anything wrote it: what it was set to, else its writer's start."""
+        """The value of a signal before anything wrote it: what it was set to, else its writer's start."""
         if signal in self.part.net.initial:
             return float(self.part.net.initial[signal])
         writer = self.part.net.signals[signal].writer
         pin = writer.address if writer else None
         return float(self.part.net.instances[pin.instance].sheet.slots[pin.name].pin.first) if isinstance(pin, Pin) else 0.0
 
-    def step(self, states: Floats, inputs: Bools, number: int) -> Stepped:
+    def step(self, states: Floats, inputs: Bools, number: int) -> MachineStep:
         """Call every op that is due at the tick of this number (from 1), in order, on each row.
 
         Parameters
@@ -101,18 +101,22 @@ class Machine:
         inputs
             Rows × inputs of the part.
         """
-        count = len(states)
-        rows = Rows(Memory.empty(), count)
-        ops, signals = self._unpacked(states)
+        rows = Rows(Memory.empty(), len(states))
+        ops, signals = self._unpack(states)
         signals |= dict(zip(self.part.inputs, inputs.T, strict=True))
         before = dict(ops)
         with np.errstate(all="ignore"):
             for thread in self.part.net.threads:
                 for name in thread.functions if number % thread.every == 0 else ():
-                    ops[name] = self.steps[name].call(ops[name], signals, rows)
-        return Stepped(self._packed(ops, signals, count), signals, ops, before)
+                    ops[name] = self.steps[name].called(ops[name], signals, rows)
+        after = np.empty_like(states)
+        for column, place in enumerate(self.places):
+            values = ops[place.instance][place.key] if place.instance else signals[place.key]
+            after[:, column] = values if place.row is None else values[place.row]
+        return MachineStep(after, signals, ops, before)
 
-    def _unpacked(self, states: Floats) -> tuple[dict[str, State], dict[str, Bools]]:
+    def _unpack(self, states: Floats) -> tuple[dict[str, State], dict[str, Bools]]:
+        """The pins of every op and the signals that the part writes, as they are in each state."""
         count = len(states)
         ops: dict[str, dict[str, NDArray[np.generic]]] = {
             name: {key: np.repeat(value, count, axis=-1) if key in step.instance.sheet.outs or key in step.instance.sheet.ins
@@ -122,18 +126,11 @@ class Machine:
         signals = {name: np.full(count, bool(self._first(name))) for name in self.outer}
         for column, place in enumerate(self.places):
             if place.instance:
-                held = ops[place.instance][place.key]
-                held[... if place.row is None else place.row] = states[:, column].astype(held.dtype)
+                values = ops[place.instance][place.key]
+                values[... if place.row is None else place.row] = states[:, column].astype(values.dtype)
             else:
                 signals[place.key] = states[:, column].astype(np.bool_)
         return dict(ops), signals
-
-    def _packed(self, ops: dict[str, State], signals: dict[str, Bools], count: int) -> Floats:
-        made = np.empty((count, len(self.places)))
-        for column, place in enumerate(self.places):
-            held = ops[place.instance][place.key] if place.instance else signals[place.key]
-            made[:, column] = held if place.row is None else held[place.row]
-        return made
 
 
 def _pins(net: Net) -> list[_Place]:
@@ -154,14 +151,14 @@ def _lingering(part: Part) -> list[str]:
         for rank, thread in enumerate(net.threads)
         for place, name in enumerate(thread.functions)
     }
-    found = []
+    names = []
     for name, signal in net.signals.items():
         pin = signal.writer.address if signal.writer else None
-        wrote = turn.get(pin.instance) if isinstance(pin, Pin) else None
-        if name in part.inputs or wrote is None:
+        writer = turn.get(pin.instance) if isinstance(pin, Pin) else None
+        if name in part.inputs or writer is None:
             continue
         readers = [turn[link.address.instance] for link in signal.readers
                    if isinstance(link.address, Pin) and link.address.instance in turn]  # fmt: skip
-        if wrote[2] != 1 or any(read[:2] <= wrote[:2] for read in readers):
-            found.append(name)
-    return found
+        if writer[2] != 1 or any(reader[:2] <= writer[:2] for reader in readers):
+            names.append(name)
+    return names

@@ -39,19 +39,18 @@ class Part:
     outputs: tuple[str, ...]
     apart: tuple[tuple[str, str], ...] = ()
 
-    def line(self, signal: str) -> int:
-        """Where a signal is written, or first named."""
-        made = self.net.signals[signal]
-        return (made.writer or made.links[0]).statement.line
-
 
 def part_of(net: Net) -> Part:
     """Cut the Boolean part out of a net; it may be empty.
 
     An op belongs to it where every wired input and every wired output is a bit and at least one input is wired.
     """
-    wired = _wired(net)
-    inside = {name: one for name, one in net.instances.items() if _boolean(one, wired.get(name, {}))}
+    pins: dict[str, dict[str, Signal]] = {}
+    for signal in net.signals.values():
+        for link in signal.links:
+            if isinstance(link.address, Pin):
+                pins.setdefault(link.address.instance, {})[link.address.name] = signal
+    inside = {name: one for name, one in net.instances.items() if _boolean(one, pins.get(name, {}))}
     signals = {
         name: replace(signal, domain="run")
         for name, signal in net.signals.items()
@@ -62,28 +61,19 @@ def part_of(net: Net) -> Part:
     threads = tuple(
         replace(thread, functions=tuple(name for name in thread.functions if name in inside)) for thread in net.threads
     )
-    made = Net(
+    cut = Net(
         instances={name: replace(one, domain="run") for name, one in inside.items()},
         signals=signals,
         threads=threads,
         initial={name: value for name, value in net.initial.items() if name in signals},
     )
-    return Part(made, inputs, outputs, _apart(signals, inputs))
+    return Part(cut, inputs, outputs, _apart(signals, inputs))
 
 
-def _wired(net: Net) -> dict[str, dict[str, Signal]]:
-    """The signal on each wired pin, by instance and pin."""
-    found: dict[str, dict[str, Signal]] = {}
-    for signal in net.signals.values():
-        for link in signal.links:
-            if isinstance(link.address, Pin):
-                found.setdefault(link.address.instance, {})[link.address.name] = signal
-    return found
-
-
-def _boolean(instance: Instance, wired: Mapping[str, Signal]) -> bool:
-    reads = [pin for pin in wired if instance.sheet.slots[pin].key in instance.sheet.ins]
-    return bool(reads) and all(signal.type == "bit" for signal in wired.values())
+def _boolean(instance: Instance, signals: Mapping[str, Signal]) -> bool:
+    """Whether all signals on an instance's pins are bits, one of them at least an input's."""
+    reads = any(instance.sheet.slots[pin].key in instance.sheet.ins for pin in signals)
+    return reads and all(signal.type == "bit" for signal in signals.values())
 
 
 def _inside(address: object, inside: Mapping[str, Instance]) -> bool:

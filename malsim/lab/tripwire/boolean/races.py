@@ -9,6 +9,7 @@ import numpy as np
 
 from malsim.lab.tripwire.boolean.explore import valuations
 from malsim.lab.tripwire.boolean.machine import Machine
+from malsim.netlist.engine.engine import DAY
 from malsim.netlist.language.address import Pin
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.wiring.loops import loops
@@ -24,23 +25,20 @@ __all__ = ["differ", "races"]
 MOST_PAIRS = 1 << 16
 
 
-def races(part: Part, *, tick: float = 8.64e7) -> Iterator[tuple[str, Fault]]:
+def races(part: Part, *, tick: float = DAY) -> Iterator[tuple[str, Fault]]:
     """The late reads, outside loops, that an output shows: some input makes it differ from what the wired order gives."""
-    ringed = {step.signal for loop in loops(part.net) for step in loop.steps}
+    looping = {step.signal for loop in loops(part.net) for step in loop.steps}
     for signal in part.net.signals.values():
-        if signal.name in ringed:
+        if signal.name in looping:
             continue
         for thread, reader, writer in _late(part, signal):
-            other = _moved(part, thread, reader, writer)
-            shown = differ(Machine(part, tick=tick), Machine(other, tick=tick), part.outputs)
-            if shown:
-                added = next(one for one in thread.schedules if one.op == reader)
-                problem = f"{reader} reads {signal.name} a tick late, and {shown} shows it"
-                wrote = next(one for one in thread.schedules if one.op == writer)
-                yield (
-                    signal.name,
-                    Fault.at(added, reader, problem, hint=f"add it after line {wrote.line}, where {writer} is"),
-                )
+            other = _reordered(part, thread, reader, writer)
+            output = differ(Machine(part, tick=tick), Machine(other, tick=tick), part.outputs)
+            if output:
+                schedules = {one.op: one for one in reversed(thread.schedules)}
+                problem = f"{reader} reads {signal.name} a tick late, and {output} shows it"
+                hint = f"add it after line {schedules[writer].line}, where {writer} is"
+                yield signal.name, Fault.at(schedules[reader], reader, problem, hint=hint)
 
 
 def _late(part: Part, signal: Signal) -> Iterator[tuple[Thread, str, str]]:
@@ -56,29 +54,29 @@ def _late(part: Part, signal: Signal) -> Iterator[tuple[Thread, str, str]]:
                 yield thread, name, writer.instance
 
 
-def _moved(part: Part, thread: Thread, reader: str, writer: str) -> Part:
+def _reordered(part: Part, thread: Thread, reader: str, writer: str) -> Part:
+    """The part with a reader moved behind the writer."""
     order = [name for name in thread.functions if name != reader]
     order.insert(order.index(writer) + 1, reader)
-    made = replace(thread, functions=tuple(order))
-    threads = tuple(made if one is thread else one for one in part.net.threads)
+    threads = tuple(replace(one, functions=tuple(order)) if one is thread else one for one in part.net.threads)
     return replace(part, net=replace(part.net, threads=threads))
 
 
 def differ(one: Machine, other: Machine, outputs: tuple[str, ...]) -> str:
     """An output in which two machines given the same inputs can ever differ; nothing where they cannot.
 
-    Both are walked together over every pair of states they can be in at one time; after 65,536 pairs nothing is said.
+    Both run together over every pair of states they can be in at one time; after 65,536 pairs the search ends.
     """
     inputs, ticks = valuations(one.part), 0
     frontier = [(one.start()[0], other.start()[0])]
-    known = {_key(0, *frontier[0])}
+    pairs = {_key(0, *frontier[0])}
     cycle = one.cycle * other.cycle
-    while frontier and len(known) < MOST_PAIRS:
+    while frontier and len(pairs) < MOST_PAIRS:
         ticks += 1
-        given = np.tile(inputs, (len(frontier), 1))
+        rows = np.tile(inputs, (len(frontier), 1))
         left, right = (
-            machine.step(np.repeat(np.array([pair[side] for pair in frontier]), len(inputs), axis=0), given, ticks)
-            for side, machine in enumerate((one, other))
+            machine.step(np.repeat(np.array(states), len(inputs), axis=0), rows, ticks)
+            for machine, states in zip((one, other), zip(*frontier, strict=True), strict=True)
         )
         for name in outputs:
             if (left.signals[name] != right.signals[name]).any():
@@ -86,8 +84,8 @@ def differ(one: Machine, other: Machine, outputs: tuple[str, ...]) -> str:
         frontier = []
         for pair in zip(left.states, right.states, strict=True):
             key = _key(ticks % cycle, *pair)
-            if key not in known:
-                known.add(key)
+            if key not in pairs:
+                pairs.add(key)
                 frontier.append(pair)
     return ""
 

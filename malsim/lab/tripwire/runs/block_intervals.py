@@ -34,12 +34,12 @@ class Interval:
 NONE = Interval(np.nan, np.nan, np.nan, 0, "nothing to count")
 
 
-def blocks(counted: NDArray[np.generic]) -> Floats:
+def blocks(counts: NDArray[np.generic]) -> Floats:
     """Sums of ticks × replications by replication, or, of fewer than 20, by consecutive batches of their ticks."""
-    ticks, reps = counted.shape
+    ticks, reps = counts.shape
     pieces = min(ticks, -(-LEAST_BLOCKS // reps))
     cuts = np.linspace(0, ticks, pieces, endpoint=False).astype(int)
-    return np.add.reduceat(counted.astype(np.float64), cuts, axis=0).ravel()
+    return np.add.reduceat(counts.astype(np.float64), cuts, axis=0).ravel()
 
 
 def _spread(part: Floats, whole: Floats, ratio: float) -> float:
@@ -61,8 +61,10 @@ def share(part: Floats, whole: Floats) -> Interval:
         return NONE
     ratio = float(part.sum() / total)
     spread = _spread(part, whole, ratio)
-    alike = float((whole > 0).sum()) if len(part) > 1 else float(total)
-    trials = min(float(total), ratio * (1 - ratio) / spread) if spread > 0 else min(float(total), alike)
+    if spread > 0:
+        trials = min(float(total), ratio * (1 - ratio) / spread)
+    else:
+        trials = min(float(total), float((whole > 0).sum())) if len(part) > 1 else float(total)
     low, high = wilson(ratio, trials)
     return Interval(ratio, float(low), float(high), int(total), f"Wilson, {trials:.0f} trials")
 
@@ -102,11 +104,11 @@ def run_length(length: Floats, ended: Bools) -> Interval:
         mean = float(length.mean())
         half = float(stdtrit(runs - 1, 0.975) * max(length.std(ddof=1), WITHIN_A_TICK) / np.sqrt(runs))
         return Interval(mean, max(1.0, mean - half), mean + half, events, "mean")
-    watched = float(length.sum())
+    ticks = float(length.sum())
     low, high = poisson(events)
-    upper = watched / low if low else np.inf
+    upper = ticks / low if low else np.inf
     how = f"geometric, {runs - events} of {runs} cut off"
-    return Interval(watched / events if events else np.nan, watched / high, upper, events, how)
+    return Interval(ticks / events if events else np.nan, ticks / high, upper, events, how)
 
 
 def median_length(length: Floats, ended: Bools) -> Interval:
@@ -124,15 +126,15 @@ def median_length(length: Floats, ended: Bools) -> Interval:
     low, high = np.nan_to_num(low), np.where(survive > 0, np.nan_to_num(high), 1 - 0.025 ** (1 / len(length)))
     if 0.025 ** (1 / len(length)) <= 0.5:  # noqa: PLR2004  # too few for the curve's beginning to be above a half
         times, survive, low, high = (
-            np.append(first, held) for first, held in ((1, times), (1, survive), (0, low), (1, high))
+            np.append(first, rest) for first, rest in ((1, times), (1, survive), (0, low), (1, high))
         )
     count, cut = int(ended.sum()), int((~ended).sum())
     how = f"Kaplan–Meier, {cut} of {len(length)} cut off"
-    ends = [_reached(times, curve) for curve in (survive, low, high)]
-    return Interval(ends[0] if np.isfinite(ends[0]) else np.nan, ends[1], ends[2], count, how)
+    median, low_end, high_end = (_first_at_half(times, curve) for curve in (survive, low, high))
+    return Interval(median if np.isfinite(median) else np.nan, low_end, high_end, count, how)
 
 
-def _reached(times: Floats, curve: Floats) -> float:
+def _first_at_half(times: Floats, curve: Floats) -> float:
     """When a curve is first at a half or below."""
     below = np.flatnonzero(curve <= 0.5 + 1e-12)
     return float(times[below[0]]) if len(below) else np.inf

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Runs = tuple[NDArray[np.float64], Bools]
 
-__all__ = ["MEANINGS", "onsets", "scores", "spans", "waits"]
+__all__ = ["MEANINGS", "next_on", "onsets", "scores", "spans", "waits"]
 
 MEANINGS = {
     "arl0": ("ticks", "average run length to a false alarm, from the start of each quiet span"),
@@ -63,19 +63,19 @@ def scores(alarm: Bools, truth: Bools) -> pl.DataFrame:
     quiet_runs, (length, ended) = waits(alarm, ~truth, skip=True), waits(alarm, truth, skip=False)
     off_before = ~np.vstack([np.zeros_like(alarm[:1]), alarm[:-1]])
     episodes = _episode_blocks(alarm, truth)
-    made: dict[str, Interval] = {
+    figures: dict[str, Interval] = {
         "arl0": run_length(*quiet_runs),
         "arl1": run_length(length, ended),
-        "delay": _less_one(median_length(length, ended)),
+        "delay": _from_zero(median_length(length, ended)),
         "missed": share(*episodes),
         "false alarms": rate(blocks(on & ~truth), blocks(~truth & off_before), per=1000.0),
         "chatter": share(blocks(on & _soon(alarm)), blocks(on)),
         "standing": share(blocks(alarm & ~truth), blocks(~truth)),
-        "flood": share(blocks(_flooded(on)), blocks(np.ones_like(on))),
+        "flood": share(blocks(_flood(on)), blocks(np.ones_like(on))),
     }
     rows = [
         (name, one.value, one.low, one.high, one.count, MEANINGS[name][0], one.how, MEANINGS[name][1])
-        for name, one in made.items()
+        for name, one in figures.items()
     ]
     columns = ["metric", "value", "low", "high", "count", "unit", "how", "meaning"]
     return pl.DataFrame(rows, schema=columns, orient="row").with_columns(pl.col("value", "low", "high").fill_nan(None))
@@ -95,17 +95,16 @@ def waits(alarm: Bools, span: Bools, *, skip: bool) -> Runs:
         Count from the first tick with the alarm off; else leave out spans that begin with the alarm already on before.
     """
     rep, start, stop = spans(span)
-    ticks = len(alarm)
     if skip:
-        start = np.minimum(_next(~alarm)[start, rep], stop)
+        start = np.minimum(next_on(~alarm)[start, rep], stop)
     else:
-        fresh = (start == 0) | ~alarm[np.maximum(start - 1, 0), rep]
+        fresh = _begins_off(alarm, rep, start)
         rep, start, stop = rep[fresh], start[fresh], stop[fresh]
-    kept = start < stop
-    rep, start, stop = rep[kept], start[kept], stop[kept]
-    came = _next(alarm)[np.minimum(start, ticks), rep]
-    ended = came < stop
-    return np.where(ended, came - start + 1, stop - start).astype(np.float64), ended
+    some = start < stop
+    rep, start, stop = rep[some], start[some], stop[some]
+    onset = next_on(alarm)[start, rep]
+    ended = onset < stop
+    return np.where(ended, onset - start + 1, stop - start).astype(np.float64), ended
 
 
 def spans(span: Bools) -> tuple[Ints, Ints, Ints]:
@@ -116,19 +115,23 @@ def spans(span: Bools) -> tuple[Ints, Ints, Ints]:
     return rep, start, np.nonzero(change.T == -1)[1]
 
 
-def _next(bits: Bools) -> Ints:
+def next_on(bits: Bools) -> Ints:
     """For each tick and one past the last: the next tick, itself included, at which a bit is on; else how many there are."""
     ticks = len(bits)
-    at = np.where(bits, np.arange(ticks)[:, None], ticks)
-    made = np.minimum.accumulate(at[::-1], axis=0)[::-1]
-    return np.vstack([made, np.full((1, bits.shape[1]), ticks)])
+    at = np.vstack([np.where(bits, np.arange(ticks)[:, None], ticks), np.full((1, bits.shape[1]), ticks)])
+    return np.minimum.accumulate(at[::-1], axis=0)[::-1]
+
+
+def _begins_off(alarm: Bools, rep: Ints, start: Ints) -> Bools:
+    """Whether each span begins without the alarm on before."""
+    return np.asarray((start == 0) | ~alarm[np.maximum(start - 1, 0), rep])
 
 
 def _episode_blocks(alarm: Bools, truth: Bools) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Of each replication: episodes missed, and episodes that began with the alarm off."""
     rep, start, stop = spans(truth)
-    fresh = (start == 0) | ~alarm[np.maximum(start - 1, 0), rep]
-    missed = fresh & (_next(alarm)[start, rep] >= stop)
+    fresh = _begins_off(alarm, rep, start)
+    missed = fresh & (next_on(alarm)[start, rep] >= stop)
     count = alarm.shape[1]
     if count == 1:
         return missed.astype(np.float64), fresh.astype(np.float64)
@@ -136,19 +139,19 @@ def _episode_blocks(alarm: Bools, truth: Bools) -> tuple[NDArray[np.float64], ND
     return part, whole
 
 
-def _less_one(found: Interval) -> Interval:
-    return replace(found, value=found.value - 1, low=found.low - 1, high=found.high - 1)
+def _from_zero(length: Interval) -> Interval:
+    return replace(length, value=length.value - 1, low=length.low - 1, high=length.high - 1)
 
 
 def _soon(alarm: Bools) -> Bools:
     """Whether the alarm was on within a few ticks before."""
-    held = np.zeros_like(alarm)
+    soon = np.zeros_like(alarm)
     for lag in range(2, CHATTER_WITHIN + 2):
-        held[lag:] |= alarm[:-lag]
-    return held
+        soon[lag:] |= alarm[:-lag]
+    return soon
 
 
-def _flooded(on: Bools) -> Bools:
+def _flood(on: Bools) -> Bools:
     """The ticks that end a window with more alarms than are borne."""
     total = np.cumsum(on, axis=0, dtype=np.int64)
     window = min(FLOOD_WINDOW, len(on))

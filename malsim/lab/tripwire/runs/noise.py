@@ -45,7 +45,7 @@ class Noise:
             if not good:
                 raise UsageError("out of bounds", where=f"noise.{name}", given=getattr(self, name), allowed=allowed)
 
-    def drawn(self, seed: int, name: str, ticks: int, reps: int) -> Floats:
+    def sample(self, seed: int, name: str, ticks: int, reps: int) -> Floats:
         """Ticks × replications of it."""
         from scipy.signal import lfilter
 
@@ -65,8 +65,8 @@ class Noise:
         good = quiet & ~np.isnan(values)
         if good.sum() < LEAST:
             raise UsageError("too few quiet ticks to tell the noise from", given=int(good.sum()), allowed=f"{LEAST} or more")
-        held = values[good]
-        mean, sigma = float(held.mean()), float(held.std(ddof=1))
+        quiet_values = values[good]
+        mean, sigma = float(quiet_values.mean()), float(quiet_values.std(ddof=1))
         if sigma == 0:
             hint = "more replications, a population of writers, or give --mean and --sigma"
             raise UsageError("the value never moves while all is well, so it has no noise", given=mean, hint=hint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
     from ops.pin import Array
 
-__all__ = ["Observation", "alarm_of", "noise_of", "observe", "wired"]
+__all__ = ["Observation", "alarm_of", "netlist_of", "noise_of", "observe"]
 
 
 @dataclass(frozen=True)
@@ -63,37 +63,37 @@ class Observation:
 
     def signal(self, name: str) -> Array:
         """Ticks × replications of a signal; NaN where it has no value."""
-        missing = np.full((len(self.trace.times), len(self.trace.replications)), np.nan)
-        known = self.run.signals["signal"].unique().to_list()
-        return np.asarray(self.trace.read(name), dtype=np.float64) if name in known else missing
+        if name not in self.run.signals["signal"]:
+            return np.full((len(self.trace.times), len(self.trace.replications)), np.nan)
+        return np.asarray(self.trace.read(name), dtype=np.float64)
 
     def bit(self, name: str) -> Bools:
         """Ticks × replications of a bit."""
         return np.asarray(self.signal(name) == 1.0)
 
 
-def wired(scenario: Scenario) -> NetlistConfig:
+def netlist_of(scenario: Scenario) -> NetlistConfig:
     """The netlist of a scenario. Raises `UsageError` where it has none."""
     if scenario.netlist is None:
         raise UsageError("this scenario has no netlist", where=scenario.path, hint="add [netlist] file = …, or name one")
     return scenario.netlist
 
 
-def alarm_of(net: Net, asked: str | None = None) -> str:
-    """The signal that is the alarm: as asked, else a latch's, else a watchdog's, else the Boolean part's one output.
+def alarm_of(net: Net, name: str | None = None) -> str:
+    """The signal that is the alarm: as named, else a latch's, else a watchdog's, else the Boolean part's one output.
 
     Raises `UsageError` where there is no such bit, or several that might be meant.
     """
-    bits = [name for name, signal in net.signals.items() if signal.type == "bit" and signal.domain == "run"]
-    if asked is not None:
-        if asked not in bits:
-            raise UsageError("no such bit in this netlist", given=asked, allowed=" ".join(bits))
-        return asked
-    known = alarms(net) or _guards(net) or list(part_of(net).outputs)
-    if len(known) != 1:
-        problem = "this netlist has several alarms" if known else "this netlist has no alarm"
-        raise UsageError(problem, allowed=" ".join(known or bits), hint="say which: --alarm NAME")
-    return known[0]
+    bits = [key for key, signal in net.signals.items() if signal.type == "bit" and signal.domain == "run"]
+    if name is not None:
+        if name not in bits:
+            raise UsageError("no such bit in this netlist", given=name, allowed=" ".join(bits))
+        return name
+    candidates = alarms(net) or _guards(net) or list(part_of(net).outputs)
+    if len(candidates) != 1:
+        problem = "this netlist has several alarms" if candidates else "this netlist has no alarm"
+        raise UsageError(problem, allowed=" ".join(candidates or bits), hint="say which: --alarm NAME")
+    return candidates[0]
 
 
 def _guards(net: Net) -> list[str]:
@@ -113,21 +113,21 @@ def observe(scenario: Scenario, alarm: str | None = None) -> Observation:
     UsageError
         Where it has no netlist, or no one alarm.
     """
-    name = alarm_of(wired(scenario).net, alarm)
+    name = alarm_of(netlist_of(scenario).net, alarm)
     run = bench.run(scenario.replace(record="all", record_every=1))
     trace = trace_of(run)
     truth = during(scenario.episodes, trace)
     tests = {one.name: during([one], trace) for one in scenario.episodes if one.test}
-    seen = Observation(run, trace, name, np.zeros_like(truth), truth, tests)
-    return Observation(run, trace, name, seen.bit(name), truth, tests)
+    silent = Observation(run, trace, name, np.zeros_like(truth), truth, tests)
+    return replace(silent, alarm=silent.bit(name))
 
 
 def noise_of(scenario: ScenarioOrPath, signal: str, *, alarm: str | None = None) -> tuple[Noise, float]:
     """What a signal of a scenario's netlist does in quiet ticks, and how far its mean moves in the episodes."""
-    seen = observe(scenario_of(scenario), alarm)
-    values = seen.signal(signal)
-    noise = Noise.of(values, ~seen.truth)
-    moved = values[seen.truth & ~np.isnan(values)]
-    if not len(moved):
+    observation = observe(scenario_of(scenario), alarm)
+    values = observation.signal(signal)
+    noise = Noise.of(values, ~observation.truth)
+    in_episodes = values[observation.truth & ~np.isnan(values)]
+    if not len(in_episodes):
         raise UsageError("the signal has no value in an episode", given=signal, hint="add an [[episode]], or give --shift")
-    return noise, float(moved.mean()) - noise.mean
+    return noise, float(in_episodes.mean()) - noise.mean

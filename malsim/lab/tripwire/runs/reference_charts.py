@@ -1,4 +1,4 @@
-"""What stands beside a tripwire: CUSUM and EWMA of the first number it watches, centred and scaled by its quiet ticks."""
+"""Reference charts beside a tripwire: CUSUM and EWMA of the first number it watches, scaled by its quiet ticks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from malsim.lab.tripwire.runs.detectors import cusum, ewma
-from malsim.lab.tripwire.runs.observation import wired
+from malsim.lab.tripwire.runs.observation import netlist_of
 from malsim.lab.tripwire.runs.recorded_inputs import replay
 from malsim.lab.tripwire.runs.silence import sensors
 
@@ -32,7 +33,7 @@ class Charts:
     Parameters
     ----------
     signal, target
-        What is watched, and what stands where it has no value yet.
+        What is watched, and the value where it has none yet.
     nets
         Each chart by its name.
     """
@@ -42,29 +43,26 @@ class Charts:
     nets: Mapping[str, Net] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, seen: Observation) -> Charts:
+    def of(cls, base: Observation) -> Charts:
         """The charts of a run; none where nothing that is watched has a value in quiet ticks."""
-        for name in sensors(wired(seen.scenario).net):
-            held = _held(seen.signal(name))
-            calm = held[~seen.truth & ~np.isnan(held)]
+        for name in sensors(netlist_of(base.scenario).net):
+            values = _filled_forward(base.signal(name))
+            calm = values[~base.truth & ~np.isnan(values)]
             if len(calm):
                 fit = {"target": float(calm.mean()), "sigma": max(float(calm.std()), LEAST_SPREAD)}
                 nets = {f"{chart.__name__.upper()} of {name}": chart(**fit) for chart in (cusum, ewma)}
                 return cls(name, fit["target"], nets)
         return cls()
 
-    def alarms(self, seen: Observation) -> dict[str, Bools]:
+    def alarms(self, observation: Observation) -> dict[str, Bools]:
         """Ticks × replications of each chart's alarm on a run."""
         if not self.nets:
             return {}
-        held = _held(seen.signal(self.signal))
-        stream = {"x": np.where(np.isnan(held), self.target, held)}
+        values = _filled_forward(observation.signal(self.signal))
+        stream = {"x": np.where(np.isnan(values), self.target, values)}
         return {name: replay(net, stream, ["alarm"])["alarm"] for name, net in self.nets.items()}
 
 
-def _held(values: Array) -> Array:
-    """Values with the last known one where there is none."""
-    ticks = np.arange(len(values))[:, None]
-    last = np.maximum.accumulate(np.where(np.isnan(values), -1, ticks), axis=0)
-    made: Array = np.where(last < 0, np.nan, np.take_along_axis(values, np.maximum(last, 0), axis=0))
-    return made
+def _filled_forward(values: Array) -> Array:
+    """Values with the last one before where there is none."""
+    return pl.from_numpy(values).fill_nan(None).fill_null(strategy="forward").to_numpy()

@@ -11,7 +11,7 @@ import polars as pl
 import ops
 from malsim.lab.tripwire.boolean.statics import acknowledging
 from malsim.lab.tripwire.runs.block_intervals import Interval, blocks, share
-from malsim.lab.tripwire.runs.recorded_inputs import opened
+from malsim.lab.tripwire.runs.recorded_inputs import standalone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from ops.pin import Array
 
-__all__ = ["Receipt", "blind", "guarded", "inner_numbers", "receipt", "sensors"]
+__all__ = ["Receipt", "blind", "inner_numbers", "receipt", "sensors", "watchdog_limits"]
 
 JOINTLY = 10  # ticks in which nothing that is watched changes, after which a tripwire without a watchdog counts as blind
 
@@ -34,10 +34,10 @@ class Receipt:
     silent, tripped, blind
         Shares of ticks and replications: quiet with fresh inputs, alarm on, quiet with inputs gone stale or absent.
     ticks
-        How many were watched, in each of how many replications.
+        How many there were, in each of how many replications.
     inputs
         One row a watched signal: signal, fresh (share of ticks), longest (ticks unchanged), changed (the last day), stale.
-    tested
+    last_test
         The last day on which a test had the alarm on, in the replication where that is earliest; None where some
         replication was tripped by none.
     tests
@@ -51,7 +51,7 @@ class Receipt:
     tripped: Interval
     blind: Interval
     inputs: pl.DataFrame
-    tested: float | None
+    last_test: float | None
     tests: tuple[str, ...]
     ends_blind: bool
 
@@ -63,11 +63,10 @@ class Receipt:
             return f"blind: its inputs went stale ({stale}), so its silence says nothing"
         if not self.tests:
             return "untested: no episode trips it on purpose, so it is not known to work"
-        if self.tested is None:
+        if self.last_test is None:
             return f"dead: it did not trip in every replication when tested ({', '.join(self.tests)})"
-        return (
-            f"alive: last tripped on purpose on day {self.tested:g}, inputs fresh to the end; its silence means all is good"
-        )
+        day = f"last tripped on purpose on day {self.last_test:g}"
+        return f"alive: {day}, inputs fresh to the end; its silence means all is good"
 
     def __str__(self) -> str:
         ticks, reps = self.ticks
@@ -83,11 +82,11 @@ def sensors(net: Net) -> list[str]:
 
     What the loop's clock and the acknowledging write is not watched.
     """
-    alone, known = opened(net), set(acknowledging(net))
+    others = {*acknowledging(net), *net.initial}
     outside = [
         name
-        for name, signal in alone.signals.items()
-        if signal.writer is None and name not in net.initial and name not in known and not _clock(net, name)
+        for name, signal in standalone(net).signals.items()
+        if signal.writer is None and name not in others and not _clock(net, name)
     ]
     numbers = [name for name in outside if net.signals[name].type != "bit"]
     return numbers or outside
@@ -98,16 +97,16 @@ def _clock(net: Net, name: str) -> bool:
     return writer is not None and str(writer.address).startswith("clock.")
 
 
-def guarded(net: Net, *, tick: float) -> dict[str, int]:
-    """The signals that a watchdog guards, and the ticks each allows."""
-    found = {}
+def watchdog_limits(net: Net, *, tick: float) -> dict[str, int]:
+    """The signals that a watchdog guards, and the ticks each may stay the same."""
+    limits = {}
     for name, signal in net.signals.items():
         for link in signal.readers:
             one = net.instances.get(link.pin.instance) if link.pin else None
             if link.pin and one and one.sheet.name == "watchdog" and link.pin.name.startswith("in-"):
                 timeouts = ops.start(one.sheet, 1, one.settings)["timeout"]
-                found[name] = int(timeouts[int(link.pin.name[3:]), 0] // tick)
-    return found
+                limits[name] = int(timeouts[int(link.pin.name[3:]), 0] // tick)
+    return limits
 
 
 def blind(watched: Mapping[str, Array], limits: Mapping[str, int]) -> dict[str, Bools]:
@@ -123,25 +122,23 @@ def blind(watched: Mapping[str, Array], limits: Mapping[str, int]) -> dict[str, 
     since = {name: _unchanged(values) for name, values in watched.items()}
     loose = [since[name] for name in watched if name not in limits]
     together = np.min(loose, axis=0) > JOINTLY if loose else None
-    made = {}
-    for name, values in watched.items():
-        stale = since[name] > limits[name] if name in limits else together
-        made[name] = np.asarray(np.isnan(values) | stale)
-    return made
+    return {
+        name: np.asarray(np.isnan(values) | (since[name] > limits[name] if name in limits else together))
+        for name, values in watched.items()
+    }
 
 
 def _unchanged(values: Array) -> Array:
     """For how many ticks a value has been the same."""
-    moved = np.ones(values.shape, dtype=bool)
     same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
-    moved[1:] = ~same
+    changed = np.vstack([np.ones_like(values[:1], dtype=bool), ~same])
     ticks = np.arange(len(values))[:, None]
-    return ticks - np.maximum.accumulate(np.where(moved, ticks, 0), axis=0)
+    return ticks - np.maximum.accumulate(np.where(changed, ticks, 0), axis=0)
 
 
 def inner_numbers(net: Net) -> list[str]:
     """The numbers of the run that a net's own ops write."""
-    alone = opened(net)
+    alone = standalone(net)
     return [name for name, signal in alone.signals.items() if signal.writer is not None and signal.type == "float"]
 
 
@@ -172,7 +169,7 @@ def receipt(
     tick
         Milliseconds between two ticks.
     """
-    stale = blind(watched, guarded(net, tick=tick)) | {name: np.isnan(values) for name, values in inner.items()}
+    stale = blind(watched, watchdog_limits(net, tick=tick)) | {name: np.isnan(values) for name, values in inner.items()}
     any_stale = np.any(list(stale.values()), axis=0) if stale else np.zeros_like(alarm)
     every = blocks(np.ones_like(alarm))
     shares = [share(blocks(one), every) for one in (~alarm & ~any_stale, alarm, ~alarm & any_stale)]
@@ -186,7 +183,7 @@ def receipt(
         ticks=(alarm.shape[0], alarm.shape[1]),
         silent=shares[0], tripped=shares[1], blind=shares[2],
         inputs=pl.DataFrame(rows, schema=kinds, orient="row"),
-        tested=_tested(alarm, tests, days),
+        last_test=_last_test(alarm, tests, days),
         tests=tuple(tests),
         ends_blind=bool((any_stale & ~alarm)[-1].any()),
     )  # fmt: skip
@@ -194,16 +191,15 @@ def receipt(
 
 def _last_change(values: Array, days: Array) -> float:
     """The day of the last change, in the replication where that is earliest."""
-    since = _unchanged(values)[-1].max()
-    return float(days[len(days) - 1 - int(since)])
+    return float(days[len(days) - 1 - int(_unchanged(values)[-1].max())])
 
 
-def _tested(alarm: Bools, tests: Mapping[str, Bools], days: Array) -> float | None:
+def _last_test(alarm: Bools, tests: Mapping[str, Bools], days: Array) -> float | None:
     """The last day on which a test had the alarm on, where every replication was tripped by one."""
     if not tests:
         return None
-    tripped = alarm & np.any(list(tests.values()), axis=0)
-    if not tripped.any(axis=0).all():
+    trips = alarm & np.any(list(tests.values()), axis=0)
+    if not trips.any(axis=0).all():
         return None
-    last = len(alarm) - 1 - np.argmax(tripped[::-1], axis=0)
+    last = len(alarm) - 1 - np.argmax(trips[::-1], axis=0)
     return float(days[int(last.min())])

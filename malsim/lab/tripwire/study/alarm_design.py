@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -11,9 +11,10 @@ import polars as pl
 from malsim.errors import UsageError
 from malsim.lab.tripwire.runs.episode_scores import scores
 from malsim.lab.tripwire.runs.noise import Noise
-from malsim.lab.tripwire.runs.recorded_inputs import opened, replay
-from malsim.lab.tripwire.study.structures import WARM, candidates, chosen, compared
+from malsim.lab.tripwire.runs.recorded_inputs import replay, standalone
+from malsim.lab.tripwire.study.structures import WARM, candidates, preferred, to_compare
 from malsim.netlist import parse
+from malsim.netlist.engine.engine import DAY
 from malsim.netlist.wiring import link
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AlarmDesign", "design_tripwire"]
 
-BANDS = (0.0, 0.5, 1.0, 2.0)  # hystereses tried, in spreads of what is compared
+BANDS = (0.0, 0.5, 1.0, 2.0)  # hystereses to try, in spreads of what is compared
+DETECTION = ("arl1", "delay", "missed")  # figures of the shifted stream; the others are of the quiet one
 REPS = 400
 MOST_NUMBERS = 4_000_000
 
@@ -67,7 +69,7 @@ class AlarmDesign:
     arl0, delay
         The targets, in ticks.
     noise, shift
-        What was designed for.
+        What the design is for.
     candidates
         gain, hold (ticks), level, arl0, arl1, reached: each structure at the level that gives the target ARL0.
     gain, hold, level, hysteresis
@@ -75,7 +77,7 @@ class AlarmDesign:
         the width of the band, in the unit of what is watched, from its mean.
     text
         The netlist.
-    shown
+    evaluation
         The figures of that netlist on fresh seeds; see `episode_scores.scores`.
     """
 
@@ -89,35 +91,38 @@ class AlarmDesign:
     level: float
     hysteresis: float
     text: str
-    shown: pl.DataFrame
+    evaluation: pl.DataFrame
 
     @property
     def reached(self) -> bool:
         """Whether on fresh seeds neither target lies outside its interval on the bad side."""
-        found = {row["metric"]: row for row in self.shown.to_dicts()}
-        return bool(found["arl0"]["high"] >= self.arl0 and found["arl1"]["low"] <= self.delay)
+        figures = self._figures
+        return bool(figures["arl0"]["high"] >= self.arl0 and figures["arl1"]["low"] <= self.delay)
 
     @property
     def figure(self) -> Sheet:
-        """How fast each structure tried is at the target ARL0, and what was taken."""
+        """How fast each structure is at the target ARL0, and the choice."""
         from malsim.plot.wiring.structure_curves import design
 
         title = f"ARL0 {self.arl0:g} ticks, shift of {self.shift:g}"
         return design(self.candidates, gain=self.gain, hold=self.hold, delay=self.delay, title=title)
 
+    @property
+    def _figures(self) -> dict[str, dict[str, Any]]:
+        return {row["metric"]: row for row in self.evaluation.to_dicts()}
+
     def _repr_png_(self) -> bytes:
         return self.figure._repr_png_()
 
     def __str__(self) -> str:
-        found = {row["metric"]: row for row in self.shown.to_dicts()}
-        told = [
-            f"  {name.upper()} {_range(found[name])}, asked {word} {target:g}"
+        targets = [
+            f"  {name.upper()} {_range(self._figures[name])}, asked {word} {target:g}"
             for name, word, target in (("arl0", "at least", self.arl0), ("arl1", "at most", self.delay))
         ]
         smoothing = "no smoothing" if self.gain == 1 else f"smoothing {self.gain:g}"
         head = f"{smoothing}, level {self.level:.4g} from the mean, hysteresis {self.hysteresis:.3g}, held {self.hold} ticks"
         verdict = "reached on fresh seeds" if self.reached else "NOT reached: no structure tried is as fast at that ARL0"
-        return "\n".join([head, *told, f"  {verdict}"])
+        return "\n".join([head, *targets, f"  {verdict}"])
 
 
 def _range(row: dict[str, float]) -> str:
@@ -131,14 +136,14 @@ def design_tripwire(
     *,
     noise: Noise | None = None,
     shift: float = 1.0,
-    tick: float = 8.64e7,
+    tick: float = DAY,
     seed: int = 0,
     chatter: float = 0.1,
 ) -> AlarmDesign:
     """Find a level, a hysteresis, a hold and a smoothing that ring falsely no oftener, and truly no later, than asked.
 
-    For every smoothing and hold the level is solved for the target ARL0 on one quiet stream; of those that are fast enough
-    the simplest is taken, else the fastest. The hysteresis is the narrowest of a few with no more chatter than asked.
+    For every smoothing and hold the level is solved for the target ARL0 on one quiet stream; the choice is the simplest of
+    those that are fast enough, else the fastest. The hysteresis is the narrowest of a few with no more chatter than asked.
 
     Parameters
     ----------
@@ -165,33 +170,34 @@ def design_tripwire(
         raise UsageError("without a shift there is nothing to detect", where="design.shift", given=shift)
     noise = noise or Noise()
     quiet, shifted = _streams(noise, shift, arl0, delay, seed, "calibration")
-    tried = candidates(_away(quiet, noise, shift), _away(shifted, noise, shift), arl0, delay)
-    taken = chosen(tried)
-    plan = _Plan(noise, shift, tick, arl0, taken)
-    spread = float(compared(_away(quiet, noise, shift), taken["gain"], 1).std())
+    structures = candidates(_away(quiet, noise, shift), _away(shifted, noise, shift), arl0, delay)
+    choice = preferred(structures)
+    plan = _Plan(noise, shift, tick, arl0, choice)
+    spread = float(to_compare(_away(quiet, noise, shift), choice["gain"], 1).std())
     band = next(
         (width * spread for width in BANDS if _chatter(plan.net(width * spread), quiet) <= chatter), BANDS[-1] * spread
     )
-    net = plan.net(band)
-    shown = _shown(net, *_streams(noise, shift, arl0, delay, seed, "fresh"))
-    level, hold = float(taken["level"]), int(taken["hold"])
-    return AlarmDesign(arl0, delay, noise, shift, tried, float(taken["gain"]), hold, level, band, plan.text(band), shown)
+    evaluation = _evaluation(plan.net(band), *_streams(noise, shift, arl0, delay, seed, "fresh"))
+    return AlarmDesign(
+        arl0, delay, noise, shift, structures, float(choice["gain"]), int(choice["hold"]), float(choice["level"]), band,
+        plan.text(band), evaluation,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """A chosen structure, to be written out with a hysteresis."""
+    """A structure, to be written as a netlist with a hysteresis."""
 
     noise: Noise
     shift: float
     tick: float
     arl0: float
-    chosen: dict[str, float]
+    structure: dict[str, float]
 
     def text(self, band: float) -> str:
-        """The netlist; the level is put where the upper edge of the band is what was solved for."""
+        """The netlist; the upper edge of its band is the level of the structure."""
         sign = 1 if self.shift > 0 else -1
-        one = self.chosen
+        one = self.structure
         return _TEXT.format(
             shift=self.shift, mean=self.noise.mean, arl0=self.arl0, arl1=one["arl1"], sign=sign,
             offset=-sign * self.noise.mean + 0.0, gain=one["gain"], level=one["level"] - band / 2, band=band,
@@ -199,14 +205,14 @@ class _Plan:
         )  # fmt: skip
 
     def net(self, band: float) -> Net:
-        return opened(link(parse(self.text(band))))
+        return standalone(link(parse(self.text(band))))
 
 
 def _streams(noise: Noise, shift: float, arl0: float, delay: float, seed: int, name: str) -> tuple[Floats, Floats]:
     """A quiet stream, and one that shifts after 60 ticks."""
     ticks = int(min(max(1.5 * arl0, 200), MOST_NUMBERS / REPS))
-    quiet = noise.drawn(seed, f"{name}, quiet", ticks, REPS)
-    shifted = noise.drawn(seed, f"{name}, shifted", WARM + int(20 * delay), REPS)
+    quiet = noise.sample(seed, f"{name}, quiet", ticks, REPS)
+    shifted = noise.sample(seed, f"{name}, shifted", WARM + int(20 * delay), REPS)
     shifted[WARM:] += shift
     return quiet, shifted
 
@@ -219,16 +225,13 @@ def _away(values: Floats, noise: Noise, shift: float) -> Floats:
 def _chatter(net: Net, quiet: Floats) -> float:
     """The share of alarms on a quiet stream that come again within 3 ticks."""
     alarm = replay(net, {"x": quiet[: len(quiet) // 2]}, ["stands"])["stands"]
-    found = scores(alarm, np.zeros_like(alarm)).row(5, named=True)
-    return float(found["value"] or 0.0)
+    return float(scores(alarm, np.zeros_like(alarm)).filter(metric="chatter")["value"][0] or 0.0)
 
 
-def _shown(net: Net, quiet: Floats, shifted: Floats) -> pl.DataFrame:
+def _evaluation(net: Net, quiet: Floats, shifted: Floats) -> pl.DataFrame:
     """The figures on a quiet stream, and those of detection on a shifted one."""
-    calm, moved = (replay(net, {"x": values}, ["stands"])["stands"] for values in (quiet, shifted))
-    truth = np.zeros_like(moved)
+    calm, alarm = (replay(net, {"x": values}, ["stands"])["stands"] for values in (quiet, shifted))
+    truth = np.zeros_like(alarm)
     truth[WARM:] = True
-    detected = scores(moved, truth).filter(pl.col("metric").is_in(["arl1", "delay", "missed"]))
-    return pl.concat(
-        [scores(calm, np.zeros_like(calm)).filter(~pl.col("metric").is_in(["arl1", "delay", "missed"])), detected]
-    )
+    detection = pl.col("metric").is_in(DETECTION)
+    return pl.concat([scores(calm, np.zeros_like(calm)).filter(~detection), scores(alarm, truth).filter(detection)])

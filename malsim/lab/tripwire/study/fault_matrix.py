@@ -10,7 +10,7 @@ import polars as pl
 from malsim.errors import MalsimError
 from malsim.intervals import student
 from malsim.lab.tripwire.runs.block_intervals import share
-from malsim.lab.tripwire.runs.episode_scores import onsets, spans
+from malsim.lab.tripwire.runs.episode_scores import next_on, onsets, spans
 from malsim.lab.tripwire.runs.observation import observe
 from malsim.lab.tripwire.study.faulty import FAULTS, faulty
 
@@ -40,75 +40,61 @@ def matrix(base: Observation, charts: Charts) -> pl.DataFrame:
     pl.DataFrame
         One row a fault and alarm, the tripwire's first and then the charts': verdict (`holds`, `blinded`, `late`,
         `false alarms`, `error`, `nothing to lose`), episodes detected without the fault, how many of them it `lost` with the
-        share's interval, ticks `later` on the mean of those kept and false alarms more a replication with theirs; of one
-        replication there is none. Ticks that a fault took away show what stood before.
+        share's interval, ticks `later` on the mean of the others and false alarms more a replication with theirs; of one
+        replication there is none. Ticks that a fault removes repeat the tick before.
     """
     rows: list[dict[str, object]] = []
     before = {base.name: base.alarm} | charts.alarms(base)
     for name, scenario in faulty(base.scenario):
-        said: dict[str, object] = {"fault": name, "what": FAULTS[name]}
         try:
-            seen = observe(scenario, base.name)
+            faulty_run = observe(scenario, base.name)
         except MalsimError as problem:
-            nothing = dict.fromkeys(list(KINDS)[4:])
-            rows += [said | nothing | {"what": str(problem), "alarm": alarm, "verdict": "error"} for alarm in before]
+            rows += [{"fault": name, "what": str(problem), "verdict": "error", "alarm": alarm} for alarm in before]
             continue
-        after = {base.name: seen.alarm} | charts.alarms(seen)
-        rows += [
-            said | {"alarm": alarm} | _against(base.truth, before[alarm], _filled(after[alarm], seen, base))
-            for alarm in before
-        ]
+        for alarm, bits in ({base.name: faulty_run.alarm} | charts.alarms(faulty_run)).items():
+            effect = _effect(base.truth, before[alarm], _at_ticks(bits, faulty_run, base))
+            rows.append({"fault": name, "what": FAULTS[name], "alarm": alarm, **effect})
     return pl.DataFrame(rows, schema=KINDS)
 
 
-def _filled(alarm: Bools, seen: Observation, base: Observation) -> Bools:
-    """An alarm of a run at the ticks of another, as it stood last."""
-    at = np.searchsorted(seen.trace.times, base.trace.times, side="right") - 1
-    filled = alarm[np.maximum(at, 0)].copy()
-    filled[at < 0] = False
-    return np.asarray(filled)
+def _at_ticks(alarm: Bools, observation: Observation, base: Observation) -> Bools:
+    """An alarm of a run at the ticks of another, each as the last tick before."""
+    at = np.searchsorted(observation.trace.times, base.trace.times, side="right") - 1
+    return np.asarray(alarm[np.maximum(at, 0)] & (at >= 0)[:, None])
 
 
-def _against(truth: Bools, was: Bools, alarm: Bools) -> dict[str, object]:
+def _effect(truth: Bools, was: Bools, alarm: Bools) -> dict[str, object]:
+    """What became of an alarm: verdict, episodes lost, ticks later and false alarms more, with their intervals."""
     rep, start, stop = spans(truth)
-    before, after = (_first(one, rep, start, stop) for one in (was, alarm))
+    before, after = (np.minimum(next_on(one)[start, rep], stop) for one in (was, alarm))
     detected = before < stop
     lost = detected & (after >= stop)
-    later = _paired((after - before)[detected & ~lost])
-    false = _paired((onsets(alarm) & ~truth).sum(axis=0) - (onsets(was) & ~truth).sum(axis=0))
+    later = _mean((after - before)[detected & ~lost])
+    false = _mean((onsets(alarm) & ~truth).sum(axis=0) - (onsets(was) & ~truth).sum(axis=0))
     how = share(lost.astype(np.float64), detected.astype(np.float64))
     verdict = "blinded" if lost.any() else "late" if _above(later) else "false alarms" if _above(false) else "holds"
     return {
         "verdict": verdict if detected.any() else "nothing to lose",
         "detected": int(detected.sum()), "lost": int(lost.sum()),
-        "low": _known(how.low), "high": _known(how.high),
+        "low": _or_none(how.low), "high": _or_none(how.high),
         **dict(zip(("later", "later_low", "later_high"), later, strict=True)),
         **dict(zip(("false_alarms", "false_low", "false_high"), false, strict=True)),
     }  # fmt: skip
 
 
-def _paired(differences: Ints) -> tuple[float | None, float | None, float | None]:
+def _mean(differences: Ints) -> tuple[float | None, float | None, float | None]:
     """The mean of differences with Student's interval; of one, the one alone."""
     if not len(differences):
         return None, None, None
     mean, low, high = student(differences.astype(np.float64))
-    return mean, _known(low), _known(high)
+    return mean, _or_none(low), _or_none(high)
 
 
-def _above(found: tuple[float | None, float | None, float | None]) -> bool:
+def _above(interval: tuple[float | None, float | None, float | None]) -> bool:
     """Whether a mean is above 0 by its interval, or where it has none, by itself."""
-    mean, low, _ = found
+    mean, low, _ = interval
     return mean is not None and mean > 0 and (low is None or low > 0)
 
 
-def _known(value: float) -> float | None:
+def _or_none(value: float) -> float | None:
     return None if np.isnan(value) else value
-
-
-def _first(alarm: Bools, rep: Ints, start: Ints, stop: Ints) -> Ints:
-    """The first tick of each span with the alarm on, or its end."""
-    ticks = np.arange(len(alarm))[:, None]
-    at = np.where(alarm, ticks, len(alarm))
-    following = np.minimum.accumulate(at[::-1], axis=0)[::-1]
-    made: Ints = np.minimum(following[start, rep], stop)
-    return made

@@ -35,7 +35,7 @@ FAULTS = {
 def faulty(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
     """The scenario under each of the faults; cells that its netlist's wires begin at are never lost.
 
-    Claims of populations are hit by the noise on their lines, scripted ones by draws of their own.
+    Claims of populations suffer the noise on their lines, scripted ones draws of their own.
     """
     noise = {
         "lost claims": {"drop": HALF},
@@ -44,7 +44,7 @@ def faulty(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
         "reordered claims": {"reorder": 1.0},
     }
     scripted: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
-        "lost claims": lambda claims: claims.filter(~_hit(scenario, "lost") | _needed(scenario)),
+        "lost claims": lambda claims: claims.filter(~_hit(scenario, "lost") | _on_wires(scenario)),
         "doubled claims": lambda claims: pl.concat([claims, claims.filter(_hit(scenario, "doubled"))]),
         "late claims": lambda claims: claims.with_columns(
             t=pl.col("t") + _hit(scenario, "late").cast(pl.Float64) * (LATE * scenario.turn_every / DAY)
@@ -56,9 +56,9 @@ def faulty(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
         claims = scripted[name](scenario.claims) if scenario.claims.height else scenario.claims
         yield name, replace(scenario, claims=claims, faults=(*scenario.faults, *lines))
     turns = scenario.turns
-    lost = np.flatnonzero(_draws(scenario).uniform("tick", rep=0, turn=np.arange(turns - 1)) < LOST_TICKS) + 1
-    yield "lost ticks", replace(scenario, gaps=scenario.gaps + tuple(_around(scenario, one, 1) for one in lost.tolist()))
-    jump = _around(scenario, max(1, 2 * turns // 5), max(1, turns // 10))
+    missing = np.flatnonzero(_draws(scenario).uniform("tick", rep=0, turn=np.arange(turns - 1)) < LOST_TICKS) + 1
+    yield "lost ticks", replace(scenario, gaps=scenario.gaps + tuple(_gap(scenario, one, 1) for one in missing.tolist()))
+    jump = _gap(scenario, max(1, 2 * turns // 5), max(1, turns // 10))
     yield "clock jump", replace(scenario, gaps=(*scenario.gaps, jump))
 
 
@@ -66,16 +66,16 @@ def _draws(scenario: Scenario) -> Draws:
     return Draws(scenario.seed, "fault matrix")
 
 
-def _around(scenario: Scenario, turn: int, count: int) -> tuple[int, int]:
+def _gap(scenario: Scenario, turn: int, count: int) -> tuple[int, int]:
     """A gap that swallows so many turns from one on."""
-    return turn * scenario.turn_every, turn * scenario.turn_every + (count - 1) * scenario.turn_every + 1
+    return turn * scenario.turn_every, (turn + count - 1) * scenario.turn_every + 1
 
 
 def _hit(scenario: Scenario, purpose: str) -> pl.Series:
     return pl.Series(_draws(scenario).uniform(purpose, rep=0, member=np.arange(scenario.claims.height)) < HALF)
 
 
-def _needed(scenario: Scenario) -> pl.Series:
+def _on_wires(scenario: Scenario) -> pl.Series:
     """The claims whose cells a wire begins at."""
     handles = [path.handle for _, path in scenario.netlist.net.paths] if scenario.netlist else []
     return scenario.claims["handle"].is_in(handles).fill_null(value=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.errors import MalsimError
-from malsim.lab.tripwire.runs.observation import wired
+from malsim.lab.tripwire.runs.observation import netlist_of
 from malsim.lab.tripwire.study.netlist_mutants import mutants
 from malsim.scenario.judge.judge import judge
 
@@ -36,31 +36,31 @@ def mutation_results(base: Observation) -> pl.DataFrame:
         be judged, which kills nothing. `shows` says whether the alarm was any different.
     """
     scenario = base.scenario
-    passed = {one.check.name for one in judge(scenario).outcomes if one.status == "pass"}
-    wires = wired(scenario)
-    rows = [_row(one, wires, passed, base) for one in mutants(wires.document, wires.net)]
+    passing = {one.check.name for one in judge(scenario).outcomes if one.status == "pass"}
+    config = netlist_of(scenario)
+    rows = [_row(one, config, passing, base) for one in mutants(config.document, config.net)]
     return pl.DataFrame(rows, schema=KINDS, orient="row")
 
 
-def _row(one: Mutant, wires: NetlistConfig, passed: set[str], base: Observation) -> tuple[object, ...]:
-    said = (one.kind, one.what, one.line)
+def _row(one: Mutant, config: NetlistConfig, passing: set[str], base: Observation) -> tuple[object, ...]:
+    head = (one.kind, one.what, one.line)
     try:
-        mutated = base.scenario.replace(netlist=replace(wires, document=one.document))
+        scenario = base.scenario.replace(netlist=replace(config, document=one.document))
     except MalsimError as problem:
-        return (*said, "crashed", str(problem), None)
-    judged = judge(mutated)
-    failed = [each.check.name for each in judged.outcomes if each.status == "fail" and each.check.name in passed]
+        return (*head, "crashed", str(problem), None)
+    judgement = judge(scenario)
+    failed = [each.check.name for each in judgement.outcomes if each.status == "fail" and each.check.name in passing]
     if failed:
         verdict, by = "killed", failed[0]
-    elif judged.status == "error":
-        verdict, by = "crashed", judged.error or next(each.message for each in judged.outcomes if each.status == "error")
+    elif judgement.status == "error":
+        verdict, by = "crashed", judgement.error or next(each.message for each in judgement.outcomes if each.status == "error")
     else:
         verdict, by = "survived", ""
-    return (*said, verdict, by, _shows(judged.run, base))
+    return (*head, verdict, by, _shows(judgement.run, base))
 
 
 def _shows(run: Run | None, base: Observation) -> bool | None:
-    """Whether the alarm's signal came out otherwise; None where there was no run."""
+    """Whether the alarm's signal is any different; None where there was no run."""
     if run is None:
         return None
     mine, other = (

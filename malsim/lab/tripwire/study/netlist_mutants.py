@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["Mutant", "mutants"]
 
 OPPOSITE = {"above": "below", "below": "above", "out": "out-not", "out-not": "out", "rose": "fell", "fell": "rose"}
-SWAPPED = {f"{one}{size}": f"{other}{size}" for size in range(2, 6) for one, other in (("and", "or"), ("or", "and"))}
+DUAL = {f"{one}{size}": f"{other}{size}" for size in range(2, 6) for one, other in (("and", "or"), ("or", "and"))}
 FACTORS = (0.8, 1.2)
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A netlist with one wrong in it: its kind, what was done in words, and the line where."""
+    """A netlist with one fault in it: its kind, the change in words, and the line where."""
 
     kind: str
     what: str
@@ -40,12 +40,12 @@ def mutants(document: Document, net: Net) -> list[Mutant]:
     Parameters
     ----------
     document
-        What was parsed or read.
+        The netlist.
     net
         What it links to.
     """
-    made = [*_flipped(document, net), *_dropped(document, net), *_moved(document, net), *_unlatched(document, net)]
-    return [one for one in made if not linked(one.document)[1]]
+    kinds = (_polarities, _missing_wires, _thresholds, _missing_latches)
+    return [one for kind in kinds for one in kind(document, net) if not linked(one.document)[1]]
 
 
 def _with(document: Document, old: Statement, *new: Statement) -> Document:
@@ -68,51 +68,47 @@ def _ends(wire: Wire, place: int, *end: End) -> Wire:
     return replace(wire, ends=(*wire.ends[:place], *end, *wire.ends[place + 1 :]))
 
 
-def _flipped(document: Document, net: Net) -> Iterator[Mutant]:
+def _polarities(document: Document, net: Net) -> Iterator[Mutant]:
     """The opposite output where an op has one, and or for and."""
     for wire, place, owner, pin in _wires(document, net):
-        if OPPOSITE.get(pin) in net.instances[owner].sheet.slots and pin in OPPOSITE:
+        if pin in OPPOSITE and OPPOSITE[pin] in net.instances[owner].sheet.slots:
             other = f"{owner}.{OPPOSITE[pin]}"
-            made = _with(document, wire, _ends(wire, place, replace(wire.ends[place], address=other)))
-            yield Mutant("polarity", f"{wire.signal} from {other} instead of {owner}.{pin}", wire.line, made)
+            mutant = _with(document, wire, _ends(wire, place, replace(wire.ends[place], address=other)))
+            yield Mutant("polarity", f"{wire.signal} from {other} instead of {owner}.{pin}", wire.line, mutant)
     for load in document.statements:
-        if isinstance(load, Load) and load.op in SWAPPED:
-            made = _with(document, load, replace(load, op=SWAPPED[load.op]))
-            yield Mutant("polarity", f"{SWAPPED[load.op]} for {load.op} {','.join(instances(load))}", load.line, made)
+        if isinstance(load, Load) and load.op in DUAL:
+            mutant = _with(document, load, replace(load, op=DUAL[load.op]))
+            yield Mutant("polarity", f"{DUAL[load.op]} for {load.op} {','.join(instances(load))}", load.line, mutant)
 
 
-def _dropped(document: Document, net: Net) -> Iterator[Mutant]:
+def _missing_wires(document: Document, net: Net) -> Iterator[Mutant]:
+    """A wire without one of the inputs it reaches."""
     for wire, place, owner, pin in _wires(document, net):
         if net.instances[owner].sheet.slots[pin].key in net.instances[owner].sheet.ins:
-            yield Mutant(
-                "wire", f"{wire.signal} no longer reaches {owner}.{pin}", wire.line, _without(document, wire, place)
-            )
+            rest = _ends(wire, place)
+            mutant = _with(document, wire, rest) if rest.ends else _with(document, wire)
+            yield Mutant("wire", f"{wire.signal} no longer reaches {owner}.{pin}", wire.line, mutant)
 
 
-def _without(document: Document, wire: Wire, place: int) -> Document:
-    left = _ends(wire, place)
-    return _with(document, wire, left) if left.ends else _with(document, wire)
-
-
-def _moved(document: Document, net: Net) -> Iterator[Mutant]:
-    """Every number that was set, a fifth lower and a fifth higher; of 0, by 0.1."""
+def _thresholds(document: Document, net: Net) -> Iterator[Mutant]:
+    """Every setting of a number, a fifth lower and a fifth higher; of 0, by 0.1."""
     for statement in document.statements:
         if not isinstance(statement, Set):
             continue
         owner, _, pin = statement.address.rpartition(".")
         instance = net.instances.get(owner)
         slot = instance.sheet.slots.get(pin) if instance else None
-        timed = number(statement.value) is None
-        value = days(statement.value) if timed else number(statement.value)
+        is_time = number(statement.value) is None
+        value = days(statement.value) if is_time else number(statement.value)
         if slot is None or slot.pin.type != "float" or value is None:
             continue
         for factor in FACTORS:
-            moved = f"{value * factor if value else factor - 1:.6g}" + ("d" if timed else "")
-            made = _with(document, statement, replace(statement, value=moved))
-            yield Mutant("threshold", f"{owner}.{pin} at {moved} instead of {statement.value}", statement.line, made)
+            text = f"{value * factor if value else factor - 1:.6g}" + ("d" if is_time else "")
+            mutant = _with(document, statement, replace(statement, value=text))
+            yield Mutant("threshold", f"{owner}.{pin} at {text} instead of {statement.value}", statement.line, mutant)
 
 
-def _unlatched(document: Document, net: Net) -> Iterator[Mutant]:
+def _missing_latches(document: Document, net: Net) -> Iterator[Mutant]:
     """A latch that only passes on what sets it."""
     for load in document.statements:
         if not isinstance(load, Load) or load.op not in ALARMS or "set" not in net.instances[instances(load)[0]].sheet.slots:
@@ -122,21 +118,21 @@ def _unlatched(document: Document, net: Net) -> Iterator[Mutant]:
             passing = replace(load, op="reflex", names=(name,), count=None, sizes=(("inputs", 1),))
             table = Set(address=f"{name}.table", value="0x2", file=load.file, line=load.line)
             rest = [replace(load, names=tuple(others), count=None)] if others else []
-            made = _rewired(_with(document, load, *rest, passing, table), name)
-            yield Mutant("latch", f"{name} holds nothing", load.line, made)
+            mutant = _with_gate(_with(document, load, *rest, passing, table), name)
+            yield Mutant("latch", f"{name} holds nothing", load.line, mutant)
 
 
-def _rewired(document: Document, name: str) -> Document:
+def _with_gate(document: Document, name: str) -> Document:
     """The wires and settings of a latch as those of a gate with one input."""
     statements: list[Statement] = []
     for statement in document.statements:
         if isinstance(statement, Wire):
-            kept = [
+            ends = [
                 replace(end, address=f"{name}.in-0") if end.address == f"{name}.set" else end
                 for end in statement.ends
                 if not end.address.startswith(f"{name}.") or end.address in (f"{name}.set", f"{name}.out")
             ]
-            statements += [replace(statement, ends=tuple(kept))] if kept else []
+            statements += [replace(statement, ends=tuple(ends))] if ends else []
         elif not (isinstance(statement, Set) and statement.address.startswith(f"{name}.")) or statement.value == "0x2":
             statements.append(statement)
     return replace(document, statements=tuple(statements))

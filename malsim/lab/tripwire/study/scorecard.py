@@ -1,4 +1,4 @@
-"""The scorecard of a tripwire: what is known of it, as text, figure and page."""
+"""The scorecard of a tripwire, as text, figure and page."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ __all__ = ["Scorecard"]
 
 @dataclass(frozen=True)
 class Scorecard:
-    """What is known of a tripwire; a notebook shows its figure, `print` its text.
+    """Every result about a tripwire; a notebook shows its figure, `print` its text.
 
     Parameters
     ----------
     name, alarm
         The netlist, and the signal that is its alarm.
     findings
-        What can be said without running it.
+        What the netlist alone shows.
     card
-        The truth table of its Boolean part; None where it has none, or where that is too large (`untold` says why).
+        The truth table of its Boolean part; None where it has none, or where that is too large (`no_card` says why).
     scores
         One row a figure and tripwire, CUSUM and EWMA of what it watches beside it: see `episode_scores.scores`.
     coverage, mutants, faults
@@ -51,7 +51,7 @@ class Scorecard:
     scenario: Scenario
     findings: tuple[Finding, ...]
     card: Card | None
-    untold: str
+    no_card: str
     scores: pl.DataFrame
     coverage: pl.DataFrame
     mutants: pl.DataFrame
@@ -74,9 +74,9 @@ class Scorecard:
         return [f"line {line}: {what}" for line, what in alive.select("line", "what").rows()]
 
     @property
-    def covered(self) -> float | None:
+    def coverage_share(self) -> float | None:
         """The share of outputs seen both ways and inputs shown to matter on their own."""
-        return sum(self.coverage["shown"].to_list()) / self.coverage.height if self.coverage.height else None
+        return self.coverage["shown"].sum() / self.coverage.height if self.coverage.height else None
 
     @property
     def figure(self) -> Sheet:
@@ -99,8 +99,8 @@ class Scorecard:
             html.scores(self.scores),
             html.inputs(self.receipt.inputs),
             html.section("What can be said without running it", heads, findings, none="nothing to say"),
-            html.truth_table(str(self.card) if self.card else "", self.untold),
-            html.coverage(self.coverage, self.covered),
+            html.truth_table(str(self.card) if self.card else "", self.no_card),
+            html.coverage(self.coverage, self.coverage_share),
             html.mutants(self.mutants, self.mutation_score),
             html.faults(self.faults),
         ]
@@ -120,14 +120,14 @@ class Scorecard:
         yield f"{self.name} in {scenario.name}: alarm {self.alarm}, {size}"
         yield f"  silence    {self.receipt}".replace("\n", "\n             ")
         yield from entry("wiring", [str(finding) for finding in self.findings], "nothing to say")
-        if self.untold:
-            yield f"  states     {self.untold}"
+        if self.no_card:
+            yield f"  states     {self.no_card}"
         if self.card is not None:
             yield "  truth table (* decides)"
             yield from (f"    {line}" for line in str(self.card).split("\n"))
         yield from (f"  {line}" for line in score_lines(self.scores))
-        if self.covered is not None:
-            yield from coverage_lines(self.coverage, self.covered)
+        if self.coverage_share is not None:
+            yield from coverage_lines(self.coverage, self.coverage_share)
         if self.mutation_score is not None:
             yield from mutant_lines(self.mutants, self.survivors, self.mutation_score)
         yield from fault_lines(self.faults)

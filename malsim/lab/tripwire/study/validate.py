@@ -18,9 +18,9 @@ from malsim.lab.tripwire.boolean.explore import explore
 from malsim.lab.tripwire.boolean.part import part_of
 from malsim.lab.tripwire.boolean.statics import Finding, statics
 from malsim.lab.tripwire.runs.episode_scores import scores
-from malsim.lab.tripwire.runs.observation import Observation, observe, wired
+from malsim.lab.tripwire.runs.observation import Observation, netlist_of, observe
 from malsim.lab.tripwire.runs.reference_charts import Charts
-from malsim.lab.tripwire.runs.silence import blind, guarded, inner_numbers, receipt, sensors
+from malsim.lab.tripwire.runs.silence import blind, inner_numbers, receipt, sensors, watchdog_limits
 from malsim.lab.tripwire.study.fault_matrix import KINDS as OF_FAULTS
 from malsim.lab.tripwire.study.fault_matrix import matrix
 from malsim.lab.tripwire.study.mutation_results import KINDS as OF_MUTANTS
@@ -74,36 +74,35 @@ def validate(
         Where the netlist does not link.
     """
     scenario = _with(scenario_of(scenario), _document(netlist))
-    net, document = wired(scenario).net, wired(scenario).document
-    tick = float(scenario.turn_every)
-    seen = observe(scenario, alarm)
+    config, base = netlist_of(scenario), observe(scenario, alarm)
+    net, tick = config.net, float(scenario.turn_every)
     part = part_of(net)
-    told, untold, findings = _states(document, part, tick, _fed(scenario))
-    name, charts = Path(document.name).name, Charts.of(seen)
-    watched = {one: seen.signal(one) for one in sensors(net)}
-    inner = {one: seen.signal(one) for one in inner_numbers(net)}
-    bits = {one: seen.bit(one) for one in part.inputs}
+    table, no_card, findings = _states(config.document, part, tick, {one.signal for one in config.inputs})
+    name, charts = Path(config.document.name).name, Charts.of(base)
+    watched = {one: base.signal(one) for one in sensors(net)}
+    inner = {one: base.signal(one) for one in inner_numbers(net)}
+    bits = {one: base.bit(one) for one in part.inputs}
     return Scorecard(
-        name=name, alarm=seen.name, scenario=scenario, findings=tuple(findings), card=told, untold=untold,
-        scores=_scored({name: seen.alarm, **charts.alarms(seen)}, seen.truth),
-        coverage=pl.concat([coverage(part, bits, tick=tick), _goals(seen)]),
-        mutants=mutation_results(seen) if mutate else pl.DataFrame(schema=OF_MUTANTS),
-        faults=matrix(seen, charts) if faults else pl.DataFrame(schema=OF_FAULTS),
-        receipt=receipt(net, watched, inner, seen.alarm, seen.tests, days=seen.days, tick=tick),
-        timeline=_timeline(seen, watched, inner, guarded(net, tick=tick)), watched=_bands(seen, watched),
+        name=name, alarm=base.name, scenario=scenario, findings=tuple(findings), card=table, no_card=no_card,
+        scores=_scores({name: base.alarm, **charts.alarms(base)}, base.truth),
+        coverage=pl.concat([coverage(part, bits, tick=tick), _goals(base)]),
+        mutants=mutation_results(base) if mutate else pl.DataFrame(schema=OF_MUTANTS),
+        faults=matrix(base, charts) if faults else pl.DataFrame(schema=OF_FAULTS),
+        receipt=receipt(net, watched, inner, base.alarm, base.tests, days=base.days, tick=tick),
+        timeline=_timeline(base, watched, inner, watchdog_limits(net, tick=tick)), watched=_bands(base, watched),
     )  # fmt: skip
 
 
-def _goals(seen: Observation) -> pl.DataFrame:
-    """What the scenario's `sometimes` goals ask, as rows of the coverage; one that cannot be judged is not met."""
+def _goals(base: Observation) -> pl.DataFrame:
+    """The scenario's `sometimes` goals as rows of the coverage; one that cannot be judged is not reached."""
     rows = []
-    for goal in seen.scenario.checks:
+    for goal in base.scenario.checks:
         if isinstance(goal, Goal):
             try:
-                met = bool(Property(goal.property).margin(seen.trace).holds.any())
+                reached = bool(Property(goal.property).margin(base.trace).holds.any())
             except MalsimError:
-                met = False
-            rows.append(("goal", goal.name, met, goal.property, goal.line))
+                reached = False
+            rows.append(("goal", goal.name, reached, goal.property, goal.line))
     return pl.DataFrame(rows, schema=OF_COVERAGE, orient="row")
 
 
@@ -125,11 +124,11 @@ def compare_tripwires(netlists: Sequence[str | Path], scenario: ScenarioOrPath, 
     if not netlists:
         raise UsageError("nothing to compare", hint="name two netlists")
     base = scenario_of(scenario)
-    seen = {Path(one).name: observe(_with(base, read(one)), alarm) for one in netlists}
-    first = next(iter(seen.values()))
+    runs = {Path(one).name: observe(_with(base, read(one)), alarm) for one in netlists}
+    first = next(iter(runs.values()))
     charts = Charts.of(first).alarms(first)
-    own = pl.concat([_scored({name: one.alarm}, one.truth) for name, one in seen.items()])
-    return pl.concat([own, _scored(charts, first.truth)]) if charts else own
+    own = pl.concat([_scores({name: one.alarm}, one.truth) for name, one in runs.items()])
+    return pl.concat([own, _scores(charts, first.truth)]) if charts else own
 
 
 def _document(netlist: Document | str | Path | None) -> Document | None:
@@ -140,16 +139,11 @@ def _document(netlist: Document | str | Path | None) -> Document | None:
     return read(netlist)
 
 
-def _fed(scenario: Scenario) -> set[str]:
-    """The signals that the scenario itself writes."""
-    return {one.signal for one in scenario.netlist.inputs} if scenario.netlist else set()
-
-
 def _states(document: Document, part: Part, tick: float, inputs: set[str]) -> tuple[Card | None, str, list[Finding]]:
     """The card and the findings, or why the Boolean part is too large for them; then what lint says alone."""
     try:
-        found = statics(document, tick=tick, inputs=inputs)
-        return card(explore(part, tick=tick)) if part.net.instances else None, "", found
+        findings = statics(document, tick=tick, inputs=inputs)
+        return card(explore(part, tick=tick)) if part.net.instances else None, "", findings
     except UsageError as problem:
         return None, str(problem), [Finding("wiring", note.words, note) for note in lint(document, inputs=inputs)]
 
@@ -158,32 +152,30 @@ def _with(scenario: Scenario, netlist: Document | None) -> Scenario:
     if netlist is None:
         return scenario
     old = scenario.netlist
-    wires = replace(old, document=netlist) if old else NetlistConfig(document=netlist)
-    return scenario.replace(netlist=wires)
+    return scenario.replace(netlist=replace(old, document=netlist) if old else NetlistConfig(document=netlist))
 
 
-def _scored(alarms: Mapping[str, Bools], truth: Bools) -> pl.DataFrame:
+def _scores(alarms: Mapping[str, Bools], truth: Bools) -> pl.DataFrame:
     return pl.concat(
         [scores(alarm, truth).select(pl.lit(name).alias("tripwire"), pl.all()) for name, alarm in alarms.items()]
     )
 
 
 def _timeline(
-    seen: Observation, watched: Mapping[str, Array], inner: Mapping[str, Array], limits: Mapping[str, int]
+    base: Observation, watched: Mapping[str, Array], inner: Mapping[str, Array], limits: Mapping[str, int]
 ) -> pl.DataFrame:
     stale = blind(watched, limits) | {name: np.isnan(values) for name, values in inner.items()}
-    blinded = np.any(list(stale.values()), axis=0) if stale else np.zeros_like(seen.alarm)
-    shares = {"alarm": seen.alarm, "truth": seen.truth, "blind": blinded & ~seen.alarm}
-    return pl.DataFrame({"t": seen.days, **{name: bits.mean(axis=1) for name, bits in shares.items()}})
+    any_stale = np.any(list(stale.values()), axis=0) if stale else np.zeros_like(base.alarm)
+    shares = {"alarm": base.alarm, "truth": base.truth, "blind": any_stale & ~base.alarm}
+    return pl.DataFrame({"t": base.days, **{name: bits.mean(axis=1) for name, bits in shares.items()}})
 
 
-def _bands(seen: Observation, watched: Mapping[str, Array]) -> pl.DataFrame:
+def _bands(base: Observation, watched: Mapping[str, Array]) -> pl.DataFrame:
     frames = []
     for name, values in watched.items():
-        held = np.where(np.isnan(values).all(axis=1, keepdims=True), 0.0, values)
-        low, middle, high = np.nanquantile(held, [0.05, 0.5, 0.95], axis=1)
-        frame = pl.DataFrame({"t": seen.days, "low": low, "middle": middle, "high": high})
-        there = pl.Series(~np.isnan(values).all(axis=1))
-        frames.append(frame.filter(there).select(pl.lit(name).alias("signal"), pl.all()))
+        some = ~np.isnan(values).all(axis=1)
+        low, middle, high = np.nanquantile(values[some], [0.05, 0.5, 0.95], axis=1)
+        frame = pl.DataFrame({"t": base.days[some], "low": low, "middle": middle, "high": high})
+        frames.append(frame.select(pl.lit(name).alias("signal"), pl.all()))
     kinds = {"signal": pl.String, "t": pl.Float64, "low": pl.Float64, "middle": pl.Float64, "high": pl.Float64}
     return pl.concat([pl.DataFrame(schema=kinds), *frames])
