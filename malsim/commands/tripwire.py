@@ -73,9 +73,9 @@ def main(args: argparse.Namespace) -> int:
 
 def _compare(args: argparse.Namespace, scenario: Scenario) -> int:
     from malsim.lab.tripwire.study.validate import compare_tripwires
-    from malsim.report.tripwire_text import compared
+    from malsim.report.tripwire_text import score_lines
 
-    print(compared(compare_tripwires(args.netlists, scenario, alarm=args.alarm)))
+    print("\n".join(score_lines(compare_tripwires(args.netlists, scenario, alarm=args.alarm))))
     return 0
 
 

@@ -26,11 +26,11 @@ def text(words: str) -> str:
 
 def png(figure: Sheet, *, dpi: int) -> bytes:
     """The figure as PNG."""
-    held = io.BytesIO()
-    figure.savefig(held, format="png", dpi=dpi)
-    return held.getvalue()
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi)
+    return buffer.getvalue()
 
 
-def image(drawn: bytes, *, alt: str) -> str:
+def image(picture: bytes, *, alt: str) -> str:
     """The tag of a PNG that stands inside the page."""
-    return f'<img alt="{text(alt)}" src="data:image/png;base64,{base64.b64encode(drawn).decode()}">'
+    return f'<img alt="{text(alt)}" src="data:image/png;base64,{base64.b64encode(picture).decode()}">'

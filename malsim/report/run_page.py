@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["run_page"]
 
-MOST_LINES = 150  # a panel; those that moved most are kept
+MOST_LINES = 150  # a panel; those that moved most stay
 MOST_VALUES = 300_000  # of all panels; beyond, ticks are left out evenly
-MOST_REASONS = 1_000  # each is made by looking at the run, some milliseconds a piece
+MOST_REASONS = 1_000  # each takes some milliseconds
 MOST_EVENTS = 5_000
 DIGITS = 5
 STILL = 1e-9
@@ -70,8 +70,10 @@ def _panels(run: Run, rep: int, notes: list[str]) -> list[tuple[str, str, pl.Dat
     """Title, family and frame (t, name, value, and low, high of bands) of each panel."""
     columns = [name for name in dict.fromkeys((run.score, "currency")) if name in run.cells.columns]
     cells = run.cells.filter(pl.col("rep") == rep)
-    named = [(column, cells.select("t", pl.col("cell").alias("name"), pl.col(column).alias("value"))) for column in columns]
-    found = [(column, "claims", frame.drop_nulls("value")) for column, frame in named]
+    parts: dict[str, tuple[str, list[pl.DataFrame]]] = {}
+    for column in columns:
+        lines = cells.select("t", pl.col("cell").alias("name"), pl.col(column).alias("value")).drop_nulls("value")
+        parts[column] = ("claims", [lines])
     frame = run.signals.filter(pl.col("rep") == rep).select("t", _name(), "signal", "value")
     if not run.cells.height and not run.signals.height and run.bands.height:
         frame = run.bands.select("t", _name(), "signal", value="mean", low="q05", high="q95")
@@ -80,12 +82,10 @@ def _panels(run: Run, rep: int, notes: list[str]) -> list[tuple[str, str, pl.Dat
     for (signal,), lines in frame.group_by("signal", maintain_order=True):
         lowest, highest = lines["value"].min(), lines["value"].max()
         unit = isinstance(lowest, float) and isinstance(highest, float) and 0.0 <= lowest <= highest <= 1.0
-        found.append(("signals from 0 to 1" if unit and "low" not in frame.columns else str(signal), "signals", lines))
-    joined: dict[str, tuple[str, list[pl.DataFrame]]] = {}
-    for title, family, lines in found:
-        if lines.height:
-            joined.setdefault(title, (family, []))[1].append(lines)
-    return [(title, family, pl.concat(parts)) for title, (family, parts) in joined.items()]
+        title = "signals from 0 to 1" if unit and "low" not in frame.columns else str(signal)
+        parts.setdefault(title, ("signals", []))[1].append(lines)
+    panels = [(title, family, pl.concat(frames)) for title, (family, frames) in parts.items()]
+    return [panel for panel in panels if panel[2].height]
 
 
 def _name() -> pl.Expr:
@@ -107,30 +107,30 @@ def _times(panels: Sequence[tuple[str, str, pl.DataFrame]], notes: list[str]) ->
 
 def _panel(title: str, family: str, frame: pl.DataFrame, times: list[float], notes: list[str]) -> dict[str, Any]:
     spread = frame.group_by("name", maintain_order=True).agg(moved=pl.col("value").max() - pl.col("value").min())
-    kept = spread.sort("moved", descending=True, maintain_order=True)["name"].head(MOST_LINES)
+    names = spread.sort("moved", descending=True, maintain_order=True)["name"].head(MOST_LINES)
     if spread.height > MOST_LINES:
         notes.append(f"{title}: the {MOST_LINES} of {spread.height:,} lines that moved most")
-    shape: dict[str, Any] = {"title": title, "family": family, "lines": _on(frame, kept, "value", times)}
+    shape: dict[str, Any] = {"title": title, "family": family, "lines": _values(frame, names, "value", times)}
     if "low" in frame.columns:
-        shape |= {edge: _on(frame, kept, edge, times) for edge in ("low", "high")}
+        shape |= {edge: _values(frame, names, edge, times) for edge in ("low", "high")}
     return shape
 
 
-def _on(frame: pl.DataFrame, names: pl.Series, column: str, times: list[float]) -> Lines:
+def _values(frame: pl.DataFrame, names: pl.Series, column: str, times: list[float]) -> Lines:
     """The values of each line at each of the times, None where it has none."""
     values = frame.filter(pl.col("name").is_in(names.implode())).pivot(
         on="name", index="t", values=column, aggregate_function="last"
     )
     ticks = pl.DataFrame({"t": times}, schema={"t": pl.Float64})
-    placed = ticks.join(values, on="t", how="left", maintain_order="left")
-    return {name: placed[name].round(DIGITS).to_list() for name in names}
+    table = ticks.join(values, on="t", how="left", maintain_order="left")
+    return {name: table[name].round(DIGITS).to_list() for name in names}
 
 
 def _labels(run: Run, rep: int) -> dict[str, str]:
     if not run.cells.height:
         return {}
-    found = run.labels.filter(pl.col("rep") == rep)
-    return {row["cell"]: shown(" · ".join(filter(None, (row["object"], row["title"])))) for row in found.to_dicts()}
+    labels = run.labels.filter(pl.col("rep") == rep)
+    return {row["cell"]: shown(" · ".join(filter(None, (row["object"], row["title"])))) for row in labels.to_dicts()}
 
 
 def _reasons(
@@ -140,21 +140,21 @@ def _reasons(
     lines: Lines = {
         name: values for panel in reversed(panels) if "low" not in panel for name, values in panel["lines"].items()
     }
-    moves, told = dict[str, list[int]](), dict[str, list[tuple[int, str]]]()
+    moves, reasons = dict[str, list[int]](), dict[str, list[tuple[int, str]]]()
     for name, values in lines.items():
         try:
             places = _moves(values)
             run.why(name, times[places[0]], rep)
             moves[name] = places
         except MalsimError as error:  # a memory or a signal that cannot be asked
-            told[name] = [(0, f"This run cannot say why: {shown(str(error))}")]
+            reasons[name] = [(0, f"This run cannot say why: {shown(str(error))}")]
     most = _share([len(places) for places in moves.values()])
     if any(len(places) > most for places in moves.values()):
         notes.append(f"why? is told of at most {most} days a line, evenly chosen among those on which it moved")
     for name, places in moves.items():
-        chosen = sorted({places[round(at)] for at in np.linspace(0, len(places) - 1, min(most, len(places)))})
-        told[name] = [(place, shown(run.why(name, times[place], rep))) for place in chosen]
-    return told
+        some = sorted({places[round(at)] for at in np.linspace(0, len(places) - 1, min(most, len(places)))})
+        reasons[name] = [(place, shown(run.why(name, times[place], rep))) for place in some]
+    return reasons
 
 
 def _share(counts: list[int]) -> int:

@@ -1,8 +1,7 @@
-"""A judged suite as one HTML file that opens from a disk without a network: verdicts, margins, seeds, and a figure each."""
+"""A suite's verdicts as one HTML file that opens from a disk without a network: margins, seeds, and a figure each."""
 
 from __future__ import annotations
 
-import html
 from importlib import resources
 from string import Template
 from typing import TYPE_CHECKING
@@ -25,21 +24,19 @@ WORDS: dict[Status, str] = {"pass": "passed", "fail": "failed", "error": "error"
 
 def report(suite: Suite) -> str:
     """The page. Figures are PNG inside it; beyond 4 MB of them, failing scenarios keep theirs and others go without."""
-    order = sorted(suite.judged, key=lambda judged: ("error", "fail", "pass").index(judged.status))
+    order = sorted(suite.judged, key=lambda one: ("error", "fail", "pass").index(one.status))
     figures, left = dict[str, bytes](), MOST_FIGURES
-    for judged in order:
-        drawn = _figure(judged)
-        if drawn and len(drawn) <= left:
-            figures[judged.scenario.path or judged.scenario.name] = drawn
-            left -= len(drawn)
+    for one in order:
+        figure = _figure(one)
+        if figure and len(figure) <= left:
+            figures[one.scenario.path or one.scenario.name] = figure
+            left -= len(figure)
     rows = list(suite.outcomes())
-    sections = [_section(judged, suite, rows, figures) for judged in suite.judged]
+    sections = [_section(one, suite, rows, figures) for one in suite.judged]
     unread = [_failure("error", path, [problem]) for path, problem in suite.unread]
     counts = " ".join(f'<span class="{status}">{suite.count(status)} {word}</span>' for status, word in WORDS.items())
     page = Template(resources.files("malsim.report").joinpath("suite.html").read_text(encoding="utf-8"))
-    links = "".join(
-        f"<li>{_mark(judged.status)} <a href='#{_anchor(judged)}'>{text(judged.scenario.name)}</a></li>" for judged in order
-    )
+    links = "".join(f"<li>{_mark(one.status)} <a href='#{_anchor(one)}'>{text(one.scenario.name)}</a></li>" for one in order)
     return page.substitute(counts=counts, links=links, unread="\n".join(unread), sections="\n".join(sections))
 
 
@@ -58,27 +55,25 @@ def _section(judged: Judged, suite: Suite, rows: list[tuple[Judged, Outcome]], f
     ]
     if judged.error:
         failures.append(_failure("error", scenario.name, [judged.error]))
-    drawn = figures.get(scenario.path or scenario.name)
-    figure = image(drawn, alt="the values checked over time") if drawn else ""
+    figure = figures.get(scenario.path or scenario.name)
+    tag = image(figure, alt="the values checked over time") if figure else ""
     last = scenario.first + scenario.replications - 1
     facts = f"seed {scenario.seed}, {scenario.days:g} days, replications {scenario.first} to {last}"
     head = "<tr><th></th><th>check</th><th>asked</th><th>margin</th><th>said</th></tr>"
     return (
         f'<section id="{_anchor(judged)}"><h2>{_mark(judged.status)} {text(scenario.name)}</h2><p>{text(scenario.why)}</p>'
         f'<p class="facts">{text(scenario.path)} · {text(facts)}</p>'
-        f"<div class='wide'><table>{head}{table}</table></div>{''.join(failures)}{figure}</section>"
+        f"<div class='wide'><table>{head}{table}</table></div>{''.join(failures)}{tag}</section>"
     )
 
 
 def _row(outcome: Outcome) -> str:
-    margin = "" if outcome.margin is None else f"{outcome.margin:.4g}"
-    said = outcome.message.partition("\n")[0]
     cells = (
         _mark(outcome.status),
         text(outcome.check.name),
         f"<code>{text(outcome.check.property)}</code>",
-        margin,
-        text(said),
+        "" if outcome.margin is None else f"{outcome.margin:.4g}",
+        text(outcome.message.partition("\n")[0]),
     )
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
@@ -88,15 +83,14 @@ def _failure(status: str, name: str, lines: list[str]) -> str:
 
 
 def _figure(judged: Judged) -> bytes | None:
-    seen = picture(judged)
-    drawn = seen and checked(seen.lines, seen.regions, seen.tubes, seen.events, seen.witnesses)
-    return png(drawn, dpi=RESOLUTION) if drawn else None
+    data = picture(judged)
+    figure = data and checked(data.lines, data.regions, data.tubes, data.events, data.witnesses)
+    return png(figure, dpi=RESOLUTION) if figure else None
 
 
 def _anchor(judged: Judged) -> str:
-    return html.escape(
-        "".join(letter if letter.isalnum() else "-" for letter in judged.scenario.path or judged.scenario.name)
-    )
+    name = judged.scenario.path or judged.scenario.name
+    return "".join(letter if letter.isalnum() else "-" for letter in name)
 
 
 def _mark(status: Status) -> str:

@@ -21,25 +21,25 @@ __all__ = ["coverage", "faults", "inputs", "mutants", "page", "scores", "section
 RESOLUTION = 110
 
 
-def page(drawn: Sheet, sections: Iterable[str], *, verdict: str, **heads: str) -> str:
+def page(drawing: Sheet, sections: Iterable[str], *, verdict: str, **heads: str) -> str:
     """The page: name, why and facts of `heads`, the verdict on its silence, the figure, then every table."""
-    verdict, _, watched = verdict.partition("\n")
-    drawing = image(png(drawn, dpi=RESOLUTION), alt="timeline, truth table, operating points, mutants and faults")
+    verdict, _, ticks = verdict.partition("\n")
+    picture = image(png(drawing, dpi=RESOLUTION), alt="timeline, truth table, operating points, mutants and faults")
     template = resources.files("malsim.report").joinpath("tripwire.html").read_text(encoding="utf-8")
     return Template(template).substitute(
         {name: text(words) for name, words in heads.items()}, verdict=text(verdict),
-        watched=text(watched), mood="good" if verdict.startswith("alive") else "bad",
-        figure=drawing, sections="\n".join(sections),
+        watched=text(ticks), mood="good" if verdict.startswith("alive") else "bad",
+        figure=picture, sections="\n".join(sections),
     )  # fmt: skip
 
 
-def scores(found: pl.DataFrame) -> str:
+def scores(frame: pl.DataFrame) -> str:
     """A row a figure with its meaning, a column a tripwire."""
-    names = found["tripwire"].unique(maintain_order=True).to_list()
-    told = {(row["tripwire"], row["metric"]): row for row in found.to_dicts()}
+    names = frame["tripwire"].unique(maintain_order=True).to_list()
+    cells = {(row["tripwire"], row["metric"]): row for row in frame.to_dicts()}
     rows = [
-        [metric, *(_figure(told[name, metric]) for name in names), meaning]
-        for metric, meaning in found.select("metric", "meaning").unique(maintain_order=True).rows()
+        [metric, *(_figure(cells[name, metric]) for name in names), meaning]
+        for metric, meaning in frame.select("metric", "meaning").unique(maintain_order=True).rows()
     ]
     return section("Against the episodes", ["figure", *names, "what it is"], rows)
 
@@ -48,35 +48,35 @@ def _figure(row: dict[str, object]) -> str:
     return figure(row) if row["low"] is None else f"{figure(row)} ({row['how']})"
 
 
-def inputs(found: pl.DataFrame) -> str:
+def inputs(frame: pl.DataFrame) -> str:
     """What it watches, and how fresh that is."""
     rows = [
         [row["signal"], f"{row['fresh']:.1%}", f"{row['longest']} ticks", f"day {row['changed']:g}"]
-        for row in found.to_dicts()
+        for row in frame.to_dicts()
     ]
     return section("What it watches", ["signal", "fresh", "longest unchanged", "last changed"], rows)
 
 
-def truth_table(card: str, untold: str) -> str:
+def truth_table(card: str, problem: str) -> str:
     """The truth table as text, or why there is none."""
     if not card:
-        return section("Truth table", [], [], none=untold or "it has no Boolean part")
+        return section("Truth table", [], [], none=problem or "it has no Boolean part")
     return f"<section><h2>Truth table</h2><p class='facts'>* decides</p><pre>{text(card)}</pre></section>"
 
 
-def coverage(found: pl.DataFrame, covered: float | None) -> str:
-    """What was shown in this scenario, what was not first."""
+def coverage(frame: pl.DataFrame, total: float | None) -> str:
+    """What this scenario showed, what it did not first."""
     rows = [
         [row["kind"], row["name"], f"line {row['line']}", "shown" if row["shown"] else f"wants {row['wants']}"]
-        for row in found.sort("shown", maintain_order=True).to_dicts()
+        for row in frame.sort("shown", maintain_order=True).to_dicts()
     ]
-    share = f": {covered:.0%}" if covered is not None else ""
+    share = f": {total:.0%}" if total is not None else ""
     return section(f"Coverage{share}", ["kind", "pin", "where", "in this scenario"], rows, marks={"shown": "good"})
 
 
-def mutants(found: pl.DataFrame, score: float | None) -> str:
+def mutants(frame: pl.DataFrame, score: float | None) -> str:
     """Each mutant and its fate, survivors first."""
-    order = found.sort(pl.col("verdict").replace_strict({"survived": 0, "crashed": 1, "killed": 2}), maintain_order=True)
+    order = frame.sort(pl.col("verdict").replace_strict({"survived": 0, "crashed": 1, "killed": 2}), maintain_order=True)
     rows = [
         [row["verdict"], row["kind"], f"line {row['line']}", row["what"],
          row["by"] or ("the alarm rang otherwise, and no check asks" if row["shows"] else "this scenario never shows it")]
@@ -87,11 +87,11 @@ def mutants(found: pl.DataFrame, score: float | None) -> str:
     return section(title, heads, rows, none="not run", marks={"killed": "good", "survived": "bad"})
 
 
-def faults(found: pl.DataFrame) -> str:
+def faults(frame: pl.DataFrame) -> str:
     """Each fault in the loop and what it did to each alarm."""
     rows = [
         [row["fault"], row["alarm"], row["verdict"], _lost(row), between(row, "later"), between(row, "false"), row["what"]]
-        for row in found.to_dicts()
+        for row in frame.to_dicts()
     ]
     heads = ["fault", "alarm", "verdict", "episodes lost", "ticks later", "false alarms more", "what was done"]
     return section("Faults in the loop", heads, rows, none="not run", marks={"holds": "good", "blinded": "bad"})

@@ -10,7 +10,7 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["between", "compared", "coverage_lines", "entry", "fault_lines", "figure", "mutant_lines", "score_lines"]
+__all__ = ["between", "coverage_lines", "entry", "fault_lines", "figure", "mutant_lines", "score_lines"]
 
 
 def figure(row: dict[str, object]) -> str:
@@ -29,16 +29,11 @@ def _number(value: object) -> str:
     return "∞" if isinstance(value, float) and math.isinf(value) else f"{value:.3g}"
 
 
-def compared(scores: pl.DataFrame) -> str:
-    """Tripwires side by side as text, a column each."""
-    return "\n".join(score_lines(scores))
-
-
-def coverage_lines(coverage: pl.DataFrame, covered: float) -> Iterator[str]:
+def coverage_lines(coverage: pl.DataFrame, share: float) -> Iterator[str]:
     """The share shown, and what each line that lacks something wants."""
     lacking = coverage.filter(~pl.col("shown"))
     lines = [f"line {row['line']}: {row['kind']} {row['name']} wants {row['wants']}" for row in lacking.to_dicts()]
-    return entry("coverage", lines, "complete", head=f"{covered:.0%} shown")
+    return entry("coverage", lines, "complete", head=f"{share:.0%} shown")
 
 
 def mutant_lines(mutants: pl.DataFrame, survivors: Sequence[str], score: float) -> Iterator[str]:

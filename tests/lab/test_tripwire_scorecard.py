@@ -19,7 +19,7 @@ from malsim.lab.tripwire.study.faulty import FAULTS, faulty
 from malsim.lab.tripwire.study.netlist_mutants import mutants
 from malsim.netlist import parse as parse_netlist
 from malsim.netlist.wiring import link
-from malsim.report.tripwire_text import compared
+from malsim.report.tripwire_text import score_lines
 from malsim.scenario.file.scenario_file import parse
 from malsim.scenario.judge.judge import Judged, judge
 
@@ -295,7 +295,7 @@ def test_tripwires_side_by_side_live_the_same_lives(tmp_path: Path) -> None:
     found = ms.compare_tripwires(paths[:2], paths[2])
     missed = dict(found.filter(metric="missed").select("tripwire", "value").rows())
     assert (missed["a.malnet"], missed["b.malnet"]) == (0.0, 1.0)
-    assert "b.malnet" in compared(found).split("\n")[0]
+    assert "b.malnet" in next(score_lines(found))
     page = tmp_path / "card.html"
     assert main(["tripwire", str(paths[1]), "--scenario", str(paths[2]), "--quick", "--html", str(page)]) == 1
     assert "dead: it did not trip" in page.read_text(encoding="utf-8")

@@ -76,7 +76,7 @@ class Scorecard:
     @property
     def coverage_share(self) -> float | None:
         """The share of outputs seen both ways and inputs shown to matter on their own."""
-        return self.coverage["shown"].sum() / self.coverage.height if self.coverage.height else None
+        return float(self.coverage["shown"].to_numpy().mean()) if self.coverage.height else None
 
     @property
     def figure(self) -> Sheet:
