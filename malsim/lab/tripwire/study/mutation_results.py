@@ -53,7 +53,10 @@ def _row(one: Mutant, config: NetlistConfig, passing: set[str], base: Observatio
     if failed:
         verdict, by = "killed", failed[0]
     elif judgement.status == "error":
-        verdict, by = "crashed", judgement.error or next(each.message for each in judgement.outcomes if each.status == "error")
+        verdict, by = (
+            "crashed",
+            judgement.error or next(each.message for each in judgement.outcomes if each.status == "error"),
+        )
     else:
         verdict, by = "survived", ""
     return (*head, verdict, by, _shows(judgement.run, base))
