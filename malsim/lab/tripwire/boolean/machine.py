@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from malsim.memory import Memory
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.engine.rows import Rows
-from malsim.netlist.engine.steps import compiled
+from malsim.netlist.engine.steps import compile_step
 from malsim.netlist.language.address import Pin
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ class Machine:
         self.part, net = part, part.net
         on = {str(link.address): signal for signal in net.signals.values() for link in signal.links}
         every = {name: thread.every for thread in net.threads for name in thread.functions}
-        self.steps = {name: compiled(one, on, tick=tick * every.get(name, 1)) for name, one in net.instances.items()}
+        self.steps = {name: compile_step(one, on, tick=tick * every.get(name, 1)) for name, one in net.instances.items()}
         self.cycle = math.lcm(*(thread.every for thread in net.threads if thread.functions))
-        self.fresh = {name: step.started(1) for name, step in self.steps.items()}
+        self.fresh = {name: step.start(1) for name, step in self.steps.items()}
         self.places = [*_pins(net), *(_Place("", name, None) for name in _lingering(part))]
         self.outer = [name for name in net.signals if name not in part.inputs]
 
@@ -108,7 +108,7 @@ class Machine:
         with np.errstate(all="ignore"):
             for thread in self.part.net.threads:
                 for name in thread.functions if number % thread.every == 0 else ():
-                    ops[name] = self.steps[name].called(ops[name], signals, rows)
+                    ops[name] = self.steps[name].call(ops[name], signals, rows)
         after = np.empty_like(states)
         for column, place in enumerate(self.places):
             values = ops[place.instance][place.key] if place.instance else signals[place.key]

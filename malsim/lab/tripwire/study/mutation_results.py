@@ -53,10 +53,8 @@ def _row(one: Mutant, config: NetlistConfig, passing: set[str], base: Observatio
     if failed:
         verdict, by = "killed", failed[0]
     elif judgement.status == "error":
-        verdict, by = (
-            "crashed",
-            judgement.error or next(each.message for each in judgement.outcomes if each.status == "error"),
-        )
+        messages = (each.message for each in judgement.outcomes if each.status == "error")
+        verdict, by = "crashed", judgement.error or next(messages)
     else:
         verdict, by = "survived", ""
     return (*head, verdict, by, _shows(judgement.run, base))
