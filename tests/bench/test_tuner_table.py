@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds, differential_evolution
 
-from malsim.lab.tuning.model_search import ModelSearch
+from malsim.lab.tuning.search import ModelSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,9 +17,9 @@ import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.space.settings import changed
-from malsim.lab.tuning.held_out import fronted
+from malsim.lab.tuning.held_out import pareto_front
 from malsim.lab.tuning.search import Search
-from malsim.lab.tuning.trials import bootstrapped, loss_of
+from malsim.lab.tuning.trials import bootstrap, loss_of
 from malsim.memory import Rules
 from malsim.memory.scores import effective
 
@@ -201,7 +201,7 @@ def test_another_optimiser_may_drive() -> None:
 @given(st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=2), min_size=1, max_size=12))
 def test_the_front_is_what_no_other_beats(rows: list[list[int]]) -> None:
     losses = np.array(rows, dtype=float)
-    front = fronted(losses)
+    front = pareto_front(losses)
     for row, kept in zip(losses, front, strict=True):
         beaten = any((other <= row).all() and (other < row).any() for other in losses)
         assert kept == (not beaten)
@@ -210,12 +210,12 @@ def test_the_front_is_what_no_other_beats(rows: list[list[int]]) -> None:
 def test_resamples_are_those_of_each_statistic() -> None:
     draws = np.random.default_rng(0)
     tries = [[[draws.normal(size=50)], [draws.normal(size=80)]] for _ in range(3)]
-    spread = bootstrapped(tries, worst=False)
+    spread = bootstrap(tries, worst=False)
     for number, units in enumerate(tries):
         exact = np.sqrt(sum(part[0].var() / len(part[0]) for part in units)) / 2
         assert spread[:, number, 0].std() == pytest.approx(exact, rel=0.15)
         assert spread[:, number, 0].mean() == pytest.approx(loss_of(units, worst=False)[0], abs=0.03)
-    worst = bootstrapped(tries, worst=True)[:, :, 0]
+    worst = bootstrap(tries, worst=True)[:, :, 0]
     assert (worst <= [loss_of(units, worst=True)[0] for units in tries]).all()
 
 

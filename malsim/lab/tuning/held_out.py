@@ -10,7 +10,7 @@ import polars as pl
 from malsim.errors import UsageError
 from malsim.lab.studies.measure import name_of
 from malsim.lab.tuning.surrogate import lowest
-from malsim.lab.tuning.trials import bootstrapped, loss_of, triple
+from malsim.lab.tuning.trials import bootstrap, loss_of, triple
 from malsim.lab.tuning.tuned import Tuned
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.lab.studies.measure import Array, Measure
     from malsim.lab.tuning.trials import Job, Triple
 
-__all__ = ["fronted", "judged"]
+__all__ = ["pareto_front", "tuning_result"]
 
 SHARE = 0.95
 EQUAL = 1e-12
@@ -28,7 +28,7 @@ EQUAL = 1e-12
 Tries = list[list[list["Array"]]]
 
 
-def judged(space: Space, values: list[dict[str, Any]], tries: Tries, held: Job, *, worst: bool) -> Tuned:
+def tuning_result(space: Space, values: list[dict[str, Any]], tries: Tries, holdout: Job, *, worst: bool) -> Tuned:
     """Choose the best of the tries (the first is as it was), resample for the intervals, and see what was held out.
 
     Of many points that differ by chance alone one always looks best and one worst; so whether the objective is flat is asked
@@ -37,35 +37,33 @@ def judged(space: Space, values: list[dict[str, Any]], tries: Tries, held: Job, 
     losses = np.stack([loss_of(units, worst=worst) for units in tries])
     if np.isnan(losses).all(axis=0).any():
         raise UsageError("no point has a value", where="tune", hint="is there truth to score against?")
-    spread = bootstrapped(tries, worst=worst)
-    total, spreads = _summed(losses), _summed(spread)
-    chosen = int(np.nanargmin(total))
-    before, after, poorest = (held(values[place]) for place in (0, chosen, int(np.nanargmax(total))))
-    kept = np.stack([loss_of(units, worst=worst) for units in (before, after)])
-    kept_spread = _summed(bootstrapped([before, after, poorest], worst=worst, seed=1))
-    held_gain = triple(float(_summed(kept)[0] - _summed(kept)[1]), kept_spread[:, 0] - kept_spread[:, 1])
-    flat = bool(np.quantile(kept_spread[:, 2] - kept_spread[:, 1], (1.0 - SHARE) / 2.0) <= EQUAL)
-    recommended = not flat and held_gain[1] > 0.0 and losses.shape[1] == 1
-    names = _names(held.measures, losses.shape[1])
+    total, spreads = losses.mean(axis=-1), bootstrap(tries, worst=worst).mean(axis=-1)
+    best = int(np.nanargmin(total))
+    before, after, poorest = (holdout(values[place]) for place in (0, best, int(np.nanargmax(total))))
+    was, now = (float(loss_of(units, worst=worst).mean()) for units in (before, after))
+    test = bootstrap([before, after, poorest], worst=worst, seed=1).mean(axis=-1)
+    held_gain = triple(was - now, test[:, 0] - test[:, 1])
+    flat = bool(np.quantile(test[:, 2] - test[:, 1], (1.0 - SHARE) / 2.0) <= EQUAL)
+    names = _names(holdout.measures, losses.shape[1])
     return Tuned(
         objectives=names,
         candidates=_candidates(values, losses, names),
-        best=values[chosen],
-        interval=_intervals(space, values, spreads, chosen),
-        loss=triple(float(total[chosen]), spreads[:, chosen]),
-        gain=triple(float(total[0] - total[chosen]), spreads[:, 0] - spreads[:, chosen]),
-        held_out=triple(float(_summed(kept)[1]), kept_spread[:, 1]),
+        best=values[best],
+        interval=_intervals(space, values, spreads, best),
+        loss=triple(float(total[best]), spreads[:, best]),
+        gain=triple(float(total[0] - total[best]), spreads[:, 0] - spreads[:, best]),
+        held_out=triple(now, test[:, 1]),
         held_gain=held_gain,
-        recommended=recommended,
+        recommended=not flat and held_gain[1] > 0.0 and losses.shape[1] == 1,
         reason=_reason(flat=flat, held_gain=held_gain, objectives=losses.shape[1]),
         units={one.name: one.unit for one in space.dimensions},
     )
 
 
-def fronted(losses: Array) -> NDArray[np.bool_]:
+def pareto_front(losses: Array) -> NDArray[np.bool_]:
     """Which points no other beats: as good in every objective and better in one. Losses of shape (points, objectives).
 
-    >>> fronted(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])).tolist()
+    >>> pareto_front(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])).tolist()
     [True, True, False]
     """
     as_good = np.all(losses[None, :, :] <= losses[:, None, :], axis=2)
@@ -74,27 +72,19 @@ def fronted(losses: Array) -> NDArray[np.bool_]:
     return ~beaten
 
 
-def _summed(losses: Array) -> Array:
-    """The objectives' mean, over the last axis."""
-    total: Array = losses.mean(axis=-1)
-    return total
-
-
 def _names(measures: tuple[Measure, ...], count: int) -> tuple[str, ...]:
     names = tuple(name_of(one) for one in measures)
     return names if count == len(names) else (f"worst of {', '.join(names)}",)
 
 
 def _candidates(values: list[dict[str, Any]], losses: Array, names: tuple[str, ...]) -> pl.DataFrame:
-    found = pl.DataFrame(values, infer_schema_length=None).with_row_index("number")
-    scored = [
-        pl.Series(f"loss of {name}" if len(names) > 1 else "loss", losses[:, place]) for place, name in enumerate(names)
-    ]
-    return found.with_columns(*scored, pl.Series("front", fronted(losses)))
+    points = pl.DataFrame(values, infer_schema_length=None).with_row_index("number")
+    titles = [f"loss of {name}" for name in names] if len(names) > 1 else ["loss"]
+    return points.with_columns(*pl.DataFrame(losses, schema=titles), pl.Series("front", pareto_front(losses)))
 
 
 def _reason(*, flat: bool, held_gain: Triple, objectives: int) -> str:
-    said = f"{held_gain[0]:.4g} [{held_gain[1]:.4g}, {held_gain[2]:.4g}]"
+    gain = f"{held_gain[0]:.4g} [{held_gain[1]:.4g}, {held_gain[2]:.4g}]"
     if flat:
         return (
             "the objective is flat: on what was held out even the worst point tried is no worse than the best but for chance"
@@ -102,28 +92,28 @@ def _reason(*, flat: bool, held_gain: Triple, objectives: int) -> str:
     if objectives > 1:
         return "of several objectives one chooses from the front"
     if held_gain[1] <= 0.0:
-        return f"on what was held out the gain {said} may be nothing"
-    return f"on what was held out it gains {said}"
+        return f"on what was held out the gain {gain} may be nothing"
+    return f"on what was held out it gains {gain}"
 
 
-def _intervals(space: Space, values: list[dict[str, Any]], spreads: Array, chosen: int) -> dict[str, tuple[Any, Any]]:
+def _intervals(space: Space, values: list[dict[str, Any]], spreads: Array, best: int) -> dict[str, tuple[Any, Any]]:
     """Of each setting, the range over the points that cannot be told from the best, and where resamples put the least.
 
     A point can be told from the best where the 95 % interval of the paired difference leaves 0 out. What lies between the
     points tried is seen by a quadratic through those of the same choices, whose least is found anew in each resample.
     """
-    apart = spreads - spreads[:, chosen : chosen + 1]
+    apart = spreads - spreads[:, best : best + 1]
     alike = np.flatnonzero(~(np.quantile(apart, (1.0 - SHARE) / 2.0, axis=0) > EQUAL))
     numbers = [place for place, one in enumerate(space.dimensions) if not one.choices]
     chose = [one.name for one in space.dimensions if one.choices]
-    same = [row for row, one in enumerate(values) if all(one[name] == values[chosen][name] for name in chose)]
+    same = [row for row, one in enumerate(values) if all(one[name] == values[best][name] for name in chose)]
     points = np.array([space.point(values[row]) for row in same])[:, numbers]
     least = lowest(points, spreads[:, same]) if numbers else None
-    found = {}
+    ranges = {}
     for place, one in enumerate(space.dimensions):
-        met = [values[row][one.name] for row in alike]
+        inside = [values[row][one.name] for row in alike]
         if least is not None and place in numbers:
             ends = np.quantile(least[:, numbers.index(place)], [(1.0 - SHARE) / 2.0, (1.0 + SHARE) / 2.0])
-            met += [one.at(float(end)) for end in ends]
-        found[one.name] = min(met), max(met)
-    return found
+            inside += [one.at(float(end)) for end in ends]
+        ranges[one.name] = min(inside), max(inside)
+    return ranges

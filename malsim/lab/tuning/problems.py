@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
@@ -22,14 +22,12 @@ from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     import polars as pl
 
 __all__ = ["OfClaims", "OfScenario", "Problem", "as_problem"]
 
 REPLICATIONS = 16
-OBJECTIVES = ("accuracy", "brier", "log_loss")
 
 
 class Problem(Protocol):
@@ -77,8 +75,8 @@ class OfScenario:
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """Each measure of each replication, its sign turned where more is better."""
-        found = measured_by_running(changed(self.scenario, values, where="space"), measures)
-        return [-each if is_better_high(one) else each for one, each in zip(measures, found, strict=True)]
+        columns = measured_by_running(changed(self.scenario, values, where="space"), measures)
+        return [-each if is_better_high(one) else each for one, each in zip(measures, columns, strict=True)]
 
     def halved(self, seed: int) -> tuple[Problem, Problem]:  # noqa: ARG002  # replications are drawn apart already
         """The same scenario, and as many replications more."""
@@ -107,26 +105,26 @@ class OfClaims:
     @property
     def identity(self) -> str:
         """A hash of the claims, their truth, the rules and the objects."""
-        told = [repr(constants(self.base)), self.objects.to_frame().write_ndjson()]
+        parts = [repr(constants(self.base)), self.objects.to_frame().write_ndjson()]
         for memory, truth in self.claims.parts:
-            told += [frame.write_ndjson() for frame in (memory.cells, memory.edges, memory.writers, truth)]
-        return hashlib.sha256("\n".join(told).encode()).hexdigest()
+            parts += [frame.write_ndjson() for frame in (memory.cells, memory.edges, memory.writers, truth)]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """(p − right)², 1 − right, or −log p of what is the case, for each question's answer."""
-        judged = self.claims.answers(changed(self.base, values, where="space"), self.objects)
-        probability, right = judged["probability"].to_numpy(), judged["right"].to_numpy()
+        answers = self.claims.answers(changed(self.base, values, where="space"), self.objects)
+        probability, right = answers["probability"].to_numpy(), answers["right"].to_numpy()
         clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
-        made = {
+        by_name: dict[Any, Array] = {
             "accuracy": 1.0 - right.astype(np.float64),
             "brier": squared_error(probability, right.astype(np.float64)),
             "log_loss": -np.log(np.where(right, clipped, 1.0 - clipped)),
         }
         for one in measures:
-            if one not in made:
-                allowed = ", ".join(OBJECTIVES)
+            if one not in by_name:
+                allowed = ", ".join(by_name)
                 raise UsageError("real claims have no such objective", where=self.name, given=one, allowed=allowed)
-        return [made[str(one)] for one in measures]
+        return [by_name[one] for one in measures]
 
     def halved(self, seed: int) -> tuple[Problem, Problem]:
         """Half of the objects, and the other half; all claims stay in memory, only truths are held out."""
@@ -134,23 +132,22 @@ class OfClaims:
         return OfClaims(self.claims, self.base, one), OfClaims(self.claims, self.base, other)
 
 
-def as_problem(given: object, *, replications: int = REPLICATIONS, rules: Rules | None = None) -> Problem:
+def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rules | None = None) -> Problem:
     """A problem from a scenario or its file, or from real claims or their folder; any other that has losses as it is.
 
     A scenario of fewer replications gets as many as are asked for, at least two, as one has no spread to judge by.
     """
     if replications < 2:  # noqa: PLR2004  # one has no spread
         raise UsageError("one replication has no spread to judge by", where="tune: replications", given=replications)
-    made: Any = given
-    if isinstance(given, (str, Path)):
-        made = read_real(given) if Path(given).is_dir() else read(given)
-    if isinstance(made, Scenario):
-        held = made if rules is None else made.replace(rules=rules)
-        return OfScenario(held if held.replications >= replications else held.replace(replications=replications))
-    if isinstance(made, RealClaims):
-        return OfClaims(made, rules or Rules(), made.objects)
-    if not hasattr(made, "losses"):
+    if isinstance(subject, (str, Path)):
+        subject = read_real(subject) if Path(subject).is_dir() else read(subject)
+    if isinstance(subject, Scenario):
+        return OfScenario(
+            subject.replace(rules=rules or subject.rules, replications=max(subject.replications, replications))
+        )
+    if isinstance(subject, RealClaims):
+        return OfClaims(subject, rules or Rules(), subject.objects)
+    if not hasattr(subject, "losses"):
         allowed = "scenarios, folders of claims"
-        raise UsageError("nothing to tune on", where="tune", given=type(given).__name__, allowed=allowed)
-    problem: Problem = made
-    return problem
+        raise UsageError("nothing to tune on", where="tune", given=type(subject).__name__, allowed=allowed)
+    return cast("Problem", subject)

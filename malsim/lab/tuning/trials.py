@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from malsim.lab.studies.measure import Array, Measure
     from malsim.lab.tuning.problems import Problem
 
-__all__ = ["Job", "Triple", "bootstrapped", "loss_of", "triple"]
+__all__ = ["Job", "Triple", "bootstrap", "loss_of", "triple"]
 
 RESAMPLES = 400
 CHUNK = 50
@@ -49,7 +49,7 @@ def loss_of(units: Sequence[Sequence[Array]], *, worst: bool) -> Array:
     return means
 
 
-def bootstrapped(tries: Sequence[Sequence[Sequence[Array]]], *, worst: bool, seed: int = 0) -> Array:
+def bootstrap(tries: Sequence[Sequence[Sequence[Array]]], *, worst: bool, seed: int = 0) -> Array:
     """The loss of every try when the units of each problem are drawn anew: shape (400, tries, measures).
 
     One draw of units serves all tries and measures, so that tries are compared on the same units.
@@ -59,33 +59,33 @@ def bootstrapped(tries: Sequence[Sequence[Sequence[Array]]], *, worst: bool, see
     total = np.full((RESAMPLES, len(tries), measures), -np.inf) if worst else np.zeros((RESAMPLES, len(tries), measures))
     for problem in range(len(tries[0])):
         count = len(tries[0][problem][0])
-        chosen = draws.integers(0, count, (RESAMPLES, count))
+        sample = draws.integers(0, count, (RESAMPLES, count))
         for measure in range(len(tries[0][problem])):
-            table = _filled(np.stack([units[problem][measure] for units in tries]))
+            table = _fill(np.stack([units[problem][measure] for units in tries]))
             if worst:
-                np.maximum(total[:, :, 0], _worst(table, chosen), out=total[:, :, 0])
+                np.maximum(total[:, :, 0], _worst(table, sample), out=total[:, :, 0])
             else:
-                weight = np.apply_along_axis(np.bincount, 1, chosen, minlength=count).astype(np.float64)
+                weight = np.apply_along_axis(np.bincount, 1, sample, minlength=count).astype(np.float64)
                 total[:, :, measure] += np.einsum("bn,tn->bt", weight, table, optimize=True) / count / len(tries[0])
     return total
 
 
-def triple(value: float, spread: NDArray[np.float64]) -> Triple:
+def triple(value: float, resamples: NDArray[np.float64]) -> Triple:
     """A value with the 2.5 % to 97.5 % range of its resamples."""
-    return value, *ends(spread)
+    return value, *ends(resamples)
 
 
-def _worst(table: Array, chosen: NDArray[np.int64]) -> Array:
-    parts = [table[:, chosen[at : at + CHUNK]].max(axis=2).T for at in range(0, len(chosen), CHUNK)]
+def _worst(table: Array, sample: NDArray[np.int64]) -> Array:
+    parts = [table[:, sample[at : at + CHUNK]].max(axis=2).T for at in range(0, len(sample), CHUNK)]
     return np.concatenate(parts)
 
 
 def _mean(values: Array) -> float:
-    held = values[~np.isnan(values)]
-    return float(held.mean()) if len(held) else np.nan
+    there = values[~np.isnan(values)]
+    return float(there.mean()) if len(there) else np.nan
 
 
-def _filled(table: Array) -> Array:
+def _fill(table: Array) -> Array:
     """Units without a value stand at their try's mean, which leaves it where it is."""
     if not np.isnan(table).any():
         return table

@@ -134,5 +134,5 @@ def _literal(value: object) -> str:
     return repr(round(value, 6)) if isinstance(value, float) else str(value)
 
 
-def _triple(found: Triple) -> str:
-    return f"{found[0]:.4g} [{found[1]:.4g}, {found[2]:.4g}]"
+def _triple(values: Triple) -> str:
+    return f"{values[0]:.4g} [{values[1]:.4g}, {values[2]:.4g}]"

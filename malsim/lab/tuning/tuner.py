@@ -8,11 +8,10 @@ import numpy as np
 
 from malsim.errors import UsageError
 from malsim.lab.space.space import Space
-from malsim.lab.tuning.held_out import judged
-from malsim.lab.tuning.model_search import ModelSearch
+from malsim.lab.tuning.held_out import tuning_result
 from malsim.lab.tuning.problems import REPLICATIONS, as_problem
-from malsim.lab.tuning.search import Search
-from malsim.lab.tuning.study_files import kept
+from malsim.lab.tuning.search import ModelSearch, Search
+from malsim.lab.tuning.study_files import in_folder
 from malsim.lab.tuning.trials import Job, loss_of
 from malsim.limits import within
 
@@ -56,10 +55,10 @@ class Tuner:
         several = isinstance(objective, (list, tuple))
         measures: tuple[Measure, ...] = tuple(requirements or (objective if several else (objective or "brier",)))  # type: ignore[arg-type]
         self.worst = bool(requirements)
-        seen, unseen = _split(problems, holdout, seed, replications, rules)
-        self.space = Space.of(space, *(one.subject for one in seen))
-        self.job, self.held = Job(tuple(seen), measures), Job(tuple(unseen), measures)
-        self.tried = self.job if study is None else kept(self.job, study)
+        training, test = _split(problems, holdout, seed, replications, rules)
+        self.space = Space.of(space, *(one.subject for one in training))
+        self.job, self.holdout = Job(tuple(training), measures), Job(tuple(test), measures)
+        self.evaluator = self.job if study is None else in_folder(self.job, study)
         self.values: list[dict[str, Any]] = []
         self.tries: list[list[list[Array]]] = []
         self.evaluate([{one.name: one.value for one in self.space.dimensions}])
@@ -71,14 +70,14 @@ class Tuner:
     def losses(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[Array]:
         """The loss of each of some settings, one number an objective. How many workers make them changes nothing."""
         complete = [{name: one[name] for name in self.space.names} for one in values]
-        found = list((executor.map if executor else map)(self.tried, complete))
+        tries = list((executor.map if executor else map)(self.evaluator, complete))
         self.values += complete
-        self.tries += found
-        return [loss_of(units, worst=self.worst) for units in found]
+        self.tries += tries
+        return [loss_of(units, worst=self.worst) for units in tries]
 
     def result(self) -> Tuned:
         """The best of what was tried, its intervals, and how it does on what was held out."""
-        return judged(self.space, self.values, self.tries, self.held, worst=self.worst)
+        return tuning_result(self.space, self.values, self.tries, self.holdout, worst=self.worst)
 
 
 def tune(
@@ -134,24 +133,23 @@ def tune(
     tuner = Tuner(problems, space=space, seed=seed, **settings)
     several = len(tuner.job.measures) > 1 and not tuner.worst
     dimensions, size = len(tuner.space.dimensions), START if several else SIZE
-    search = (
-        Search(dimensions, size=size, seed=seed, pull=0.0) if several else ModelSearch(dimensions, seed=seed, start=START)
-    )
-    seen: list[Array] = []
+    one = ModelSearch(dimensions, size=size, seed=seed, start=START)
+    search = Search(dimensions, size=size, seed=seed, pull=0.0) if several else one
+    losses: list[Array] = []
     with _bar(budget, progress=progress) as bar:
         for count in [START] + [size] * ((budget - START) // size):
             points = [search.ask() for _ in range(count)]
-            seen += tuner.losses([tuner.space.values(point) for _, point in points], executor)
-            _refuse_unmoved(seen, tuner.space)
-            worth = _weighed(np.stack(seen[:START]), np.stack(seen[-count:]))
+            losses += tuner.losses([tuner.space.values(point) for _, point in points], executor)
+            _refuse_unmoved(losses, tuner.space)
+            worth = _weighted_loss(np.stack(losses[:START]), np.stack(losses[-count:]))
             for (number, _), value in zip(points, worth, strict=True):
                 search.tell(number, float(value))
             bar.update(count)
     return tuner.result()
 
 
-def _refuse_unmoved(seen: Sequence[Array], space: Space) -> None:
-    if np.ptp(np.stack(seen), axis=0).max() == 0.0:
+def _refuse_unmoved(losses: Sequence[Array], space: Space) -> None:
+    if np.ptp(np.stack(losses), axis=0).max() == 0.0:
         raise UsageError(
             "the objective is the same, to the last digit, at every point tried",
             where="tune",
@@ -160,7 +158,7 @@ def _refuse_unmoved(seen: Sequence[Array], space: Space) -> None:
         )
 
 
-def _weighed(first: Array, last: Array) -> Array:
+def _weighted_loss(first: Array, last: Array) -> Array:
     """One number a point: its loss; of several losses the largest, each by a weight of its own place in the generation.
 
     max over objectives of w (loss − least of the first generation) / its range (Chebyshev), so that places share the front.
@@ -177,18 +175,17 @@ def _weighed(first: Array, last: Array) -> Array:
 def _split(
     problems: Any, holdout: Sequence[Any] | None, seed: int, replications: int, rules: Rules | None
 ) -> tuple[list[Problem], list[Problem]]:
-    given = list(problems) if isinstance(problems, (list, tuple)) else [problems]
-    if not given:
+    if not isinstance(problems, (list, tuple)):
+        problems = [problems]
+    if not problems:
         raise UsageError("nothing to tune on", where="tune", hint="give scenarios or folders of claims")
-    every = [as_problem(one, replications=replications, rules=rules) for one in given]
-    if holdout is not None:
-        if not holdout:
-            raise UsageError(
-                "nothing held out", where="tune: holdout", hint="leave it out to hold out half of what is given"
-            )
-        return every, [as_problem(one, replications=replications, rules=rules) for one in holdout]
-    pairs = [one.halved(seed) for one in every]
-    return [one for one, _ in pairs], [other for _, other in pairs]
+    every = [as_problem(one, replications=replications, rules=rules) for one in problems]
+    if holdout is None:
+        pairs = [one.halved(seed) for one in every]
+        return [one for one, _ in pairs], [other for _, other in pairs]
+    if not holdout:
+        raise UsageError("nothing held out", where="tune: holdout", hint="leave it out to hold out half of what is given")
+    return every, [as_problem(one, replications=replications, rules=rules) for one in holdout]
 
 
 def _bar(points: int, *, progress: bool) -> Any:
