@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError
-from malsim.lab.cadence.invariants import reads_change_nothing, same_currency, second_tick, shared
+from malsim.lab.cadence.invariants import paired, reads_change_nothing, same_currency, second_tick
 from malsim.memory import Memory, Rules, admit, settle, tick
 from malsim.memory.push.expand import expand
 
@@ -89,12 +89,12 @@ def test_a_memory_that_reading_moves_is_found_out(monkeypatch: pytest.MonkeyPatc
 def test_a_currency_that_a_clock_moves_is_found_out() -> None:
     kept = {"rep": [0], "cell": ["a"], "touched": [1.0], "c0": [1.0], "stability": ["stable"], "pinned": [False]}
     one = pl.DataFrame({**kept, "status": ["active"], "currency": [0.5], "effective": [0.2]})
-    moved = shared(one, one.with_columns(currency=pl.lit(0.6)))
-    assert same_currency(moved, kept=0, alone=False).holds is False
-    fresher = shared(one, one.with_columns(touched=pl.lit(2.0), currency=pl.lit(0.6)))
-    assert same_currency(fresher, kept=0, alone=False).holds
-    assert same_currency(fresher, kept=0, alone=True).holds is False
-    assert same_currency(fresher.clear(), kept=3, alone=True).holds is None
+    moved = paired(one, one.with_columns(currency=pl.lit(0.6)))
+    assert same_currency(moved, others=0, alone=False).holds is False
+    fresher = paired(one, one.with_columns(touched=pl.lit(2.0), currency=pl.lit(0.6)))
+    assert same_currency(fresher, others=0, alone=False).holds
+    assert same_currency(fresher, others=0, alone=True).holds is False
+    assert same_currency(fresher.clear(), others=3, alone=True).holds is None
 
 
 def test_a_settling_scenario_keeps_every_law() -> None:

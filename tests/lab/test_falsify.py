@@ -18,9 +18,9 @@ from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.falsify import WriteSchedule
 from malsim.lab.falsify.broken_scenario import text_of
-from malsim.lab.falsify.falsify import judged
-from malsim.lab.falsify.predicates import Seen, margin, predicates, scales, seen
-from malsim.lab.falsify.schedule import Found, Write, applied
+from malsim.lab.falsify.falsify import judge_run
+from malsim.lab.falsify.predicates import PropertyRun, margin, predicates, property_run, scales
+from malsim.lab.falsify.schedule import Disturbance, Write, with_disturbance
 from malsim.lab.falsify.shrink import Break
 from malsim.lab.studies.pool import must_travel
 from malsim.scenario.file.scenario_file import parse
@@ -81,8 +81,8 @@ def broken() -> Any:
 def test_a_break_is_found_shrunk_and_fails_again_from_its_file(broken: Any) -> None:
     assert broken.broken
     assert broken.trail["broken"].to_list() == [False] * (broken.runs - 1) + [True]
-    assert len(broken.found.writes) == 1
-    assert broken.found.writes[0].relation == "contradicts"
+    assert len(broken.disturbance.writes) == 1
+    assert broken.disturbance.writes[0].relation == "contradicts"
     assert broken.scenario.replications == 1
     assert broken.scenario.claims["handle"].to_list()[0] == "dec_a3ee"
     assert "obs_b0b1" not in broken.scenario.claims["handle"].to_list()
@@ -101,14 +101,14 @@ def test_workers_change_nothing(broken: Any) -> None:
 
 
 def test_what_workers_are_sent_can_travel() -> None:
-    job = partial(judged, "always (eff(dec_a3ee) >= 0.5)")
+    job = partial(judge_run, "always (eff(dec_a3ee) >= 0.5)")
     scenario = parse(STORY.replace("[[check]]", "[netlist]\ntext = 'net low dec_a3ee-scores-eff'\n[[check]]", 1))
     must_travel(job, scenario, job(scenario))
 
 
 def test_every_smaller_break_is_still_a_break_and_nothing_can_be_taken_away(broken: Any) -> None:
     none = replace(broken.scenario, claims=parse(STORY).claims.head(1))
-    assert not seen("always[1d:1d] (eff(dec_a3ee) >= 0.5)", run(none.replace(days=5))).broken
+    assert not property_run("always[1d:1d] (eff(dec_a3ee) >= 0.5)", run(none.replace(days=5))).broken
 
 
 def test_settings_are_searched_too_and_written() -> None:
@@ -117,9 +117,9 @@ def test_settings_are_searched_too_and_written() -> None:
         parse(text), "always[1d:5d] (eff(dec_a3ee) >= 0.25)", writes=0,
         parameters={"rules.challenge_ceiling": (0.0, 1.0)}, budget=30,
     )  # fmt: skip
-    assert made.found is not None
+    assert made.disturbance is not None
     held = tomllib.loads(made.text)
-    assert held["rules"]["challenge_ceiling"] == made.found.settings["rules.challenge_ceiling"] > 0.6
+    assert held["rules"]["challenge_ceiling"] == made.disturbance.settings["rules.challenge_ceiling"] > 0.6
     assert held["check"][0]["property"] == "always[1d:5d] (eff(dec_a3ee) >= 0.25)"
     assert len(held["claim"]) == 2
 
@@ -171,7 +171,7 @@ def test_a_search_that_cannot_be_made_is_refused(check: str, options: dict[str, 
 
 
 def test_a_run_that_cannot_be_judged_breaks_nothing() -> None:
-    assert not Seen(problem="x").broken
+    assert not PropertyRun(problem="x").broken
 
 
 def test_predicates_of_different_units_weigh_alike() -> None:
@@ -180,12 +180,13 @@ def test_predicates_of_different_units_weigh_alike() -> None:
     assert [Property(one).text for one in predicates(formula)] == ["a <= 5000", "b <= 0.05"]
     rng = np.random.default_rng(1)
     runs = [
-        Seen(days=(1.0, 2.0), margins=(5000 - 1000 * rng.random((2, 1)), 0.05 - 0.01 * rng.random((2, 1)))) for _ in range(8)
+        PropertyRun(days=(1.0, 2.0), margins=(5000 - 1000 * rng.random((2, 1)), 0.05 - 0.01 * rng.random((2, 1))))
+        for _ in range(8)
     ]
     wide, narrow = scales(formula, runs)
     assert wide / narrow == pytest.approx(1e5, rel=0.5)
-    near = Seen(days=(1.0, 2.0), margins=(np.full((2, 1), 500.0), np.full((2, 1), 0.04)))
-    far = Seen(days=(1.0, 2.0), margins=(np.full((2, 1), 4000.0), np.full((2, 1), 0.04)))
+    near = PropertyRun(days=(1.0, 2.0), margins=(np.full((2, 1), 500.0), np.full((2, 1), 0.04)))
+    far = PropertyRun(days=(1.0, 2.0), margins=(np.full((2, 1), 4000.0), np.full((2, 1), 0.04)))
     assert margin(formula, near, [wide, narrow]) < margin(formula, far, [wide, narrow])
     assert margin(formula, near, [1.0, 1.0]) == margin(formula, far, [1.0, 1.0]) == 0.04
 
@@ -193,15 +194,15 @@ def test_predicates_of_different_units_weigh_alike() -> None:
 def test_with_scales_of_one_the_margin_is_the_propertys_own() -> None:
     made = run(parse(STORY))
     for said in ("always[1d:5d] (eff(dec_a3ee) >= 0.5)", "eventually (rise(eff(dec_a3ee) > 0.2) or eff(obs_b0b1) < 0.1)"):
-        shown = seen(said, made)
+        shown = property_run(said, made)
         formula = parse_property(said)
         assert margin(formula, shown, [1.0] * len(predicates(formula))) == pytest.approx(shown.raw)
 
 
 def test_writes_come_in_the_middle_of_their_turns_with_handles_of_their_own() -> None:
     scenario = parse(STORY)
-    found = Found((Write(1, "eve", "contradicts", "dec_a3ee", 0.9), Write(3, "eve", "supports", "dec_a3ee", 0.5)))
-    made = applied(scenario, found)
+    found = Disturbance((Write(1, "eve", "contradicts", "dec_a3ee", 0.9), Write(3, "eve", "supports", "dec_a3ee", 0.5)))
+    made = with_disturbance(scenario, found)
     assert made.claims.filter(writer="eve")["t"].to_list() == [1.5, 3.5]
     assert made.claims["handle"].n_unique() == 4
     assert run(made).events.filter(kind="rejected").is_empty()
@@ -225,9 +226,9 @@ def test_a_table_written_reads_back(table: dict[str, Any]) -> None:
 
 def test_a_break_that_its_text_does_not_say_is_not_given_out() -> None:
     scenario = parse(STORY).replace(rules={"challenge_ceiling": 1.0})
-    found = Found((Write(1, "eve", "contradicts", "dec_a3ee", 1.0),))
+    found = Disturbance((Write(1, "eve", "contradicts", "dec_a3ee", 1.0),))
     said = "always[1d:5d] (eff(dec_a3ee) >= 0.25)"
-    shown = seen(said, run(applied(scenario, found)))
+    shown = property_run(said, run(with_disturbance(scenario, found)))
     assert shown.broken
     with pytest.raises(MalsimError, match="fails again"):
         text_of(Break(scenario, found), Check(name="x", property=said), shown)

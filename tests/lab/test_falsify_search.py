@@ -108,7 +108,7 @@ def test_the_phases_follow_each_other_and_no_run_is_made_twice() -> None:
     assert phases == ["random", "sobol", "evolution"]
     keys = [PLAN.at(point).key for point in trail.points]
     assert len(set(keys)) == len(keys)
-    assert trail.broken == len(trail.seen) - 1
+    assert trail.broken == len(trail.runs) - 1
 
 
 def test_a_budget_is_never_overdrawn_and_a_space_of_one_point_ends() -> None:
@@ -124,7 +124,7 @@ def test_a_budget_is_never_overdrawn_and_a_space_of_one_point_ends() -> None:
         trail = search(
             3, evaluate, budget=21, key=lambda point: point.tobytes(), rank=lambda seen: [1.0] * len(seen), method=method
         )
-        assert len(asked) == len(trail.seen) == 21
+        assert len(asked) == len(trail.runs) == 21
         assert trail.broken is None
         alone = search(3, evaluate, budget=21, key=lambda _: 0, rank=lambda seen: [1.0] * len(seen), method=method)
-        assert len(alone.seen) == 1
+        assert len(alone.runs) == 1

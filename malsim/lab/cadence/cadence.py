@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+import contextlib
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from malsim.errors import UsageError
-from malsim.lab.cadence.invariants import HISTORY, LAWS, Invariant, reads_change_nothing, same_currency, second_tick, shared
+from malsim.lab.cadence.invariants import HISTORY, LAWS, Invariant, paired, reads_change_nothing, same_currency, second_tick
 from malsim.lab.space.settings import scenario_of
-from malsim.lab.studies.pool import executor_of, results
+from malsim.lab.studies.pool import executor_of, in_order
 from malsim.memory import settle, tick
 from malsim.sim import bench
 from malsim.sim.clock import DAY, span
@@ -19,7 +20,7 @@ from malsim.sim.record.metrics import by_replication
 from malsim.sim.settings.timing import Timing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.memory import Memory
@@ -32,7 +33,7 @@ PERIODS = ("1min", "10min", "1h", "6h", "1d", "1w")
 JITTERS: Mapping[str, Mapping[str, float]] = {"late": {"late": 0.5}, "missed": {"missed": 0.3}, "doubled": {"doubled": 0.3}}
 SHORTEST, LONGEST = 7.0, 14.0
 MOST_TICKS = 1_000_000
-KEPT = 200
+MOST_RECORDED = 200
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -66,9 +67,9 @@ class Cadence:
         lines = [f"beside {self.reference}:"]
         for row in self.frame.to_dicts():
             rest = "settles" if row["settles"] else "rings"
-            changed = f"effective by up to {row['effective']:.3g}, currency by {row['currency']:.3g}"
+            gaps = f"effective by up to {row['effective']:.3g}, currency by {row['currency']:.3g}"
             head = f"  {row['clock']:<18} {row['ticks']:>6} ticks, a claim waits {row['waits']:.3g} d"
-            lines.append(f"{head}: {changed}; {rest}")
+            lines.append(f"{head}: {gaps}; {rest}")
         for law in self.laws.to_dicts():
             word = {True: "holds", False: "BROKEN", None: "says nothing here"}[law["holds"]]
             lines.append(f"  {law['law']}: {word} ({law['said']})")
@@ -110,25 +111,24 @@ def cadence(
     """
     scenario = scenario_of(scenario)
     length = min(max(scenario.days, SHORTEST), LONGEST) if days is None else days
-    shortened = scenario.replace(days=length, checks=(), episodes=())
-    jobs = _jobs(shortened, periods, most_ticks)
-    found: dict[int, _Seen] = dict(_each(jobs, executor, progress=progress))
-    seen = [found[number] for number in range(len(jobs))]
-    reference = seen[0]
-    rows = [_row(job, one, reference) for job, one in zip(jobs, seen, strict=True)]
-    laws = [_currency(shortened, reference, seen[1:]), *reference.laws]
-    paths = [one.paths.select(pl.lit(job.clock).alias("clock"), pl.all()) for job, one in zip(jobs, seen, strict=True)]
+    scenario = scenario.replace(days=length, checks=(), episodes=())
+    jobs = _jobs(scenario, periods, most_ticks)
+    with executor_of(executor) if executor is not None else contextlib.nullcontext() as pool:
+        reference, *others = runs = in_order(jobs, pool, title="cadence", unit="clock", progress=progress)
+    rows = [_row(job, one, reference) for job, one in zip(jobs, runs, strict=True)]
+    laws = [_currency(scenario, reference, others), *reference.laws]
+    paths = [one.paths.select(pl.lit(job.clock).alias("clock"), pl.all()) for job, one in zip(jobs, runs, strict=True)]
     return Cadence(
         reference=jobs[0].clock,
         frame=pl.DataFrame(rows, schema_overrides={"accuracy": pl.Float64}),
-        laws=pl.DataFrame([asdict(law) for law in laws], schema=LAWS),
+        laws=pl.DataFrame([astuple(law) for law in laws], schema=LAWS, orient="row"),
         paths=pl.concat(paths),
     )
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """What is kept of one run."""
+class _ClockRun:
+    """What a run under one clock comes to."""
 
     ticks: int
     waits: float
@@ -141,27 +141,27 @@ class _Seen:
 
 @dataclass(frozen=True)
 class _Job:
-    """One clock to run under."""
+    """One clock to run under; the laws are checked on the reference."""
 
-    number: int
     clock: str
     scenario: Scenario
     timing: Timing
+    reference: bool = False
 
-    def __call__(self) -> tuple[int, _Seen]:
+    def __call__(self) -> _ClockRun:
         scenario, end = self.scenario, self.scenario.days
-        every = max(1, len(self.timing.at) // KEPT)
+        every = max(1, len(self.timing.at) // MOST_RECORDED)
         run = bench.run(scenario.replace(record="all", record_every=every), self.timing)
         memory, rules = run.memory, scenario.rules
         accuracy = by_replication(run).get("accuracy")
-        return self.number, _Seen(
+        return _ClockRun(
             ticks=len(self.timing.at) + len(self.timing.doubled),
             waits=_waits(memory, self.timing),
             cells=_final(memory, tick(memory, end, rules)),
             settles=settle(memory, end, rules).settled,
             accuracy=None if accuracy is None or np.isnan(accuracy).all() else float(np.nanmean(accuracy)),
             paths=run.cells.select("t", "rep", "cell", "effective", "currency"),
-            laws=(second_tick(memory, end, rules), reads_change_nothing(memory, end, rules)) if self.number == 0 else (),
+            laws=(second_tick(memory, end, rules), reads_change_nothing(memory, end, rules)) if self.reference else (),
         )
 
 
@@ -178,70 +178,53 @@ def _jobs(scenario: Scenario, periods: Sequence[str], most_ticks: int) -> list[_
             raise UsageError("a period longer than the run", where="cadence: periods", given=text, allowed=allowed)
         if period != scenario.turn_every:
             clocks.append((f"every {text}", replace(scenario, turn_every=period)))
-    for clock, made in clocks:
-        asked = made.turns * made.replications
-        if asked > most_ticks:
+    for clock, each in clocks:
+        ticks = each.turns * each.replications
+        if ticks > most_ticks:
             hint = "run fewer days or replications, leave the shortest periods out, or raise most_ticks"
             where, allowed = f"cadence: {clock}", f"{most_ticks}"
-            raise UsageError("too many ticks × replications", where=where, given=asked, allowed=allowed, hint=hint)
-    timed = [(clock, made, Timing.regular(made)) for clock, made in clocks]
-    timed += [(f"{own}, {name}", scenario, Timing.jittered(scenario, **shares)) for name, shares in JITTERS.items()]
-    return [_Job(number, *one) for number, one in enumerate(timed)]
+            raise UsageError("too many ticks × replications", where=where, given=ticks, allowed=allowed, hint=hint)
+    jobs = [_Job(clock, each, Timing.regular(each), reference=clock == own) for clock, each in clocks]
+    return jobs + [_Job(f"{own}, {name}", scenario, Timing.jittered(scenario, **part)) for name, part in JITTERS.items()]
 
 
-def _each(jobs: Sequence[_Job], executor: Any, *, progress: bool) -> Iterable[tuple[int, _Seen]]:
-    from tqdm.auto import tqdm
-
-    with tqdm(total=len(jobs), desc="cadence", unit="clock", disable=not progress) as bar:
-        if executor is None:
-            for job in jobs:
-                yield job()
-                bar.update()
-            return
-        with executor_of(executor) as pool:
-            for found in results(pool, jobs):
-                yield found
-                bar.update()
-
-
-def _row(job: _Job, one: _Seen, reference: _Seen) -> dict[str, Any]:
-    found = shared(reference.cells, one.cells)
-    alike = found.filter("alike", "live")
+def _row(job: _Job, one: _ClockRun, reference: _ClockRun) -> dict[str, Any]:
+    pairs = paired(reference.cells, one.cells)
+    alike = pairs.filter("alike", "live")
     return {
         "clock": job.clock,
         "period": job.scenario.turn_every / DAY,
         "ticks": one.ticks,
         "waits": one.waits,
-        "shared": found.height,
+        "shared": pairs.height,
         "alike": alike.height,
         "currency": float(alike["currency_gap"].to_numpy().max(initial=0.0)),
-        "effective": float(found["effective_gap"].to_numpy().max(initial=0.0)),
+        "effective": float(pairs["effective_gap"].to_numpy().max(initial=0.0)),
         "settles": one.settles,
         "accuracy": one.accuracy,
     }
 
 
-def _currency(scenario: Scenario, reference: _Seen, others: Sequence[_Seen]) -> Invariant:
+def _currency(scenario: Scenario, reference: _ClockRun, others: Sequence[_ClockRun]) -> Invariant:
     """The first law; where nothing but the clock acts, the clock must not change a live cell's history either."""
-    found = pl.concat([shared(reference.cells, one.cells) for one in others])
-    live = found.filter("live")
+    pairs = pl.concat([paired(reference.cells, one.cells) for one in others])
+    live = pairs.filter("live")
     alone = not (scenario.writers or scenario.reader or scenario.reviewers or scenario.netlist)
-    return same_currency(live, kept=found.height - live.height, alone=alone)
+    return same_currency(live, others=pairs.height - live.height, alone=alone)
 
 
 def _final(memory: Memory, read: Memory) -> pl.DataFrame:
     """The cells as a run left them, with their currency read anew at its end."""
-    kept = memory.cells.select("rep", pl.col("handle").alias("cell"), *HISTORY, "effective")
-    return kept.with_columns(read.cells["currency"])
+    return memory.cells.select("rep", "effective", *HISTORY, cell="handle").with_columns(read.cells["currency"])
 
 
 def _waits(memory: Memory, timing: Timing) -> float:
     """Mean days from a cell's making to the tick that took it in: the first after it."""
-    made = np.rint(memory.cells["created"].to_numpy() * DAY).astype(np.int64)
+    created = np.rint(memory.cells["created"].to_numpy() * DAY).astype(np.int64)
     at = np.array(timing.at, dtype=np.int64)
-    place = np.searchsorted(at, made, side="right")
+    place = np.searchsorted(at, created, side="right")
     inside = place < len(at)
-    return float(((at[place[inside]] - made[inside]) / DAY).mean()) if inside.any() else 0.0
+    return float(((at[place[inside]] - created[inside]) / DAY).mean()) if inside.any() else 0.0
 
 
 def _in_words(period: int) -> str:

@@ -16,7 +16,7 @@ from malsim.memory.push.expand import expand
 if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
 
-__all__ = ["HISTORY", "LAWS", "Invariant", "reads_change_nothing", "same_currency", "second_tick", "shared"]
+__all__ = ["HISTORY", "LAWS", "Invariant", "paired", "reads_change_nothing", "same_currency", "second_tick"]
 
 SAME = 1e-12
 MOST_READ = 20
@@ -32,10 +32,10 @@ class Invariant:
     law: str
     holds: bool | None
     worst: float | None
-    said: str
+    message: str
 
 
-def shared(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
+def paired(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     """The cells two runs share: alike (of the same history), live (active, not pinned, in both), and the gaps of two scores.
 
     Both frames have rep, cell, the columns of `HISTORY`, effective, and currency read at the same instant.
@@ -47,27 +47,27 @@ def shared(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     return both.select("rep", "cell", alike.alias("alike"), (live[0] & live[1]).alias("live"), *gaps)
 
 
-def same_currency(live: pl.DataFrame, *, kept: int, alone: bool) -> Invariant:
+def same_currency(live: pl.DataFrame, *, others: int, alone: bool) -> Invariant:
     """Currency is cadence-invariant: live cells of one history have one currency, whatever the clock.
 
-    `live` has alike and currency_gap; `kept` others were left out; `alone` says that nothing but the clock acted, so that
+    `live` has alike and currency_gap; so many `others` were left out; `alone` says that nothing but the clock acted, so that
     every history must be the same.
     """
     alike = live.filter("alike")
     worst = float(alike["currency_gap"].to_numpy().max(initial=0.0))
     holds = worst <= SAME and (alike.height == live.height or not alone)
-    said = f"{alike.height} pairs of one history out of {live.height}; {kept} superseded, annexed or pinned left out"
-    return Invariant(law="currency is cadence-invariant", holds=holds if live.height else None, worst=worst, said=said)
+    message = f"{alike.height} pairs of one history out of {live.height}; {others} superseded, annexed or pinned left out"
+    return Invariant(law="currency is cadence-invariant", holds=holds if live.height else None, worst=worst, message=message)
 
 
 def second_tick(memory: Memory, now: float, rules: Rules) -> Invariant:
     """A second tick at the same instant changes nothing on a settled graph: no score by more than `settle_tolerance`."""
     law = "a second tick at one instant changes nothing on a settled graph"
-    settled = settle(memory, now, rules)
-    if not settled.settled:
-        return Invariant(law=law, holds=None, worst=settled.amplitude, said=f"this graph {settled}")
-    worst = _largest(settled.memory, tick(settled.memory, now, rules), (*SCORES, "salience"))
-    return Invariant(law=law, holds=worst <= rules.settle_tolerance, worst=worst, said=str(settled))
+    end = settle(memory, now, rules)
+    if not end.settled:
+        return Invariant(law=law, holds=None, worst=end.amplitude, message=f"this graph {end}")
+    worst = _largest(end.memory, tick(end.memory, now, rules), (*SCORES, "salience"))
+    return Invariant(law=law, holds=worst <= rules.settle_tolerance, worst=worst, message=str(end))
 
 
 def reads_change_nothing(memory: Memory, now: float, rules: Rules) -> Invariant:
@@ -82,8 +82,8 @@ def reads_change_nothing(memory: Memory, now: float, rules: Rules) -> Invariant:
     at_once = _largest(memory, read, SCORES)
     later = _largest(tick(memory, now + 1.0, rules), tick(read, now + 1.0, rules), SCORES)
     worst = max(at_once, later)
-    said = f"{min(active.height, MOST_READ)} cells were pushed, explained and opened"
-    return Invariant(law=law, holds=worst <= SAME if active.height else None, worst=worst, said=said)
+    message = f"{min(active.height, MOST_READ)} cells were pushed, explained and opened"
+    return Invariant(law=law, holds=worst <= SAME if active.height else None, worst=worst, message=message)
 
 
 def _largest(before: Memory, after: Memory, columns: tuple[str, ...]) -> float:

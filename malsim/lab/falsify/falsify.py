@@ -11,9 +11,9 @@ import polars as pl
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.falsify.broken_scenario import text_of
 from malsim.lab.falsify.margin_search import search
-from malsim.lab.falsify.predicates import Seen, margin, scales, seen
-from malsim.lab.falsify.schedule import PLACES, Found, WriteSchedule, applied
-from malsim.lab.falsify.shrink import Break, shrunk
+from malsim.lab.falsify.predicates import PropertyRun, margin, property_run, scales
+from malsim.lab.falsify.schedule import PLACES, Disturbance, WriteSchedule, with_disturbance
+from malsim.lab.falsify.shrink import Break, shrink
 from malsim.lab.space.settings import scenario_of
 from malsim.limits import within
 from malsim.scenario.judge.checks import Goal
@@ -47,7 +47,7 @@ class Falsified:
         The property that was to be broken, with its name.
     runs
         Distinct runs until the first break, or all that were made.
-    found
+    disturbance
         What breaks it, shrunk; None where nothing did.
     scenario
         The smallest scenario that breaks it; None where nothing did.
@@ -61,7 +61,7 @@ class Falsified:
 
     check: Check
     runs: int
-    found: Found | None
+    disturbance: Disturbance | None
     scenario: Scenario | None
     text: str
     trail: pl.DataFrame
@@ -70,14 +70,14 @@ class Falsified:
     @property
     def broken(self) -> bool:
         """Whether a break was found."""
-        return self.found is not None
+        return self.disturbance is not None
 
     def __str__(self) -> str:
-        if self.found is None:
+        if self.disturbance is None:
             best = min(self.trail["margin"].to_list())
             return f"{self.check.name}: not broken in {self.runs} runs, the nearest margin {best:.3g} (scaled)"
-        writes = [f"  {one}" for one in self.found.writes]
-        settings = [f"  {name} = {value}" for name, value in self.found.settings.items()]
+        writes = [f"  {one}" for one in self.disturbance.writes]
+        settings = [f"  {name} = {value}" for name, value in self.disturbance.settings.items()]
         phase = self.trail["phase"][-1]
         head = f"{self.check.name}: broken in run {self.runs} ({phase}), shrunk in {self.shrinking} more to"
         return "\n".join([head, *(writes + settings or ["  nothing but what the scenario says"])])
@@ -92,7 +92,7 @@ def falsify(
     seed: int = 0,
     method: Method = "search",
     executor: Executor | None = None,
-    **searched: Any,
+    **options: Any,
 ) -> Falsified:
     """Search for writes, noise and settings that break a check.
 
@@ -105,7 +105,7 @@ def falsify(
     budget
         Most distinct runs of the search; shrinking takes up to 200 more.
     schedule
-        What may be written and set; by default what `searched` says.
+        What may be written and set; by default what `options` say.
     seed
         Of the search; the scenario keeps its own.
     method
@@ -113,7 +113,7 @@ def falsify(
     executor
         Where the runs of a generation are made, such as a process pool; what is found does not depend on it.
 
-    searched
+    options
         `parameters`: settings searched beside the writes, from dotted names to (low, high) or choices:
         {"rules.damping": (0, 0.9)}, {"faults.honest.noise.drop": (0, 1)}. `writes`, `writers`, `targets`, `relations`: at
         most how many claims are put in, by whom, about which cells, of which relations; by default four, by the scenario's
@@ -127,18 +127,18 @@ def falsify(
         Where the property cannot be judged even in the first run.
     """
     scenario = scenario_of(scenario)
-    wanted, plan = _check(scenario, check), schedule or WriteSchedule.searched(scenario, **searched)
+    subject, plan = _check(scenario, check), schedule or WriteSchedule.with_settings(scenario, **options)
     if budget < 1:
         raise UsageError("a search needs runs", where="budget", given=budget, allowed="1 or more")
     within({"points": budget}, where="falsify")
-    formula = parse(wanted.property)
-    judge = partial(judged, wanted.property)
+    formula = parse(subject.property)
+    judge = partial(judge_run, subject.property)
 
-    def evaluate(points: Sequence[NDArray[np.float64]]) -> Iterator[Seen]:
-        made = [applied(scenario, plan.at(point)) for point in points]
-        return iter(executor.map(judge, made)) if executor else map(judge, made)
+    def evaluate(points: Sequence[NDArray[np.float64]]) -> Iterator[PropertyRun]:
+        scenarios = [with_disturbance(scenario, plan.at(point)) for point in points]
+        return iter(executor.map(judge, scenarios)) if executor else map(judge, scenarios)
 
-    def rank(runs: Sequence[Seen]) -> list[float]:
+    def rank(runs: Sequence[PropertyRun]) -> list[float]:
         good = [run for run in runs if not run.problem]
         scale = scales(formula, good[:PILOT])
         return [float("inf") if run.problem else margin(formula, run, scale) for run in runs]
@@ -147,37 +147,37 @@ def falsify(
         plan.size, evaluate, budget=budget, key=lambda point: plan.at(point).key, rank=rank, block=PLACES, seed=seed,
         method=method,
     )  # fmt: skip
-    problems = [run.problem for run in trail.seen if run.problem]
-    if len(problems) == len(trail.seen):
-        raise UsageError("the property could not be judged in any run", where=wanted.name, given=problems[0])
+    problems = [run.problem for run in trail.runs if run.problem]
+    if len(problems) == len(trail.runs):
+        raise UsageError("the property could not be judged in any run", where=subject.name, given=problems[0])
     frame = pl.DataFrame(
-        {"run": range(1, len(trail.seen) + 1), "phase": trail.phases, "margin": rank(trail.seen),
-         "broken": [run.broken for run in trail.seen]}
+        {"run": range(1, len(trail.runs) + 1), "phase": trail.phases, "margin": rank(trail.runs),
+         "broken": [run.broken for run in trail.runs]}
     )  # fmt: skip
     if trail.broken is None:
-        return Falsified(wanted, len(trail.seen), None, None, "", frame, 0)
-    whole = Break(replace(scenario, checks=(wanted,)), plan.at(trail.points[trail.broken]))
-    smallest, shown, more = shrunk(whole, judge, trail.seen[trail.broken])
-    text = text_of(smallest, wanted, shown)
-    return Falsified(wanted, trail.broken + 1, smallest.found, smallest.scenario, text, frame, more)
+        return Falsified(subject, len(trail.runs), None, None, "", frame, 0)
+    whole = Break(replace(scenario, checks=(subject,)), plan.at(trail.points[trail.broken]))
+    smallest, result, more = shrink(whole, judge, trail.runs[trail.broken])
+    text = text_of(smallest, subject, result)
+    return Falsified(subject, trail.broken + 1, smallest.disturbance, smallest.scenario, text, frame, more)
 
 
-def judged(said: str, scenario: Scenario) -> Seen:
+def judge_run(text: str, scenario: Scenario) -> PropertyRun:
     """Run a scenario and judge it; what malsim refuses is a problem, never a break."""
     try:
-        return seen(said, bench.run(scenario))
+        return property_run(text, bench.run(scenario))
     except MalsimError as problem:
-        return Seen(problem=str(problem))
+        return PropertyRun(problem=str(problem))
 
 
-def _check(scenario: Scenario, asked: str) -> Check:
-    stated = {one.name: one for one in scenario.checks if type(one) is Check and not isinstance(one, Goal)}
-    if asked in stated:
-        return stated[asked]
-    if asked in {one.name for one in scenario.checks}:
-        raise UsageError("only a check that states a property has a margin", given=asked, allowed=", ".join(stated))
+def _check(scenario: Scenario, text: str) -> Check:
+    by_name = {one.name: one for one in scenario.checks if type(one) is Check and not isinstance(one, Goal)}
+    if text in by_name:
+        return by_name[text]
+    if text in {one.name for one in scenario.checks}:
+        raise UsageError("only a check that states a property has a margin", given=text, allowed=", ".join(by_name))
     try:
-        parse(asked)
+        parse(text)
     except MalsimError as problem:
-        raise UsageError("no such check, and no property", given=asked, allowed=", ".join(stated)) from problem
-    return Check(name=asked, property=asked)
+        raise UsageError("no such check, and no property", given=text, allowed=", ".join(by_name)) from problem
+    return Check(name=text, property=text)

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
     Point = NDArray[Any]
 
-__all__ = ["PLACES", "Found", "Write", "WriteSchedule", "applied"]
+__all__ = ["PLACES", "Disturbance", "Write", "WriteSchedule", "with_disturbance"]
 
 PLACES = 4  # of a write in a point: when, who, what, how surely
 ABSENT = 0.15  # the share of a write's first place that says it is not made
 RELATIONS = ("contradicts", "supports", "concerns", "supersedes")
 SURE = (0.05, 1.0)
 LAST_SEED = 2**31 - 1
+WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heron", "islet", "jade", "kelp", "larch")
 
 
 @dataclass(frozen=True, order=True)
@@ -46,7 +47,7 @@ class Write:
 
 
 @dataclass(frozen=True)
-class Found:
+class Disturbance:
     """A point in words: the writes in order of time, and the settings that differ."""
 
     writes: tuple[Write, ...] = ()
@@ -95,34 +96,32 @@ class WriteSchedule:
         """
         if unknown := [one for one in relations if one not in RELATIONS]:
             raise UsageError("no such relation", given=unknown[0], allowed=", ".join(RELATIONS))
-        scripted = scenario.claims["handle"].drop_nulls().unique(maintain_order=True).to_list()
-        wired = [path.handle for _, path in scenario.netlist.net.paths] if scenario.netlist else []
-        about = tuple(targets) or tuple(dict.fromkeys([*scripted, *wired]))
-        known = scenario.claims["writer"].drop_nulls().unique(maintain_order=True).to_list()
-        who = tuple(writers) or tuple(dict.fromkeys([*known, "mal", "eve"]))
+        handles, own = (scenario.claims[name].drop_nulls().to_list() for name in ("handle", "writer"))
+        paths = [path.handle for _, path in scenario.netlist.net.paths] if scenario.netlist else []
+        about = tuple(targets) or tuple(dict.fromkeys([*handles, *paths]))
+        who = tuple(writers) or tuple(dict.fromkeys([*own, "mal", "eve"]))
         if (not about or not writes) and space is None:
             raise UsageError("nothing to search", hint="name cells with targets, or settings with --parameter NAME=LOW:HIGH")
-        turns = scenario.turns
-        return cls(writes if about else 0, turns, who, tuple(relations), about, space)
+        return cls(writes if about else 0, scenario.turns, who, tuple(relations), about, space)
 
     @classmethod
-    def searched(
+    def with_settings(
         cls, scenario: Scenario, parameters: Mapping[str, Sequence[Any]] | None = None, **options: Any
     ) -> WriteSchedule:
         """As `of`, with settings searched beside: `parameters`, and the seed of the draws where populations write."""
-        searched = ({"seed": (0, LAST_SEED)} if scenario.writers else {}) | dict(parameters or {})
-        return cls.of(scenario, space=Space.of(searched, scenario) if searched else None, **options)
+        ranges = ({"seed": (0, LAST_SEED)} if scenario.writers else {}) | dict(parameters or {})
+        return cls.of(scenario, space=Space.of(ranges, scenario) if ranges else None, **options)
 
     @property
     def size(self) -> int:
         """How many places a point has."""
         return self.writes * PLACES + (len(self.space.names) if self.space else 0)
 
-    def at(self, point: Point) -> Found:
+    def at(self, point: Point) -> Disturbance:
         """What a point says."""
-        made = [self._write(point[place * PLACES : (place + 1) * PLACES]) for place in range(self.writes)]
+        writes = [self._write(point[place * PLACES : (place + 1) * PLACES]) for place in range(self.writes)]
         settings = self.space.values(point[self.writes * PLACES :]) if self.space else {}
-        return Found(tuple(sorted(one for one in made if one)), settings)
+        return Disturbance(tuple(sorted(one for one in writes if one)), settings)
 
     def _write(self, shares: Point) -> Write | None:
         when, who, what, sure = (min(float(share), 1 - 1e-12) for share in shares)
@@ -136,33 +135,28 @@ class WriteSchedule:
         return Write(turn, writer, self.relations[relation], self.targets[target], confidence)
 
 
-def applied(scenario: Scenario, found: Found) -> Scenario:
+def with_disturbance(scenario: Scenario, disturbance: Disturbance) -> Scenario:
     """The scenario with the writes put in, in the middle of their turns, and the settings set."""
-    made = changed(scenario, found.settings) if found.settings else scenario
-    if not found.writes:
-        return made
-    rows = [_row(number, one, scenario.turn_every) for number, one in enumerate(found.writes)]
-    return replace(made, claims=as_claims(pl.concat([made.claims, as_claims(from_mappings(rows))])))
-
-
-def _row(number: int, one: Write, turn_every: int) -> dict[str, Any]:
-    """A claim whose words no other has, so that the gate takes it for what it is."""
-    return {key: value for key, value in table(number, one, turn_every).items() if key != "at"} | {
-        "t": (one.turn + 0.5) * turn_every / DAY, "body": ""
-    }  # fmt: skip
+    rows = []
+    for number, one in enumerate(disturbance.writes):
+        row = table(number, one, scenario.turn_every) | {"t": (one.turn + 0.5) * scenario.turn_every / DAY, "body": ""}
+        del row["at"]
+        rows.append(row)
+    if disturbance.settings:
+        scenario = changed(scenario, disturbance.settings)
+    if not rows:
+        return scenario
+    return replace(scenario, claims=as_claims(pl.concat([scenario.claims, as_claims(from_mappings(rows))])))
 
 
 def table(number: int, one: Write, turn_every: int) -> dict[str, Any]:
-    """A write as a `[[claim]]` of a scenario file."""
+    """A write as a `[[claim]]` of a scenario file, in words no other claim has, so that the gate takes it for what it is."""
     return {
         "at": f"{round((one.turn + 0.5) * turn_every)}ms",
         "writer": one.writer,
         "handle": f"obs_fa15{number:02x}",
-        "title": f"{_WORDS[number % len(_WORDS)]} {one.relation} it, falsification {number}",
+        "title": f"{WORDS[number % len(WORDS)]} {one.relation} it, falsification {number}",
         "confidence": one.confidence,
         "verification": "external",
         "edges": [{"relation": one.relation, "target": one.target}],
     }
-
-
-_WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heron", "islet", "jade", "kelp", "larch")

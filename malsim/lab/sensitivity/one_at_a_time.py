@@ -40,29 +40,30 @@ def of_rules(scenario: Scenario, step: float) -> Space:
     """Every rule from (1 − step) to (1 + step) times its present value, within its bounds, and every choice it has."""
     if not 0.0 < step <= 1.0:
         raise UsageError("not a step", where="step", given=step, allowed="above 0 to 1")
-    return Space(tuple(made for one in settings_of(scenario.rules).values() if (made := _around(one, step))))
+    ranges = [_around(one, step) for one in settings_of(scenario.rules).values()]
+    return Space(tuple(one for one in ranges if one is not None))
 
 
 def moves(space: Space) -> list[Move]:
     """Both ends of each range, and each choice other than the present."""
-    found = []
+    every = []
     for one in space.dimensions:
         values = [value for value in one.choices if value != one.value] if one.choices else [one.at(0.0), one.at(1.0)]
-        found += [Move(one.name, value) for value in values if value != one.value]
-    return found
+        every += [Move(one.name, value) for value in values if value != one.value]
+    return every
 
 
 def nudges(space: Space, flat: Collection[str] = ()) -> list[Move]:
     """A twentieth of each range down and up from the present value; not of what is flat, whole or a choice."""
-    found = []
+    every = []
     for one in space.dimensions:
         if not one.choices and not one.whole and one.name not in flat:
             here = one.share(one.value)
-            found += [Move(one.name, one.at(min(max(here + way, 0.0), 1.0))) for way in (-NUDGE, NUDGE)]
-    return found
+            every += [Move(one.name, one.at(min(max(here + way, 0.0), 1.0))) for way in (-NUDGE, NUDGE)]
+    return every
 
 
-def swings(made: Sequence[Move], base: Array, moved: Sequence[Array]) -> pl.DataFrame:
+def swings(every: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.DataFrame:
     """What each move does to a metric, widest swing of a setting first.
 
     Columns: setting, to (as text), value (mean over replications), difference from the base with low and high (95 %,
@@ -70,13 +71,10 @@ def swings(made: Sequence[Move], base: Array, moved: Sequence[Array]) -> pl.Data
     base among them), flat (not one replication differs).
     """
     rows = []
-    for move, each in zip(made, moved, strict=True):
-        change = each - base
-        mean, low, high = student(change)
-        said = f"{move.to:.6g}" if isinstance(move.to, float) else str(move.to)
-        rows.append(
-            (move.setting, said, float(np.nanmean(each)), mean, low, high, bool(np.array_equal(each, base, equal_nan=True)))
-        )
+    for move, each in zip(every, values, strict=True):
+        to = f"{move.to:.6g}" if isinstance(move.to, float) else str(move.to)
+        still = bool(np.array_equal(each, base, equal_nan=True))
+        rows.append((move.setting, to, float(np.nanmean(each)), *student(each - base), still))
     columns = {
         "setting": pl.String, "to": pl.String, "value": pl.Float64, "difference": pl.Float64, "low": pl.Float64,
         "high": pl.Float64, "still": pl.Boolean,
@@ -89,7 +87,7 @@ def swings(made: Sequence[Move], base: Array, moved: Sequence[Array]) -> pl.Data
     return frame.drop("still").sort("swing", order, descending=[True, False], maintain_order=True)
 
 
-def alike(made: Sequence[Move], moved: Sequence[Array]) -> pl.DataFrame:
+def alike(every: Sequence[Move], values: Sequence[Array]) -> pl.DataFrame:
     """Pairs of settings whose nudges move the replications in the same proportions, so that one can undo the other.
 
     s_i = what a nudge of i does to each replication, at unit length; γ = 1 / √(1 − |s_i · s_j|), the collinearity index of
@@ -99,21 +97,21 @@ def alike(made: Sequence[Move], moved: Sequence[Array]) -> pl.DataFrame:
     models, 2001.
     """
     ends: dict[str, list[Array]] = {}
-    for move, each in zip(made, moved, strict=True):
+    for move, each in zip(every, values, strict=True):
         ends.setdefault(move.setting, []).append(each)
     names = list(ends)
     columns = {"one": pl.String, "other": pl.String, "collinearity": pl.Float64, "together": pl.String}
-    if not names or len(moved[0]) < LEAST:
+    if not names or len(values[0]) < LEAST:
         return pl.DataFrame(schema=columns)
     change = np.nan_to_num(np.stack([high - low for low, high in ends.values()]))
     length = np.linalg.norm(change, axis=1)
-    seen = np.flatnonzero(length > 0.0)
-    unit = change[seen] / length[seen, None]
+    moving = np.flatnonzero(length > 0.0)
+    unit = change[moving] / length[moving, None]
     cosine = np.clip(unit @ unit.T, -1.0, 1.0)
     gamma = 1.0 / np.sqrt(np.maximum(1.0 - np.abs(cosine), 1e-12))
     one, other = np.nonzero(np.triu(gamma > COLLINEAR, 1))
     rows = [
-        (names[seen[i]], names[seen[j]], float(gamma[i, j]), "same" if cosine[i, j] > 0.0 else "opposite")
+        (names[moving[i]], names[moving[j]], float(gamma[i, j]), "same" if cosine[i, j] > 0.0 else "opposite")
         for i, j in zip(one, other, strict=True)
     ]
     return pl.DataFrame(rows, orient="row", schema=columns).sort("collinearity", descending=True, maintain_order=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from malsim.lab.sensitivity.sobol import sobol
 from malsim.lab.space.settings import changed, scenario_of
 from malsim.lab.space.space import Space
 from malsim.lab.studies.measure import measured_by_running, name_of
-from malsim.lab.studies.pool import executor_of, must_travel, results
+from malsim.lab.studies.pool import executor_of, in_order, must_travel
 from malsim.limits import within
 from malsim.plain_text import listed
 
@@ -118,29 +119,26 @@ def sensitivity(
         hint = "scenario.replace(replications=32)"
         raise UsageError("an interval needs two replications or more", where="sensitivity", given=1, hint=hint)
     within({"points": points}, where="sensitivity")
-    searched = of_rules(scenario, step) if space is None else Space.of(space, scenario)
-    moved = moves(searched)
+    ranges = of_rules(scenario, step) if space is None else Space.of(space, scenario)
+    single = moves(ranges)
     with _runner(scenario, metric, executor, workers, progress=progress) as run:
-        base, *each = run([{}, *({one.setting: one.to} for one in moved)])
-        tornado = swings(moved, base, each)
-        nudged = nudges(searched, tornado.filter("flat")["setting"].unique())
-        pairs = alike(nudged, run([{one.setting: one.to} for one in nudged]))
+        values, *each = run([{}, *({one.setting: one.to} for one in single)])
+        base, tornado = float(np.nanmean(values)), swings(single, values, each)
+        small = nudges(ranges, tornado.filter("flat")["setting"].unique())
+        pairs = alike(small, run([{one.setting: one.to} for one in small]))
         frame = None
         if space is not None:
-            frame = sobol(
-                lambda shares: _means(run([searched.values(row) for row in shares])),
-                searched.names,
-                points=points,
-                seed=scenario.seed,
-            )
+
+            def means(shares: Array) -> Array:
+                return _means(run([ranges.values(row) for row in shares]))
+
+            frame = sobol(means, ranges.names, points=points, seed=scenario.seed)
     if space is None and tornado["flat"].all():
         hint = "no single rule matters to it; take another metric, or a longer run"
-        raise UsageError(
-            "the metric is the same whatever is moved", where="sensitivity", given=float(np.nanmean(base)), hint=hint
-        )
+        raise UsageError("the metric is the same whatever is moved", where="sensitivity", given=base, hint=hint)
     return Sensitivity(
         metric=name_of(metric),
-        base=float(np.nanmean(base)),
+        base=base,
         replications=scenario.replications,
         tornado=tornado,
         frame=frame,
@@ -148,39 +146,23 @@ def sensitivity(
     )
 
 
-@dataclass(frozen=True)
-class _Job:
-    """One run under some settings, numbered, so that answers can come in any order."""
-
-    number: int
-    scenario: Scenario
-    settings: Mapping[str, Any]
-    metric: Measure
-
-    def __call__(self) -> tuple[int, Array]:
-        made = changed(self.scenario, self.settings, where="sensitivity")
-        return self.number, measured_by_running(made, [self.metric])[0]
-
-
 @contextlib.contextmanager
 def _runner(scenario: Scenario, metric: Measure, executor: Any, workers: int | None, *, progress: bool) -> Iterator[Runner]:
     """A function from settings to the metric of each replication under each."""
-    from tqdm.auto import tqdm
-
     alone = executor is None and workers is None
     if executor is None and not alone:
         must_travel(*filter(callable, (metric, scenario.rules.effective)))
     with contextlib.nullcontext() if alone else executor_of(executor, workers=workers) as pool:
 
         def run(settings: Sequence[Mapping[str, Any]]) -> list[Array]:
-            jobs = [_Job(number, scenario, one, metric) for number, one in enumerate(settings)]
-            found: list[Array] = [np.empty(0)] * len(jobs)
-            done = (job() for job in jobs) if pool is None else results(pool, jobs)
-            for number, each in tqdm(done, total=len(jobs), desc=f"sensitivity of {scenario.name}", disable=not progress):
-                found[number] = each
-            return found
+            jobs = [partial(_values, scenario, one, metric) for one in settings]
+            return in_order(jobs, pool, title=f"sensitivity of {scenario.name}", unit="run", progress=progress)
 
         yield run
+
+
+def _values(scenario: Scenario, settings: Mapping[str, Any], metric: Measure) -> Array:
+    return measured_by_running(changed(scenario, settings, where="sensitivity"), [metric])[0]
 
 
 def _means(each: Sequence[Array]) -> Array:

@@ -47,13 +47,16 @@ def sobol(evaluate: Callable[[Array], Array], names: Sequence[str], *, points: i
     UsageError
         For too few points, a value that is not finite, or a function that has the same value everywhere.
     """
+    from scipy.stats import qmc
+
     count = len(names)
     if points < LEAST or points & (points - 1):
         raise UsageError("not a number of points", where="points", given=points, allowed=f"a power of two, {LEAST} or more")
-    a, b = _samples(count, points, seed)
-    mixed = np.repeat(a[None], count, axis=0)
-    mixed[np.arange(count), :, np.arange(count)] = b.T
-    values = np.asarray(evaluate(np.concatenate([a, b, mixed.reshape(-1, count)])), dtype=np.float64)
+    both = qmc.Sobol(2 * count, rng=np.random.Generator(np.random.Philox(seed))).random(points)
+    a, b = both[:, :count], both[:, count:]
+    ab = np.repeat(a[None], count, axis=0)  # a, with one setting of b each
+    ab[np.arange(count), :, np.arange(count)] = b.T
+    values = np.asarray(evaluate(np.concatenate([a, b, ab.reshape(-1, count)])), dtype=np.float64)
     if not np.isfinite(values).all():
         hint = "some replications have none: run more days, or measure something always there"
         raise UsageError("a point of the space has no value", where="sobol", hint=hint)
@@ -63,23 +66,15 @@ def sobol(evaluate: Callable[[Array], Array], names: Sequence[str], *, points: i
             "the metric is the same at every point of the space", where="sobol", given=float(values[0]), hint=hint
         )
     f_a, f_b, f_ab = values[:points], values[points : 2 * points], values[2 * points :].reshape(count, points)
-    found = _indices(f_a, f_b, f_ab)
+    indices = _indices(f_a, f_b, f_ab)
     draws = np.random.Generator(np.random.Philox(seed))
     rows = draws.integers(points, size=(RESAMPLES, points))
-    spread = np.stack([_indices(f_a[row], f_b[row], f_ab[:, row]) for row in rows])
-    low, high = ends(spread, axis=0)
+    resamples = np.stack([_indices(f_a[row], f_b[row], f_ab[:, row]) for row in rows])
+    low, high = ends(resamples, axis=0)
     columns = {"setting": list(names)}
     for number, name in enumerate(("first", "total")):
-        columns |= {name: found[number], f"{name}_low": low[number], f"{name}_high": high[number]}
+        columns |= {name: indices[number], f"{name}_low": low[number], f"{name}_high": high[number]}
     return pl.DataFrame(columns).with_columns(flat=pl.col("total_high") < FLAT)
-
-
-def _samples(count: int, points: int, seed: int) -> tuple[Array, Array]:
-    from scipy.stats import qmc
-
-    draws = np.random.Generator(np.random.Philox(seed))
-    both = qmc.Sobol(2 * count, rng=draws).random(points)
-    return both[:, :count], both[:, count:]
 
 
 def _indices(f_a: Array, f_b: Array, f_ab: Array) -> Array:
@@ -90,5 +85,5 @@ def _indices(f_a: Array, f_b: Array, f_ab: Array) -> Array:
         return np.full((2, len(f_ab)), np.nan)
     count, f_ab = len(f_ab), f_ab if len(f_ab) > 1 else np.repeat(f_ab, 2, axis=0)  # scipy cannot do with one setting
     values: dict[Literal["f_A", "f_B", "f_AB"], Array] = {"f_A": f_a[None], "f_B": f_b[None], "f_AB": f_ab[:, None]}
-    found = sobol_indices(func=values, n=len(f_a))
-    return np.stack([found.first_order, found.total_order])[:, :count]
+    result = sobol_indices(func=values, n=len(f_a))
+    return np.stack([result.first_order, result.total_order])[:, :count]

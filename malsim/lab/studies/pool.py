@@ -10,6 +10,7 @@ import pickle
 import sys
 import threading
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, ProcessPoolExecutor, wait
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
 
-__all__ = ["executor_of", "must_travel", "results"]
+__all__ = ["executor_of", "in_order", "must_travel", "results"]
 
 IN_FLIGHT = 64
 Result = TypeVar("Result")
@@ -90,6 +91,22 @@ def results(pool: Executor, jobs: Iterable[Callable[[], Result]]) -> Iterator[Re
     finally:
         for one in flying:
             one.cancel()
+
+
+def in_order(
+    jobs: Iterable[Callable[[], Result]], pool: Executor | None, *, title: str, unit: str, progress: bool
+) -> list[Result]:
+    """What the jobs give, in their order; made one after the other here where there is no pool. With a bar."""
+    from tqdm.auto import tqdm
+
+    numbered = [partial(_with_number, number, job) for number, job in enumerate(jobs)]
+    pairs = (job() for job in numbered) if pool is None else results(pool, numbered)
+    by_number = dict(tqdm(pairs, total=len(numbered), desc=title, unit=unit, disable=not progress))
+    return [by_number[number] for number in range(len(numbered))]
+
+
+def _with_number(number: int, job: Callable[[], Result]) -> tuple[int, Result]:
+    return number, job()
 
 
 class _Processes(ProcessPoolExecutor):
