@@ -209,7 +209,7 @@ class Bench:
             state = plant.answer(state, reps, session.asks(number), int(session.reader.limit), now)
             view = plant.view(state, now)
             self.cell_index.grow(view)
-            self.context.log.seen(view)
+            self.context.log.take_names(view)
             _, _, own = session.run_turn(Snapshot(view, self.cell_index), number, now, self.netlist_runner)
             return state, own
         fact, opened, own = session.run_turn(self._seen(now), number, now, self.netlist_runner)
@@ -285,7 +285,7 @@ class Bench:
         view = self.plant.view(state, now)
         self.cell_index.grow(view)
         self.snapshot = Snapshot(view, self.cell_index)
-        self.recorder.log.seen(view)
+        self.recorder.log.take_names(view)
 
     def _seen(self, now: float) -> Snapshot:
         """The memory as readers see it now: a graph as the last tick left it, others as they are."""

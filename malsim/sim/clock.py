@@ -18,10 +18,10 @@ def span(text: str, *, where: str = "duration") -> int:
     >>> span("10min"), span("1.5d")
     (600000, 129600000)
     """
-    found = typed_days(text)
-    if found is None:
+    value = typed_days(text)
+    if value is None:
         raise ScenarioError("not a duration", where=where, given=text, allowed="a number and ms, s, min, h, d or w: 10min")
-    return milliseconds(found)
+    return milliseconds(value)
 
 
 def read_spans(settings: object, *names: str, where: str) -> None:
@@ -36,8 +36,8 @@ def read_spans(settings: object, *names: str, where: str) -> None:
         if isinstance(given, str):
             object.__setattr__(settings, name, span(given, where=f"{where}.{name}"))
         elif isinstance(given, tuple):
-            read = tuple(span(one, where=f"{where}.{name}") if isinstance(one, str) else one for one in given)
-            object.__setattr__(settings, name, read)
+            spans = tuple(span(one, where=f"{where}.{name}") if isinstance(one, str) else one for one in given)
+            object.__setattr__(settings, name, spans)
 
 
 def milliseconds(value: float) -> int:

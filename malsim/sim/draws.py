@@ -61,7 +61,7 @@ class Draws:
         """64 random bits for each address; of several purposes one row each."""
         key = _key(self.seed, self.population, purpose)
         key = key if self.of is None else key[..., self.of]
-        return _met(_met(_met(key, rep), member), turn)
+        return _mix_in(_mix_in(_mix_in(key, rep), member), turn)
 
     def uniform(
         self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
@@ -79,8 +79,8 @@ class Draws:
 
     def normal(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> Array:
         """Standard normal numbers, by the inverse of the distribution function."""
-        found: Array = ndtri(self.uniform(purpose, rep=rep, member=member, turn=turn) + _UNIT / 2)
-        return found
+        normal: Array = ndtri(self.uniform(purpose, rep=rep, member=member, turn=turn) + _UNIT / 2)
+        return normal
 
     def exponential(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> Array:
         """Exponential numbers with mean 1."""
@@ -93,10 +93,10 @@ class Draws:
         return (self.uniform(purpose, rep=rep, member=member, turn=turn) * limit).astype(np.int64)
 
 
-def exponential(drawn: Array) -> Array:
-    """Exponential numbers with mean 1, of numbers drawn from 0 to 1."""
-    found: Array = -np.log1p(-drawn)
-    return found
+def exponential(uniform: Array) -> Array:
+    """Exponential numbers with mean 1, of uniform numbers from 0 to 1."""
+    numbers: Array = -np.log1p(-uniform)
+    return numbers
 
 
 @cache
@@ -105,15 +105,15 @@ def _key(seed: int, population: str | tuple[str, ...], purpose: str | tuple[str,
         return np.stack([_key(seed, population, one) for one in purpose])
     if isinstance(population, tuple):
         return np.array([_key(seed, one, purpose)[0] for one in population], dtype=np.uint64)
-    key = _mixed(np.array([seed], dtype=np.uint64))
+    key = _mix(np.array([seed], dtype=np.uint64))
     for name in (population, purpose):
-        key = _mixed(key ^ name_number(name))
+        key = _mix(key ^ name_number(name))
     return key
 
 
-def _met(key: NDArray[np.uint64], part: Ints | int) -> NDArray[np.uint64]:
+def _mix_in(key: NDArray[np.uint64], part: Ints | int) -> NDArray[np.uint64]:
     """The key that the next part of an address makes of one."""
-    return _mixed(key ^ np.asarray(part).astype(np.uint64))
+    return _mix(key ^ np.asarray(part).astype(np.uint64))
 
 
 def _unit(bits: NDArray[np.uint64]) -> Array:
@@ -122,5 +122,5 @@ def _unit(bits: NDArray[np.uint64]) -> Array:
     return unit
 
 
-def _mixed(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return scattered(number + _GAMMA)

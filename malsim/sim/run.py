@@ -46,7 +46,7 @@ class Run:
     """A finished run: what was recorded (frames), and the memory at its end.
 
     `reviews` counts the verdicts of each replication's people, `unseen` claims that came after the last tick, `dropped`
-    edges that the memory had no place for. `failures` tells by number of the replications that broke off; they are in no
+    edges that the memory had no place for. `failures` has, by number, why replications broke off; they are in no
     frame but the bands, and in no figure.
 
     Frames: `cells` (t, rep, cell, scores, flags, status, truth), `signals` (t, rep, row, signal, value), `events` (t, rep,
@@ -75,8 +75,8 @@ class Run:
         """The same run, but for the replications that broke off."""
         if not failures:
             return self
-        kept = ~pl.col("rep").is_in(list(failures))
-        frames = {name: getattr(self, name).filter(kept) for name in ("cells", "signals", "events", "writers")}
+        whole = ~pl.col("rep").is_in(list(failures))
+        frames = {name: getattr(self, name).filter(whole) for name in ("cells", "signals", "events", "writers")}
         return replace(self, **frames, failures=failures)
 
     @cached_property
@@ -90,13 +90,13 @@ class Run:
         if isinstance(self.plant, HoldsGraph):
             return self.memory.cells.select("rep", pl.col("handle").alias("cell"), "object", "title")
         view, words = self.view, self.vocabulary
-        said = [
+        titles = [
             f"{words.objects[place]} is {words.values[place][value]}"
             for place, value in zip(view.object, view.value, strict=True)
         ]
         rep = pl.Series("rep", view.rep + self.scenario.first, dtype=pl.Int32)
         about = pl.Series("object", words.objects, dtype=pl.String).gather(view.object)
-        return pl.DataFrame([rep, view.name.alias("cell"), about, pl.Series("title", said, dtype=pl.String)])
+        return pl.DataFrame([rep, view.name.alias("cell"), about, pl.Series("title", titles, dtype=pl.String)])
 
     @property
     def score(self) -> str:
@@ -114,17 +114,17 @@ class Run:
 
         Under `records`, as a law or on the graph, a `LawExplanation`.
 
-        Its `read_by` lists the signals, alarms, standing programs and checks that read the cell; see `sim.readers`.
+        Its `read_by` lists the signals, alarms, standing programs and checks that read the cell; see `sim.why.cell_readers`.
         `rep` is a replication's number, the run's first if None.
         """
         rep, t = self.scenario.first if rep is None else rep, None if t is None else finite(t, where="t")
         if isinstance(self.plant, Explains):
-            believed = self._of_item(self.plant, cell, t, rep)
+            of_law = self._of_item(self.plant, cell, t, rep)
             if not isinstance(self.plant, HoldsGraph):
-                return believed
-            return replace(believed, read_by=readers(self, cell, t=believed.t, rep=rep))
-        found = cell_cause.explain(self, cell, t=t, rep=rep)
-        return replace(found, read_by=readers(self, cell, t=found.t, rep=rep))
+                return of_law
+            return replace(of_law, read_by=readers(self, cell, t=of_law.t, rep=rep))
+        of_graph = cell_cause.explain(self, cell, t=t, rep=rep)
+        return replace(of_graph, read_by=readers(self, cell, t=of_graph.t, rep=rep))
 
     def why(self, cell: str, t: float | None = None, rep: int | None = None) -> str:
         """One sentence saying why a cell's effective is what it was at `t` days, and what moved it last.
@@ -176,13 +176,13 @@ class Run:
         frame = self.cells if self.cells.height else self.bands
         counts = self.events.group_by("kind", maintain_order=True).agg(pl.len().cast(pl.Float64))
         if scenario.record == "bands":
-            told = self.bands.filter(pl.col("signal") == "events").group_by("row", maintain_order=True)
-            counts = told.agg(pl.col("mean").sum() * scenario.replications)
-        happened = ", ".join(f"{count:.0f} {kind}" for kind, count in counts.rows()) or "nothing was written"
+            of_kinds = self.bands.filter(pl.col("signal") == "events").group_by("row", maintain_order=True)
+            counts = of_kinds.agg(pl.col("mean").sum() * scenario.replications)
+        events = ", ".join(f"{count:.0f} {kind}" for kind, count in counts.rows()) or "nothing was written"
         times = f" × {scenario.replications} replications" if scenario.replications > 1 else ""
         lines = [
             f"{scenario.name}: {scenario.days:g} days, {frame['t'].n_unique()} ticks recorded{times}, seed {scenario.seed}",
-            f"  {happened}",
+            f"  {events}",
         ]
         lines += claim_lines(self.events, self.bands, scenario.replications)
         if self.unseen:
@@ -191,26 +191,21 @@ class Run:
             lines.append(f"  {self.dropped} edges were dropped: {self.scenario.law} has no place for them")
         for number, problem in list(self.failures.items())[:MOST_LINES]:
             lines.append(f"  replication {number} broke off, and is in no figure: {problem}")
-        return "\n".join([*lines, *(self._measured() if scenario.facts else self._ended())])
+        return "\n".join([*lines, *(self._figures() if scenario.facts else self._endings())])
 
-    def _measured(self) -> list[str]:
+    def _figures(self) -> list[str]:
         lines = []
-        for row in self.metrics().filter(pl.col("metric").is_in(SHOWN) & pl.col("value").is_not_null()).to_dicts():
+        for row in self.metrics().filter(pl.col("metric").is_in(FIGURES) & pl.col("value").is_not_null()).to_dicts():
             interval = "" if row["low"] is None else f" [{row['low']:.3f}, {row['high']:.3f}]"
             lines.append(f"  {row['metric']:<14} {row['value']:.3f}{interval}")
         return lines
 
-    def _ended(self) -> list[str]:
+    def _endings(self) -> list[str]:
         ends = endings(self.cells.drop_nulls(self.score), column=self.score)
         lines = []
         for row in ends.to_dicts()[:MOST_LINES]:
-            shape = (
-                "settled at"
-                if row["period"] == 1
-                else f"repeats every {row['period']} ticks,"
-                if row["period"]
-                else "still moving,"
-            )
+            shapes = {0: "still moving,", 1: "settled at"}
+            shape = shapes.get(row["period"], f"repeats every {row['period']} ticks,")
             swing = "" if row["period"] == 1 else f", swinging by {row['amplitude']:.3f}"
             lines.append(f"  {row['cell']:<16} {self.score} {shape} {row['final']:.3f}{swing}")
         if ends.height > MOST_LINES:
@@ -219,5 +214,5 @@ class Run:
         return lines
 
 
-SHOWN = ("accuracy", "brier", "brier_stated", "auc", "auc_stated", "harm", "acted_share", "blocked_share", "cells")
+FIGURES = ("accuracy", "brier", "brier_stated", "auc", "auc_stated", "harm", "acted_share", "blocked_share", "cells")
 MOST_LINES = 12

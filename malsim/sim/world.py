@@ -58,13 +58,13 @@ class Fact:
 
     def number(self, value: int) -> float:
         """What a claim of the nth value carries: the value where it is a number, else its place."""
-        said = self.values[value]
-        return float(value) if isinstance(said, str) else float(said)
+        own = self.values[value]
+        return float(value) if isinstance(own, str) else float(own)
 
     def label(self, value: int) -> str:
         """The nth value as a title says it."""
-        said = self.values[value]
-        return said if isinstance(said, str) else f"{said:g}"
+        own = self.values[value]
+        return own if isinstance(own, str) else f"{own:g}"
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,8 @@ class World:
         self.choices = np.array([len(fact.values) for fact in facts], dtype=np.int64)
         expected = len(reps) * sum(fact.hazard * end / DAY + len(fact.changes) for fact in facts)
         if expected > MOST_CHANGES:
-            raise ScenarioError(
-                "too many changes of truth", where="facts", given=f"{expected:.3g}", allowed=f"{MOST_CHANGES}"
-            )
+            given, allowed = f"{expected:.3g}", f"{MOST_CHANGES}"
+            raise ScenarioError("too many changes of truth", where="facts", given=given, allowed=allowed)
         draws = Draws(seed, "world")
         first = [_first(fact, draws, reps) for fact in facts]
         changes = [_history(fact, draws, reps, end, value) for fact, value in zip(facts, first, strict=True)]
@@ -140,13 +139,13 @@ class World:
         rep, fact = np.divmod(self._row[here], max(len(self.facts), 1))
         return Change(rep, fact, self._times[first:last], self._values[here].astype(np.int64))
 
-    def sight(self, drawn: Iterable[Array], *, rep: Ints, fact: Ints, t: Ints | int) -> Sight:
-        """What sensors meet that look at facts at a time; `drawn` are numbers from 0 to 1 for the purposes `SENSES`.
+    def sight(self, uniforms: Iterable[Array], *, rep: Ints, fact: Ints, t: Ints | int) -> Sight:
+        """What sensors meet that look at facts at a time; `uniforms` are numbers from 0 to 1 for the purposes `SENSES`.
 
         This is the one door between the world and those who write.
         """
         choices, truth = self.choices[fact], self.at(rep, fact, t)
-        errs, error = drawn
+        errs, error = uniforms
         return Sight(truth, (truth + 1 + (error * (choices - 1)).astype(np.int64)) % choices, errs)
 
 
@@ -166,7 +165,7 @@ def _history(fact: Fact, draws: Draws, reps: Ints, end: int, value: Ints) -> tup
     """Every change of one fact before the end: place of the replication, time, new value."""
     rep, t = np.arange(len(reps)), np.zeros(len(reps), dtype=np.int64)
     member = np.array([name_number(fact.name)]).astype(np.int64)
-    found: list[tuple[Ints, Ints, Ints]] = [(_NONE, _NONE, _NONE)]
+    rounds: list[tuple[Ints, Ints, Ints]] = [(_NONE, _NONE, _NONE)]
     turn = 0
     while len(rep) and (fact.hazard or turn < len(fact.changes)):
         address: dict[str, Ints | int] = {"rep": reps[rep], "member": member, "turn": turn}
@@ -178,7 +177,6 @@ def _history(fact: Fact, draws: Draws, reps: Ints, end: int, value: Ints) -> tup
         value = (value + 1 + draws.below(len(fact.values) - 1, "value", **address)) % len(fact.values)
         inside = t < end
         rep, t, value = rep[inside], t[inside], value[inside]
-        found.append((rep, t, value))
+        rounds.append((rep, t, value))
         turn += 1
-    columns = (np.concatenate(part) for part in zip(*found, strict=True))
-    return tuple(columns)  # type: ignore[return-value]  # three columns
+    return tuple(map(np.concatenate, zip(*rounds, strict=True)))  # type: ignore[return-value]  # three columns

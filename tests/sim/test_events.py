@@ -179,5 +179,5 @@ def test_events_are_counted_between_two_times_of_asking_however_many_wait(ticks:
                 kept.count(kind, np.array(reps, dtype=np.int64))
             kinds |= dict.fromkeys(kind for kind, reps in tick if reps)
             expected = [[sum(reps.count(rep) for of, reps in tick if of == kind) for rep in range(3)] for kind in kinds]
-            found = kept.counted()
+            found = kept.take_counts()
             assert (found[0], found[1].tolist()) == (tuple(kinds), expected)

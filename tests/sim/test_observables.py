@@ -66,7 +66,7 @@ def test_bands_do_not_depend_on_how_much_is_summed_up_at_once(ticks: list[list[f
     for most in (held, 2**17):
         kept = bands.Bands()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(bands, "HELD", most)
+            patch.setattr(bands, "BUFFER", most)
             for t, tick in enumerate(ticks):
                 kept.add(float(t), {"a": np.array(tick), "b": -np.array(tick)}, (None,))
             made.append(kept.frame())

@@ -149,7 +149,7 @@ def _metrics(run: Run, without: Run) -> dict[str, Array]:
 
 def _wrong(run: Run) -> Array:
     sums = run.running_scores
-    wrong: Array = sums.asked - sums.right if sums else np.zeros(run.scenario.replications)
+    wrong: Array = sums.questions - sums.right if sums else np.zeros(run.scenario.replications)
     return wrong
 
 

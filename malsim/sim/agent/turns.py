@@ -111,7 +111,7 @@ class Session:
         mine = drafts.who == self._who
         own, refused = np.flatnonzero(mine & (row != NONE)), np.zeros(len(self._reps), dtype=bool)
         self._own[drafts.rep[own], drafts.fact[own]] = row[own]
-        self._log.written(drafts, own, name, row[own])
+        self._log.written_back(drafts, own, name, row[own])
         refused[drafts.rep[mine & (row == NONE)]] = True
         if self._open:
             hooks.gate(self._open[1], refused, counters=self.counters, log=self._log)

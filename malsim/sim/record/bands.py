@@ -20,8 +20,7 @@ BANDS = {
     **{f"q{int(100 * level):02d}": pl.Float64 for level in LEVELS},
 }  # fmt: skip
 
-
-HELD = 2**17  # values that wait to be summed up together, a megabyte of them
+BUFFER = 2**17  # values that wait to be summed up together, a megabyte of them
 
 
 class Bands:
@@ -33,8 +32,8 @@ class Bands:
         self._signals: list[str] = []
         self._whole: list[bool] = []  # of what waits
         self._waiting = np.zeros((0, 0))
-        self._filled = 0
-        self._kept: list[Array] = []
+        self._size = 0
+        self._summaries: list[Array] = []
 
     def add(
         self, t: float, signals: Mapping[str, Array | Ints], rows: tuple[str | None, ...], *, whole: Collection[str] = ()
@@ -49,37 +48,37 @@ class Bands:
         self._rows += rows * len(signals)
         self._signals += [name for name in signals for _ in rows]
         arrays = [array.reshape(len(rows), -1) for array in signals.values()]
-        end = self._filled + len(signals) * len(rows)
+        end = self._size + len(signals) * len(rows)
         if end > len(self._waiting):
             end -= self._sum_up()
             self._make_room(end, arrays[0].shape[1])
-        np.concatenate(arrays, out=self._waiting[self._filled : end])
+        np.concatenate(arrays, out=self._waiting[self._size : end])
         self._whole += [name in whole for name in signals for _ in rows]
-        self._filled = end
+        self._size = end
 
     def _make_room(self, rows: int, replications: int) -> None:
         if rows > len(self._waiting):
-            self._waiting = np.empty((max(rows, HELD // max(replications, 1)), replications))
+            self._waiting = np.empty((max(rows, BUFFER // max(replications, 1)), replications))
 
     def _sum_up(self) -> int:
         """Sum up what waits, and say how many rows that were."""
-        filled, self._filled = self._filled, 0
-        if filled:
-            self._kept.append(_summary(self._waiting[:filled], np.array(self._whole)))
+        size, self._size = self._size, 0
+        if size:
+            self._summaries.append(_summary(self._waiting[:size], np.array(self._whole)))
             self._whole = []
-        return filled
+        return size
 
     def frame(self) -> pl.DataFrame:
         """One row a tick, row and signal (columns of BANDS)."""
         self._sum_up()
-        if not self._kept:
+        if not self._summaries:
             return pl.DataFrame(schema=BANDS)
         head = {
             "t": self._times,
             "row": pl.Series(self._rows, dtype=pl.String),
             "signal": pl.Series(self._signals, dtype=pl.String),
         }
-        tail = dict(zip(list(BANDS)[3:], np.concatenate(self._kept).T, strict=True))
+        tail = dict(zip(list(BANDS)[3:], np.concatenate(self._summaries).T, strict=True))
         return pl.DataFrame(head | tail).with_columns(pl.col("count").cast(pl.Int64))
 
 
@@ -100,9 +99,9 @@ def _summary(values: Array, whole: Bools) -> Array:
     """
     count, total = np.full(len(values), values.shape[1]), values.sum(axis=1)
     gaps = np.flatnonzero(np.isnan(total))  # most rows have none
-    held = values[gaps]
-    given = ~np.isnan(held)
-    count[gaps], total[gaps] = given.sum(axis=1), np.where(given, held, 0.0).sum(axis=1)
+    part = values[gaps]
+    there = ~np.isnan(part)
+    count[gaps], total[gaps] = there.sum(axis=1), np.where(there, part, 0.0).sum(axis=1)
     mean = np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
     truths = whole & (values.max(axis=1) <= 1.0)  # and no gaps
     for begin, end in np.flatnonzero(np.diff(truths, prepend=True, append=True)).reshape(-1, 2):

@@ -32,10 +32,10 @@ class ChangeScores:
         self.truth, self.before = np.full((2, *shape), NONE)
         self.since, self.wrong_since = np.full((2, *shape), np.nan)
         self.waits, self.returns = np.zeros((2, *shape), dtype=bool)
-        self._seen = np.zeros((values, *shape), dtype=bool)
+        self._past = np.zeros((values, *shape), dtype=bool)
         groups = {"voices": np.arange(writers)} | ({} if lineage is None else {"lineages": lineage})
-        counted = values * facts * replications * writers <= MOST_VOICES
-        self._heard = {name: _Heard((values, *shape), group) for name, group in groups.items() if counted}
+        fits = values * facts * replications * writers <= MOST_VOICES
+        self._voices = {name: _Voices((values, *shape), group) for name, group in groups.items() if fits}
         self.counts = {name: np.zeros(replications) for name in COUNTS}
         self.late: list[tuple[Ints, Array, Bools]] = []
         self.wrong: list[tuple[Ints, Array, Bools]] = []
@@ -43,8 +43,8 @@ class ChangeScores:
 
     def add_voices(self, value: Ints, fact: Ints, rep: Ints, writer: Ints) -> None:
         """Count who claimed what: a value's voices are the writers that ever claimed it."""
-        for heard in self._heard.values():
-            heard.add(value, fact, rep, writer)
+        for voices in self._voices.values():
+            voices.add(value, fact, rep, writer)
 
     def add(self, t: float, truth: Ints, right: Array, best: Array, *, believes: bool) -> None:
         """Take a tick at `t` days: truth and right of shape (facts, replications), best worth of each value before those."""
@@ -64,16 +64,16 @@ class ChangeScores:
             low = high
         leads = best == most
         self._count("answered", ~silent)
-        for name, heard in self._heard.items():
-            own = np.where(leads, heard.count, 0).max(axis=0)
-            self._count(f"echoed_{name}", ~silent & (own < heard.count.max(axis=0)))
+        for name, voices in self._voices.items():
+            own = np.where(leads, voices.count, 0).max(axis=0)
+            self._count(f"echoed_{name}", ~silent & (own < voices.count.max(axis=0)))
             self._count(f"{name}_heard", np.where(silent, 0, own))
-        believed = (best > BELIEVED).sum(axis=0) if believes else (~silent).astype(np.int64)
+        number = (best > BELIEVED).sum(axis=0) if believes else (~silent).astype(np.int64)
         self.believes |= believes
-        self._count("contested", believed > 1)
-        self._count("undecided", believed == 0)
-        self._count("decided_right", (believed > 0) & is_right)
-        self._count("decided_wrong", (believed > 0) & ~silent & ~is_right)
+        self._count("contested", number > 1)
+        self._count("undecided", number == 0)
+        self._count("decided_right", (number > 0) & is_right)
+        self._count("decided_wrong", (number > 0) & ~silent & ~is_right)
 
     def close(self, t: float) -> None:
         """The run ends: what has not ended is cut off."""
@@ -89,10 +89,10 @@ class ChangeScores:
         if changed.any():
             _end(self.late, changed & self.waits, t - self.since, ended=False)
             self.before[changed], self.since[changed] = self.truth[changed], t
-            self.returns[changed] = _at(self._seen, truth)[changed]
+            self.returns[changed] = _at(self._past, truth)[changed]
             self.waits |= changed
             self._count("returns", changed & self.returns)
-        np.put_along_axis(self._seen, truth[None], values=True, axis=0)
+        np.put_along_axis(self._past, truth[None], values=True, axis=0)
         self.truth = truth.copy()
 
     def _spells(self, t: float, right: Bools, wrong: Bools) -> None:
@@ -100,9 +100,9 @@ class ChangeScores:
         _end(self.late, done, t - self.since, ended=True)
         self._count("returned", done & self.returns)
         self.waits &= ~right
-        mended = right & ~np.isnan(self.wrong_since)
-        _end(self.wrong, mended, t - self.wrong_since, ended=True)
-        self.wrong_since[mended] = np.nan
+        corrected = right & ~np.isnan(self.wrong_since)
+        _end(self.wrong, corrected, t - self.wrong_since, ended=True)
+        self.wrong_since[corrected] = np.nan
         self.wrong_since[wrong & np.isnan(self.wrong_since)] = t
 
     def _count(self, name: str, part: Bools | Ints) -> None:
@@ -111,36 +111,36 @@ class ChangeScores:
     def figures(self) -> dict[str, Array]:
         """Each figure by replication, NaN where it has none."""
         count, size = self.counts, self.truth.shape[1]
-        found = {
+        figures = {
             "invalidation_latency": restricted_mean(self.late, size),
             "time_to_correction": restricted_mean(self.wrong, size),
             "returned": ratio(count["returned"], count["returns"]),
         }
-        if "voices" in self._heard:
-            found["echo_share"] = ratio(count["echoed_voices"], count["answered"])
-        if "lineages" in self._heard:
-            found["echo_share_by_lineage"] = ratio(count["echoed_lineages"], count["answered"])
-            found |= {f"{name}_per_answer": ratio(count[f"{name}_heard"], count["answered"]) for name in self._heard}
-        found |= {f"stale_share_{age}": ratio(count[f"stale_{age}"], count[f"aged_{age}"]) for age in AGES}
+        if "voices" in self._voices:
+            figures["echo_share"] = ratio(count["echoed_voices"], count["answered"])
+        if "lineages" in self._voices:
+            figures["echo_share_by_lineage"] = ratio(count["echoed_lineages"], count["answered"])
+            figures |= {f"{name}_per_answer": ratio(count[f"{name}_heard"], count["answered"]) for name in self._voices}
+        figures |= {f"stale_share_{age}": ratio(count[f"stale_{age}"], count[f"aged_{age}"]) for age in AGES}
         if self.believes:
-            found |= {name: ratio(count[name], count["asked"]) for name in ("contested", "undecided")}
-            found["decision_score"] = ratio(count["decided_right"] - count["decided_wrong"], count["asked"])
-        return found
+            figures |= {name: ratio(count[name], count["asked"]) for name in ("contested", "undecided")}
+            figures["decision_score"] = ratio(count["decided_right"] - count["decided_wrong"], count["asked"])
+        return figures
 
 
-class _Heard:
-    """Who ever claimed which value: `count` tells different speakers, who are writers or groups of them."""
+class _Voices:
+    """Who ever claimed which value: `count` is the number of different speakers, who are writers or groups of them."""
 
     def __init__(self, shape: tuple[int, ...], group: Ints) -> None:
         self._group = np.unique(group, return_inverse=True)[1]
-        self._claimed = np.zeros((*shape, int(self._group.max(initial=-1)) + 1), dtype=bool)
+        self._claims = np.zeros((*shape, int(self._group.max(initial=-1)) + 1), dtype=bool)
         self.count = np.zeros(shape, dtype=np.int64)
 
     def add(self, value: Ints, fact: Ints, rep: Ints, writer: Ints) -> None:
         """Take claims."""
-        self._claimed[value, fact, rep, self._group[writer]] = True
+        self._claims[value, fact, rep, self._group[writer]] = True
         here = np.unique(np.ravel_multi_index((value, fact, rep), self.count.shape))
-        self.count.reshape(-1)[here] = self._claimed.reshape(-1, self._claimed.shape[-1])[here].sum(axis=1)
+        self.count.reshape(-1)[here] = self._claims.reshape(-1, self._claims.shape[-1])[here].sum(axis=1)
 
 
 COUNTS = (
@@ -179,5 +179,5 @@ def _end(spells: list[tuple[Ints, Array, Bools]], which: Bools, days: Array, *, 
 
 def _at(table: Array | Bools, value: Ints) -> Array:
     """The entry of each fact and replication at a value; at NONE that of the last, which nobody reads."""
-    found: Array = np.take_along_axis(table, value[None], axis=0)[0]
-    return found
+    entries: Array = np.take_along_axis(table, value[None], axis=0)[0]
+    return entries

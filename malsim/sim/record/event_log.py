@@ -38,8 +38,8 @@ class EventLog:
     def __init__(self, reps: Ints, facts: Sequence[Fact], *, keeps: bool = True) -> None:
         self._reps = pl.Series("rep", reps, dtype=pl.Int32)
         self._everyone = np.arange(len(reps))
-        said = [f"{fact.name} is {fact.label(v)}" for fact in facts for v in range(len(fact.values))]
-        self._statements = pl.Series(said, dtype=pl.String)
+        titles = [f"{fact.name} is {fact.label(v)}" for fact in facts for v in range(len(fact.values))]
+        self._statements = pl.Series(titles, dtype=pl.String)
         self._starts = np.cumsum([0, *(len(fact.values) for fact in facts)])
         self._names = pl.Series([fact.name for fact in facts], dtype=pl.String)
         self.keeps = keeps
@@ -50,7 +50,7 @@ class EventLog:
         self._counts = np.zeros((0, len(reps)), dtype=np.int64)  # that table
         self._cells: list[Ints] = []  # of the table: one an event that waits to be counted
 
-    def counted(self) -> tuple[tuple[str, ...], Ints]:
+    def take_counts(self) -> tuple[tuple[str, ...], Ints]:
         """The kinds that ever came, and how many events of each came since this was last asked, in each replication."""
         self._add_up()
         counts, self._counts = self._counts, self._counts[:0]
@@ -79,15 +79,9 @@ class EventLog:
         if not self.keeps:
             self.count(kind, rep)
         elif len(rep):
-            given = {
-                "t": t,
-                "rep": self._reps.gather(rep),
-                "kind": kind,
-                "subject": subject,
-                "detail": detail,
-                "cause": cause,
-            }
-            self._frames.append(pl.DataFrame([_column(name, value, len(rep)) for name, value in given.items()]))
+            values = (t, self._reps.gather(rep), kind, subject, detail, cause)
+            columns = [_column(name, value, len(rep)) for name, value in zip(EVENTS, values, strict=True)]
+            self._frames.append(pl.DataFrame(columns))
 
     def every(self, kind: str, t: float, subject: str, detail: str, cause: str) -> None:
         """Note one event in every replication."""
@@ -95,8 +89,8 @@ class EventLog:
 
     def frame(self) -> pl.DataFrame:
         """All events in time order; a credential in one, whatever path it came by, is withheld."""
-        held = pl.concat([pl.DataFrame(schema=EVENTS), *self._frames]).sort("t", "rep", maintain_order=True)
-        return without_credentials(held, TEXTS)
+        events = pl.concat([pl.DataFrame(schema=EVENTS), *self._frames]).sort("t", "rep", maintain_order=True)
+        return without_credentials(events, TEXTS)
 
     def pushed(self, turn: Turn) -> None:
         """A mini-index was pushed."""
@@ -104,9 +98,9 @@ class EventLog:
             self._opened = np.zeros_like(turn.opened)
         self.record("pushed", turn.now, self._everyone, subject=turn.name, detail=lambda: _lines(turn),
                   cause=lambda: "task: " + self._names.gather(turn.fact))  # fmt: skip
-        if told := turn.surfaced:
-            self.record("surfaced", turn.now, told.rep, subject=lambda: told.subject, detail=lambda: told.text,
-                        cause=lambda: told.cause)  # fmt: skip
+        if lines := turn.surfaced:
+            self.record("surfaced", turn.now, lines.rep, subject=lambda: lines.subject, detail=lambda: lines.text,
+                        cause=lambda: lines.cause)  # fmt: skip
 
     def opened(self, turn: Turn, cause: str) -> None:
         """The rows opened since this was last asked."""
@@ -169,11 +163,11 @@ class EventLog:
         detail = f"no op: {reason}"
         self.record("refused", turn.now, rep, subject=lambda: self.handles.gather(rows), detail=detail, cause=turn.name)
 
-    def written(self, drafts: ClaimBatch, own: Ints, name: Callable[[], pl.Series], row: Ints) -> None:
-        """Some drafts, the reader's lessons, became cells of a memory; `name` tells what its cells are called."""
+    def written_back(self, drafts: ClaimBatch, own: Ints, name: Callable[[], pl.Series], row: Ints) -> None:
+        """Some drafts, the reader's lessons, became cells of a memory; `name` gives what its cells are called."""
         self.record("written_back", lambda: _in_days(drafts.t[own]), drafts.rep[own],
                   subject=lambda: name().gather(row),
-                  detail=lambda: self._said(drafts.fact[own], drafts.value[own]),
+                  detail=lambda: self._titles(drafts.fact[own], drafts.value[own]),
                   cause=lambda: "turn " + pl.Series(drafts.turn[own]).cast(pl.String))  # fmt: skip
 
     def updated(self, turn: Turn, rep: Ints, row: Ints) -> None:
@@ -192,14 +186,14 @@ class EventLog:
     def changed(self, changes: Change) -> None:
         """The truth of facts changed."""
         self.record("changed", lambda: _in_days(changes.t), changes.rep, subject=lambda: self._names.gather(changes.fact),
-                  detail=lambda: self._said(changes.fact, changes.value), cause="the world")  # fmt: skip
+                  detail=lambda: self._titles(changes.fact, changes.value), cause="the world")  # fmt: skip
 
-    def seen(self, view: View) -> None:
+    def take_names(self, view: View) -> None:
         """Take note of how the memory's cells are called."""
         if self.keeps:
             self.handles = view.name
 
-    def _said(self, fact: Ints, value: Ints) -> pl.Series:
+    def _titles(self, fact: Ints, value: Ints) -> pl.Series:
         return self._statements.gather(self._starts[fact] + value)
 
     def _trusted(self, cell: Ints) -> pl.Series:
@@ -207,10 +201,10 @@ class EventLog:
 
 
 def _column(name: str, value: float | Text, length: int) -> pl.Series:
-    made = value() if callable(value) else value
-    if isinstance(made, pl.Series):
-        return made.cast(EVENTS[name]).alias(name)
-    return pl.Series(name, [made], dtype=EVENTS[name]).new_from_index(0, length)
+    content = value() if callable(value) else value
+    if isinstance(content, pl.Series):
+        return content.cast(EVENTS[name]).alias(name)
+    return pl.Series(name, [content], dtype=EVENTS[name]).new_from_index(0, length)
 
 
 def _lines(turn: Turn) -> pl.Series:

@@ -54,12 +54,13 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
     }
 
 
-def _netlist(wires: NetlistConfig | None) -> dict[str, Any] | None:
+def _netlist(netlist: NetlistConfig | None) -> dict[str, Any] | None:
     """The text of the netlist with all it sources, and its hash."""
-    if wires is None:
+    if netlist is None:
         return None
-    digest_of = hashlib.sha256(wires.text.encode()).hexdigest()
-    return {"name": wires.document.name, "text": redacted(wires.text), "sha256": digest_of}
+    text = netlist.text
+    sha = hashlib.sha256(text.encode()).hexdigest()
+    return {"name": netlist.document.name, "text": redacted(text), "sha256": sha}
 
 
 def versions() -> dict[str, str]:
@@ -70,23 +71,23 @@ def versions() -> dict[str, str]:
 def digest(frame: pl.DataFrame) -> str:
     """A hash of a frame's names, types and values, bit for bit, however it lies in memory; its columns hold no lists."""
     kinds = ", ".join(f"({name!r}, {kind!r})" for name, kind in frame.schema.items())
-    found = hashlib.sha256(f"Schema([{kinds}])".encode())  # written out: each Python writes a mapping in its own way
+    sha = hashlib.sha256(f"Schema([{kinds}])".encode())  # written out: each Python writes a mapping in its own way
     for column in frame.get_columns():
-        found.update(column.is_null().to_numpy().tobytes())
-        held = column.drop_nulls()  # whatever lies under a null is no value
-        if held.dtype == pl.String:
-            found.update(held.str.join("").item().encode())
-            held = held.str.len_bytes()
-        found.update(held.to_physical().to_numpy().tobytes())
-    return found.hexdigest()
+        sha.update(column.is_null().to_numpy().tobytes())
+        values = column.drop_nulls()  # whatever lies under a null is no value
+        if values.dtype == pl.String:
+            sha.update(values.str.join("").item().encode())
+            values = values.str.len_bytes()
+        sha.update(values.to_physical().to_numpy().tobytes())
+    return sha.hexdigest()
 
 
 def constants(rules: Rules) -> dict[str, Any]:
     """Every rule by name, ready for JSON; a user's formula by its source and hash."""
-    held: dict[str, Any] = {rule.name: getattr(rules, rule.name) for rule in dataclasses.fields(rules)}
+    by_name: dict[str, Any] = {rule.name: getattr(rules, rule.name) for rule in dataclasses.fields(rules)}
     if callable(rules.effective):
-        held["effective"] = _formula(rules.effective)
-    return {name: str(value) if value in (float("inf"), float("-inf")) else value for name, value in held.items()}
+        by_name["effective"] = _formula(rules.effective)
+    return {name: str(value) if value in (float("inf"), float("-inf")) else value for name, value in by_name.items()}
 
 
 def _formula(function: Any) -> dict[str, str]:

@@ -80,42 +80,42 @@ RESAMPLES = 1_000
 
 def by_replication(run: RunData) -> dict[str, Array]:
     """Each figure of each replication, NaN where it has none, and in those that broke off."""
-    found: dict[str, Array] = {}
+    figures: dict[str, Array] = {}
     sums, ends, counters = run.running_scores, run.final_scores, run.counters
-    if sums is not None and sums.asked.any():
-        found["accuracy"], found["answered"] = ratio(sums.right, sums.answered), ratio(sums.answered, sums.asked)
+    if sums is not None and sums.questions.any():
+        figures["accuracy"], figures["answered"] = ratio(sums.right, sums.answered), ratio(sums.answered, sums.questions)
         if sums.believes:
-            found["answer_brier"] = ratio(sums.squares, sums.answered)
+            figures["answer_brier"] = ratio(sums.squares, sums.answered)
     if run.changes is not None:
-        found |= run.changes.figures()
+        figures |= run.changes.figures()
     if ends is not None:
         if run.scenario.facts:
-            found |= _scored(ends)
-        found |= {"cells": ends.cells.astype(np.float64)}
+            figures |= _scores_of(ends)
+        figures |= {"cells": ends.cells.astype(np.float64)}
         shares = {
             "challenge_density": ends.challenged, "grounded_share": ends.grounded, "calibrated_share": ends.calibrated,
         }  # fmt: skip
-        found |= {name: share for name, share in shares.items() if share is not None}
+        figures |= {name: share for name, share in shares.items() if share is not None}
     if counters is not None:
         count = {name: counters[name].to_numpy().astype(np.float64) for name in counters.columns}
         turns, acted = count["turns"], count["acted"]
-        found["false_acted"], found["stale_acted"] = ratio(count["acted_false"], acted), ratio(count["acted_stale"], acted)
-        found["harm"] = found["false_acted"] + found["stale_acted"]
-        found |= {f"{name}_share": count[name] / turns for name in ("acted", "declined", "withheld", "blocked")}
-        found |= {f"{name}_per_turn": count[name] / turns for name in ("expanded", "words")}
-        found |= {f"lessons_{name}": count[name] for name in ("learned", "written", "lost")}
-        found["init_share"] = ratio(count["acted_init"], acted)
+        figures |= {f"{name}_acted": ratio(count[f"acted_{name}"], acted) for name in ("false", "stale")}
+        figures["harm"] = figures["false_acted"] + figures["stale_acted"]
+        figures |= {f"{name}_share": count[name] / turns for name in ("acted", "declined", "withheld", "blocked")}
+        figures |= {f"{name}_per_turn": count[name] / turns for name in ("expanded", "words")}
+        figures |= {f"lessons_{name}": count[name] for name in ("learned", "written", "lost")}
+        figures["init_share"] = ratio(count["acted_init"], acted)
         if run.scenario.reader and run.scenario.reader.checks_output:
             wrong = count["unsound_wrong"] + count["acted_false"] + count["acted_stale"]
-            found |= {"unsound_share": count["unsound"] / turns, "caught_share": ratio(count["unsound_wrong"], wrong)}
+            figures |= {"unsound_share": count["unsound"] / turns, "caught_share": ratio(count["unsound_wrong"], wrong)}
         if run.scenario.reader and run.scenario.reader.audit_every:
-            found |= {f"{name}_per_turn": count[name] / turns for name in ("audited", "audited_wrong")}
-        found["autonomy"] = (acted - count["acted_false"] - count["acted_stale"]) / turns
+            figures |= {f"{name}_per_turn": count[name] / turns for name in ("audited", "audited_wrong")}
+        figures["autonomy"] = (acted - count["acted_false"] - count["acted_stale"]) / turns
     if run.reviews is not None:
-        found["reviews"] = run.reviews.astype(np.float64)
-    lost = np.zeros(run.scenario.replications, dtype=bool)
-    lost[[number - run.scenario.first for number in run.failures]] = True
-    return {name: np.where(lost, np.nan, found[name]) for name in METRICS if name in found}
+        figures["reviews"] = run.reviews.astype(np.float64)
+    broken = np.zeros(run.scenario.replications, dtype=bool)
+    broken[[number - run.scenario.first for number in run.failures]] = True
+    return {name: np.where(broken, np.nan, figures[name]) for name in METRICS if name in figures}
 
 
 def calibration_errors(run: RunData) -> dict[str, Array]:
@@ -126,11 +126,11 @@ def calibration_errors(run: RunData) -> dict[str, Array]:
     final_scores = run.final_scores
     if final_scores is None or not run.scenario.facts:
         return {}
-    found = {}
+    errors = {}
     for name, (probability, form) in _errors(final_scores).items():
         gaps, counts = _bins(final_scores.rep, probability, final_scores.true, len(final_scores.cells))
-        found[name] = np.where(counts.sum(axis=1) > 0, form(gaps, counts), np.nan)
-    return found
+        errors[name] = np.where(counts.sum(axis=1) > 0, form(gaps, counts), np.nan)
+    return errors
 
 
 def metrics(run: RunData) -> pl.DataFrame:
@@ -152,22 +152,22 @@ def metrics(run: RunData) -> pl.DataFrame:
     return frame.with_columns(pl.col("value", "low", "high").fill_nan(None))
 
 
-def _scored(final_scores: FinalScores) -> dict[str, Array]:
+def _scores_of(final_scores: FinalScores) -> dict[str, Array]:
     """Brier, log loss and AUC of every replication's active claims, beside the stated confidence and a constant."""
     rep, true, size = final_scores.rep, final_scores.true, len(final_scores.cells)
     base = _mean(rep, true.astype(np.float64), size)
-    found: dict[str, Array] = {}
-    believed = {} if final_scores.effective is None else {"": final_scores.effective}
-    forms: Mapping[str, Array] = {**believed, "_stated": final_scores.claimed, "_constant": base[rep]}
+    scores: dict[str, Array] = {}
+    beliefs = {} if final_scores.effective is None else {"": final_scores.effective}
+    forms: Mapping[str, Array] = {**beliefs, "_stated": final_scores.claimed, "_constant": base[rep]}
     for suffix, probability in forms.items():
         clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
-        found[f"brier{suffix}"] = _mean(rep, (probability - true) ** 2, size)
-        found[f"log_loss{suffix}"] = _mean(rep, -np.log(np.where(true, clipped, 1.0 - clipped)), size)
+        scores[f"brier{suffix}"] = _mean(rep, (probability - true) ** 2, size)
+        scores[f"log_loss{suffix}"] = _mean(rep, -np.log(np.where(true, clipped, 1.0 - clipped)), size)
         if suffix != "_constant":
-            found[f"auc{suffix}"] = _auc(rep, probability, true, size)
+            scores[f"auc{suffix}"] = _auc(rep, probability, true, size)
     if final_scores.currency is not None:
-        found["currency_gap"] = _mean(rep, final_scores.currency - true, size)
-    return found
+        scores["currency_gap"] = _mean(rep, final_scores.currency - true, size)
+    return scores
 
 
 def _mean(rep: Ints, values: Array, size: int) -> Array:
@@ -197,9 +197,9 @@ def _auc(rep: Ints, probability: Array, true: Bools, size: int) -> Array:
 def _pooled(final_scores: FinalScores, seed: int) -> dict[str, tuple[float, float, float, int]]:
     """Calibration errors of all replications together, with a bootstrap over replications."""
     size = len(final_scores.cells)
-    found: dict[str, tuple[float, float, float, int]] = {}
+    errors: dict[str, tuple[float, float, float, int]] = {}
     if not len(final_scores.rep):
-        return found
+        return errors
     bits = Draws(seed, "bootstrap").bits("resample", rep=np.arange(RESAMPLES)[:, None], turn=np.arange(size)[None, :])
     weight = np.zeros((RESAMPLES, size))
     np.add.at(weight, (np.arange(RESAMPLES)[:, None], (bits % np.uint64(size)).astype(np.int64)), 1.0)
@@ -207,15 +207,15 @@ def _pooled(final_scores: FinalScores, seed: int) -> dict[str, tuple[float, floa
         gaps, counts = _bins(final_scores.rep, probability, final_scores.true, size)
         value = float(form(gaps.sum(axis=0)[None], counts.sum(axis=0)[None])[0])
         spread = form(weight @ gaps, weight @ counts)
-        found[name] = (value, *(ends(spread) if size > 1 else (np.nan, np.nan)), size)
-    return found
+        errors[name] = (value, *(ends(spread) if size > 1 else (np.nan, np.nan)), size)
+    return errors
 
 
 def _errors(final_scores: FinalScores) -> dict[str, tuple[Array, Callable[[Array, Array], Array]]]:
-    found: dict[str, tuple[Array, Callable[[Array, Array], Array]]] = {"ece_stated": (final_scores.claimed, _ece)}
+    errors: dict[str, tuple[Array, Callable[[Array, Array], Array]]] = {"ece_stated": (final_scores.claimed, _ece)}
     if final_scores.effective is not None:
-        found |= {"ece": (final_scores.effective, _ece), "rmse_bins": (final_scores.effective, _rmse)}
-    return found
+        errors |= {"ece": (final_scores.effective, _ece), "rmse_bins": (final_scores.effective, _rmse)}
+    return errors
 
 
 def _bins(rep: Ints, probability: Array, true: Bools, size: int) -> tuple[Array, Array]:

@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from malsim.sim.record.turn_counters import TurnCounters
     from malsim.sim.world import Fact
 
-__all__ = ["OF_FACTS", "SHOWN", "TURN", "answers", "best_by_value", "cells_true", "numbers", "of_turn", "truth_of_cells"]
+__all__ = [
+    "CONTEXT",
+    "OF_FACTS",
+    "TURN",
+    "answers",
+    "best_by_value",
+    "cells_true",
+    "numbers",
+    "of_turn",
+    "truth_of_cells",
+]
 
 OF_FACTS = {
     "truth": "the fact's value",
@@ -32,15 +42,15 @@ TURN = (
     "lost",
 )  # fmt: skip
 
-SHOWN = ("shown", "shown_init")  # of a reader whose context is compacted
+CONTEXT = ("shown", "shown_init")  # of a reader whose context is compacted
 
 
 def cells_true(snapshot: Snapshot, truth: Ints) -> Bools:
     """Whether each cell's value is its fact's value now; False for cells about no fact. `truth`: (facts, replications)."""
     cell_index = snapshot.cell_index
-    true: Bools = (cell_index.value == truth[cell_index.fact, cell_index.rep]) & (cell_index.fact != NONE)
-    known: Bools = true & (cell_index.value != NONE)
-    return known
+    about = (cell_index.fact != NONE) & (cell_index.value != NONE)
+    true: Bools = about & (cell_index.value == truth[cell_index.fact, cell_index.rep])
+    return true
 
 
 def truth_of_cells(snapshot: Snapshot, truth: Ints) -> pl.Series:
@@ -74,26 +84,27 @@ def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> 
     right, most = (good > bad).astype(np.float64), np.maximum(good, bad)
     silent = most == -np.inf
     answer = np.full(truth.shape, NONE)
-    asked = ~silent & (full | (snapshot.view.leads & (good == bad)))  # where the answer is to be told, or decides
-    if asked.any():
+    needs = ~silent & (full | (snapshot.view.leads & (good == bad)))  # where the answer is recorded, or decides
+    if needs.any():
         place = cell_index.says.take(snapshot.speaking) % size
-        sought = np.flatnonzero(asked.ravel().take(place))
-        rows, place = snapshot.speaking[sought], place[sought]
+        here = np.flatnonzero(needs.ravel().take(place))
+        rows, place = snapshot.speaking[here], place[here]
         leads = np.flatnonzero(snapshot.worth[rows] == most.ravel()[place])[::-1]  # the earliest is written last
         place, value = place[leads], cell_index.value[rows[leads]]
         answer.reshape(-1)[place] = value
         if snapshot.view.leads:
             right.reshape(-1)[place] = value == truth.ravel()[place]
-    untold = silent
+    unclear = silent
     if not snapshot.view.leads:
         share = (good == most).astype(np.int64) + (wrong == most).sum(axis=0)
-        right, untold = np.where(good == most, 1.0 / share, 0.0), silent | (share > 1)
-    found = {"truth": truth.astype(np.float64), "answer": np.where(untold, np.nan, answer)} if full else {}
+        right, unclear = np.where(good == most, 1.0 / share, 0.0), silent | (share > 1)
+    signals = {"truth": truth.astype(np.float64), "answer": np.where(unclear, np.nan, answer)} if full else {}
+    right = np.where(silent, np.nan, right)
     if snapshot.view.belief is None:
-        return found | {"right": np.where(silent, np.nan, right)}
-    return found | {
+        return signals | {"right": right}
+    return signals | {
         "belief": np.where(silent, np.nan, most),
-        "right": np.where(silent, np.nan, right),
+        "right": right,
         "for_truth": np.where(good == -np.inf, np.nan, good),
         "against_truth": np.where(bad == -np.inf, np.nan, bad),
     }
@@ -102,12 +113,12 @@ def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> 
 def numbers(facts: Sequence[Fact], places: Array) -> Array:
     """The numbers that the values at `places` (facts, replications) stand for, NaN where there is none."""
     table = [np.array([fact.number(v) for v in range(len(fact.values))] + [np.nan]) for fact in facts]
-    held = np.where(np.isnan(places), -1, places).astype(np.int64)
-    return np.stack([row[at] for row, at in zip(table, held, strict=True)]) if facts else places
+    rows = np.where(np.isnan(places), -1, places).astype(np.int64)
+    return np.stack([row[at] for row, at in zip(table, rows, strict=True)]) if facts else places
 
 
 def of_turn(counters: TurnCounters | None, waiting: Ints | None) -> dict[str, Array]:
     """The reader's signals of a turn and the cases `waiting` for reviewers, one number a replication."""
-    names = TURN + (SHOWN if counters and counters.compacts else ())
-    found = {name: counters.turn[name] for name in names} if counters else {}
-    return found | ({} if waiting is None else {"waiting": waiting.astype(np.float64)})
+    names = TURN + (CONTEXT if counters and counters.compacts else ())
+    signals = {name: counters.turn[name] for name in names} if counters else {}
+    return signals | ({} if waiting is None else {"waiting": waiting.astype(np.float64)})

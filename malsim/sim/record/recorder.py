@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 __all__ = ["CELLS", "EVENTS", "SIGNALS", "WRITERS", "Recorder"]
 
-_KEPT = (
+_FIELDS = (
     "stated", "calibration", "support_mass", "challenge_mass", "worth", "effective", "currency", "salience", "status",
     *schema.FLAGS,
 )  # fmt: skip
 CELLS = {
-    "t": pl.Float64, "rep": pl.Int32, "cell": pl.String, **{name: schema.CELLS[name] for name in _KEPT}, "truth": pl.Boolean,
+    "t": pl.Float64, "rep": pl.Int32, "cell": pl.String, **{name: schema.CELLS[name] for name in _FIELDS},
+    "truth": pl.Boolean,
 }  # fmt: skip
 SIGNALS = {"t": pl.Float64, "rep": pl.Int32, "row": pl.String, "signal": pl.String, "value": pl.Float64}
 WRITERS = {"t": pl.Float64, **schema.WRITERS}
@@ -58,37 +59,37 @@ class Recorder:
         self.changes: ChangeScores | None = None
         self.lineages: Mapping[str, str] = {}  # of the writers that have one
         self.dropped = 0  # edges that the memory has no place for
-        self._wanted = None if isinstance(scenario.record, str) else frozenset(scenario.record)
+        self._addresses = None if isinstance(scenario.record, str) else frozenset(scenario.record)
         self._names = tuple(fact.name for fact in scenario.facts)
         self._cells: list[pl.DataFrame] = []
         self._writers: list[pl.DataFrame] = []
         self._signals: list[pl.DataFrame] = []
         self._ticks = 0
-        self._named = pl.lit(value=True)
-        if self._wanted is not None:
+        self._is_recorded = pl.lit(value=True)  # of a signal
+        if self._addresses is not None:
             address = pl.when(pl.col("row").is_null()).then("signal").otherwise(worded("{}({})", "signal", "row"))
-            self._named = pl.col("signal").is_in(self._wanted) | address.is_in(self._wanted)
+            self._is_recorded = pl.col("signal").is_in(self._addresses) | address.is_in(self._addresses)
 
     def tick(self, t: float, *, last: bool, context: TickContext) -> None:
         """Record the state after a tick at `t` days, and of a scene with facts what is made of them."""
         self._ticks += 1
         bands, about_facts, snapshot = self.scenario.record == "bands", len(self._names) > 0, context.snapshot
-        answers = self._answered(t, context, full=not bands) if about_facts else {}
+        answers = self._answers(t, context, full=not bands) if about_facts else {}
         if not last and self._ticks % self.scenario.record_every:
             return
         waiting = context.reviewers.waiting if context.reviewers else None
         turn, netlist_runner = observables.of_turn(context.counters, waiting), context.netlist_runner
         if bands:
-            wired, (kinds, counts) = netlist_runner.of_runs() if netlist_runner else {}, self.log.counted()
+            netlist, (kinds, counts) = netlist_runner.of_runs() if netlist_runner else {}, self.log.take_counts()
             self.bands.add(t, answers, self._names, whole=("right",) if snapshot.view.leads else ())
-            self.bands.add(t, turn | wired, (None,), whole=turn.keys() - wired.keys())
+            self.bands.add(t, turn | netlist, (None,), whole=turn.keys() - netlist.keys())
             self.bands.add(t, {"events": counts}, kinds, whole=("events",))
             return
-        self._signals += [frame.filter(self._named) for frame in netlist_runner.recorded(t)] if netlist_runner else []
-        self._signals += self._listed(t, answers, self._names) + self._listed(t, turn, (None,))
+        self._signals += [frame.filter(self._is_recorded) for frame in netlist_runner.recorded(t)] if netlist_runner else []
+        self._signals += self._frames_of(t, answers, self._names) + self._frames_of(t, turn, (None,))
         self._keep(snapshot.view, t, observables.truth_of_cells(snapshot, context.truth) if about_facts else None)
 
-    def _answered(self, t: float, context: TickContext, *, full: bool) -> dict[str, Array]:
+    def _answers(self, t: float, context: TickContext, *, full: bool) -> dict[str, Array]:
         """The answers of a tick, added up."""
         best = observables.best_by_value(context.snapshot, context.truth)
         answers = observables.answers(context.snapshot, context.truth, best, full=full)
@@ -98,21 +99,21 @@ class Recorder:
         return answers
 
     def _keep(self, view: View, t: float, truth: pl.Series | None) -> None:
-        """Keep the wanted cells and writers."""
+        """Keep the cells and writers that are recorded."""
         cells, writers = view.frame(), view.records()
         rep = self.reps.gather(view.rep)
         cells = cells.with_columns(rep, t=pl.lit(t), truth=pl.lit(None, pl.Boolean) if truth is None else truth)
-        if self._wanted is not None:
-            cells = cells.filter(pl.col("cell").is_in(self._wanted))
+        if self._addresses is not None:
+            cells = cells.filter(pl.col("cell").is_in(self._addresses))
         self._cells.append(cells.select(name for name in cells.columns if name in CELLS or name not in schema.CELLS))
         if writers is not None:
             writers = writers.with_columns(t=pl.lit(t))
-            if self._wanted is not None:
-                writers = writers.filter((pl.lit("writer(") + pl.col("writer") + ")").is_in(self._wanted))
+            if self._addresses is not None:
+                writers = writers.filter((pl.lit("writer(") + pl.col("writer") + ")").is_in(self._addresses))
             self._writers.append(writers)
 
     def admitted(self, verdicts: Verdicts, rep: Ints, view: View, claims: Claims | None = None) -> None:
-        """Record what the gate said of claims of replications `rep` (places), and which cells were superseded.
+        """Record the verdicts of the gate on claims of replications `rep` (places), and which cells were superseded.
 
         `view` is of the memory after it; `claims` are asked for where the verdicts do not account for themselves.
         """
@@ -138,9 +139,9 @@ class Recorder:
         if facts and self.changes is None:
             places = None
             if self.lineages:
-                held = {name: place for place, name in enumerate(dict.fromkeys(self.lineages.values()))}
-                names = enumerate(self.log.writers.to_list(), len(held))
-                places = np.array([held.get(self.lineages.get(name, ""), place) for place, name in names])
+                numbers = {name: place for place, name in enumerate(dict.fromkeys(self.lineages.values()))}
+                names = enumerate(self.log.writers.to_list(), len(numbers))
+                places = np.array([numbers.get(self.lineages.get(name, ""), place) for place, name in names])
             self.changes = ChangeScores(len(facts), len(self.reps), self._most_values, len(self.log.writers), places)
         return self.changes
 
@@ -153,11 +154,11 @@ class Recorder:
         changes = self._change_scores()
         if changes is None:
             return
-        counted = verdicts.row != NONE
+        counts = verdicts.row != NONE
         limits = (len(self.scenario.facts), self._most_values, len(self.log.writers))
         for column, limit in zip((claims.object, claims.value, claims.writer), limits, strict=True):
-            counted &= (column >= 0) & (column < limit)
-        here = np.flatnonzero(counted)
+            counts &= (column >= 0) & (column < limit)
+        here = np.flatnonzero(counts)
         changes.add_voices(claims.value[here], claims.object[here], claims.rep[here], claims.writer[here])
 
     def events(self) -> pl.DataFrame:
@@ -182,23 +183,23 @@ class Recorder:
             lineage=pl.col("writer").replace_strict(self.lineages, default=None, return_dtype=pl.String)
         )
 
-    def _listed(self, t: float, signals: dict[str, Array], rows: tuple[str | None, ...]) -> list[pl.DataFrame]:
+    def _frames_of(self, t: float, signals: dict[str, Array], rows: tuple[str | None, ...]) -> list[pl.DataFrame]:
         """Signals of shape (rows, replications) as rows of the frame, those without a value left out."""
-        kept: list[tuple[str | None, str, Array]] = []
+        series: list[tuple[str | None, str, Array]] = []
         for name, values in signals.items():
             numbers = observables.numbers(self.scenario.facts, values) if name in ("truth", "answer") else values
             for row, line in zip(rows, np.atleast_2d(numbers), strict=True):
                 address = name if row is None else f"{name}({row})"
-                if self._wanted is None or name in self._wanted or address in self._wanted:
-                    kept.append((row, name, line))
-        if not kept:
+                if self._addresses is None or name in self._addresses or address in self._addresses:
+                    series.append((row, name, line))
+        if not series:
             return []
-        of_rows, names, lines = zip(*kept, strict=True)
+        of_rows, names, lines = zip(*series, strict=True)
         value = np.concatenate(lines)
-        told = np.flatnonzero(~np.isnan(value))
-        nth, rep = (places(part) for part in np.divmod(told, len(self.reps)))
-        words = {name: pl.Series(held, dtype=pl.String)[nth] for name, held in (("row", of_rows), ("signal", names))}
-        return [frame_of({"t": np.full(len(told), t), "rep": self.reps[rep], **words, "value": value[told]})]
+        there = np.flatnonzero(~np.isnan(value))
+        nth, rep = (places(part) for part in np.divmod(there, len(self.reps)))
+        words = {name: pl.Series(texts, dtype=pl.String)[nth] for name, texts in (("row", of_rows), ("signal", names))}
+        return [frame_of({"t": np.full(len(there), t), "rep": self.reps[rep], **words, "value": value[there]})]
 
 
 def _joined(columns: Mapping[str, pl.DataType | type[pl.DataType]], frames: list[pl.DataFrame]) -> pl.DataFrame:
@@ -208,13 +209,8 @@ def _joined(columns: Mapping[str, pl.DataType | type[pl.DataType]], frames: list
 
 def _all(columns: Mapping[str, pl.DataType | type[pl.DataType]], frame: pl.DataFrame) -> list[pl.Expr]:
     """The columns of a frame, null where it has none."""
-    held = frame.schema
     return [
-        pl.lit(None, kind).alias(name)
-        if name not in held
-        else pl.col(name)
-        if held[name] == kind
-        else pl.col(name).cast(kind)
+        pl.col(name).cast(kind) if name in frame.columns else pl.lit(None, kind).alias(name)
         for name, kind in columns.items()
     ]
 

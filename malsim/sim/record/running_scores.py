@@ -25,13 +25,13 @@ class RunningScores:
     """Sums by replication over the answers of every fact at every tick."""
 
     def __init__(self, replications: int) -> None:
-        self.answered, self.asked, self.right, self.squares, self.against = (np.zeros(replications) for _ in range(5))
+        self.answered, self.questions, self.right, self.squares, self.against = (np.zeros(replications) for _ in range(5))
         self.believes = False  # whether anything said how much it is believed
 
     def add(self, answers: Mapping[str, Array]) -> None:
         """Take the answers of a tick, each of shape (facts, replications)."""
         right = answers["right"]
-        self.asked += len(right)
+        self.questions += len(right)
         self.answered += (~np.isnan(right)).sum(axis=0)
         self.right += _sum(right)
         if "belief" in answers:

@@ -43,10 +43,10 @@ def score(probability: NDArray[np.float64] | None, right: NDArray[np.bool_], *, 
         nothing = dict.fromkeys(METRICS, float("nan"))
         return Score(0, nothing, dict.fromkeys(METRICS, (float("nan"), float("nan"))))
     if probability is None:
-        known = score(right.astype(np.float64), right, seed=seed)
-        rest = dict.fromkeys(METRICS[1:], float("nan"))
-        unknown = dict.fromkeys(METRICS[1:], (float("nan"), float("nan")))
-        return Score(count, known.value | rest, known.interval | unknown)
+        whole = score(right.astype(np.float64), right, seed=seed)
+        nan = float("nan")
+        rest, intervals = dict.fromkeys(METRICS[1:], nan), dict.fromkeys(METRICS[1:], (nan, nan))
+        return Score(count, whole.value | rest, whole.interval | intervals)
     one = metrics(probability, right, np.ones((1, count)))
     draws = np.random.Generator(np.random.Philox(key=seed))
     parts = [
@@ -82,8 +82,8 @@ def metrics(
     accuracy = mean right; brier = mean (p − right)²; log_loss = −mean log p(what happened), p clipped to [1e-6, 1 − 1e-6];
     ece = Σ over 15 equal bins of |Σ (right − p)| / n; auc = P(p of a right answer > p of a wrong one), ties half.
 
-    >>> found = metrics(np.array([0.9, 0.8, 0.3]), np.array([True, True, False]), np.ones((1, 3)))
-    >>> float(found["auc"][0]), round(float(found["accuracy"][0]), 3), round(float(found["brier"][0]), 4)
+    >>> result = metrics(np.array([0.9, 0.8, 0.3]), np.array([True, True, False]), np.ones((1, 3)))
+    >>> float(result["auc"][0]), round(float(result["accuracy"][0]), 3), round(float(result["brier"][0]), 4)
     (1.0, 0.667, 0.0467)
     """
     hit = right.astype(np.float64)
@@ -108,5 +108,5 @@ def _auc(probability: NDArray[np.float64], right: NDArray[np.bool_], weight: NDA
     good, bad = (np.add.reduceat((weight * of)[:, order], begins, axis=1) for of in (right, ~right))
     below = np.cumsum(bad, axis=1) - bad
     pairs = good.sum(axis=1) * bad.sum(axis=1)
-    won = (good * (below + 0.5 * bad)).sum(axis=1)
-    return ratio(won, pairs)
+    wins = (good * (below + 0.5 * bad)).sum(axis=1)
+    return ratio(wins, pairs)

@@ -60,4 +60,4 @@ class TurnCounters:
         """One row a replication."""
         total = (self._past + self._now).astype(np.int64)
         reps = pl.arange(first, first + total.shape[1], dtype=pl.Int32, eager=True).alias("rep")
-        return pl.DataFrame([reps, *(pl.Series(name, held) for name, held in zip(COUNTS, total, strict=True))])
+        return pl.DataFrame([reps, *(pl.Series(name, count) for name, count in zip(COUNTS, total, strict=True))])

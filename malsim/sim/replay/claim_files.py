@@ -14,7 +14,7 @@ __all__ = ["ClaimFile", "read_claims", "read_truth"]
 
 DEFAULT_CONFIDENCE = 0.7
 SURE = 0.001  # a stated confidence of 0 or 1 is taken as this much less sure: neither can be learned from
-MOST_SHOWN = 10
+MOST_LISTED = 10
 
 
 @dataclass(frozen=True)
@@ -44,26 +44,26 @@ def read_claims(path: str | Path, *, on_bad_rows: str = "stop", default_confiden
     frame = _texts(Path(path), ("writer", "object", "value"), ("time", "stated_confidence", "lineage"))
     confidence = pl.col("stated_confidence").str.strip_chars()
     number = confidence.cast(pl.Float64, strict=False)
-    timed = frame["time"].null_count() < frame.height
+    dated = frame["time"].null_count() < frame.height
     checks = [
         *((_blank(name), f"no {name}") for name in ("writer", "object", "value")),
         (confidence.is_not_null() & (confidence != "") & ~number.is_between(0.0, 1.0).fill_null(value=False),
          "stated_confidence must be a number from 0 to 1"),
-        (pl.lit(timed) & pl.col("day").is_null(), "time must be a date, a time, an ISO week, a year or a number of days"),
+        (pl.lit(dated) & pl.col("day").is_null(), "time must be a date, a time, an ISO week, a year or a number of days"),
     ]  # fmt: skip
     frame = frame.with_columns(_days(frame["time"]))
-    problem = pl.coalesce([pl.when(wrong).then(pl.lit(said)) for wrong, said in checks])
-    judged = frame.with_columns(problem.alias("problem"))
-    bad = judged.filter(pl.col("problem").is_not_null()).select("line", "problem")
+    problem = pl.coalesce([pl.when(wrong).then(pl.lit(text)) for wrong, text in checks])
+    rows = frame.with_columns(problem.alias("problem"))
+    bad = rows.filter(pl.col("problem").is_not_null()).select("line", "problem")
     if bad.height and on_bad_rows != "skip":
-        raise DataError(_listed(bad), where=str(path), hint="mend them, or leave them out with --on-bad-rows skip")
-    good = judged.filter(pl.col("problem").is_null())
+        raise DataError(_bad_rows(bad), where=str(path), hint="mend them, or leave them out with --on-bad-rows skip")
+    good = rows.filter(pl.col("problem").is_null())
     if good.is_empty():
         raise DataError("holds no claim", where=str(path), given=f"{frame.height} rows", allowed="one row a claim")
-    epoch = good["day"].min() if timed else None
+    epoch = good["day"].min() if dated else None
     claims = good.select(
         "line",
-        (pl.col("day") - epoch if timed else pl.lit(None, pl.Float64)).alias("time"),
+        (pl.col("day") - epoch if dated else pl.lit(None, pl.Float64)).alias("time"),
         "writer", "object", "value",
         number.alias("stated"), *(["lineage"] if good["lineage"].is_not_null().any() else []),
     )  # fmt: skip
@@ -78,27 +78,21 @@ def read_truth(path: str | Path, *, epoch: float | None = None) -> pl.DataFrame:
     frame = _texts(Path(path), ("object", "value"), ("valid_from",))
     frame = frame.with_columns(_days(frame["valid_from"]))
     wrong = _blank("object") | _blank("value") | (pl.col("valid_from").is_not_null() & pl.col("day").is_null())
-    bad = frame.filter(wrong).select(
-        "line", pl.lit("needs object, value, and a date or nothing as valid_from").alias("problem")
-    )
+    problem = pl.lit("needs object, value, and a date or nothing as valid_from")
+    bad = frame.filter(wrong).select("line", problem.alias("problem"))
     if bad.height:
-        raise DataError(_listed(bad), where=str(path))
+        raise DataError(_bad_rows(bad), where=str(path))
     if frame["day"].null_count() < frame.height and epoch is None:
         raise DataError("a dated truth needs dated claims", where=str(path), hint="give the claims a time column")
     return frame.select("object", "value", (pl.col("day") - (epoch or 0.0)).alias("asked"))
 
 
 def _texts(path: Path, required: tuple[str, ...], optional: tuple[str, ...]) -> pl.DataFrame:
-    """The wanted columns of a file as text, with the line each row stands on."""
+    """Some columns of a file as text, with the line each row stands on."""
     frame = read_table(path, default=".csv", texts=True)
     if missing := [name for name in required if name not in frame.columns]:
-        raise DataError(
-            "a column is missing",
-            where=str(path),
-            given=", ".join(frame.columns),
-            allowed=", ".join(required),
-            hint=f"add {missing[0]}",
-        )
+        given, allowed = ", ".join(frame.columns), ", ".join(required)
+        raise DataError("a column is missing", where=str(path), given=given, allowed=allowed, hint=f"add {missing[0]}")
     first = 2 if kind_of(path, default=".csv") == ".csv" else 1
     columns = [
         frame[name].cast(pl.String) if name in frame.columns else pl.Series(name, [None] * frame.height, pl.String)
@@ -139,14 +133,14 @@ def _instant() -> pl.Expr:
     ahead = (hours * 60 + pl.when(offset.str.starts_with("-")).then(-rest).otherwise(rest)).fill_null(0)
     local = text.str.replace(r"(:\d{2}(?:\.\d+)?)\s*[+-]\d{2}:?\d{2}$", "${1}")
     forms = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d")
-    dated = pl.coalesce([local.str.to_datetime(form, strict=False, time_unit="ms") for form in forms])
-    return (dated.dt.epoch("ms") - ahead * 60_000) / 86_400_000
+    instant = pl.coalesce([local.str.to_datetime(form, strict=False, time_unit="ms") for form in forms])
+    return (instant.dt.epoch("ms") - ahead * 60_000) / 86_400_000
 
 
 YEAR = r"^(1[5-9]|20|21)\d{2}$"
 
 
-def _listed(bad: pl.DataFrame) -> str:
-    lines = [f"line {line}: {problem}" for line, problem in bad.head(MOST_SHOWN).rows()]
-    more = f"; and {bad.height - MOST_SHOWN} more" if bad.height > MOST_SHOWN else ""
+def _bad_rows(bad: pl.DataFrame) -> str:
+    lines = [f"line {line}: {problem}" for line, problem in bad.head(MOST_LISTED).rows()]
+    more = f"; and {bad.height - MOST_LISTED} more" if bad.height > MOST_LISTED else ""
     return f"{bad.height} bad rows: {'; '.join(lines)}{more}"

@@ -22,12 +22,12 @@ def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
     """
     claims = _lives(stream)
     heads = _heads(claims)
-    met = claims.join(heads, on="object").filter(pl.col("arrival") != pl.col("head"))
+    pairs = claims.join(heads, on="object").filter(pl.col("arrival") != pl.col("head"))
     at = pl.max_horizontal("arrival", "from")
-    met = met.with_columns(at=at).filter((pl.col("at") < pl.col("end")) & (pl.col("at") < pl.col("until")))
+    pairs = pairs.with_columns(at=at).filter((pl.col("at") < pl.col("end")) & (pl.col("at") < pl.col("until")))
     ally = pl.col("value") == pl.col("head_value")
     was_there = pl.col("arrival") > pl.col("first")
-    evidence = met.filter(ally | was_there | pl.lit(mutual)).select(
+    evidence = pairs.filter(ally | was_there | pl.lit(mutual)).select(
         source="arrival",
         target="head",
         relation=pl.when(ally).then(pl.lit("supports")).otherwise(pl.lit("contradicts")),

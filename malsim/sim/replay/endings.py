@@ -16,14 +16,11 @@ def endings(cells: pl.DataFrame, *, column: str = "effective") -> pl.DataFrame:
 
     `cells` has t, rep, cell and the column, in time order. A period counts when it is seen twice over.
     """
-    listed = cells.group_by("rep", "cell", maintain_order=True).agg(pl.col(column))
-    found = [_ending(np.asarray(values)) for values in listed[column].to_list()]
-    periods, amplitudes, final_scores = (list(part) for part in zip(*found, strict=True)) if found else ([], [], [])
-    return listed.select("rep", "cell").with_columns(
-        pl.Series("final", final_scores, dtype=pl.Float64),
-        pl.Series("period", periods, dtype=pl.Int64),
-        pl.Series("amplitude", amplitudes, dtype=pl.Float64),
-    )
+    series = cells.group_by("rep", "cell", maintain_order=True).agg(pl.col(column))
+    rows = [_ending(np.asarray(values)) for values in series[column].to_list()]
+    kinds = {"period": pl.Int64, "amplitude": pl.Float64, "final": pl.Float64}
+    frame = pl.DataFrame(rows, schema=kinds, orient="row")
+    return pl.concat([series.select("rep", "cell"), frame.select("final", "period", "amplitude")], how="horizontal")
 
 
 def _ending(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[int, float, float]:

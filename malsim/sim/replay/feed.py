@@ -30,7 +30,7 @@ Stop: TypeAlias = tuple[int, float | None]
 Watch: TypeAlias = Callable[[Sequence[Stop]], Iterable[Stop]]
 
 BATCHES = 100
-SHOWN = 6
+MOST_CONTESTED = 6
 _CONTRADICTIONS = ("mutual", "forward")
 
 
@@ -76,24 +76,24 @@ def replay(
     feed = _Feed(stream, disputes(stream, mutual=contradictions == "mutual"), rules or Rules())
     dated = truth is not None and truth["asked"].null_count() < truth.height
     questions = sorted(truth["asked"].drop_nulls().unique().to_list()) if truth is not None and dated else []
-    said: list[pl.DataFrame] = []
-    for stop, asked in watch(list(_stops(stream, questions))):
+    parts: list[pl.DataFrame] = []
+    for stop, at in watch(list(_stops(stream, questions))):
         feed.advance(stop)
-        if asked is not None:
-            said.append(_asked(feed, asked))
+        if at is not None:
+            parts.append(_answers(feed, at))
     feed.advance(stream.height)
     settled = feed.settle()
     if not dated:
-        said = [_asked(feed, None)]
-    given = pl.concat(said) if said else _asked(feed, None).clear()
-    judged, own, baselines = _judged(given, stream, truth, seed)
+        parts = [_answers(feed, None)]
+    given = pl.concat(parts) if parts else _answers(feed, None).clear()
+    graded, own, baselines = _graded(given, stream, truth, seed)
     return Replay(
         memory=settled.memory,
         settled=settled,
-        answers=judged,
+        answers=graded,
         score=own,
         baselines=baselines,
-        cells=pl.concat(feed.kept) if feed.kept else pl.DataFrame(),
+        cells=pl.concat(feed.cells) if feed.cells else pl.DataFrame(),
         labels=feed.labels,
         ticks=feed.ticks,
         dated=stream["time"].null_count() < stream.height,
@@ -138,7 +138,7 @@ class _Feed:
         self.memory = Memory.empty()
         self.row = np.full(stream.height, -1, dtype=np.int64)
         self.done = self.ticks = 0
-        self.kept: list[pl.DataFrame] = []
+        self.cells: list[pl.DataFrame] = []
         self.refused: list[pl.DataFrame] = []
         contested = _most_contested(stream)
         self.labels = contested.select(rep=pl.lit(0, pl.Int32), cell="cell", object="object", title="value")
@@ -161,10 +161,9 @@ class _Feed:
         now = self.now(end)
         self.memory = tick(self.memory, now, self.rules)
         self.ticks += 1
-        shown = self.memory.cells.filter(pl.col("handle").is_in(self.labels["cell"].implode()))
-        self.kept.append(
-            shown.select(pl.lit(now).alias("t"), "rep", pl.col("handle").alias("cell"), "effective", "currency")
-        )
+        heads = self.memory.cells.filter(pl.col("handle").is_in(self.labels["cell"].implode()))
+        columns = pl.lit(now).alias("t"), "rep", pl.col("handle").alias("cell"), "effective", "currency"
+        self.cells.append(heads.select(columns))
 
     def _connect(self, begin: int, end: int) -> None:
         """Write the edges that came to stand between older claims."""
@@ -198,12 +197,10 @@ _HANDLE = pl.lit("obs_") + pl.col("arrival").cast(pl.String).str.zfill(6)
 def _claims(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
     """The stream as claims for the gate; the edges a claim brings are those written at its own arrival."""
     name = stream.select(_HANDLE).to_series()
-    own = edges.filter(pl.col("source") == pl.col("at")).select(
-        arrival="source",
-        edge=pl.struct("relation", target=name.gather(pl.Series(edges.filter(pl.col("source") == pl.col("at"))["target"]))),
-    )
-    listed = own.group_by("arrival", maintain_order=True).agg(pl.col("edge").alias("edges"))
-    claims = stream.join(listed, on="arrival", how="left", maintain_order="left").select(
+    own = edges.filter(pl.col("source") == pl.col("at"))
+    own = own.select(arrival="source", edge=pl.struct("relation", target=name.gather(own["target"])))
+    lists = own.group_by("arrival", maintain_order=True).agg(pl.col("edge").alias("edges"))
+    claims = stream.join(lists, on="arrival", how="left", maintain_order="left").select(
         "t", "writer", "object",
         sequence="arrival",
         handle=_HANDLE,
@@ -213,48 +210,42 @@ def _claims(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
         verification=pl.lit("external"),
         edges="edges",
     )  # fmt: skip
-    return _in_arrival_order(as_claims(claims))
-
-
-def _in_arrival_order(claims: pl.DataFrame) -> pl.DataFrame:
-    return claims.sort("sequence")
+    return as_claims(claims).sort("sequence")
 
 
 def _most_contested(stream: pl.DataFrame) -> pl.DataFrame:
     """The first claims of each value of the objects whose votes are most and most evenly split."""
     votes = stream.group_by("object", "value").agg(pl.len().alias("votes"), pl.col("arrival").min())
     runner_up = votes.group_by("object").agg(pl.col("votes").sort(descending=True).get(1, null_on_oob=True).alias("second"))
-    objects = runner_up.drop_nulls().sort(["second", "object"], descending=[True, False]).head(SHOWN)["object"]
+    objects = runner_up.drop_nulls().sort(["second", "object"], descending=[True, False]).head(MOST_CONTESTED)["object"]
     return votes.filter(pl.col("object").is_in(objects.implode())).sort("object", "arrival").with_columns(cell=_HANDLE)
 
 
-def _asked(feed: _Feed, asked: float | None) -> pl.DataFrame:
-    if asked is not None:
-        feed.settle(asked)
-    found = answers(feed.memory)
+def _answers(feed: _Feed, at: float | None) -> pl.DataFrame:
+    if at is not None:
+        feed.settle(at)
+    heads = answers(feed.memory)
     value = feed.stream["value"]
-    arrival = found.select(feed.memory.cells["handle"].gather(found["row"]).str.slice(4).cast(pl.Int64)).to_series()
-    return found.select(
-        "object", value.gather(arrival).alias("said"), probability="effective", asked=pl.lit(asked, pl.Float64)
-    )
+    arrival = feed.memory.cells["handle"].gather(heads["row"]).str.slice(4).cast(pl.Int64)
+    text = value.gather(arrival).alias("said")
+    return heads.select("object", text, probability="effective", asked=pl.lit(at, pl.Float64))
 
 
-def _judged(
+def _graded(
     given: pl.DataFrame, stream: pl.DataFrame, truth: pl.DataFrame | None, seed: int
 ) -> tuple[pl.DataFrame, Score | None, dict[str, Score]]:
     if truth is None:
         return given, None, {}
-    asked = truth.unique(["object", "asked"], keep="first", maintain_order=True)
-    key = ["object"] if asked["asked"].null_count() == asked.height else ["object", "asked"]
-    judged = given.join(asked.select(*key, "value"), on=key, maintain_order="left").with_columns(
-        right=pl.col("said") == pl.col("value")
-    )
-    return judged.drop("value"), _score(judged, seed), baselines_of(stream, asked, seed)
+    questions = truth.unique(["object", "asked"], keep="first", maintain_order=True)
+    key = ["object"] if questions["asked"].null_count() == questions.height else ["object", "asked"]
+    pairs = given.join(questions.select(*key, "value"), on=key, maintain_order="left")
+    graded = pairs.with_columns(right=pl.col("said") == pl.col("value")).drop("value")
+    return graded, _score(graded, seed), baselines_of(stream, questions, seed)
 
 
-def baselines_of(stream: pl.DataFrame, asked: pl.DataFrame, seed: int) -> dict[str, Score]:
+def baselines_of(stream: pl.DataFrame, questions: pl.DataFrame, seed: int) -> dict[str, Score]:
     """Scores of counting claims (`majority`) and of adding up what they state (`stated`), of each question's claims."""
-    votes = _votes(stream, asked, dated=asked["asked"].null_count() < asked.height)
+    votes = _votes(stream, questions, dated=questions["asked"].null_count() < questions.height)
     tables = {"majority": pl.len().cast(pl.Float64), "stated": pl.col("confidence").sum()}
     return {name: _score(_vote(votes, weight), seed) for name, weight in tables.items()}
 
@@ -268,14 +259,14 @@ def _votes(stream: pl.DataFrame, truth: pl.DataFrame, *, dated: bool) -> pl.Data
 def _vote(votes: pl.DataFrame, weight: pl.Expr) -> pl.DataFrame:
     """The value with the most weight a question, the earliest of equals, with its share as probability."""
     question = ["object", "asked"]
-    counted = votes.group_by(*question, "value", maintain_order=True).agg(
+    weights = votes.group_by(*question, "value", maintain_order=True).agg(
         weight.alias("weight"), pl.col("arrival").min(), pl.col("truth").first()
     )
     share = pl.col("weight") / pl.col("weight").sum().over(question)
-    ranked = counted.with_columns(probability=share).sort(["weight", "arrival"], descending=[True, False])
+    ranked = weights.with_columns(probability=share).sort(["weight", "arrival"], descending=[True, False])
     best = ranked.unique(question, keep="first", maintain_order=True)
     return best.sort("arrival").with_columns(right=pl.col("value") == pl.col("truth"))
 
 
-def _score(judged: pl.DataFrame, seed: int) -> Score:
-    return score(judged["probability"].to_numpy(), judged["right"].to_numpy(), seed=seed)
+def _score(graded: pl.DataFrame, seed: int) -> Score:
+    return score(graded["probability"].to_numpy(), graded["right"].to_numpy(), seed=seed)

@@ -62,19 +62,17 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
         if name not in ALLOWED:
             raise UsageError("cannot change on the way", where="fork", given=name, allowed=", ".join(ALLOWED))
     if scenario.forked is not None:
-        raise UsageError(
-            "a fork is not forked again", where="fork", given=f"day {scenario.forked}", hint="fork the first run anew"
-        )
+        given, hint = f"day {scenario.forked}", "fork the first run anew"
+        raise UsageError("a fork is not forked again", where="fork", given=given, hint=hint)
     at = milliseconds(day)
     writers = _writers(scenario.writers, changes.pop("writers", scenario.writers), at)
     faults = _faults(scenario.faults, changes.pop("faults", scenario.faults), at)
     law, rules = changes.pop("law", scenario.law), changes.pop("rules", None)
     before = scenario.replace(writers=writers, faults=faults, forked=day, **changes)
     if law != scenario.law and not (law in GRAPHS and scenario.law in GRAPHS):
+        problem = f"{law} cannot go on with what {scenario.law} keeps"
         hint = "run it under that law from the start: malsim.run(…, law=…)"
-        raise UsageError(
-            f"{law} cannot go on with what {scenario.law} keeps", where="fork: law", allowed=" or ".join(GRAPHS), hint=hint
-        )
+        raise UsageError(problem, where="fork: law", allowed=" or ".join(GRAPHS), hint=hint)
     if rules is not None and scenario.law not in GRAPHS:
         raise UsageError(f"{scenario.law} has no rules", where="fork: rules", hint="rules are the graph's")
     after = before.replace(law=law) if law != before.law else before
@@ -87,27 +85,25 @@ def _writers(old: Sequence[Population], new: Sequence[Population], at: int) -> t
     """Those before with those after: each that is left out ends, each that is new begins."""
     names = {population.name: population for population in old}
     for population in new:
-        held = names.get(population.name)
-        if held is not None and held != population:
+        if names.get(population.name, population) != population:
+            problem = "this population is there with other settings"
             hint = 'let it end, and give the other one a name = "…" of its own'
-            raise ScenarioError(
-                "this population is there with other settings", where="writers", given=population.name, hint=hint
-            )
-    kept = [
+            raise ScenarioError(problem, where="writers", given=population.name, hint=hint)
+    before = [
         population if population in new or population.last <= at
         else replace(population, end=max(at, population.start + 1)) if population.start < at
         else replace(population, rate=0.0, every=None, end=population.start + 1)
         for population in old
     ]  # fmt: skip
-    return (*kept, *(replace(one, start=max(one.start, at)) for one in new if one.name not in names))
+    return (*before, *(replace(one, start=max(one.start, at)) for one in new if one.name not in names))
 
 
 def _faults(old: Sequence[ClaimFault], new: Sequence[ClaimFault], at: int) -> tuple[ClaimFault, ...]:
     """Those before with those after; one that is left out keeps its place, as its draws are addressed by it."""
-    kept = [
+    before = [
         fault if fault in new or (fault.end is not None and fault.end <= at)
         else replace(fault, end=at) if fault.start < at
         else ClaimFault(population=fault.population)
         for fault in old
     ]  # fmt: skip
-    return (*kept, *(replace(one, start=max(one.start, at)) for one in new if one not in old))
+    return (*before, *(replace(one, start=max(one.start, at)) for one in new if one not in old))

@@ -64,29 +64,29 @@ def push_on(scenario: Scenario, day: float, rep: int | None = None) -> TurnPush:
         raise UsageError("this law keeps no cells to show", given=scenario.law, allowed=", ".join(GRAPHS))
     alone = scenario.replace(first=first, replications=1, record="bands")
     bench = Bench(alone, watch=lambda ticks: _until(ticks, day))
-    seen = deque[tuple["Snapshot", "Turn"]](maxlen=1)
+    last = deque[tuple["Snapshot", "Turn"]](maxlen=1)
     if bench.session:
-        bench.session.on_push = lambda *pushed: seen.append(pushed)
+        bench.session.on_push = lambda *push: last.append(push)
     bench.calendar.run()
-    if not seen:
+    if not last:
         raise UsageError("no turn was made by then", where="day", given=day, hint="ask for a later day")
-    return _told(scenario, *seen[-1])
+    return _in_words(scenario, *last[-1])
 
 
 def _until(ticks: Sequence[int], day: float) -> Iterator[int]:
     return (at for at in ticks if days(at) <= day)
 
 
-def _told(scenario: Scenario, snapshot: Snapshot, turn: Turn) -> TurnPush:
+def _in_words(scenario: Scenario, snapshot: Snapshot, turn: Turn) -> TurnPush:
     """A turn's push in words; the run counts those of the lines, and what they leave of the budget is the sections'."""
     memory = cast("Memory", snapshot.view.graph)
     rows = turn.pushed.row[0]
     reader = scenario.reader
-    made = push_of(
+    push = push_of(
         memory, rows[rows != NONE].tolist(), now=turn.now, rep=int(memory.cells["rep"][0]), rules=scenario.rules,
         left=int(reader.budget_words if reader else 0) - int(turn.pushed.words[0]),
         surfaced=turn.surfaced.of(0) if turn.surfaced else (),
     )  # fmt: skip
-    own = {part.name: getattr(made, part.name) for part in fields(made)}
+    own = {part.name: getattr(push, part.name) for part in fields(push)}
     task = scenario.facts[int(turn.fact[0])].name
     return TurnPush(**own, day=turn.now, turn=turn.number, task=task, memory=memory)

@@ -26,18 +26,17 @@ def absent(scenario: Scenario, check: Check) -> str:
     if scenario.law in GRAPHS:
         return ""
     for text in check.reads:
-        said = _absent(scenario, text)
-        if said:
-            return f"{text}; {scenario.law} {said}"
+        if reason := _absent(scenario, text):
+            return f"{text}; {scenario.law} {reason}"
     return ""
 
 
 def askable(scenario: Scenario) -> tuple[Scenario, list[str]]:
     """The scenario with the checks that its law can be asked, and a line for each that is left out."""
     why = {check.name: absent(scenario, check) for check in scenario.checks}
-    kept = tuple(check for check in scenario.checks if not why[check.name])
-    said = [f"skipped: {name}: {reason}" for name, reason in why.items() if reason]
-    return (scenario.replace(checks=kept) if said else scenario), said
+    lines = [f"skipped: {name}: {reason}" for name, reason in why.items() if reason]
+    checks = tuple(check for check in scenario.checks if not why[check.name])
+    return (scenario.replace(checks=checks) if lines else scenario), lines
 
 
 def refuse_unanswerable(scenario: Scenario) -> None:

@@ -23,5 +23,5 @@ def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tupl
         if settings:
             raise ScenarioError(f"{law} has no parameters", where=where, given=", ".join(settings), hint="set [rules]")
         return law, {}
-    found = find_law(law, where=where)
-    return found.name, checked(settings, found.params, where=where)
+    definition = find_law(law, where=where)
+    return definition.name, checked(settings, definition.params, where=where)

@@ -49,17 +49,17 @@ def refuse_what_is_the_graphs(scenario: Scenario) -> None:
         ("the stores of [memory]", scenario.initial_memory is not None),
         ("claims that are programs", (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any()),
     ]
-    found = [thing for thing, there in things if there] + (_of_graph(scenario.netlist) if scenario.netlist else [])
-    if found:
+    present = [thing for thing, there in things if there] + (_of_graph(scenario.netlist) if scenario.netlist else [])
+    if present:
         raise ScenarioError(
-            f"{scenario.law} keeps no graph of claims and cannot be given {found[0]}",
+            f"{scenario.law} keeps no graph of claims and cannot be given {present[0]}",
             where=f"{scenario.path or scenario.name}: law", given=scenario.law, allowed=" or ".join(GRAPHS),
         )  # fmt: skip
 
 
-def _of_graph(wires: NetlistConfig) -> list[str]:
+def _of_graph(netlist: NetlistConfig) -> list[str]:
     """What in a netlist is about cells: its own cells and edges, programs, flags, and addresses of cells and writers."""
-    net, statements = wires.net, wires.document.statements
+    net, statements = netlist.net, netlist.document.statements
     holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in statements)
     ends = [(signal.writer, signal.domain) for signal in net.signals.values() if signal.writer]
     read = [end.word for end, domain in ends if domain != "run" or _reads_graph(end.address)]

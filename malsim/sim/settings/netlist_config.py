@@ -15,7 +15,7 @@ from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.statements import Document, Load, Wire
 from malsim.netlist.wiring import linked
 from malsim.netlist.wiring.blocks import inlined
-from malsim.sim.record.observables import OF_FACTS, SHOWN, TURN
+from malsim.sim.record.observables import CONTEXT, OF_FACTS, TURN
 
 if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
@@ -68,7 +68,7 @@ READER_OPS = {
         "addf {op}-fall tick",
     )),
 }  # fmt: skip
-RESERVED = frozenset((*OF_FACTS, *TURN, *SHOWN, "waiting"))
+RESERVED = frozenset((*OF_FACTS, *TURN, *CONTEXT, "waiting"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class Input:
 class NetlistConfig:
     """A netlist that runs inside the tick of a scenario.
 
-    `derive` has what its standing programs find proposed to the gate. `inputs` hold until the next of the same signal. What
-    is wrong with the netlist is told when it is made, all of it, as a `NetlistError`.
+    `derive` has what its standing programs find proposed to the gate. `inputs` hold until the next of the same signal. All
+    that is wrong with the netlist is raised when it is made, as a `NetlistError`.
     """
 
     document: Document
@@ -101,7 +101,7 @@ class NetlistConfig:
     def __post_init__(self) -> None:
         net, faults = linked(self.document)
         faults += gather(self.document.statements).faults
-        faults += [_taken(wire) for wire in self.document.statements if isinstance(wire, Wire) and wire.signal in RESERVED]
+        faults += [_fault(wire) for wire in self.document.statements if isinstance(wire, Wire) and wire.signal in RESERVED]
         if faults:
             raise NetlistError(faults)
         object.__setattr__(self, "net", net)
@@ -125,10 +125,8 @@ class NetlistConfig:
         free = {name for name, one in self.net.signals.items() if one.writer is None and one.domain == "run"}
         kind = signal.type if signal and given.signal in free else LOOP_WRITES.get(given.signal, ("",))[0]
         if not kind:
-            allowed = " ".join([*sorted(free), *LOOP_WRITES])
-            raise ScenarioError(
-                "nothing in the netlist takes this input", where="signal", given=given.signal, allowed=allowed
-            )
+            problem, allowed = "nothing in the netlist takes this input", " ".join([*sorted(free), *LOOP_WRITES])
+            raise ScenarioError(problem, where="signal", given=given.signal, allowed=allowed)
         if (kind == "bit" and given.value not in (0, 1)) or (kind == "int" and given.value != round(given.value)):
             allowed = "true or false" if kind == "bit" else "a whole number"
             raise ScenarioError("not a value of this signal", where="value", given=given.value, allowed=allowed)
@@ -177,7 +175,7 @@ def _is_readers(one: Statement) -> bool:
     return any(name.startswith(READER_OP) for name in names)
 
 
-def _taken(wire: Wire) -> Fault:
+def _fault(wire: Wire) -> Fault:
     hint = "take another name; a run records a signal of its own under this one"
     return Fault.at(wire, wire.signal, "this name is taken", hint=hint)
 

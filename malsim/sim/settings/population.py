@@ -98,7 +98,7 @@ class Population:
         """
         if "behaviour" not in table:
             raise ScenarioError("'behaviour' is missing", where=where, hint="see `malsim writers`")
-        known = behaviour(table["behaviour"])
+        kind = behaviour(table["behaviour"])
         own = {part.name for part in fields(cls)} - {"settings"}
-        common = known.habits | {name: value for name, value in table.items() if name in own}
+        common = kind.habits | {name: value for name, value in table.items() if name in own}
         return cls(**common, settings={name: value for name, value in table.items() if name not in own})

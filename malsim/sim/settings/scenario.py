@@ -122,7 +122,9 @@ class Scenario:
             if not good:
                 given = f"{self.turn_every / DAY:g}d" if name == "turn_every" else getattr(self, name)
                 raise ScenarioError("out of bounds", where=f"{where}.{name}", given=given, allowed=allowed)
-        law, settings = (self.adapter.name, {}) if self.adapter else self._checked_law()
+        law, settings = self.adapter.name if self.adapter else self.law, dict[str, float | str]()
+        if not self.adapter:
+            law, settings = checked_law(law, self.law_settings, where=f"{self.name}: law")
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "law_settings", settings)
         object.__setattr__(self, "netlist", with_reader_ops(self.netlist, self.reader))
@@ -130,9 +132,8 @@ class Scenario:
         names = [fact.name for fact in self.facts]
         for name in names:
             if names.count(name) > 1:
-                raise ScenarioError(
-                    "two facts of one name", where=f"{self.name}: facts", given=name, hint="name one otherwise"
-                )
+                where, hint = f"{self.name}: facts", "name one otherwise"
+                raise ScenarioError("two facts of one name", where=where, given=name, hint=hint)
         for key in ("writers", "reader", "reviewers"):
             if getattr(self, key) and not names and not (key == "reviewers" and self.netlist):
                 raise ScenarioError("there is nothing to write about", where=f"{self.name}: {key}", hint="add [[facts]]")
@@ -150,9 +151,6 @@ class Scenario:
                 allowed = " ".join(sorted(one for one in owned if one.startswith("cell-"))) or "none: nothing is derived"
                 place = f"{self.name}: {where}"
                 raise ScenarioError("no signal owns this", where=place, given=name, allowed=allowed, hint=hint)
-
-    def _checked_law(self) -> tuple[str, dict[str, float | str]]:
-        return checked_law(self.law, self.law_settings, where=f"{self.name}: law")
 
     @property
     def turns(self) -> int:

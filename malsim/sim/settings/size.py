@@ -19,14 +19,14 @@ def check_size(scenario: Scenario, limits: Limits | None = None) -> None:
     Raises `ScenarioError` saying what it asks for, what is allowed, and the flag.
     """
     ticks = scenario.turns * scenario.replications
-    asked = {"replications": scenario.replications, "ticks": ticks, "cells": _cells(scenario) * ticks}
-    (limits or Limits.in_force() or Limits()).check(asked, where=scenario.path or None)
+    sizes = {"replications": scenario.replications, "ticks": ticks, "cells": _cells(scenario) * ticks}
+    (limits or Limits.in_force() or Limits()).check(sizes, where=scenario.path or None)
 
 
 def _cells(scenario: Scenario) -> int:
     """Cells of one replication if every claim becomes one: scripted, drawn as often as expected, written back."""
-    drawn = 0.0
+    draws = 0.0
     for group in scenario.writers:
         days = max(0.0, min(scenario.days * DAY, group.last) - group.start) / DAY
-        drawn += group.count * days * (DAY / group.every if group.every else group.rate)
-    return scenario.claims.height + int(drawn)
+        draws += group.count * days * (DAY / group.every if group.every else group.rate)
+    return scenario.claims.height + int(draws)

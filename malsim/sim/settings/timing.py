@@ -52,8 +52,7 @@ class Timing:
             for name, share in (("late", late), ("missed", missed), ("doubled", doubled))
         }
         delay = (draws.uniform("delay", rep=0, turn=turn) * (scenario.turn_every - 1)).astype(np.int64) + 1
-        at = np.minimum(
-            at + np.where(hit["late"], np.minimum(delay, scenario.turn_every - 1), 0), at[-1:] if len(at) else at
-        )
-        kept = ~hit["missed"]
-        return cls(tuple(at[kept].tolist()), frozenset(at[kept & hit["doubled"]].tolist()))
+        delayed = at + np.where(hit["late"], np.minimum(delay, scenario.turn_every - 1), 0)
+        at = np.minimum(delayed, at[-1:])
+        ticks = ~hit["missed"]
+        return cls(tuple(at[ticks].tolist()), frozenset(at[ticks & hit["doubled"]].tolist()))

@@ -29,11 +29,11 @@ def explain(run: RunData, cell: str, *, t: float | None, rep: int) -> Explanatio
     now = float(past["t"][-1])
     record = run.writers.filter((pl.col("t") == now) & (pl.col("rep") == rep))
     row = run.memory.row(cell, rep=rep)
-    said = run.memory.cells.row(row, named=True)
-    writer = record.filter(pl.col("writer") == said["writer"]).row(0, named=True)
+    name, title = run.memory.cells.select("writer", "title").row(row)
+    writer = record.filter(pl.col("writer") == name).row(0, named=True)
     edges = _edges(run, row, now, rep)
-    found = explain_row(past.row(-1, named=True) | {"title": said["title"]}, edges, writer, t=now, rules=run.scenario.rules)
-    return replace(found, moved=_moved(run, past, row, rep))
+    state = past.row(-1, named=True) | {"title": title}
+    return replace(explain_row(state, edges, writer, t=now, rules=run.scenario.rules), moved=_moved(run, past, row, rep))
 
 
 def _history(run: RunData, cell: str, rep: int) -> pl.DataFrame:
@@ -48,14 +48,14 @@ def _history(run: RunData, cell: str, rep: int) -> pl.DataFrame:
 def _edges(run: RunData, row: int, now: float, rep: int) -> pl.DataFrame:
     """The evidence edges into a cell that the tick at `now` saw, with what their sources were worth to it."""
     handles = run.memory.cells["handle"]
-    seen = run.memory.edges.filter((pl.col("target") == row) & (pl.col("weight") != 0.0) & (pl.col("t") < now))
-    named = seen.select(handles.gather(seen["source"]).alias("source"), pl.col("relation").cast(pl.String), "weight", "t")
+    edges = run.memory.edges.filter((pl.col("target") == row) & (pl.col("weight") != 0.0) & (pl.col("t") < now))
+    edges = edges.select(handles.gather(edges["source"]).alias("source"), pl.col("relation").cast(pl.String), "weight", "t")
     worth = run.cells.filter((pl.col("t") == now) & (pl.col("rep") == rep)).select(pl.col("cell").alias("source"), "worth")
-    joined = named.join(worth, on="source", how="left", maintain_order="left")
-    if joined["worth"].null_count():
-        missing = joined.filter(pl.col("worth").is_null())["source"][0]
+    edges = edges.join(worth, on="source", how="left", maintain_order="left")
+    if edges["worth"].null_count():
+        missing = edges.filter(pl.col("worth").is_null())["source"][0]
         raise AddressError("a source was not recorded", given=missing, hint='set record = "all" in [run]')
-    return joined
+    return edges
 
 
 def _moved(run: RunData, past: pl.DataFrame, row: int, rep: int) -> str:
@@ -68,15 +68,15 @@ def _moved(run: RunData, past: pl.DataFrame, row: int, rep: int) -> str:
     last = change.row(-1, named=True)
     edges = _edges(run, row, last["t"], rep)
     new = edges.filter(pl.col("t") >= last["before"])
-    said = f"it last moved on day {last['t']:g}, from {last['was']:.2f} to {last['effective']:.2f}, "
+    text = f"it last moved on day {last['t']:g}, from {last['was']:.2f} to {last['effective']:.2f}, "
     if new.height:
-        return said + f"on new edges from {_sources(new)}"
+        return text + f"on new edges from {_sources(new)}"
     previous = past.filter(pl.col("t") == last["before"]).row(0, named=True)
     if abs(previous["calibration"] - last["calibration"]) > STILL:
-        return said + f"as its writer's factor went from {previous['calibration']:.2f} to {last['calibration']:.2f}"
+        return text + f"as its writer's factor went from {previous['calibration']:.2f} to {last['calibration']:.2f}"
     worth = edges.join(_edges(run, row, last["before"], rep), on=["source", "relation"], suffix="_was")
     moved = worth.filter((pl.col("worth") - pl.col("worth_was")).abs() > STILL)
-    return said + (f"as {_sources(moved)} had moved before it" if moved.height else "as its own state changed")
+    return text + (f"as {_sources(moved)} had moved before it" if moved.height else "as its own state changed")
 
 
 def _sources(edges: pl.DataFrame) -> str:

@@ -40,7 +40,7 @@ def readers(run: RunData, cell: str, *, t: float, rep: int) -> pl.DataFrame:
         each alarm that such a signal moves through ops; each standing program that has the cell among its members; each
         check that reads the cell itself or one of those signals. A path over cells that were not recorded is not followed.
     """
-    return pl.DataFrame(list(_Asked(run, cell, t, rep).found()), schema=READERS, orient="row")
+    return pl.DataFrame(list(_CellReaders(run, cell, t, rep).rows()), schema=READERS, orient="row")
 
 
 def as_of(run: RunData, *, t: float, rep: int) -> Memory:
@@ -53,15 +53,15 @@ def as_of(run: RunData, *, t: float, rep: int) -> Memory:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """One cell of one replication, at one recorded tick."""
+class _CellReaders:
+    """Who reads one cell of one replication, at one recorded tick."""
 
     run: RunData
     cell: str
     t: float
     rep: int
 
-    def found(self) -> Iterator[Reader]:
+    def rows(self) -> Iterator[Reader]:
         """Each reader once."""
         wires, checks = self.run.scenario.netlist or NetlistConfig.of(""), self.run.scenario.checks
         net = wires.net
@@ -71,7 +71,7 @@ class _Asked:
         yield from (_entry("alarm", signal) for signal in net.alarms if signal.name in moved)
         yield from self._programs(wires)
         for check in checks:
-            read = next((one for one in check.reads if self._named(one, wires) in moved or self._told(one)), None)
+            read = next((one for one in check.reads if self._signal(one, wires) in moved or self._reads_text(one)), None)
             if read is not None:
                 yield "check", check.name, read, f"{self.run.scenario.path or self.run.scenario.name}:{check.line}"
 
@@ -85,20 +85,20 @@ class _Asked:
         inner = where.inner if isinstance(where, Reduced) else where
         try:
             if isinstance(inner, Path):
-                named = inner.handle if inner.version is None else f"{inner.handle}@v{inner.version}"
-                handle = str(self.run.memory.cells["handle"][self.run.memory.row(named, rep=self.rep)])
+                name = inner.handle if inner.version is None else f"{inner.handle}@v{inner.version}"
+                handle = str(self.run.memory.cells["handle"][self.run.memory.row(name, rep=self.rep)])
                 where = replace(inner, handle=handle, version=None)
             return self.cell in cells_read(where, self._frames)["cell"]
         except AddressError:  # it begins at a cell that is not there
             return False
 
-    def _told(self, text: str) -> bool:
+    def _reads_text(self, text: str) -> bool:
         try:
             return self._reads(address(text))
         except AddressError:  # the name of a metric, or of a fact's signal
             return False
 
-    def _named(self, text: str, wires: NetlistConfig) -> str:
+    def _signal(self, text: str, wires: NetlistConfig) -> str:
         """The signal that an address of a check names; of one with rows, the cell's own."""
         return wires.pins.get(text, text).removesuffix(f"({self.cell})")
 
@@ -109,18 +109,18 @@ class _Asked:
     def _programs(self, wires: NetlistConfig) -> Iterator[Reader]:
         lines = {one.op: f"{one.file or 'netlist'}:{one.line}" for one in wires.net.programs}
         for program in programs(wires.net):
-            if self._chosen(program):
+            if self._has_member(program):
                 yield "program", program.operation, program.handle, lines[program.operation]
         for one in program_cells(self._memory, after=0, tick=0, first=self.rep):
             own = (pl.col("rep") == self.rep) & (pl.col("handle") == one.handle) & (pl.col("status") == "active")
             standing = 0 in one.places and self._memory.cells.select(own.any()).item()
             for program in one.programs if standing else ():
-                if self._chosen(program):
+                if self._has_member(program):
                     yield "program", program.operation, program.handle, one.handle
 
-    def _chosen(self, program: Program) -> bool:
-        chosen = members(program, self._memory, 1, first=self.rep).rows
-        return self.cell in self.run.memory.cells["handle"].gather(chosen)
+    def _has_member(self, program: Program) -> bool:
+        rows = members(program, self._memory, 1, first=self.rep).rows
+        return self.cell in self.run.memory.cells["handle"].gather(rows)
 
 
 def _entry(kind: str, signal: Signal) -> Reader:

@@ -41,11 +41,11 @@ def explain_item(
     names = view.name.gather(rows).to_numpy()
     here = cells.filter((pl.col("t") == now) & (pl.col("rep") == rep) & (pl.col("status") == "active"))
     alive = np.isin(names.astype(str), here["cell"].to_numpy().astype(str))
-    found = plant.explain(state, rows[alive], int(rows[names == cell][0]), now)
+    explanation = plant.explain(state, rows[alive], int(rows[names == cell][0]), now)
     recorded = past["effective"][-1]  # none of a memory that states no belief
-    if recorded is not None and abs(found.effective - recorded) > STILL:
+    if recorded is not None and abs(explanation.effective - recorded) > STILL:
         raise AddressError("other cells were not recorded", given=cell, hint='set record = "all" in [run]')
-    return replace(found, moved=_last_move(past))
+    return replace(explanation, moved=_last_move(past))
 
 
 def _last_move(past: pl.DataFrame) -> str:

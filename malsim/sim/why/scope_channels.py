@@ -42,13 +42,13 @@ def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     of_run = own.filter(pl.col("row").is_null())
     own = own if of_run.is_empty() else of_run
     turn = {one: place for place, one in enumerate(signals)}
-    found = own.unique("channel", keep="first", maintain_order=True).select("channel", "signal").rows()
-    shown = sorted(found, key=lambda one: turn[one[1]])[:MOST]
-    samples = own.select("t", "channel", "value").filter(pl.col("channel").is_in([one[0] for one in shown]))
+    pairs = own.unique("channel", keep="first", maintain_order=True).select("channel", "signal").rows()
+    pairs = sorted(pairs, key=lambda one: turn[one[1]])[:MOST]
+    samples = own.select("t", "channel", "value").filter(pl.col("channel").is_in([one[0] for one in pairs]))
     most = dict(samples.group_by("channel").agg(pl.col("value").abs().max()).iter_rows())
     panels = _panels(most)
     rows = [
-        (channel, str(_word(signals[one])), 1.0, 0.0, signals[one].type == "bit", panels[channel]) for channel, one in shown
+        (channel, str(_word(signals[one])), 1.0, 0.0, signals[one].type == "bit", panels[channel]) for channel, one in pairs
     ]
     kinds = {"channel": pl.String, "address": pl.String, "gain": pl.Float64, "offset": pl.Float64, "digital": pl.Boolean,
              "panel": pl.Int64}  # fmt: skip
@@ -57,7 +57,7 @@ def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _word(signal: Signal) -> str:
-    """What writes a signal, which tells its unit."""
+    """What writes a signal, which has its unit."""
     return signal.writer.word if signal.writer else signal.name
 
 

@@ -96,28 +96,28 @@ def _moved(run: RunData, word: str, since: float, rep: int) -> str:
     if isinstance(inner, Path) and not inner.hops and _is_effective(inner):
         handle = _wired_to(run, inner.handle, since, rep)
         try:
-            found = cell_cause.explain(run, handle, t=since, rep=rep)
+            explanation = cell_cause.explain(run, handle, t=since, rep=rep)
         except AddressError:  # it was not recorded, or not there yet
             return _entered(run, since, rep)
-        sources = found.contributions["source"].to_list()
-        return "; ".join(filter(None, (found.moved, _entered(run, since, rep, [handle, *sources]))))
+        sources = explanation.contributions["source"].to_list()
+        return "; ".join(filter(None, (explanation.moved, _entered(run, since, rep, [handle, *sources]))))
     return _entered(run, since, rep) or _aged(inner)
 
 
 def _wired_to(run: RunData, handle: str, since: float, rep: int) -> str:
     """The cell that a handle of the reader's ops stood for, else the handle itself."""
-    wired = run.events.filter((pl.col("kind") == "wired") & (pl.col("rep") == rep) & (pl.col("t") <= since))
+    events = run.events.filter((pl.col("kind") == "wired") & (pl.col("rep") == rep) & (pl.col("t") <= since))
     places = range(int(run.scenario.reader.ops) if run.scenario.reader else 0)
     ops = {op_cell(place, kind): f"{op_name(place)}: {kind} " for place in places for kind in READER_OPS}
-    own = wired.filter(pl.col("detail").str.starts_with(ops.get(handle, handle)))
+    own = events.filter(pl.col("detail").str.starts_with(ops.get(handle, handle)))
     return str(own["subject"][-1]) if own.height else handle
 
 
 def _outside(run: RunData, pin: str, since: float) -> str:
     """Who wrote on a pin of the loop: someone outside, or the loop itself."""
     wires = run.scenario.netlist
-    fed = [days(given.at) for given in wires.inputs if given.signal == pin and days(given.at) <= since] if wires else []
-    return f"fed in from outside on day {max(fed):g}" if fed else LOOP_WRITES[pin][1]
+    times = [days(given.at) for given in wires.inputs if given.signal == pin and days(given.at) <= since] if wires else []
+    return f"fed in from outside on day {max(times):g}" if times else LOOP_WRITES[pin][1]
 
 
 def _is_effective(where: Path) -> bool:
@@ -134,8 +134,7 @@ def _entered(run: RunData, since: float, rep: int, subjects: list[str] | None = 
     )
     if subjects is not None:
         claims = claims.filter(pl.col("subject").is_in(subjects))
-    said = [f"{row['subject']} was {row['kind']} on day {row['t']:g} ({row['cause']})" for row in claims.to_dicts()]
-    return listed(said)
+    return listed([f"{row['subject']} was {row['kind']} on day {row['t']:g} ({row['cause']})" for row in claims.to_dicts()])
 
 
 def _aged(where: Address) -> str:
