@@ -53,11 +53,11 @@ def function(
     now = np.where(error < 0.0, -1.0, 1.0)
     crosses = runs & ~begins & (now != side)
     count = np.where(begins, 0, half_cycles + crosses)
-    measured = np.where(begins, 0.0, elapsed) + np.where(runs & (count > crosses + skip), tick, 0.0)
+    time_so_far = np.where(begins, 0.0, elapsed) + np.where(runs & (count > crosses + skip), tick, 0.0)
     total = np.where(begins, 0.0, peaks) + np.where(crosses & (count > 1 + skip), peak, 0.0)
     ends = crosses & (count > cycles + skip)
     gain = np.where(ends, 4.0 * effort * cycles / (np.pi * np.where(ends, total, 1.0)), ultimate_gain)
-    period = np.where(ends, 2.0 * measured / cycles, ultimate_period)
+    period = np.where(ends, 2.0 * time_so_far / cycles, ultimate_period)
     return {
         "output": np.where(runs & ~ends, bias + effort * now, bias),
         "running": runs & ~ends,
@@ -67,7 +67,7 @@ def function(
         "side": now,
         "peak": np.where(crosses | begins, np.abs(error), np.maximum(peak, np.abs(error))),
         "peaks": total,
-        "elapsed": measured,
+        "elapsed": time_so_far,
         "ultimate_gain": gain,
         "ultimate_period": period,
         "Pgain": 0.6 * gain,

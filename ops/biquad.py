@@ -49,11 +49,11 @@ def function(
     rises, own = enable & ~enabled, type_ == 0
     good = np.isin(type_, (1, 2)) & (f0 <= 0.5 / tick) & (Q >= LOWEST) & (Q <= HIGHEST)
     valid = np.where(rises, own | good, valid)
-    own, made = rises & own, rises & good
-    worked = _coefficients(np.where(good, f0, 0.0) * tick, np.where(good, Q, 1.0), type_ == 1)
-    given, before = (n0, n1, n2, d1, d2), (b0, b1, b2, a1, a2)
-    now = [np.where(own, g, np.where(made, w, b)) for g, w, b in zip(given, worked, before, strict=True)]
-    first, second = np.where(made, 0.0, s1), np.where(made, 0.0, s2)
+    own, computed = rises & own, rises & good
+    designed = _coefficients(np.where(good, f0, 0.0) * tick, np.where(good, Q, 1.0), type_ == 1)
+    own_values, before = (n0, n1, n2, d1, d2), (b0, b1, b2, a1, a2)
+    now = [np.where(own, g, np.where(computed, w, b)) for g, w, b in zip(own_values, designed, before, strict=True)]
+    first, second = np.where(computed, 0.0, s1), np.where(computed, 0.0, s2)
     on = enable & valid
     out = np.where(on, in_ * now[0] + first, in_)
     return {

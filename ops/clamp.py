@@ -20,5 +20,5 @@ out = Out("1", "in, within min and max")
 
 
 def function(in_: Array, min_: Array, max_: Array) -> dict[str, Array]:
-    raised = np.where(in_ < min_, min_, in_)
-    return {"out": np.where(raised > max_, max_, raised)}
+    above_min = np.where(in_ < min_, min_, in_)
+    return {"out": np.where(above_min > max_, max_, above_min)}

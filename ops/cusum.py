@@ -8,8 +8,8 @@ threshold 5, 465.4 and 10.38. A reset starts both sums from 0. Where the mean is
 E. S. Page, Biometrika 41 (1954); D. M. Hawkins and D. H. Olwell, Cumulative Sum Charts (1998).
 
 >>> one, off = np.array([1.0]), np.array([False])
->>> seen = function(9 * one, off, 0 * one, 0 * one, target=0 * one, sigma=one, slack=0.5 * one, threshold=4 * one)
->>> seen["high"].tolist(), seen["rose"].tolist()
+>>> result = function(9 * one, off, 0 * one, 0 * one, target=0 * one, sigma=one, slack=0.5 * one, threshold=4 * one)
+>>> result["high"].tolist(), result["rose"].tolist()
 ([8.5], [True])
 """
 

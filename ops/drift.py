@@ -9,9 +9,9 @@ comparison of |error| with limit. A NaN moves nothing; captured, it stays until 
 sample_hold, comp and dbounce, Recall drift.
 
 >>> zero, off, none = np.array([0.0]), np.array([False]), np.array([0])
->>> seen = function(zero + 3, off, zero + 1, off, off, none, off, none, limit=zero + 1.5, hysteresis=zero,
+>>> result = function(zero + 3, off, zero + 1, off, off, none, off, none, limit=zero + 1.5, hysteresis=zero,
 ...                 hold=none, adapt=zero)
->>> seen["error"].tolist(), seen["drifted"].tolist(), seen["age"].tolist()
+>>> result["error"].tolist(), result["drifted"].tolist(), result["age"].tolist()
 ([2.0], [True], [1])
 """
 
@@ -38,19 +38,19 @@ def function(
     in_: Array, capture: Array, baseline: Array, drifted: Array, outside: Array, held: Array, captured: Array,
     age: Array, *, limit: Array, hysteresis: Array, hold: Array, adapt: Array,
 ) -> dict[str, Array]:  # fmt: skip
-    pinned = (age < 0) | (capture & ~captured)
-    base = np.where(pinned, in_, baseline)
+    starts = (age < 0) | (capture & ~captured)
+    base = np.where(starts, in_, baseline)
     error = in_ - base
     size = np.abs(error)
     out = (size > limit) | (outside & ~(size <= limit - hysteresis))
     waiting = np.where(out, held < hold, held > 0)
-    left = np.where(waiting, drifted, out)
-    takes = ~left & (adapt > 0.0) & ~np.isnan(error)
+    is_out = np.where(waiting, drifted, out)
+    takes = ~is_out & (adapt > 0.0) & ~np.isnan(error)
     return {
         "error": error,
-        "drifted": left,
+        "drifted": is_out,
         "baseline": np.where(takes, base + error * adapt, base),
-        "age": np.where(pinned, 0, age + 1),
+        "age": np.where(starts, 0, age + 1),
         "outside": out,
         "held": held + np.where(waiting, np.where(out, 1, -1), 0),
         "captured": capture,

@@ -23,5 +23,5 @@ out = Out("any", "outputs; the op's whole state", many=32)
 
 def function(in_: Array, select: Array, bit: Array, out: Array) -> dict[str, Array]:
     index = np.maximum(select, 0) + np.packbits(bit, axis=0, bitorder="little")[0]
-    chosen = np.arange(len(out))[:, np.newaxis] == np.minimum(index, len(out) - 1)
-    return {"out": np.where(chosen, in_, out)}
+    here = np.arange(len(out))[:, np.newaxis] == np.minimum(index, len(out) - 1)
+    return {"out": np.where(here, in_, out)}

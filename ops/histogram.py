@@ -54,23 +54,23 @@ def function(
     nbins, binsize, minvalue = (np.broadcast_to(one, in_.shape) for one in (nbins, binsize, minvalue))
     wrong = (nbins < 1) | (nbins > len(bin_))
     clears = reset | (nbins != last_nbins) | (binsize != last_binsize) | (minvalue != last_minvalue)
-    counted, above, below = _counts(bin_, in_, nbins, binsize, minvalue, clears)
+    counts, above, below = _counts(bin_, in_, nbins, binsize, minvalue, clears)
     number = np.clip(index, 0, len(bin_) - 1)[np.newaxis]
-    shown = np.where((index >= 0) & (index < nbins), np.take_along_axis(counted, number, axis=0)[0], -1.0)
-    count, measured = _moments(in_, nsamples, mean, m2, total, squares, variance, clears, method)
+    bin_value = np.where((index >= 0) & (index < nbins), np.take_along_axis(counts, number, axis=0)[0], -1.0)
+    count, moments = _moments(in_, nsamples, mean, m2, total, squares, variance, clears, method)
     fresh = {
-        "bin_": counted, "pextra": np.where(clears, 0.0, pextra) + above, "nextra": np.where(clears, 0.0, nextra) + below,
-        "binvalue": shown, "nsamples": count, **measured,
+        "bin_": counts, "pextra": np.where(clears, 0.0, pextra) + above, "nextra": np.where(clears, 0.0, nextra) + below,
+        "binvalue": bin_value, "nsamples": count, **moments,
         "input_min": np.fmin(np.where(clears, 1e99, input_min), in_),
         "input_max": np.fmax(np.where(clears, -1e99, input_max), in_),
         "last_nbins": nbins, "last_binsize": binsize, "last_minvalue": minvalue,
     }  # fmt: skip
-    held = {
+    last = {
         "bin_": bin_, "pextra": pextra, "nextra": nextra, "binvalue": binvalue, "nsamples": nsamples, "variance": variance,
         "mean": mean, "m2": m2, "total": total, "squares": squares, "input_min": input_min, "input_max": input_max,
         "last_nbins": last_nbins, "last_binsize": last_binsize, "last_minvalue": last_minvalue,
     }  # fmt: skip
-    return {key: np.where(wrong, held[key], fresh[key]) for key in held} | {"check": index, "input_error": wrong}
+    return {key: np.where(wrong, last[key], fresh[key]) for key in last} | {"check": index, "input_error": wrong}
 
 
 def _counts(
@@ -80,8 +80,8 @@ def _counts(
     above, below = in_ > minvalue + nbins * binsize, in_ < minvalue
     place = np.floor((in_ - minvalue) / binsize)
     here = (np.arange(len(bin_))[:, np.newaxis] == place) & (np.arange(len(bin_))[:, np.newaxis] < nbins)
-    counted = np.where(clears, 0, bin_ + (here & ~above & ~below))
-    return counted, above & ~clears, below & ~clears
+    counts = np.where(clears, 0, bin_ + (here & ~above & ~below))
+    return counts, above & ~clears, below & ~clears
 
 
 def _moments(
@@ -93,15 +93,15 @@ def _moments(
     mean, m2, total, squares = (np.where(clears, 0.0, one) for one in (mean, m2, total, squares))
     variance, more = np.where(clears, 0.0, variance), count > 1
     delta, fewer = in_ - mean, np.maximum(count - 1, 1)
-    moved = mean + delta / count
-    spread = m2 + delta * (in_ - moved)
-    added, squared = total + in_, squares + in_ * in_
-    by_sums = (squared - (added * added) / count) / fewer
+    average = mean + delta / count
+    spread = m2 + delta * (in_ - average)
+    sum_, sum_of_squares = total + in_, squares + in_ * in_
+    by_sums = (sum_of_squares - (sum_ * sum_) / count) / fewer
     welford, sums = more & ~method, more & method
     return count, {
-        "mean": np.where(welford, moved, np.where(sums, added / count, mean)),
+        "mean": np.where(welford, average, np.where(sums, sum_ / count, mean)),
         "m2": np.where(welford, spread, m2),
-        "total": np.where(sums, added, total),
-        "squares": np.where(sums, squared, squares),
+        "total": np.where(sums, sum_, total),
+        "squares": np.where(sums, sum_of_squares, squares),
         "variance": np.where(welford, spread / fewer, np.where(sums, by_sums, variance)),
     }

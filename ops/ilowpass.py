@@ -23,6 +23,6 @@ HALF = 2.0**31
 
 
 def function(in_: Array, value: Array, *, gain: Array, scale: Array) -> dict[str, Array]:
-    followed = value + (in_ - value) * gain
-    steps = np.floor(followed * scale + 0.5)
-    return {"out": (np.mod(steps + HALF, 2.0 * HALF) - HALF).astype(np.int64), "value": followed}
+    average = value + (in_ - value) * gain
+    steps = np.floor(average * scale + 0.5)
+    return {"out": (np.mod(steps + HALF, 2.0 * HALF) - HALF).astype(np.int64), "value": average}

@@ -27,9 +27,9 @@ Q = Param(1.17549e-38, "1", "variance that a call adds to the value", low=0.0)
 def function(
     in_: Array, reset: Array, passthrough: Array, estimate: Array, P: Array, *, R: Array, Q: Array
 ) -> dict[str, Array]:
-    predicted = P + Q
-    gain = predicted / (R + predicted)
+    prior = P + Q
+    gain = prior / (R + prior)
     waits = passthrough & ~reset
     value = np.where(reset, 0.0, np.where(waits, estimate, estimate + gain * (in_ - estimate)))
-    spread = np.where(reset, 1.0, np.where(waits, P, (1.0 - gain) * predicted))
+    spread = np.where(reset, 1.0, np.where(waits, P, (1.0 - gain) * prior))
     return {"out": np.where(waits, in_, value), "estimate": value, "P": spread}

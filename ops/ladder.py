@@ -21,5 +21,5 @@ out = Out("bit", "the bar", many=32)
 
 def function(index: Array, bit: Array) -> dict[str, Array]:
     step = np.arange(len(bit))[:, np.newaxis]
-    lit = np.logical_or.accumulate(bit[::-1])[::-1]
-    return {"out": lit | (step < np.minimum(index, len(bit) - 1))}
+    from_bits = np.logical_or.accumulate(bit[::-1])[::-1]
+    return {"out": from_bits | (step < np.minimum(index, len(bit) - 1))}

@@ -22,5 +22,5 @@ tick = Tick("d")
 
 
 def function(in_: Array, load: Array, out: Array, *, tau: Array, tick: float) -> dict[str, Array]:
-    followed = out - (in_ - out) * np.expm1(-tick / tau)
-    return {"out": np.where(load, in_, followed)}
+    value = out - (in_ - out) * np.expm1(-tick / tau)
+    return {"out": np.where(load, in_, value)}

@@ -23,6 +23,6 @@ clocked = Out("bit", "clk at the last call")
 
 
 def function(data: Array, clk: Array, set_: Array, reset: Array, out: Array, clocked: Array) -> dict[str, Array]:
-    taken = np.where(clk & ~clocked, data, out)
-    held = (taken | set_) & ~reset
-    return {"out": held, "out_not": ~held, "clocked": clk}
+    after_clock = np.where(clk & ~clocked, data, out)
+    value = (after_clock | set_) & ~reset
+    return {"out": value, "out_not": ~value, "clocked": clk}

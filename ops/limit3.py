@@ -43,23 +43,23 @@ def function(
 ) -> dict[str, Array]:  # fmt: skip
     aim = np.where(enable, in_, 0.0)
     jump = np.fmin(max_, np.fmax(min_, aim))
-    velocity, wanted = (out - before) / tick, (aim - goal) / tick
+    velocity, goal_rate = (out - before) / tick, (aim - goal) / tick
     ends = np.array([np.fmax(velocity - maxa * tick, -maxv), np.fmin(velocity + maxa * tick, maxv)])
     reach = out + ends * tick
     still = out + ends / 2 * (np.abs(ends / maxa) + tick)
-    while_matching = np.abs((wanted - ends) / maxa) - tick
-    matched = reach + (wanted + ends) / 2 * while_matching
-    ahead = aim + wanted * while_matching
+    while_matching = np.abs((goal_rate - ends) / maxa) - tick
+    meets = reach + (goal_rate + ends) / 2 * while_matching
+    ahead = aim + goal_rate * while_matching
 
-    bound = _bound(min_, max_, still, reach, aim, ahead > matched, ahead < matched)
+    bound = _bound(min_, max_, still, reach, aim, ahead > meets, ahead < meets)
     free = np.isnan(bound)
     now, last = np.where(free, aim, bound), np.where(free, goal, bound)
-    closing = np.where(free, velocity - wanted, -velocity)
-    moved = _moved(
-        np.where(free, matched, still), np.where(free, ahead, bound), reach, now, last,
+    closing = np.where(free, velocity - goal_rate, -velocity)
+    position = _next_position(
+        np.where(free, meets, still), np.where(free, ahead, bound), reach, now, last,
         closing, out, velocity, smooth_steps, tick,
     )  # fmt: skip
-    return {"out": np.where(load, jump, moved), "before": out, "goal": np.where(load, jump, aim)}
+    return {"out": np.where(load, jump, position), "before": out, "goal": np.where(load, jump, aim)}
 
 
 def _bound(min_: Array, max_: Array, still: Array, reach: Array, aim: Array, time_up: Array, time_down: Array) -> Array:
@@ -73,7 +73,7 @@ def _bound(min_: Array, max_: Array, still: Array, reach: Array, aim: Array, tim
     return np.select(rules, [max_, min_, max_, min_], np.nan)
 
 
-def _moved(
+def _next_position(
     lands: Array, ahead: Array, reach: Array, now: Array, last: Array,
     closing: Array, out: Array, velocity: Array, smooth_steps: Array, tick: float,
 ) -> Array:  # fmt: skip

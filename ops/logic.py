@@ -4,8 +4,8 @@
 
 For any other table of up to five bits use `reflex`. Source: LinuxCNC logic.
 
->>> seen = function(np.array([[True], [False], [True]]))
->>> [bool(seen[name][0]) for name in ("and_", "or_", "xor", "nand", "nor")]
+>>> result = function(np.array([[True], [False], [True]]))
+>>> [bool(result[name][0]) for name in ("and_", "or_", "xor", "nand", "nor")]
 [False, True, False, True, False]
 """
 

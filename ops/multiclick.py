@@ -7,10 +7,10 @@ Held longer than max-hold, or clicked once more than is counted, in must fall be
 LinuxCNC multiclick.
 
 >>> import ops
->>> fed = {"in": np.array([[True], [False], [True], [False], [False], [False]])}
+>>> inputs = {"in": np.array([[True], [False], [True], [False], [False], [False]])}
 >>> sheet = ops.load("multiclick")
->>> _, seen = ops.run(sheet, ops.start(sheet, settings={"max-space": "1s"}), fed, tick="1s")
->>> seen["click-0"].ravel().tolist().index(True), seen["click-1"].ravel().tolist().index(True)
+>>> _, result = ops.run(sheet, ops.start(sheet, settings={"max-space": "1s"}), inputs, tick="1s")
+>>> result["click-0"].ravel().tolist().index(True), result["click-1"].ravel().tolist().index(True)
 (1, 3)
 """
 
@@ -37,25 +37,25 @@ def function(
     in_: Array, click: Array, only: Array, state: Array, timer: Array, click_left: Array, only_left: Array, *,
     invert_input: Array, max_hold: Array, max_space: Array, output_hold: Array, clicks: int, tick: float,
 ) -> dict[str, Array]:  # fmt: skip
-    pressed, held = in_ ^ invert_input, 2 * clicks + 1
+    pressed, stuck = in_ ^ invert_input, 2 * clicks + 1
     timer = np.where(state != 0, timer + tick, timer)
-    counts = state < held
-    begins = (state % 2 == 0) & (state < held - 1) & pressed & counts
+    counts = state < stuck
+    begins = (state % 2 == 0) & (state < stuck - 1) & pressed & counts
     ends = (state % 2 == 1) & counts & ~pressed
-    stops = (state == held - 1) & pressed
-    frees = (state == held) & ~pressed
-    moved = np.where(stops, held, np.where(frees, 0, state + begins + ends))
+    stops = (state == stuck - 1) & pressed
+    frees = (state == stuck) & ~pressed
+    after = np.where(stops, stuck, np.where(frees, 0, state + begins + ends))
     timer = np.where(begins | ends, 0.0, timer)
-    late = (moved != 0) & (moved != held) & (timer > np.where(moved % 2 == 1, max_hold, max_space))
+    late = (after != 0) & (after != stuck) & (timer > np.where(after % 2 == 1, max_hold, max_space))
     number = np.arange(clicks)[:, np.newaxis]
-    click, click_left = _shown(click, click_left, ends & (number == (state - 1) // 2), output_hold, tick)
-    over = late & ~pressed & (moved % 2 == 0)
-    only, only_left = _shown(only, only_left, over & (number == moved // 2 - 1), output_hold, tick)
-    now = np.where(late, np.where(pressed, held, 0), moved)
+    click, click_left = _hold(click, click_left, ends & (number == (state - 1) // 2), output_hold, tick)
+    over = late & ~pressed & (after % 2 == 0)
+    only, only_left = _hold(only, only_left, over & (number == after // 2 - 1), output_hold, tick)
+    now = np.where(late, np.where(pressed, stuck, 0), after)
     return {"click": click, "only": only, "state": now, "timer": timer, "click_left": click_left, "only_left": only_left}
 
 
-def _shown(on: Array, left: Array, set_: Array, hold: Array, tick: float) -> tuple[Array, Array]:
+def _hold(on: Array, left: Array, set_: Array, hold: Array, tick: float) -> tuple[Array, Array]:
     """Outputs and what is left of them: the time passes, then those that are set begin."""
     rest = np.where(left > tick, left - tick, 0.0)
     on = on & ~((left > 0.0) & (rest == 0.0))

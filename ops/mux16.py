@@ -8,8 +8,8 @@ restart the wait. With suppress-no-input all bits false means none: everything h
 
 >>> ins, off = np.arange(16.0)[:, np.newaxis], np.array([False])
 >>> sel = np.array([[False], [True], [True], [False]])
->>> seen = function(ins, sel, off, off, off * 0.0, off * 0, off * 0, off, off * 0.0, debounce_time=off * 0.0, tick=1.0)
->>> seen["out"].tolist()
+>>> result = function(ins, sel, off, off, off * 0.0, off * 0, off * 0, off, off * 0.0, debounce_time=off * 0.0, tick=1.0)
+>>> result["out"].tolist()
 [6.0]
 """
 

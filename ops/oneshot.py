@@ -30,18 +30,9 @@ tick = Tick("ms")
 
 
 def function(
-    in_: Array,
-    reset: Array,
-    width: Array,
-    time_left: Array,
-    timer: Array,
-    before: Array,
-    *,
-    retriggerable: Array,
-    rising: Array,
-    falling: Array,
-    tick: float,
-) -> dict[str, Array]:
+    in_: Array, reset: Array, width: Array, time_left: Array, timer: Array, before: Array, *,
+    retriggerable: Array, rising: Array, falling: Array, tick: float,
+) -> dict[str, Array]:  # fmt: skip
     running = timer > 0
     edge = (in_ & ~before & rising) | (before & ~in_ & falling)
     starts = edge & (retriggerable | ~running) & ~reset

@@ -7,9 +7,9 @@ After an alarm it goes on alarming until a reset. Where the mean is known use `c
 41 (1954); D. V. Hinkley, Biometrika 58 (1971).
 
 >>> one, off, none = np.array([1.0]), np.array([False]), np.array([9])
->>> seen = function(9 * one, off, none, 0 * one, 0 * one, 0 * one, 0 * one, 0 * one,
+>>> result = function(9 * one, off, none, 0 * one, 0 * one, 0 * one, 0 * one, 0 * one,
 ...                 slack=0 * one, threshold=5 * one, fade=one, warmup=none)
->>> seen["mean"].round(1).tolist(), seen["rose"].tolist()
+>>> result["mean"].round(1).tolist(), result["rose"].tolist()
 ([0.9], [True])
 """
 

@@ -11,8 +11,8 @@ names throughout. Source: LinuxCNC pid.
 
 >>> import ops
 >>> sheet = ops.load("pid")
->>> seen = ops.start(sheet, settings={"Pgain": 2.0, "enable": True, "command": 1.5, "error-previous-target": False})
->>> ops.step(sheet, seen, tick=1.0)["output"].tolist()
+>>> state = ops.start(sheet, settings={"Pgain": 2.0, "enable": True, "command": 1.5, "error-previous-target": False})
+>>> ops.step(sheet, state, tick=1.0)["output"].tolist()
 [3.0]
 """
 
@@ -108,8 +108,8 @@ def function(
     }
 
 
-def _rate(wired: Array, own: Array) -> Array:
-    return np.where(np.isnan(wired), own, wired)
+def _rate(pin: Array, own: Array) -> Array:
+    return np.where(np.isnan(pin), own, pin)
 
 
 def _bounded(value: Array, limit: Array) -> Array:

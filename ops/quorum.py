@@ -31,22 +31,12 @@ invert = Param(False, "bit", "turn out round")
 
 
 def function(
-    in_: Array,
-    valid: Array,
-    hold: Array,
-    out: Array,
-    sum_: Array,
-    present: Array,
-    *,
-    weight: Array,
-    need: Array,
-    ratio: Array,
-    offset: Array,
-    invert: Array,
-) -> dict[str, Array]:
-    counted = weight * valid
-    there = counted.sum(axis=0)
-    total = (counted * in_).sum(axis=0) + offset
+    in_: Array, valid: Array, hold: Array, out: Array, sum_: Array, present: Array, *, weight: Array,
+    need: Array, ratio: Array, offset: Array, invert: Array,
+) -> dict[str, Array]:  # fmt: skip
+    weights = weight * valid
+    there = weights.sum(axis=0)
+    total = (weights * in_).sum(axis=0) + offset
     enough = total >= need
     if np.count_nonzero(ratio):
         share = np.ceil(np.round(ratio * there, 9))  # 0.55 of 20 is 11, though the product is 11.000000000000002

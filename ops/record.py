@@ -39,22 +39,22 @@ def function(
     overruns: Array, passes: Array, *, keep_new: Array,
 ) -> dict[str, Array]:  # fmt: skip
     depth = len(kept)
-    taken = np.minimum(np.maximum(take, 0), held)
-    start, left = first + taken, held - taken
-    fits = left < depth
+    takes = np.minimum(np.maximum(take, 0), held)
+    start, rest = first + takes, held - takes
+    fits = rest < depth
     lost = enable & ~fits
     appends = enable & (keep_new | ~lost)
-    here = appends & (np.arange(depth)[:, np.newaxis] == (start + left) % depth)
+    here = appends & (np.arange(depth)[:, np.newaxis] == (start + rest) % depth)
     now = passes + 1
     return {
         "kept": np.where(here, in_, kept),
         "stamp": np.where(here, now, stamp),
         "first": (start + (lost & keep_new)) % depth,
-        "held": np.minimum(left + appends, depth),
+        "held": np.minimum(rest + appends, depth),
         "accepted": accepted + appends,
         "overruns": overruns + lost,
         "passes": now,
         "lost": lost,
-        "curr_depth": np.minimum(left + appends, depth) + lost,
+        "curr_depth": np.minimum(rest + appends, depth) + lost,
         "full": ~fits,
     }

@@ -7,9 +7,9 @@ again, so there is no end; with stop, once values have run out, out is 0 and don
 Waiting and empty tell of the ring before this call's value leaves. Source: LinuxCNC streamer.
 
 >>> on, off, none, zero = np.array([True]), np.array([False]), np.array([0]), np.array([0.0])
->>> seen = function(zero, off, on, off, zero, np.array([[5.0], [0.0]]), none, none + 1, none, off, off,
+>>> result = function(zero, off, on, off, zero, np.array([[5.0], [0.0]]), none, none + 1, none, off, off,
 ...                 rising=off, falling=off, loop=off, stop=off)
->>> seen["out"].tolist(), seen["held"].tolist()
+>>> result["out"].tolist(), result["held"].tolist()
 ([5.0], [0])
 """
 
@@ -49,10 +49,10 @@ def function(
     ticks = enable & (~(rising | falling) | (clock & ~clocked & rising) | (clocked & ~clock & falling))
     pops = ticks & (waiting > 0)
     oldest = ring[first, np.arange(ring.shape[1])]
-    ended = stop & (done | (ticks & (waiting == 0))) & ~pops
+    ends = stop & (done | (ticks & (waiting == 0))) & ~pops
     again = pops & loop
     return {
-        "out": np.where(pops, oldest, np.where(ended, 0, out)).astype(out.dtype),
+        "out": np.where(pops, oldest, np.where(ends, 0, out)).astype(out.dtype),
         "kept": np.where(again & (slot == (first + waiting) % depth), oldest, ring),
         "first": np.where(pops, (first + 1) % depth, first),
         "held": waiting - (pops & ~loop),
@@ -60,5 +60,5 @@ def function(
         "waiting": waiting,
         "empty": waiting == 0,
         "clocked": clock,
-        "done": ended,
+        "done": ends,
     }

@@ -29,24 +29,16 @@ tick = Tick("ms")
 
 
 def function(
-    in_: Array,
-    select: Array,
-    bit: Array,
-    out: Array,
-    selected: Array,
-    elapsed: Array,
-    *,
-    suppress_no_input: Array,
-    debounce: Array,
-    tick: float,
-) -> dict[str, Array]:
-    wanted = np.maximum(select, 0) + np.packbits(bit, axis=0, bitorder="little")[0]
-    idle = suppress_no_input & (wanted == 0)
-    waits = (wanted != selected) & (elapsed < debounce) & ~idle
+    in_: Array, select: Array, bit: Array, out: Array, selected: Array, elapsed: Array, *,
+    suppress_no_input: Array, debounce: Array, tick: float,
+) -> dict[str, Array]:  # fmt: skip
+    index = np.maximum(select, 0) + np.packbits(bit, axis=0, bitorder="little")[0]
+    idle = suppress_no_input & (index == 0)
+    waits = (index != selected) & (elapsed < debounce) & ~idle
     holds = idle | waits
-    chosen = in_[np.minimum(wanted, len(in_) - 1), np.arange(in_.shape[1])]
+    source = in_[np.minimum(index, len(in_) - 1), np.arange(in_.shape[1])]
     return {
-        "out": np.where(holds, out, chosen),
-        "selected": np.where(holds, selected, wanted),
+        "out": np.where(holds, out, source),
+        "selected": np.where(holds, selected, index),
         "elapsed": np.where(waits, elapsed + tick, np.where(idle, elapsed, 0.0)),
     }

@@ -31,23 +31,12 @@ max_ = Param(1000, "1", "highest count")
 
 
 def function(
-    error_in: Array,
-    reset: Array,
-    enable: Array,
-    count: Array,
-    error_out: Array,
-    reset_before: Array,
-    *,
-    harm: Array,
-    heal: Array,
-    latching: Array,
-    threshold: Array,
-    min_: Array,
-    max_: Array,
-) -> dict[str, Array]:
-    cleared = reset & ~reset_before
-    moved = np.where(cleared, 0, count) + np.where(error_in, harm, -heal)
-    level = np.where(enable, np.minimum(np.maximum(moved, min_), max_), 0)
-    tripped = (level >= threshold) | (error_out & latching & ~cleared)
-    error = np.where(enable, tripped, error_in)
+    error_in: Array, reset: Array, enable: Array, count: Array, error_out: Array, reset_before: Array, *,
+    harm: Array, heal: Array, latching: Array, threshold: Array, min_: Array, max_: Array,
+) -> dict[str, Array]:  # fmt: skip
+    clears = reset & ~reset_before
+    total = np.where(clears, 0, count) + np.where(error_in, harm, -heal)
+    level = np.where(enable, np.minimum(np.maximum(total, min_), max_), 0)
+    trips = (level >= threshold) | (error_out & latching & ~clears)
+    error = np.where(enable, trips, error_in)
     return {"count": level, "error_out": error, "ok_out": ~error, "reset_before": reset}

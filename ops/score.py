@@ -30,6 +30,6 @@ def function(in_: Array, *, gain: Array, offset: Array, min_: Array, max_: Array
         raw = raw + value * factor
     raw = raw + offset
     below = raw < min_
-    raised = np.where(below, min_, raw)
-    above = raised > max_
-    return {"out": np.where(above, max_, raised), "raw": raw, "over": below | above, "bad": np.isnan(raw)}
+    above_min = np.where(below, min_, raw)
+    above = above_min > max_
+    return {"out": np.where(above, max_, above_min), "raw": raw, "over": below | above, "bad": np.isnan(raw)}

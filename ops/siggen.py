@@ -32,8 +32,8 @@ tick = Tick("d")
 def function(
     frequency: Array, amplitude: Array, offset: Array, reset: Array, index: Array, *, tick: float
 ) -> dict[str, Array]:
-    moved = np.where(reset, 0.5, index + tick * frequency)
-    at = np.where(moved > 1.0, moved - 1.0, moved)
+    phase = np.where(reset, 0.5, index + tick * frequency)
+    at = np.where(phase > 1.0, phase - 1.0, phase)
     ramp = at * 2.0 - 1.0
     clock = at > 0.5  # noqa: PLR2004 - half a cycle
     angle = 2.0 * np.pi * at

@@ -25,7 +25,7 @@ tick = Tick("d")
 
 def function(in_: Array, load: Array, min_: Array, max_: Array, maxv: Array, out: Array, *, tick: float) -> dict[str, Array]:
     reach = maxv * tick
-    wanted = np.where(in_ < min_, min_, np.where(in_ > max_, max_, in_))
+    aim = np.where(in_ < min_, min_, np.where(in_ > max_, max_, in_))
     low, high = out - reach, out + reach
-    moved = np.where(wanted < low, low, np.where(wanted > high, high, wanted))
-    return {"out": np.where(load, wanted, moved)}
+    follow = np.where(aim < low, low, np.where(aim > high, high, aim))
+    return {"out": np.where(load, aim, follow)}

@@ -43,8 +43,8 @@ def function(
     drift = np.minimum(np.maximum(aim - goal, -reach), reach)
     gap = aim - drift - out
     above, below = max_ - out, min_ - out
-    wanted, top, bottom = _largest(np.array([gap, above, below]), push)
-    freely = wanted + drift
+    step, top, bottom = _largest(np.array([gap, above, below]), push)
+    freely = step + drift
     toward = np.minimum(np.maximum(freely, bottom), top)
 
     before = velocity * tick

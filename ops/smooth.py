@@ -21,8 +21,8 @@ gain = Param(0.3, "1", "share of the gap closed each call", low=0.0, high=1.0)
 
 
 def function(in_: Array, load: Array, out: Array, *, gain: Array) -> dict[str, Array]:
-    followed = in_ - out
-    followed *= gain
-    followed += out
-    np.copyto(followed, in_, where=load)
-    return {"out": followed}
+    value = in_ - out
+    value *= gain
+    value += out
+    np.copyto(value, in_, where=load)
+    return {"out": value}

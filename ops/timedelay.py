@@ -27,10 +27,10 @@ def function(
     in_: Array, on_delay: Array, off_delay: Array, out: Array, timer: Array, elapsed: Array, *, tick: float
 ) -> dict[str, Array]:
     differs = in_ != out
-    waited = timer + tick
-    acts = differs & (waited >= np.where(in_, on_delay, off_delay))
+    time = timer + tick
+    acts = differs & (time >= np.where(in_, on_delay, off_delay))
     return {
         "out": np.where(acts, in_, out),
-        "timer": np.where(differs & ~acts, waited, 0.0),
-        "elapsed": np.where(differs, waited, elapsed),
+        "timer": np.where(differs & ~acts, time, 0.0),
+        "elapsed": np.where(differs, time, elapsed),
     }

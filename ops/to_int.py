@@ -22,5 +22,5 @@ high = Param(2**31 - 1, "1", "highest", low=-(2**52), high=2**52)
 
 def function(in_: Array, *, low: Array, high: Array) -> dict[str, Array]:
     bad = np.isnan(in_)
-    bounded = np.minimum(np.maximum(in_ * 1.0, low), high)
-    return {"out": np.where(bad, 0.0, bounded).astype(np.int64), "bad": bad}
+    value = np.minimum(np.maximum(in_ * 1.0, low), high)
+    return {"out": np.where(bad, 0.0, value).astype(np.int64), "bad": bad}

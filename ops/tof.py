@@ -21,6 +21,6 @@ tick = Tick("ms")
 
 
 def function(in_: Array, out: Array, elapsed: Array, *, delay: Array, tick: float) -> dict[str, Array]:
-    done = elapsed >= delay
-    waited = np.where(done, elapsed, elapsed + tick)
-    return {"out": in_ | (out & ~done), "elapsed": np.where(in_, 0.0, waited)}
+    is_over = elapsed >= delay
+    time = np.where(is_over, elapsed, elapsed + tick)
+    return {"out": in_ | (out & ~is_over), "elapsed": np.where(in_, 0.0, time)}

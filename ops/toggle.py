@@ -21,6 +21,6 @@ debounce = Param(2, "calls", "calls a press must stand", low=1, high=10000)
 
 
 def function(in_: Array, out: Array, count: Array, pressed: Array, *, debounce: Array) -> dict[str, Array]:
-    counted = np.where(in_, np.minimum(count + 1, debounce), np.maximum(count - 1, 0))
-    turns = in_ & (counted >= debounce) & ~pressed
-    return {"out": out ^ turns, "count": counted, "pressed": (pressed | turns) & (in_ | (counted > 0))}
+    presses = np.where(in_, np.minimum(count + 1, debounce), np.maximum(count - 1, 0))
+    turns = in_ & (presses >= debounce) & ~pressed
+    return {"out": out ^ turns, "count": presses, "pressed": (pressed | turns) & (in_ | (presses > 0))}

@@ -21,6 +21,6 @@ tick = Tick("ms")
 
 
 def function(in_: Array, out: Array, elapsed: Array, *, delay: Array, tick: float) -> dict[str, Array]:
-    done = elapsed >= delay
-    waited = np.where(done, elapsed, elapsed + tick)
-    return {"out": in_ & (done | out), "elapsed": np.where(in_, waited, 0.0)}
+    is_over = elapsed >= delay
+    time = np.where(is_over, elapsed, elapsed + tick)
+    return {"out": in_ & (is_over | out), "elapsed": np.where(in_, time, 0.0)}

@@ -8,8 +8,8 @@ A window of 2 is `ddt`. A reset empties the window and takes the present value. 
 spaced points; Recall trend.
 
 >>> kept = np.array([[0.0], [1.0], [2.0]])
->>> seen = function(np.array([3.0]), np.array([False]), kept, np.array([3]), dead=np.array([0.0]), tick=0.5)
->>> seen["slope"].tolist(), seen["direction"].tolist()
+>>> result = function(np.array([3.0]), np.array([False]), kept, np.array([3]), dead=np.array([0.0]), tick=0.5)
+>>> result["slope"].tolist(), result["direction"].tolist()
 ([2.0], [1])
 """
 

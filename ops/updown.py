@@ -28,24 +28,14 @@ max_ = Param(0x7FFFFFFF, "1", "highest count where clamped or wrapped")
 
 
 def function(
-    countup: Array,
-    countdown: Array,
-    reset: Array,
-    count: Array,
-    up_before: Array,
-    down_before: Array,
-    primed: Array,
-    *,
-    clamp: Array,
-    wrap: Array,
-    min_: Array,
-    max_: Array,
-) -> dict[str, Array]:
-    moved = count + (countup & ~up_before & primed) - (countdown & ~down_before & primed)
-    now = np.where(reset, 0, moved) if np.count_nonzero(reset) else moved
+    countup: Array, countdown: Array, reset: Array, count: Array, up_before: Array, down_before: Array,
+    primed: Array, *, clamp: Array, wrap: Array, min_: Array, max_: Array,
+) -> dict[str, Array]:  # fmt: skip
+    total = count + (countup & ~up_before & primed) - (countdown & ~down_before & primed)
+    now = np.where(reset, 0, total) if np.count_nonzero(reset) else total
     if np.count_nonzero(wrap) or np.count_nonzero(clamp):
         above, below = now > max_, now < min_
-        wrapped = np.where(above, min_, np.where(below, max_, now))
-        clamped = np.where(above, max_, np.where(below, min_, now))
-        now = np.where(wrap, wrapped, np.where(clamp, clamped, now))
+        around = np.where(above, min_, np.where(below, max_, now))
+        bound = np.where(above, max_, np.where(below, min_, now))
+        now = np.where(wrap, around, np.where(clamp, bound, now))
     return {"count": now, "up_before": countup, "down_before": countdown, "primed": primed | True}

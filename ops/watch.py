@@ -7,8 +7,8 @@ At the level, and between before anything is known, is below. NaN is on neither 
 edge. Moving a watch later in the thread changes what it sees. Source: LinuxCNC halscope's trigger, comp.
 
 >>> zero, off, on = np.array([0.0]), np.array([False]), np.array([True])
->>> seen = function(zero + 2, zero, off, on, np.array([0]), np.array([4]), hysteresis=zero)
->>> seen["above"].tolist(), seen["rose"].tolist(), seen["since"].tolist()
+>>> result = function(zero + 2, zero, off, on, np.array([0]), np.array([4]), hysteresis=zero)
+>>> result["above"].tolist(), result["rose"].tolist(), result["since"].tolist()
 ([True], [True], [0])
 """
 
@@ -33,13 +33,13 @@ def function(
     if np.count_nonzero(hysteresis):
         half = 0.5 * hysteresis
         top = level + half
-        kept = above & (in_ >= level - half) & (hysteresis > 0.0)
-        is_above, is_below = kept | (in_ > top), (in_ <= top) & ~kept
+        stays = above & (in_ >= level - half) & (hysteresis > 0.0)
+        is_above, is_below = stays | (in_ > top), (in_ <= top) & ~stays
     else:
         is_above, is_below = in_ > level, in_ <= level
     rose, fell = is_above & below, is_below & above
     since = since + 1
-    crossed = rose | fell
-    if np.count_nonzero(crossed):
-        count, since = count + crossed, since * ~crossed
+    crosses = rose | fell
+    if np.count_nonzero(crosses):
+        count, since = count + crosses, since * ~crosses
     return {"above": is_above, "below": is_below, "rose": rose, "fell": fell, "count": count, "since": since}

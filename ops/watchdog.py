@@ -28,19 +28,11 @@ tick = Tick("ms")
 
 
 def function(
-    in_: Array,
-    enable: Array,
-    ok: Array,
-    tripped: Array,
-    seen: Array,
-    time_left: Array,
-    enabled: Array,
-    *,
-    timeout: Array,
-    tick: float,
-) -> dict[str, Array]:
-    armed = arm(enable, ok, tripped, time_left, enabled, timeout)
-    return armed | watch(in_, enable, armed["ok"], armed["tripped"], seen, armed["time_left"], timeout, tick)
+    in_: Array, enable: Array, ok: Array, tripped: Array, seen: Array, time_left: Array, enabled: Array, *,
+    timeout: Array, tick: float,
+) -> dict[str, Array]:  # fmt: skip
+    state = arm(enable, ok, tripped, time_left, enabled, timeout)
+    return state | watch(in_, enable, state["ok"], state["tripped"], seen, state["time_left"], timeout, tick)
 
 
 def arm(enable: Array, ok: Array, tripped: Array, time_left: Array, enabled: Array, timeout: Array) -> dict[str, Array]:
@@ -55,7 +47,7 @@ def watch(
 ) -> dict[str, Array]:
     """The second half: what changed is reloaded, the rest counts down."""
     runs = enable & ok
-    changed = (in_ != seen) & ~(np.isnan(in_) & np.isnan(seen))
-    left = np.where(runs, np.where(changed, timeout, time_left - tick), time_left)
+    changes = (in_ != seen) & ~(np.isnan(in_) & np.isnan(seen))
+    left = np.where(runs, np.where(changes, timeout, time_left - tick), time_left)
     silent = runs & (left < 0).any(axis=0)
     return {"ok": ok & ~silent, "tripped": tripped | silent, "seen": np.where(runs, in_, seen), "time_left": left}

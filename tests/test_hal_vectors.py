@@ -68,8 +68,8 @@ def component_case(told: dict[str, Any], rows: list[dict[str, str]]) -> None:
     functions = [function.rsplit(".", 1)[-1] for function in told["functions"]]
     for row in rows:
         for word in columns(told, "input"):
-            part = part.written(word, float(row[word]))
-        part = part.called(functions, told["period_ns"], told["period_s"])
+            part = part.with_word(word, float(row[word]))
+        part = part.call(functions, told["period_ns"], told["period_s"])
         for word in columns(told, "output"):
             assert same(part.read(word), float(row[word]), told), f"step {row['step']}: {word}"
 
@@ -78,9 +78,9 @@ def sampler_case(told: dict[str, Any], rows: list[dict[str, str]]) -> None:
     part, reads = of(told, rows[0]), 0
     for row in rows:
         for word in ("pin.0", "enable"):
-            part = part.written(word, float(row[word]))
-        part = part.written("reads_after", reads)
-        part = part.called([], 0, told["period_s"])
+            part = part.with_word(word, float(row[word]))
+        part = part.with_word("reads_after", reads)
+        part = part.call([], 0, told["period_s"])
         for word in ("curr-depth", "full", "overruns"):
             assert same(part.read(word), float(row[word]), told), f"step {row['step']}: {word}"
         reads = int(row["reads_after"])
@@ -99,16 +99,16 @@ def streamer_case(told: dict[str, Any], rows: list[dict[str, str]]) -> None:
         taken = 0
         for _ in range(int(row["writes_before"])):
             held = int(part.state["held"][0])
-            part = part.put("in", 0.5 * (accepted + 1))
-            part = part.put("write", 1)
-            part = part.put("enable", 0)
-            part = part.called([], 0, told["period_s"])
+            part = part.with_pin("in", 0.5 * (accepted + 1))
+            part = part.with_pin("write", 1)
+            part = part.with_pin("enable", 0)
+            part = part.call([], 0, told["period_s"])
             taken += int(part.state["held"][0]) - held
             accepted += int(part.state["held"][0]) - held
-        part = part.put("write", 0)
+        part = part.with_pin("write", 0)
         for word in ("enable", "clock"):
-            part = part.written(word, float(row[word]))
-        part = part.called([], 0, told["period_s"])
+            part = part.with_word(word, float(row[word]))
+        part = part.call([], 0, told["period_s"])
         assert taken == int(row["accepted"])
         for word in ("pin.0", "curr-depth", "empty", "underruns"):
             assert same(part.read(word), float(row[word]), told), f"step {row['step']}: {word}"
@@ -167,7 +167,7 @@ class Net:
         if pin in self.signal:
             self.values[self.signal[pin]] = value
         else:
-            self.parts[name] = self.parts[name].written(word, value)
+            self.parts[name] = self.parts[name].with_word(word, value)
 
     def written(self, pin: str, rows: list[dict[str, str]]) -> bool:
         """These runs are of the newer flipflop, whose out-not is false until out first changes (hal.md, 6)."""
@@ -194,8 +194,8 @@ class Net:
     def call(self, name: str, functions: list[str], every: int) -> None:
         part = self.parts[name]
         for word, signal in self.inputs[name]:
-            part = part.written(word, self.values[signal])
-        self.parts[name] = part = part.called(functions, self.told["period_ns"] * every, self.told["period_s"] * every)
+            part = part.with_word(word, self.values[signal])
+        self.parts[name] = part = part.call(functions, self.told["period_ns"] * every, self.told["period_s"] * every)
         for word, signal in self.outputs[name]:
             self.values[signal] = part.read(word)
 

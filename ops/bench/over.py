@@ -57,34 +57,34 @@ def over(
     OpError
         A column that is missing, null or of another type; two rows of a group at one time; a setting out of bounds.
 
-    >>> told = pl.DataFrame({"cell": ["a", "a", "b"], "eff": [1.0, 1.0, 2.0]})
-    >>> over(told, "smooth", x="eff", by="cell", gain=0.5)["out"].to_list()
+    >>> frame = pl.DataFrame({"cell": ["a", "a", "b"], "eff": [1.0, 1.0, 2.0]})
+    >>> over(frame, "smooth", x="eff", by="cell", gain=0.5)["out"].to_list()
     [0.5, 0.75, 1.0]
     """
     keys = [by] if isinstance(by, str) else list(by)
-    timed = t in frame.columns
+    has_times = t in frame.columns
     _exist(frame, [x, *keys], name)
-    columns, constant = _parted(frame, settings)
-    sheet = _typed(load(name), constant, frame[x])
+    columns, constant = _split(frame, settings)
+    sheet = _for_column(load(name), constant, frame[x])
     first = next(iter(sheet.slots))
-    fed = {pin: _column(sheet, pin, column) for pin, column in {first: frame[x], **columns}.items()}
-    order, counts, length = _layout(frame, keys, t if timed else None, sheet.name)
-    ticked = 0.0 if sheet.tick is None else sheet.length(_tick(tick, length, sheet.name))
+    inputs = {pin: _column(sheet, pin, column) for pin, column in {first: frame[x], **columns}.items()}
+    order, counts, spacing = _layout(frame, keys, t if has_times else None, sheet.name)
+    length = 0.0 if sheet.tick is None else sheet.length(_tick(tick, spacing, sheet.name))
     state = start(sheet, counts[0] if counts else 0, constant)
-    laid = {pin: array[order] for pin, array in fed.items()}
-    _, results = sweep(sheet, state, laid, counts, tick=ticked, outs=outs)
+    rows = {pin: array[order] for pin, array in inputs.items()}
+    _, results = sweep(sheet, state, rows, counts, tick=length, outs=outs)
     if clash := [pin for pin in results if pin in frame.columns]:
         raise OpError("the frame has a column of this name", where=sheet.name, given=clash, hint="rename it first")
     return frame.with_columns(_back(pin, array, order) for pin, array in results.items())
 
 
-def _parted(frame: pl.DataFrame, settings: Mapping[str, object]) -> tuple[dict[str, pl.Series], dict[str, object]]:
+def _split(frame: pl.DataFrame, settings: Mapping[str, object]) -> tuple[dict[str, pl.Series], dict[str, object]]:
     columns = {spell(key): given for key, given in settings.items() if isinstance(given, pl.Expr)}
     constant = {key: given for key, given in settings.items() if not isinstance(given, pl.Expr)}
     return {pin: frame.select(column).to_series() for pin, column in columns.items()}, constant
 
 
-def _typed(sheet: Sheet, constant: dict[str, object], column: pl.Series) -> Sheet:
+def _for_column(sheet: Sheet, constant: dict[str, object], column: pl.Series) -> Sheet:
     """The op with the sizes among the settings, its `any` pins made of the column's type."""
     sizes = {key: constant.pop(key) for key in list(constant) if key in sheet.sizes or key == "type"}
     kind = "bit" if column.dtype == pl.Boolean else "int" if column.dtype.is_integer() else "float"
@@ -109,9 +109,9 @@ def _fits(pin: Pin, kind: pl.DataType) -> bool:
 
 def _layout(frame: pl.DataFrame, keys: Sequence[str], t: str | None, name: str) -> tuple[Array, list[int], pl.Series]:
     """Rows in the order they are called, so many a step (groups by falling length), and the spacings of t in ms."""
-    renamed = {f"key{n}": frame[key] for n, key in enumerate(keys)} or {"key0": pl.repeat(0, frame.height, eager=True)}
-    group = list(renamed)
-    work = pl.DataFrame({**renamed, **({"t": frame[t]} if t else {})}).with_row_index("row")
+    groups = {f"key{n}": frame[key] for n, key in enumerate(keys)} or {"key0": pl.repeat(0, frame.height, eager=True)}
+    group = list(groups)
+    work = pl.DataFrame({**groups, **({"t": frame[t]} if t else {})}).with_row_index("row")
     spacing = pl.Series([], dtype=pl.Float64)
     if t:
         work = work.sort("t", maintain_order=True)
@@ -141,13 +141,13 @@ def _tick(given: object, spacing: pl.Series, name: str) -> object:
     if given is not None:
         return given
     if spacing.n_unique() != 1:
-        seen = spacing.unique().sort().head(3).to_list()
-        raise OpError("the tick's length is not plain from t", where=name, given=seen, hint="give it: tick='10min'")
+        spacings = spacing.unique().sort().head(3).to_list()
+        raise OpError("the tick's length is not plain from t", where=name, given=spacings, hint="give it: tick='10min'")
     return f"{spacing[0]!r}ms"
 
 
-def _exist(frame: pl.DataFrame, wanted: Sequence[str], name: str) -> None:
-    for column in wanted:
+def _exist(frame: pl.DataFrame, names: Sequence[str], name: str) -> None:
+    for column in names:
         if column not in frame.columns:
             near = get_close_matches(column, frame.columns, n=1)
             hint = f"did you mean {near[0]}?" if near else f"its columns: {', '.join(frame.columns[:20])}"
@@ -155,6 +155,6 @@ def _exist(frame: pl.DataFrame, wanted: Sequence[str], name: str) -> None:
 
 
 def _back(pin: str, array: Array, order: Array) -> pl.Series:
-    placed = np.empty_like(array)
-    placed[order] = array
-    return pl.Series(pin, placed)
+    values = np.empty_like(array)
+    values[order] = array
+    return pl.Series(pin, values)

@@ -60,12 +60,12 @@ def respond(
         raise OpError("no calls", where=sheet.name, given=calls, allowed="1 or more")
     name, slot = next(iter(sheet.slots.items()))
     wave = signal(kind, calls)
-    given = wave > 0.5 if slot.pin.type == "bit" else wave.astype(slot.pin.dtype)  # noqa: PLR2004 - one half
+    values = wave > 0.5 if slot.pin.type == "bit" else wave.astype(slot.pin.dtype)  # noqa: PLR2004 - one half
     outs = [pin for pin, one in sheet.slots.items() if isinstance(one.pin, Out) and (one.row is None or pin[:3] == "out")]
-    state = start(sheet, 1, _enabled(sheet, settings))
-    _, answer = run(sheet, state, {name: given[:, np.newaxis]}, tick=tick, outs=outs)
+    state = start(sheet, 1, _with_enable(sheet, settings))
+    _, answer = run(sheet, state, {name: values[:, np.newaxis]}, tick=tick, outs=outs)
     days = number(tick, unit="d", where="tick")
-    return pl.DataFrame({"t": np.arange(calls) * days, "input": given, **{pin: row[:, 0] for pin, row in answer.items()}})
+    return pl.DataFrame({"t": np.arange(calls) * days, "input": values, **{pin: row[:, 0] for pin, row in answer.items()}})
 
 
 def frequency(
@@ -118,20 +118,20 @@ def _linear_output(sheet: Sheet, settings: Mapping[str, object] | None, tick: st
     calls = np.arange(64.0)
     one, two = np.sin(calls * calls), np.cos(3.0 * calls) * (calls % 5 - 2)
     later = np.concatenate([[0.0], one[:-1]])
-    tried = np.stack([one, two, 0.7 * one - 1.3 * two, later, 0 * one], axis=1)
-    y = _answers(sheet, settings, tick, floats[0], tried)
+    signals = np.stack([one, two, 0.7 * one - 1.3 * two, later, 0 * one], axis=1)
+    y = _answers(sheet, settings, tick, floats[0], signals)
     scale = np.abs(y).max() or 1.0
     adds_up = np.abs(0.7 * y[:, 0] - 1.3 * y[:, 1] - y[:, 2]).max() < SMALL * scale
     keeps = np.abs(y[:-1, 0] - y[1:, 3]).max() < SMALL * scale
     return floats[0] if adds_up and keeps and not y[:, 4].any() and y.any() else None
 
 
-def _answers(sheet: Sheet, settings: Mapping[str, object] | None, tick: str, output: str, tried: Array) -> Array:
+def _answers(sheet: Sheet, settings: Mapping[str, object] | None, tick: str, output: str, signals: Array) -> Array:
     name = next(iter(sheet.slots))
-    state = start(sheet, tried.shape[1], _enabled(sheet, settings))
-    return run(sheet, state, {name: tried}, tick=tick, outs=[output])[1][output]
+    state = start(sheet, signals.shape[1], _with_enable(sheet, settings))
+    return run(sheet, state, {name: signals}, tick=tick, outs=[output])[1][output]
 
 
-def _enabled(sheet: Sheet, settings: Mapping[str, object] | None) -> dict[str, object]:
+def _with_enable(sheet: Sheet, settings: Mapping[str, object] | None) -> dict[str, object]:
     enable = {"enable": True} if "enable" in sheet.slots else {}
     return {**enable, **(settings or {})}

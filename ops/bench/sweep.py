@@ -70,11 +70,11 @@ def sweep(
 
     Rows that have ended are dropped from the end of the state, so nothing is padded.
     """
-    fed = [(slot_of(sheet, name, output=False), array) for name, array in inputs.items()]
-    wanted = outs if outs is not None else [name for name, slot in sheet.slots.items() if isinstance(slot.pin, Out)]
-    taken = [(name, slot_of(sheet, name, output=True)) for name in wanted]
+    slots = [(slot_of(sheet, name, output=False), array) for name, array in inputs.items()]
+    names = outs if outs is not None else [name for name, slot in sheet.slots.items() if isinstance(slot.pin, Out)]
+    out_slots = [(name, slot_of(sheet, name, output=True)) for name in names]
     total = sum(counts)
-    results = {name: np.empty(total, slot.pin.dtype) for name, slot in taken}
+    results = {name: np.empty(total, slot.pin.dtype) for name, slot in out_slots}
     begin, rows = 0, counts[0] if counts else 0
     with np.errstate(all="ignore"):
         for count in counts:
@@ -82,8 +82,8 @@ def sweep(
                 state = {key: array[..., :count] if array.shape[-1] == rows else array for key, array in state.items()}
                 rows = count
             end = begin + count
-            state = call(sheet, _with(state, fed, begin, end), tick)
-            for name, (key, row, _) in taken:
+            state = call(sheet, _with(state, slots, begin, end), tick)
+            for name, (key, row, _) in out_slots:
                 results[name][begin:end] = state[key] if row is None else state[key][row]
             begin = end
     return state, results
@@ -93,19 +93,19 @@ def slot_of(sheet: Sheet, name: str, *, output: bool) -> Slot:
     """Where a pin stands in a state, by the name a user types."""
     slot = sheet.slots.get(name)
     if slot is None or isinstance(slot.pin, Out) != output:
-        can = [known for known, one in sheet.slots.items() if isinstance(one.pin, Out) == output]
+        can = [pin for pin, one in sheet.slots.items() if isinstance(one.pin, Out) == output]
         kind = "output" if output else "input"
         raise OpError(f"no such {kind}", where=f"{sheet.name}.{name}", allowed=", ".join(can[:40]))
     return slot
 
 
-def _with(state: State, fed: Sequence[tuple[Slot, Array]], begin: int, end: int) -> State:
-    put = dict(state)
-    for (key, row, _), array in fed:
+def _with(state: State, slots: Sequence[tuple[Slot, Array]], begin: int, end: int) -> State:
+    result = dict(state)
+    for (key, row, _), array in slots:
         if row is None:
-            put[key] = array[begin:end]
+            result[key] = array[begin:end]
         else:
-            family = put[key].copy()
+            family = result[key].copy()
             family[row] = array[begin:end]
-            put[key] = family
-    return put
+            result[key] = family
+    return result

@@ -36,7 +36,7 @@ def bind(sheet: Sheet, settings: Mapping[str, object]) -> dict[tuple[str, int | 
     OpError
         A name the op has not, an output, a value of another type or unit, out of bounds, or NaN.
     """
-    made: dict[tuple[str, int | None], Array] = {}
+    arrays: dict[tuple[str, int | None], Array] = {}
     families = {name.rsplit("-", 1)[0]: slot for name, slot in sheet.slots.items() if slot.row is not None}
     for given_name, given in settings.items():
         name = given_name.rstrip("_").replace("_", "-")
@@ -46,8 +46,8 @@ def bind(sheet: Sheet, settings: Mapping[str, object]) -> dict[tuple[str, int | 
             raise _unknown(sheet, name, where, is_output=slot is not None)
         array = value(slot.pin, given, where=where)
         rows = [slot.row] if name in sheet.slots else range(sheet.count(slot.pin))
-        made |= {(slot.key, row): array for row in rows}
-    return made
+        arrays |= {(slot.key, row): array for row in rows}
+    return arrays
 
 
 def value(pin: Pin, given: object, *, where: str) -> Array:
@@ -91,15 +91,15 @@ def _within(pin: Pin, array: Array, given: object, where: str) -> None:
     low, high = bound(pin, "low"), bound(pin, "high")
     outside = (array < low) | (array > high) | np.isnan(array)
     if outside.any():
-        shown: Any = given if array.size == 1 else array[outside.argmax()].item()
+        bad: Any = given if array.size == 1 else array[outside.argmax()].item()
         limits = [f"{word} {limit:g}" for word, limit in (("from", low), ("up to", high)) if not np.isnan(limit)]
-        raise OpError("out of bounds", where=where, given=shown, allowed=f"{' '.join(limits) or 'a number'} [{pin.unit}]")
+        raise OpError("out of bounds", where=where, given=bad, allowed=f"{' '.join(limits) or 'a number'} [{pin.unit}]")
 
 
 def _unknown(sheet: Sheet, name: str, where: str, *, is_output: bool) -> OpError:
     if is_output:
         return OpError("an output is not set", where=where, hint="give a starting state instead")
-    can = [known for known, slot in sheet.slots.items() if not isinstance(slot.pin, Out)]
+    can = [pin for pin, slot in sheet.slots.items() if not isinstance(slot.pin, Out)]
     near = get_close_matches(name, can, n=1)
     hint = f"did you mean {near[0]}?" if near else _elsewhere(name)
     return OpError("no such pin or parameter", where=where, allowed=", ".join([*can[:40], *sheet.sizes]), hint=hint)

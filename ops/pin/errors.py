@@ -31,10 +31,10 @@ class OpError(ValueError):
         hint: str | None = None,
     ) -> None:
         self.problem, self.where, self.given, self.allowed, self.hint = problem, where, given, allowed, hint
-        told = [
+        parts = [
             f"{where}: {problem}" if where else problem,
             "" if given is None else f"given: {given!r:.120}",
             f"allowed: {allowed}" if allowed else "",
             hint or "",
         ]
-        super().__init__("; ".join(part for part in told if part))
+        super().__init__("; ".join(part for part in parts if part))

@@ -32,14 +32,14 @@ class Foreign:
         update_wrapper(self, function)
         self.function, self.name, self.pins = function, name, frozenset(pins)
 
-    def __call__(self, *given: Any, **named: Any) -> dict[str, np.ndarray[Any, Any]]:
+    def __call__(self, *arguments: Any, **keywords: Any) -> dict[str, np.ndarray[Any, Any]]:
         """Its answer."""
-        answer = within_time(lambda: _quiet(self.function, given, named), self.name)
+        answer = within_time(lambda: _quiet(self.function, arguments, keywords), self.name)
         if not isinstance(answer, dict) or not all(isinstance(one, np.ndarray) for one in answer.values()):
             raise OpError("answers with no arrays by pin", where=self.name, given=type(answer).__name__)
         if odd := sorted(set(answer) - self.pins):
             raise OpError("answers for what is no output or state of it", where=self.name, given=odd[0])
-        rows = max((one.shape[-1] for one in (*given, *named.values()) if np.ndim(one)), default=1)
+        rows = max((one.shape[-1] for one in (*arguments, *keywords.values()) if np.ndim(one)), default=1)
         for pin, one in answer.items():
             if not np.ndim(one) or one.shape[-1] not in (1, rows):
                 raise OpError(
@@ -50,36 +50,36 @@ class Foreign:
 
 def within_time(call: Callable[[], Any], name: str, *, seconds: float = SECONDS) -> Any:
     """What a call gives, made on a thread of its own, which is left behind if it does not come back; else `OpError`."""
-    asked, given = _worker()
-    asked.put(call)
+    calls, answers = _worker()
+    calls.put(call)
     try:
-        fine, found = given.get(timeout=seconds)
+        fine, answer = answers.get(timeout=seconds)
     except queue.Empty:
         _worker.cache_clear()
         raise OpError(f"did not come back within {seconds:g} s", where=name, hint="ask its author") from None
     if fine:
-        return found
-    if isinstance(found, KeyboardInterrupt | OpError):
-        raise found
-    raise OpError(f"raised {type(found).__name__}: {found}", where=name, hint="ask its author") from found
+        return answer
+    if isinstance(answer, KeyboardInterrupt | OpError):
+        raise answer
+    raise OpError(f"raised {type(answer).__name__}: {answer}", where=name, hint="ask its author") from answer
 
 
-def _quiet(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+def _quiet(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     with np.errstate(all="ignore"):
-        return function(*given, **named)
+        return function(*arguments, **keywords)
 
 
 @cache
 def _worker() -> tuple[queue.SimpleQueue[Callable[[], Any]], queue.SimpleQueue[tuple[bool, Any]]]:
-    asked: queue.SimpleQueue[Callable[[], Any]] = queue.SimpleQueue()
-    given: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_serve, args=(asked, given), daemon=True).start()
-    return asked, given
+    calls: queue.SimpleQueue[Callable[[], Any]] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_serve, args=(calls, answers), daemon=True).start()
+    return calls, answers
 
 
-def _serve(asked: queue.SimpleQueue[Callable[[], Any]], given: queue.SimpleQueue[tuple[bool, Any]]) -> None:
+def _serve(calls: queue.SimpleQueue[Callable[[], Any]], answers: queue.SimpleQueue[tuple[bool, Any]]) -> None:
     while True:
         try:
-            given.put((True, asked.get()()))
+            answers.put((True, calls.get()()))
         except BaseException as problem:  # noqa: BLE001  # a stranger's file can raise anything, and may exit
-            given.put((False, problem))
+            answers.put((False, problem))

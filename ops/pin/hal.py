@@ -1,4 +1,4 @@
-"""A HAL component on our op: written, called and read by HAL's own words, in the unit HAL counts time in."""
+"""A HAL component on our op: set, called and read by HAL's own words, in the unit HAL counts time in."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ NANOSECONDS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 
 @dataclass(frozen=True)
 class Instance:
-    """One HAL component on one row; `held` keeps the words that stand for no pin of their own."""
+    """One HAL component on one row; `word_values` has the words that stand for no pin of their own."""
 
     component: Component
     sheet: Sheet
     state: State
-    held: Mapping[str, float]
+    word_values: Mapping[str, float]
 
-    def written(self, word: str, value: float) -> Instance:
-        """With HAL's pin or parameter set; nothing is refused here that HAL takes.
+    def with_word(self, word: str, value: float) -> Instance:
+        """The instance with HAL's pin or parameter set; nothing is refused here that HAL takes.
 
         Raises
         ------
@@ -46,13 +46,13 @@ class Instance:
         """
         if word in self.component.without:
             return self
-        if word in self.held:
-            return replace(self, held={**self.held, word: value}).settled()
+        if word in self.word_values:
+            return replace(self, word_values={**self.word_values, word: value}).with_choices()
         pin = self._pin(word)
-        return self.put(pin, self._counted(pin, self.component.rewritten(word, value)))
+        return self.with_pin(pin, self._whole_nanoseconds(pin, self.component.rewritten(word, value)))
 
-    def put(self, pin: str, value: float) -> Instance:
-        """With our own pin set to a number, unchecked."""
+    def with_pin(self, pin: str, value: float) -> Instance:
+        """The instance with our own pin set to a number, unchecked."""
         key, row, _ = self.sheet.slots[pin]
         array = self.state[key].copy()
         array[... if row is None else row] = value
@@ -62,20 +62,20 @@ class Instance:
         """What HAL's pin of this name shows."""
         if factors := self.component.sum.get(word):
             return sum(factor * self.value(pin) for pin, factor in factors.items())
-        shown = self.value(self._pin(word))
-        through = self.component.output_op(word)
-        if through is None:
-            return shown
-        turn = load(through)
-        return float(step(turn, {**start(turn), "in_": np.array([shown])})["out"][0])
+        value = self.value(self._pin(word))
+        op_name = self.component.output_op(word)
+        if op_name is None:
+            return value
+        turn = load(op_name)
+        return float(step(turn, {**start(turn), "in_": np.array([value])})["out"][0])
 
     def value(self, pin: str) -> float:
         """What our own pin holds."""
         key, row, _ = self.sheet.slots[pin]
         return float(self.state[key][0 if row is None else (row, 0)])
 
-    def called(self, functions: Sequence[str], period_ns: float, period_s: float) -> Instance:
-        """After these of HAL's functions, in order; together in HAL's own order they are our one call."""
+    def call(self, functions: Sequence[str], period_ns: float, period_s: float) -> Instance:
+        """The instance after these of HAL's functions, in order; together in HAL's own order they are our one call."""
         unit = self.component.counts or self.component.time
         tick = period_s if unit == "s" else period_ns / NANOSECONDS[unit]
         parts = [self.component.functions.get(function, "function") for function in functions]
@@ -84,8 +84,8 @@ class Instance:
         state: dict[str, Any] = {**self.state}
         for part in parts:
             run = getattr(sys.modules[self.sheet.function.__module__], part)
-            given = {**state, "tick": tick}
-            state |= run(**{name: given[name] for name in inspect.signature(run).parameters})
+            arguments = {**state, "tick": tick}
+            state |= run(**{name: arguments[name] for name in inspect.signature(run).parameters})
         return replace(self, state=state)
 
     def _pin(self, word: str) -> str:
@@ -94,48 +94,46 @@ class Instance:
             raise OpError("HAL's word has no counterpart", where=self.component.name, given=word)
         return pin
 
-    def _counted(self, pin: str, value: float) -> float:
+    def _whole_nanoseconds(self, pin: str, value: float) -> float:
         """HAL splits a time it counts in nanoseconds into whole seconds and whole nanoseconds of the rest."""
         if not self.component.counts or not is_time(self.sheet.slots[pin].pin.unit):
             return value
         return int(value) * 1e9 + int((value - int(value)) * 1e9)
 
-    def settled(self) -> Instance:
-        """The same, with what the held words add up to, or choose, put in."""
-        op, fixed = self.component.chosen(self.held)
+    def with_choices(self) -> Instance:
+        """The instance with the pins set that its word values add up to or choose."""
+        op, settings = self.component.choose(self.word_values)
         if op != self.sheet.name:
             raise OpError("another op does this", where=self.component.name, given=self.sheet.name, allowed=op)
-        added = {
-            pin: sum(factor * self.held[word] for word, factor in factors.items())
-            for pin, factors in self.component.add.items()
-        }
-        made = self
-        for pin, value in {**{pin: float(value) for pin, value in fixed.items()}, **added}.items():
-            made = made.put(pin, value)
-        return made
+        result = self
+        for pin, value in settings.items():
+            result = result.with_pin(pin, float(value))
+        for pin, factors in self.component.add.items():
+            result = result.with_pin(pin, sum(factor * self.word_values[word] for word, factor in factors.items()))
+        return result
 
 
-def instance(component: Component, arguments: Mapping[str, object], given: Mapping[str, float]) -> Instance:
+def instance(component: Component, arguments: Mapping[str, object], values: Mapping[str, float]) -> Instance:
     """A component as HAL loads it with these arguments and then sets these words.
 
     >>> from ops.pin.words import words
     >>> lowpass = instance(words()["lowpass"], {}, {"gain": 0.5, "in": 1.0})
-    >>> lowpass.called([], 1e6, 1e-3).read("out")
+    >>> lowpass.call([], 1e6, 1e-3).read("out")
     0.5
     """
     words = {word for factors in component.add.values() for word in factors}
-    held = {**dict.fromkeys(words, 0.0), **component.defaults}
-    held |= {word: value for word, value in given.items() if word in held}
-    sheet = load(component.chosen(held)[0], **component.sized(arguments))
-    counted = NANOSECONDS[component.counts or component.time]
+    word_values = {**dict.fromkeys(words, 0.0), **component.defaults}
+    word_values |= {word: value for word, value in values.items() if word in word_values}
+    sheet = load(component.choose(word_values)[0], **component.sized(arguments))
+    unit_ns = NANOSECONDS[component.counts or component.time]
     state: dict[str, Array] = {}
     for key, array in start(sheet).items():
         unit = sheet.declared[key].unit
-        state[key] = array * (MILLISECONDS[unit] * 1e6 / counted) if is_time(unit) else array
+        state[key] = array * (MILLISECONDS[unit] * 1e6 / unit_ns) if is_time(unit) else array
     if component.doubling:
         state[component.doubling] = np.array([[1 << row] for row in range(len(state[component.doubling]))])
-    made = Instance(component, sheet, state, held).settled()
-    for word, value in given.items():
-        if word not in held:
-            made = made.written(word, value)
-    return made
+    result = Instance(component, sheet, state, word_values).with_choices()
+    for word, value in values.items():
+        if word not in word_values:
+            result = result.with_word(word, value)
+    return result

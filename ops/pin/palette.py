@@ -44,18 +44,14 @@ def load(name: str, **choices: object) -> Sheet:
     >>> load("quorum", inputs=3).summary
     'Say whether enough of the inputs agree.'
     """
-    return _found(spell(name)).sized(**choices)
+    return _sheet(spell(name)).sized(**choices)
 
 
 def sheets() -> dict[str, Sheet | OpError]:
     """Every op's data sheet by name, or what keeps it from loading; a third party's op of a taken name by its place too."""
-    taken = [point for point in _points() if spell(point.name) in {**_modules(), **_presets()}]
-    faults = {
-        f"{point.name} ({point.value})": OpError(
-            "its name is taken by an op of the palette", where=f"{point.name} ({point.value})"
-        )
-        for point in taken
-    }
+    clashes = [point for point in _points() if spell(point.name) in {**_modules(), **_presets()}]
+    places = [f"{point.name} ({point.value})" for point in clashes]
+    faults = {place: OpError("its name is taken by an op of the palette", where=place) for place in places}
     return {name: _sheet_or_error(name) for name in names()} | faults
 
 
@@ -68,13 +64,13 @@ def _sheet_or_error(name: str) -> Sheet | OpError:
 
 def _hint(name: str) -> str:
     """What LinuxCNC calls so, else names like it."""
-    if known := words().get(name.replace("-", "_")):
-        return f"LinuxCNC's {known.name} is {known.op} here"
+    if component := words().get(name.replace("-", "_")):
+        return f"LinuxCNC's {component.name} is {component.op} here"
     near = get_close_matches(name, names(), n=3)
     return f"did you mean {' or '.join(near)}?" if near else "malsim op lists them"
 
 
-def _found(name: str) -> Sheet:
+def _sheet(name: str) -> Sheet:
     if name in _modules() or name in _presets():
         return _own(name)
     points = [point for point in _points() if spell(point.name) == name]
@@ -87,17 +83,17 @@ def _found(name: str) -> Sheet:
 
 def _points() -> tuple[EntryPoint, ...]:
     """The ops that installed packages name."""
-    return _listed(tuple((place, _changed(place)) for place in sys.path))
+    return _installed_ops(tuple((place, _modified(place)) for place in sys.path))
 
 
 @lru_cache(maxsize=8)
-def _listed(places: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+def _installed_ops(places: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
     """Reading all installed packages takes longer than reading a netlist: it is done again only where a folder changed."""
     del places
     return tuple(entry_points(group=GROUP))
 
 
-def _changed(place: str) -> int:
+def _modified(place: str) -> int:
     try:
         return Path(place).stat().st_mtime_ns
     except (OSError, ValueError):
@@ -106,7 +102,7 @@ def _changed(place: str) -> int:
 
 @cache
 def _modules() -> dict[str, str]:
-    return {spell(found.name): found.name for found in pkgutil.iter_modules([str(files("ops"))]) if not found.ispkg}
+    return {spell(module.name): module.name for module in pkgutil.iter_modules([str(files("ops"))]) if not module.ispkg}
 
 
 @cache

@@ -30,22 +30,23 @@ def read(name: str, module: ModuleType) -> Sheet:
     function = names.get("function")
     if not callable(function) or not (module.__doc__ or "").strip():
         raise OpError("an op is a module with a docstring and a function", where=name)
-    ins: dict[str, In] = _kept(names, In)
-    outs: dict[str, Out] = _kept(names, Out)
-    params: dict[str, Param] = _kept(names, Param)
-    tick: Tick | None = _kept(names, Tick).get("tick")
-    sizes = _kept(names, Size) | {
+    ins: dict[str, In] = _of_kind(names, In)
+    outs: dict[str, Out] = _of_kind(names, Out)
+    params: dict[str, Param] = _of_kind(names, Param)
+    tick: Tick | None = _of_kind(names, Tick).get("tick")
+    sizes = _of_kind(names, Size) | {
         size_name(pin): Size(2, "like pins", high=pin.many)
         for pin in (*ins.values(), *outs.values())
         if isinstance(pin.many, int) and pin.many
     }
-    state, told = _arguments(name, function, (set(ins), set(outs), set(params) | ({"tick"} if tick else set()), set(sizes)))
+    settings = {*params, "tick"} if tick else set(params)
+    state, size_arguments = _arguments(name, function, (set(ins), set(outs), settings, set(sizes)))
     counts = {key: size.start for key, size in sizes.items()}
     text = inspect.cleandoc(module.__doc__ or "")
-    return Sheet(name, text, function, ins, outs, params, sizes, tick, state, told, counts)
+    return Sheet(name, text, function, ins, outs, params, sizes, tick, state, size_arguments, counts)
 
 
-def _kept(names: Mapping[str, Any], kind: type) -> dict[str, Any]:
+def _of_kind(names: Mapping[str, Any], kind: type) -> dict[str, Any]:
     return {key: value for key, value in names.items() if isinstance(value, kind)}
 
 

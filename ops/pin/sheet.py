@@ -51,7 +51,7 @@ class Sheet:
     sizes: Mapping[str, Size]
     tick: Tick | None
     state: tuple[str, ...]
-    told: tuple[str, ...]
+    size_arguments: tuple[str, ...]
     counts: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -85,14 +85,14 @@ class Sheet:
     @cached_property
     def slots(self) -> dict[str, Slot]:
         """Every pin and parameter by the name a user types, `in-0 …` one by one."""
-        found: dict[str, Slot] = {}
+        slots: dict[str, Slot] = {}
         for key, pin in self.declared.items():
             name = spell(key)
             if pin.many:
-                found |= {f"{name}-{row}": Slot(key, row, pin) for row in range(self.count(pin))}
+                slots |= {f"{name}-{row}": Slot(key, row, pin) for row in range(self.count(pin))}
             else:
-                found[name] = Slot(key, None, pin)
-        return found
+                slots[name] = Slot(key, None, pin)
+        return slots
 
     def count(self, pin: Pin) -> int:
         """How many pins of this family the op was loaded with; 0 for a single pin."""
@@ -151,14 +151,13 @@ def _text(sheet: Sheet) -> str:
         if pins:
             parts.append(_table(title, [_pin_row(sheet, key, pin) for key, pin in pins.items()]))
     if sheet.sizes:
-        rows = [
-            (name, str(sheet.counts[name]), f"{one.low} to {one.high}", one.meaning) for name, one in sheet.sizes.items()
-        ]
+        sizes = ((name, str(sheet.counts[name]), one) for name, one in sheet.sizes.items())
+        rows = [(name, count, f"{one.low} to {one.high}", one.meaning) for name, count, one in sizes]
         parts.append(_table("Sizes, chosen at load", rows))
     parts.append(f"Cadence\n  {sheet.cadence}." + (f" Its unit of time is {sheet.tick.unit}." if sheet.tick else ""))
     if sheet.state:
-        kept = ", ".join(_named(sheet, key) for key in sheet.state)
-        parts.append("State\n" + _wrapped(f"{kept}: all of it, saved and restored."))
+        state = ", ".join(_pin_names(sheet, key) for key in sheet.state)
+        parts.append("State\n" + _fill(f"{state}: all of it, saved and restored."))
     parts.append(_nan(sheet))
     if example:
         parts.append("Example\n" + "\n".join(f"  {line}" for line in f">>>{example}".strip().splitlines()))
@@ -169,28 +168,29 @@ def _pin_row(sheet: Sheet, key: str, pin: Pin) -> tuple[str, ...]:
     start = str(pin.start).lower() if pin.type == "bit" else f"{pin.first:g}"
     low, high = bound(pin, "low"), bound(pin, "high")
     limits = "" if np.isnan(low) and np.isnan(high) else f"{_limit(low)} to {_limit(high)}".strip()
-    return (_named(sheet, key), pin.type, f"[{pin.unit}]", f"= {'false' if start == 'none' else start}", limits, pin.meaning)
+    first = f"= {'false' if start == 'none' else start}"
+    return (_pin_names(sheet, key), pin.type, f"[{pin.unit}]", first, limits, pin.meaning)
 
 
 def _limit(value: float) -> str:
     return "…" if np.isnan(value) else f"{value:g}"
 
 
-def _named(sheet: Sheet, key: str) -> str:
+def _pin_names(sheet: Sheet, key: str) -> str:
     pins = [name for name, slot in sheet.slots.items() if slot.key == key]
     return pins[0] if len(pins) == 1 else f"{pins[0]} … {pins[-1].rsplit('-', 1)[-1]}"
 
 
 def _nan(sheet: Sheet) -> str:
-    told: dict[str, list[str]] = {}
+    by_meaning: dict[str, list[str]] = {}
     for key, pin in sheet.ins.items():
         if isinstance(pin, In) and pin.nan:
-            told.setdefault(NAN[pin.nan], []).append(_named(sheet, key))
-    lines = [_wrapped(f"on {', '.join(pins)}: {what}.") for what, pins in told.items()]
+            by_meaning.setdefault(NAN[pin.nan], []).append(_pin_names(sheet, key))
+    lines = [_fill(f"on {', '.join(pins)}: {what}.") for what, pins in by_meaning.items()]
     return "NaN\n" + "\n".join(lines or ["  No input can be NaN."])
 
 
-def _wrapped(line: str) -> str:
+def _fill(line: str) -> str:
     return textwrap.fill(line, 118, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 

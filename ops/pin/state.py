@@ -34,7 +34,7 @@ def start(sheet: Sheet, rows: int = 1, settings: Mapping[str, object] | None = N
     OpError
         A setting that `ops.pin.binding.bind` refuses, or one a row where the rows are not so many.
     """
-    state = {key: _filled(sheet, pin, rows) for key, pin in sheet.declared.items()}
+    state = {key: _initial(sheet, pin, rows) for key, pin in sheet.declared.items()}
     for (key, row), array in bind(sheet, settings or {}).items():
         where = f"{sheet.name}.{key}"
         if array.size not in (1, rows):
@@ -45,7 +45,7 @@ def start(sheet: Sheet, rows: int = 1, settings: Mapping[str, object] | None = N
     return state
 
 
-def _filled(sheet: Sheet, pin: Pin, rows: int) -> Array:
+def _initial(sheet: Sheet, pin: Pin, rows: int) -> Array:
     width = 1 if isinstance(pin, Param) else rows
     return np.full((sheet.count(pin), width) if pin.many else width, pin.first, pin.dtype)
 
@@ -66,12 +66,12 @@ def step(sheet: Sheet, state: State, tick: float = 0.0) -> State:
 
 def call(sheet: Sheet, state: State, tick: float = 0.0) -> State:
     """As `step`, for a thread of many ops that keeps numpy quiet around all of them at once."""
-    taken: dict[str, Any] = {key: state[key] for key in sheet.takes}
-    for size in sheet.told:
-        taken[size] = sheet.counts[size]
+    arguments: dict[str, Any] = {key: state[key] for key in sheet.takes}
+    for size in sheet.size_arguments:
+        arguments[size] = sheet.counts[size]
     if sheet.tick is not None:
-        taken["tick"] = tick
-    return {**state, **sheet.function(**taken)}
+        arguments["tick"] = tick
+    return {**state, **sheet.function(**arguments)}
 
 
 def save(sheet: Sheet, state: State) -> pl.DataFrame:

@@ -43,12 +43,12 @@ def number(given: object, *, unit: str, where: str) -> float:
     (600000.0, 12.0)
     """
     text = str(given).strip()
-    found = TIMED.fullmatch(text)
-    if found and (is_time(unit) or unit.startswith("1/")):
-        if not is_time(unit) and found["per"] and unit[2:] in MILLISECONDS:
-            return float(found["number"]) * (MILLISECONDS[unit[2:]] / MILLISECONDS[found["unit"]])
-        if is_time(unit) and not found["per"]:
-            return convert(float(found["number"]), given=found["unit"], to=unit)
+    match = TIMED.fullmatch(text)
+    if match and (is_time(unit) or unit.startswith("1/")):
+        if not is_time(unit) and match["per"] and unit[2:] in MILLISECONDS:
+            return float(match["number"]) * (MILLISECONDS[unit[2:]] / MILLISECONDS[match["unit"]])
+        if is_time(unit) and not match["per"]:
+            return convert(float(match["number"]), given=match["unit"], to=unit)
     if is_time(unit) or isinstance(given, bool) or not PLAIN.fullmatch(text):
         raise OpError("not a value of this unit", where=where, given=given, allowed=_allowed(unit))
     return float(text)

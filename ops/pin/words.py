@@ -55,26 +55,26 @@ class Component:
         >>> words()["mux_generic"].pin("in-float-03")
         'in-3'
         """
-        found = _matching(self.pins, word)
-        return None if found is None else found[0].replace("#", found[1])
+        match = _matching(self.pins, word)
+        return None if match is None else match[0].replace("#", match[1])
 
     def rewritten(self, word: str, given: float) -> float:
         """The value HAL makes of one it was given."""
-        found = _matching(self.rewrites, word)
-        outside = found is not None and not found[0]["from"] <= given <= found[0]["to"]
-        return found[0]["becomes"] if found is not None and outside else given
+        match = _matching(self.rewrites, word)
+        outside = match is not None and not match[0]["from"] <= given <= match[0]["to"]
+        return match[0]["becomes"] if match is not None and outside else given
 
     def output_op(self, word: str) -> str | None:
         """The op that turns our output into the type of HAL's pin of this name."""
-        found = _matching(self.through, word)
-        return None if found is None else found[0]
+        match = _matching(self.through, word)
+        return None if match is None else match[0]
 
-    def chosen(self, given: Mapping[str, float]) -> tuple[str, dict[str, float | bool]]:
+    def choose(self, values: Mapping[str, float]) -> tuple[str, dict[str, float | bool]]:
         """The op and the fixed settings for what HAL's words that choose between ops hold."""
-        held = {**self.defaults, **{word: value for word, value in given.items() if word in self.defaults}}
+        words = {**self.defaults, **{word: value for word, value in values.items() if word in self.defaults}}
         op, fixed = self.op, {**self.starts, **self.fixed}
         for case in self.case:
-            if all(held[word] == value for word, value in case["when"].items()):
+            if all(words[word] == value for word, value in case["when"].items()):
                 op, fixed = case.get("op", op), {**fixed, **case.get("fixed", {})}
         return op, fixed
 
@@ -95,14 +95,14 @@ def words() -> dict[str, Component]:
     'smooth'
     """
     table = tomllib.loads(files("ops").joinpath("words.toml").read_text(encoding="utf-8"))
-    return {name: Component(**{"name": name, "instance": name, **told}) for name, told in table.items()}
+    return {name: Component(**{"name": name, "instance": name, **fields}) for name, fields in table.items()}
 
 
 def _matching(table: Mapping[str, V], word: str) -> tuple[V, str] | None:
     """What the table holds for a word, and the number in it where the table's word has `#`."""
     if word in table:
         return table[word], ""
-    for pattern, held in table.items():
-        if "#" in pattern and (found := re.fullmatch(re.escape(pattern).replace(r"\#", r"(\d+)"), word)):
-            return held, str(int(found[1]))
+    for pattern, entry in table.items():
+        if "#" in pattern and (match := re.fullmatch(re.escape(pattern).replace(r"\#", r"(\d+)"), word)):
+            return entry, str(int(match[1]))
     return None

@@ -53,7 +53,7 @@ def same(one: Any, other: Any) -> bool:
 
 def taken(sheet: ops.Sheet, state: ops.State) -> dict[str, Any]:
     """What the op's function is called with."""
-    sizes = {size: sheet.counts[size] for size in sheet.told}
+    sizes = {size: sheet.counts[size] for size in sheet.size_arguments}
     return {**{key: state[key] for key in sheet.takes}, **({"tick": 1.0} if sheet.tick else {}), **sizes}
 
 

@@ -126,7 +126,7 @@ def compile_step(instance: Instance, signals: Mapping[str, Signal], *, tick: flo
     if len(series) > 1 or (series and families):
         problem = "one input of an instance may read a series, and no family of inputs beside it"
         raise NetlistError([Fault.at(instance.statement, instance.name, problem)])
-    fixed: dict[str, float] = {size: sheet.counts[size] for size in sheet.told}
+    fixed: dict[str, float] = {size: sheet.counts[size] for size in sheet.size_arguments}
     if sheet.tick:
         fixed["tick"] = convert(tick, given="ms", to=sheet.tick.unit)
     many = tuple((key, tuple(links)) for key, links in families.items())

@@ -80,7 +80,7 @@ def hal_instance(component: Component, name: str, arguments: Mapping[str, str], 
 
 
 def _part(component: Component, name: str, sizes: Mapping[str, int], presets: Mapping[str, float], kind: str = "") -> OpPart:
-    op, values = component.chosen(presets)
+    op, values = component.choose(presets)
     kind = kind or component.type
     sheet = ops.load(op, **sizes, **({"type": kind} if kind else {}))
     settings = dict(values)
