@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.scope import Capture
     from malsim.lab.shell import Console
-    from malsim.lab.shell.files import Opened
+    from malsim.lab.shell.files import SessionFile
 
 __all__ = ["arguments", "main", "opened", "targets"]
 
@@ -69,7 +69,7 @@ def _asked(console: Console) -> int:
             return 0
 
 
-def opened(args: argparse.Namespace) -> Opened:
+def opened(args: argparse.Namespace) -> SessionFile:
     """The session a command line asks for."""
     from malsim.lab.shell.files import of_run, open_session
     from malsim.memory import Rules

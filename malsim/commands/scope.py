@@ -102,7 +102,7 @@ def _recorded(args: argparse.Namespace) -> tuple[Recording, str]:
     frames = [read_table(path / f"{name}.parquet") for name in ("cells", "signals", "writers", "events")]
     about = read_manifest(path / "manifest.json")
     rep = about.get("first", 0) if args.replication is None else args.replication
-    return Recording.made(*frames, rep=rep, pins=_pins(about.get("netlist"))), str(about.get("why", path.name))
+    return Recording.of_frames(*frames, rep=rep, pins=_pins(about.get("netlist"))), str(about.get("why", path.name))
 
 
 def _pins(netlist: dict[str, str] | None) -> dict[str, str]:

@@ -42,7 +42,7 @@ def recorded(values: Sequence[float | None], bits: list[bool] | None = None) -> 
     )
     cells = pl.DataFrame({"t": days, "rep": 0, "cell": "obs_a1a1", "annexed": flags}).cast({"rep": pl.Int32})
     events = pl.DataFrame(schema={**EMPTY, "kind": str, "subject": str, "detail": str, "cause": str})
-    return Recording.made(cells, signals, pl.DataFrame(schema=EMPTY), events, rep=0)
+    return Recording.of_frames(cells, signals, pl.DataFrame(schema=EMPTY), events, rep=0)
 
 
 @given(st.lists(NUMBERS, max_size=30), st.floats(-1, 1), st.sampled_from(["rising", "falling"]), st.integers(0, 8))
@@ -214,7 +214,7 @@ def test_of_many_rows_one_is_named_that_can_be_read(address: str, row: str) -> N
     many = [plain.signals.with_columns(signal=pl.lit("rich-er"), row=pl.lit(of)) for of in ("obs_a1a1", "obs_b2b2")]
     cells = pl.concat([plain.cells, plain.cells.with_columns(cell=pl.lit("obs_b2b2"))])
     events = recorded([1.0]).events
-    made = Recording.made(cells, pl.concat(many), plain.writers, events, rep=0, pins={"p.in-1": "rich-er"})  # type: ignore[arg-type]
+    made = Recording.of_frames(cells, pl.concat(many), plain.writers, events, rep=0, pins={"p.in-1": "rich-er"})  # type: ignore[arg-type]
     with pytest.raises(AddressError) as told:
         made.values(address)
     assert f"name one, as {row}, or" in str(told.value)

@@ -31,14 +31,17 @@ CHANNELS = {
 EVENTS = {"t": pl.Float64, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String}
 KEY = "malsim.scope"
 _BARS = "▁▂▃▄▅▆▇█"
+_UNREADABLE = (
+    pl.exceptions.PolarsError, OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError,
+)  # fmt: skip
 
 
 def _sound(frame: pl.DataFrame, kinds: Mapping[str, Any]) -> pl.DataFrame:
     """The frame, where its columns are these and all that names or dates a row is there; else `DataError`."""
     if dict(frame.schema) != dict(kinds):
         raise DataError("other columns than a capture's", given=str(dict(frame.schema))[:100])
-    needed = [name for name in frame.columns if name != "value"]
-    if frame.select(pl.any_horizontal(pl.col(needed).is_null()).any()).item():
+    names = [name for name in frame.columns if name != "value"]
+    if frame.select(pl.any_horizontal(pl.col(names).is_null()).any()).item():
         raise DataError("rows without a name or a time")
     if "t" in kinds and not frame["t"].is_finite().all():
         raise DataError("times that are no numbers")
@@ -68,13 +71,13 @@ class Capture:
 
         Between ticks stands the value of the tick before; before a channel's first tick there is none.
         """
-        found = [pl.DataFrame(schema={"cursor": pl.Float64, **SAMPLES})]
+        frames = [pl.DataFrame(schema={"cursor": pl.Float64, **SAMPLES})]
         for day in self.cursors:
             past = self.samples.filter(pl.col("t") <= day).group_by("channel", maintain_order=True).last().drop_nulls()
-            found.append(past.select(pl.lit(day).alias("cursor"), "t", "channel", "value"))
+            frames.append(past.select(pl.lit(day).alias("cursor"), "t", "channel", "value"))
         names = self.channels["channel"].to_list()
         return (
-            pl.concat(found)
+            pl.concat(frames)
             .select("cursor", "channel", "t", "value")
             .sort("cursor", pl.col("channel").cast(pl.Enum(names)), maintain_order=True)
         )
@@ -135,15 +138,7 @@ class Capture:
             )  # fmt: skip
         except MalsimError as error:
             raise DataError(f"this is no capture: {error.problem}", where=str(path), hint=hint) from error
-        except (
-            pl.exceptions.PolarsError,
-            OSError,
-            ArithmeticError,
-            AttributeError,
-            LookupError,
-            TypeError,
-            ValueError,
-        ) as error:
+        except _UNREADABLE as error:
             raise DataError("this is no capture", where=str(path), hint=hint) from error
 
     def __str__(self) -> str:
@@ -164,12 +159,12 @@ class Capture:
 def _trace(samples: pl.DataFrame, channel: dict[str, object], ticks: pl.Series) -> str:
     """A mark a tick between the channel's least and most, a blank where it had no value, and the range."""
     own = samples.filter(pl.col("channel") == channel["channel"])
-    found = pl.DataFrame({"t": ticks}).join(own, on="t", how="left", maintain_order="left")["value"]
-    known = found.filter(found.is_finite())
-    if known.is_empty():
+    values = pl.DataFrame({"t": ticks}).join(own, on="t", how="left", maintain_order="left")["value"]
+    present = values.filter(values.is_finite())
+    if present.is_empty():
         return "no finite value"
-    low, high = float(known.min()), float(known.max())  # type: ignore[arg-type]  # polars types the least of any column
+    low, high = float(present.min()), float(present.max())  # type: ignore[arg-type]  # polars types the least of any column
     marks = "▁▇" if channel["digital"] else _BARS
-    place = ((found.clip(low, high) - low) / ((high - low) or 1.0) * len(marks)).clip(upper_bound=len(marks) - 1)
+    place = ((values.clip(low, high) - low) / ((high - low) or 1.0) * len(marks)).clip(upper_bound=len(marks) - 1)
     trace = "".join(" " if at is None or isnan(at) else marks[int(at)] for at in place.to_list())
     return trace if channel["digital"] else f"{trace}  {low:.7g} to {high:.7g}"

@@ -50,15 +50,15 @@ class Channel:
         -0.5
         """
         address, *words = text.split()
-        given: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         for word in words:
             name, _, value = word.partition("=")
-            known = _SETTINGS[name](value) if name in _SETTINGS else None
-            if known is None:
+            setting = _SETTINGS[name](value) if name in _SETTINGS else None
+            if setting is None:
                 allowed = "gain=NUMBER offset=NUMBER digital=BIT label=WORD"
                 raise UsageError("a channel has no such setting", where=address, given=word, allowed=allowed)
-            given[name] = known
-        return cls(address=address, **given)
+            settings[name] = setting
+        return cls(address=address, **settings)
 
     @property
     def name(self) -> str:
@@ -68,23 +68,23 @@ class Channel:
 
 @dataclass(frozen=True)
 class Recording:
-    """What was recorded of one replication: frames to look addresses up in, the days of its ticks, and its events."""
+    """The record of one replication: frames to look addresses up in, the days of its ticks, and its events."""
 
     frames: Frames
     days: pl.Series
     events: pl.DataFrame
     rep: int
-    wired: bool = True
+    has_edges: bool = True
 
     @classmethod
     def of(cls, run: Run, rep: int | None = None) -> Recording:
         """The recording that a run made of one replication, its first if None."""
         rep = run.scenario.first if rep is None else rep
         pins = run.scenario.netlist.pins if run.scenario.netlist else {}
-        return cls.made(run.cells, run.signals, run.writers, run.events, rep=rep, memory=run.memory, pins=pins)
+        return cls.of_frames(run.cells, run.signals, run.writers, run.events, rep=rep, memory=run.memory, pins=pins)
 
     @classmethod
-    def made(
+    def of_frames(
         cls,
         cells: pl.DataFrame,
         signals: pl.DataFrame,
@@ -102,12 +102,12 @@ class Recording:
         own = [frame.filter(pl.col("rep") == rep) for frame in (cells, signals, writers, events)]
         days = pl.concat([frame["t"] for frame in own[:3]]).unique().sort()
         if days.is_empty():
-            known = pl.concat([frame["rep"] for frame in (cells, signals, writers)]).unique().sort().head(8).to_list()
-            hint = "a run of bands keeps no replications; record cells or addresses" if not known else None
-            allowed = ", ".join(map(str, known))
+            reps = pl.concat([frame["rep"] for frame in (cells, signals, writers)]).unique().sort().head(8).to_list()
+            hint = "a run of bands keeps no replications; record cells or addresses" if not reps else None
+            allowed = ", ".join(map(str, reps))
             raise AddressError("nothing was recorded of this replication", given=rep, allowed=allowed or None, hint=hint)
         edges = Frames.of(memory).edges.filter(pl.col("rep") == rep) if memory is not None else _no_edges()
-        return cls(Frames(own[0], edges, own[2], own[1], pins or {}), days, own[3], rep, wired=memory is not None)
+        return cls(Frames(own[0], edges, own[2], own[1], pins or {}), days, own[3], rep, has_edges=memory is not None)
 
     @cached_property
     def _signals(self) -> frozenset[str]:
@@ -117,20 +117,20 @@ class Recording:
         """The signal that an address is, or that is on the pin it names, or whose row it names; empty for none."""
         row = _ROW.fullmatch(address)
         name = row[1] if row else address
-        found = self.frames.pins.get(name, name)
-        return found if found in self._signals else ""
+        signal = self.frames.pins.get(name, name)
+        return signal if signal in self._signals else ""
 
     def values(self, address: str) -> pl.Series:
         """A channel's value at each tick, null where it had none."""
-        found = self._found(address)
-        if "row" in found.columns:
-            rows = found["row"].unique().sort().head(6).to_list()
+        frame = self._at(address)
+        if "row" in frame.columns:
+            rows = frame["row"].unique().sort().head(6).to_list()
             hint = f"name one, as {self._row(address, rows[0])}, or reduce them, as mean(…)" if rows else None
             raise AddressError("many values stand at this address", given=address, allowed=", ".join(rows), hint=hint)
-        if not (found["value"].dtype.is_numeric() or found["value"].dtype in {pl.Boolean, pl.Null}):
+        if not (frame["value"].dtype.is_numeric() or frame["value"].dtype in {pl.Boolean, pl.Null}):
             raise AddressError("a scope shows numbers and bits", given=address, hint="name a field: …-scores-eff")
         ticks = pl.DataFrame({"t": self.days})
-        return ticks.join(found.select("t", "value"), on="t", how="left", maintain_order="left")["value"]
+        return ticks.join(frame.select("t", "value"), on="t", how="left", maintain_order="left")["value"]
 
     def _row(self, address: str, row: str) -> str:
         """The address of one row of many: of a signal, of a domain, of the cells that a wildcard reaches."""
@@ -139,17 +139,17 @@ class Recording:
             return f"{address}({row})"
         return f"{head}({row}){dash}{fields}" if head in DOMAINS else f"{row}{dash}{fields}"
 
-    def _found(self, address: str) -> pl.DataFrame:
+    def _at(self, address: str) -> pl.DataFrame:
         """What stands at an address; `right(pump)` is the row `pump` of the signal `right`."""
         row, signals = _ROW.fullmatch(address), self.frames.signals
         if row is not None and signals is not None and (name := self.signal(address)):
             own = signals.filter(pl.col("signal") == name)
-            found = own.filter(pl.col("row") == row[2])
-            if found.is_empty():
-                known = own["row"].unique().sort().head(8).to_list()
-                raise AddressError("the signal has no such row", given=address, allowed=", ".join(map(str, known)))
-            return found.select("t", "value")
-        if not self.wired and _crosses(read_address(address)):
+            rows = own.filter(pl.col("row") == row[2])
+            if rows.is_empty():
+                keys = own["row"].unique().sort().head(8).to_list()
+                raise AddressError("the signal has no such row", given=address, allowed=", ".join(map(str, keys)))
+            return rows.select("t", "value")
+        if not self.has_edges and _crosses(read_address(address)):
             hint = "scope the scenario itself, or run.scope in Python"
             raise AddressError("these frames were kept without their edges", given=address, hint=hint)
         return evaluate(address, self.frames)

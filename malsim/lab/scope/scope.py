@@ -57,19 +57,19 @@ def capture(
     AddressError
         For a channel that nothing recorded is called by.
     """
-    made = [Channel.read(one) if isinstance(one, str) else one for one in channels]
-    _accepted(made, record, cursors)
+    every = [Channel.read(one) if isinstance(one, str) else one for one in channels]
+    _check(every, record, cursors)
     days = recording.days.to_numpy()
-    begin, at = _placed(recording, trigger, record)
+    begin, at = _record_start(recording, trigger, record)
     stop = len(days) if record is None else begin + record
     inside = slice(begin, min(stop, len(days)))
-    shown = [(channel, recording.values(channel.address)) for channel in made]
-    samples = [_samples(recording.days, channel, values, inside) for channel, values in shown]
+    traces = [(channel, recording.values(channel.address)) for channel in every]
+    samples = [_samples(recording.days, channel, values, inside) for channel, values in traces]
     until = float(days[inside][-1])
     return Capture(
         samples=pl.concat([pl.DataFrame(schema=SAMPLES), *samples]),
-        channels=pl.DataFrame([_channel_row(channel, values, recording) for channel, values in shown], schema=CHANNELS),
-        events=_marks(recording.events, made, events).filter(pl.col("t").is_between(float(days[begin]), until)),
+        channels=pl.DataFrame([_channel_row(channel, values, recording) for channel, values in traces], schema=CHANNELS),
+        events=_marks(recording.events, every, events).filter(pl.col("t").is_between(float(days[begin]), until)),
         trigger=trigger,
         triggered=None if at is None else float(days[at]),
         cursors=tuple(float(day) for day in cursors),
@@ -86,11 +86,11 @@ def scope(
     **options: Any,
 ) -> Capture:
     """Capture signals or addresses of a run; options as of `capture`, a trigger also as its words."""
-    wanted = Trigger(**trigger) if isinstance(trigger, Mapping) else trigger
-    return capture(Recording.of(run, rep), channels, trigger=wanted, **{"title": run.scenario.why, **options})
+    settings = Trigger(**trigger) if isinstance(trigger, Mapping) else trigger
+    return capture(Recording.of(run, rep), channels, trigger=settings, **{"title": run.scenario.why, **options})
 
 
-def _accepted(channels: Sequence[Channel], record: int | None, cursors: Sequence[float]) -> None:
+def _check(channels: Sequence[Channel], record: int | None, cursors: Sequence[float]) -> None:
     if not 1 <= len(channels) <= MOST_CHANNELS:
         raise UsageError(
             "so many channels fit no screen", where="scope", given=len(channels), allowed=f"1 to {MOST_CHANNELS}"
@@ -105,31 +105,31 @@ def _accepted(channels: Sequence[Channel], record: int | None, cursors: Sequence
         raise UsageError("a record holds at least one tick", where="record", given=record, allowed="1, 2, …")
 
 
-def _placed(recording: Recording, trigger: Trigger | None, record: int | None) -> tuple[int, int | None]:
+def _record_start(recording: Recording, trigger: Trigger | None, record: int | None) -> tuple[int, int | None]:
     """The first sample of the record, and that of the trigger."""
     if trigger is None:
         return 0, None
     values = recording.values(trigger.on).cast(pl.Float64).fill_null(np.nan).to_numpy()
     before = 0 if record is None else min(round(trigger.position * record), record - 1)
-    found = fires(values, trigger.level, trigger.edge, before=before)
-    if len(found) < trigger.number:
-        known = values[~np.isnan(values)]
-        spans = f"{known.min():g} to {known.max():g}" if known.size else "no value at all"
-        problem = "the trigger did not fire" if not len(found) else f"the trigger fired {len(found)} times only"
+    firings = fires(values, trigger.level, trigger.edge, before=before)
+    if len(firings) < trigger.number:
+        present = values[~np.isnan(values)]
+        spans = f"{present.min():g} to {present.max():g}" if present.size else "no value at all"
+        problem = "the trigger did not fire" if not len(firings) else f"the trigger fired {len(firings)} times only"
         hint = f"over the run it takes {spans}; another level, edge, position or a shorter record may do"
         raise DataError(problem, where=trigger.on, given=f"{trigger.edge} through {trigger.level:g}", hint=hint)
-    at = int(found[trigger.number - 1])
+    at = int(firings[trigger.number - 1])
     return (0 if record is None else at - before), at
 
 
 def _samples(days: pl.Series, channel: Channel, values: pl.Series, inside: slice) -> pl.DataFrame:
-    made = pl.DataFrame({"t": days, "value": values.cast(pl.Float64).fill_nan(None)})[inside]
-    return made.select("t", pl.lit(channel.name).alias("channel"), "value")
+    frame = pl.DataFrame({"t": days, "value": values.cast(pl.Float64).fill_nan(None)})[inside]
+    return frame.select("t", pl.lit(channel.name).alias("channel"), "value")
 
 
 def _channel_row(channel: Channel, values: pl.Series, recording: Recording) -> dict[str, object]:
-    known = values.drop_nulls()
-    binary = values.dtype == pl.Boolean or (bool(recording.signal(channel.address)) and _binary(known))
+    present = values.drop_nulls()
+    binary = values.dtype == pl.Boolean or (bool(recording.signal(channel.address)) and _binary(present))
     digital = binary if channel.digital is None else channel.digital
     return {
         "channel": channel.name, "address": channel.address, "gain": channel.gain, "offset": channel.offset,
@@ -137,15 +137,15 @@ def _channel_row(channel: Channel, values: pl.Series, recording: Recording) -> d
     }  # fmt: skip
 
 
-def _binary(known: pl.Series) -> bool:
+def _binary(values: pl.Series) -> bool:
     """Whether a signal, kept as a number, was never anything but 0 and 1."""
-    return known.len() > 0 and bool(known.cast(pl.Float64).is_in([0.0, 1.0]).all())
+    return values.len() > 0 and bool(values.cast(pl.Float64).is_in([0.0, 1.0]).all())
 
 
 def _marks(events: pl.DataFrame, channels: Sequence[Channel], kinds: Sequence[str] | None) -> pl.DataFrame:
     if kinds is not None:
-        chosen = pl.col("kind").is_in(list(kinds))
+        selection = pl.col("kind").is_in(list(kinds))
     else:
         cells = [channel.address.partition("-")[0] for channel in channels]
-        chosen = pl.col("subject").is_in(cells) | pl.col("kind").is_in(OF_THE_NET)
-    return events.filter(chosen).select(list(EVENTS)).sort("t", maintain_order=True)
+        selection = pl.col("subject").is_in(cells) | pl.col("kind").is_in(OF_THE_NET)
+    return events.filter(selection).select(list(EVENTS)).sort("t", maintain_order=True)

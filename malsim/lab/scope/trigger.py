@@ -63,9 +63,9 @@ def fires(values: NDArray[np.float64], level: float, edge: str, *, before: int =
     >>> fires(np.array([1.0, 0.0, 1.0, np.nan, 0.0, 1.0]), 0.5, "rising").tolist()
     [2, 5]
     """
-    known = np.flatnonzero(~np.isnan(values))
-    above = values[known] > level
-    crossed = above[1:] & ~above[:-1] if edge == "rising" else ~above[1:] & above[:-1]
-    at = known[1:][crossed]
-    found: NDArray[np.int64] = at[at >= before].astype(np.int64)
-    return found
+    present = np.flatnonzero(~np.isnan(values))
+    above = values[present] > level
+    crossing = above[1:] & ~above[:-1] if edge == "rising" else ~above[1:] & above[:-1]
+    at = present[1:][crossing]
+    firings: NDArray[np.int64] = at[at >= before].astype(np.int64)
+    return firings

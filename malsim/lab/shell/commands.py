@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from malsim.errors import UsageError, nearest
 from malsim.lab.shell import edits, files, listing
-from malsim.lab.shell.looking import captured
+from malsim.lab.shell.looking import capture_of
 from malsim.netlist import parse
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.values import bit, number
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from malsim.lab.scope import Capture
-    from malsim.lab.shell.files import Opened
+    from malsim.lab.shell.files import SessionFile
     from malsim.netlist.language.statements import Statement
 
 __all__ = ["Commands"]
@@ -30,21 +30,21 @@ RATE = 10.0
 
 
 class Commands(cmd.Cmd):
-    """What can be said in the shell, a method a command; a docstring's first line is its help."""
+    """The commands of the shell, a method each; a docstring's first line is its help."""
 
     def __init__(
         self,
-        opened: Opened,
+        source: SessionFile,
         *,
         draw: Callable[[Capture, str], None] | None = None,
         stdout: IO[str] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(stdout=stdout)
-        self.session, self.home, self.draw, self.clock = opened.session, opened.home, draw, clock
-        self.metered: list[str] = []
+        self.session, self.home, self.draw, self.clock = source.session, source.home, draw, clock
+        self.meter_names: list[str] = []
         self.running: tuple[float, float] | None = None
-        self.named: dict[str, tuple[str, float | None]] = {}
+        self.new_signals: dict[str, tuple[str, float | None]] = {}
         self.failed = 0
 
     def read(self, line: str) -> list[Statement]:
@@ -91,23 +91,19 @@ class Commands(cmd.Cmd):
     def do_sets(self, line: str) -> None:
         """Set a signal that no pin writes: sets SIGNAL VALUE."""
         signal, value = _words("sets", line, "SIGNAL", "VALUE")
-        if signal not in self.session.net.signals:
-            hint = nearest(signal, self.session.net.signals)
-            raise UsageError("no such signal", given=signal, hint=hint or None)
+        self._check_signal(signal)
         session = self.session.with_statements(self.read(f"{signal} = {value}"))
         self.session = session.put(signal, session.net.initial[signal])
 
     def do_gets(self, line: str) -> None:
         """Print a signal: gets SIGNAL."""
         (signal,) = _words("gets", line, "SIGNAL")
-        if signal not in self.session.net.signals:
-            hint = nearest(signal, self.session.net.signals)
-            raise UsageError("no such signal", given=signal, hint=hint or None)
+        self._check_signal(signal)
         self.say(listing.read(self.session, signal))
 
     def do_ptype(self, line: str) -> None:
         """Print the type of a pin, parameter or signal: ptype PIN."""
-        self.say(listing.typed(self.session, *_words("ptype", line, "PIN")))
+        self.say(listing.type_of(self.session, *_words("ptype", line, "PIN")))
 
     do_stype = do_ptype
 
@@ -135,8 +131,8 @@ class Commands(cmd.Cmd):
 
     def do_source(self, line: str) -> None:
         """Read a netlist (.malnet) or HAL's text (.hal), all of it or nothing: source FILE."""
-        said, _ = files.document(*_words("source", line, "FILE"))
-        self.session = self.session.with_statements(said.statements)
+        document, _ = files.document(*_words("source", line, "FILE"))
+        self.session = self.session.with_statements(document.statements)
 
     def do_save(self, line: str) -> None:
         """Write to where it was opened, or to FILE (.malnet, .sqlite); save - prints the text: save [FILE]."""
@@ -172,12 +168,12 @@ class Commands(cmd.Cmd):
         words = line.split()
         for name in words:
             listing.read(self.session, name)
-        self.metered = words
+        self.meter_names = words
         self._meter()
 
     def do_scope(self, line: str) -> None:
         """Look back over the ticks: scope NAME… [trigger=NAME level=V edge=falling position=.5 record=N] [out=FILE]."""
-        capture, out = captured(self.session, shlex.split(line.replace("--save ", "out=")))  # as malsim scope is told
+        capture, out = capture_of(self.session, shlex.split(line.replace("--save ", "out=")))  # as for malsim scope
         if out.endswith((".csv", ".parquet")):
             self.say(f"wrote {capture.save(out)}")
         elif out and self.draw:
@@ -211,6 +207,10 @@ class Commands(cmd.Cmd):
         """The commands, in order."""
         return sorted(name.removeprefix("do_") for name in self.get_names() if name.startswith("do_") and name.islower())
 
+    def _check_signal(self, name: str) -> None:
+        if name not in self.session.net.signals:
+            raise UsageError("no such signal", given=name, hint=nearest(name, self.session.net.signals) or None)
+
     def _sentence(self, word: str, line: str) -> None:
         self.session = self.session.with_statements(self.read(f"{word} {line}"))
 
@@ -219,13 +219,12 @@ class Commands(cmd.Cmd):
         self._meter()
 
     def _meter(self) -> None:
-        for name in self.metered:
+        for name in self.meter_names:
             self.say(f"day {self.session.day:g}  {name}  {listing.read(self.session, name)}")
 
 
-def _words(command: str, line: str, *wanted: str) -> list[str]:
+def _words(command: str, line: str, *names: str) -> list[str]:
     words = line.split()
-    if len(words) != len(wanted):
-        given = f"{len(words)} given"
-        raise UsageError(f"{command} takes {' '.join(wanted)}", given=given)
+    if len(words) != len(names):
+        raise UsageError(f"{command} takes {' '.join(names)}", given=f"{len(words)} given")
     return words

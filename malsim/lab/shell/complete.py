@@ -20,12 +20,12 @@ FILES = {".malnet", ".hal", ".sqlite"}
 
 def candidates(session: Session, before: list[str], text: str) -> list[str]:
     """The words that begin with `text` and can stand after the words before it, in order."""
-    command, *given = before or [""]
-    known = _known(session, command, len(given))
-    return [name for name in dict.fromkeys(known) if name.startswith(text)][:MOST]
+    command, *words = before or [""]
+    choices = _choices(session, command, len(words))
+    return [name for name in dict.fromkeys(choices) if name.startswith(text)][:MOST]
 
 
-def _known(session: Session, command: str, place: int) -> list[str]:
+def _choices(session: Session, command: str, place: int) -> list[str]:
     first = place == 0
     if command in {"show", "list"} and first:
         return list(listing.KINDS)

@@ -1,4 +1,4 @@
-"""The console: lines in, answers out; errors told with their place, scripts stopped at the first or kept going."""
+"""The console: lines in, answers out; errors with their place, scripts that stop at the first or go on."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Console(HalCommands):
     intro = "help lists the commands; nothing is written anywhere until you say save"
 
     def script(self, source: str | bytes, name: str, *, keep_going: bool = False) -> int:
-        """Run a script's lines; stops at the first that fails unless told to keep going; 1 if any failed."""
+        """Run a script's lines; stops at the first that fails unless `keep_going`; 1 if any failed."""
         if name.endswith(".hal") and not self.session.statements and not self.session.memory.cells.height:
             return self._hal(source, name, keep_going=keep_going)
         lines, faults = read_lines(source, name)
@@ -60,12 +60,12 @@ class Console(HalCommands):
         """Run a script of HAL's, in HAL's words."""
         text = source if isinstance(source, bytes) else source.encode()
         script = open_script(text, name, self.session, folder=Path(name).parent, say=self.say)
-        for action in script.told.actions:
+        for action in script.translation.actions:
             before = self.failed
-            self._guarded(f"{action.file}:{action.line}: ", partial(self._act, script, action.words, action.after))
+            self._guard(f"{action.file}:{action.line}: ", partial(self._act, script, action.words, action.after))
             if self.failed > before and not keep_going:
                 return 1
-        self._guarded("", script.wire)
+        self._guard("", script.wire)
         self.session = script.session
         return int(self.failed > 0)
 
@@ -79,22 +79,22 @@ class Console(HalCommands):
             script.session = self.session
 
     def onecmd(self, line: str, where: str = "") -> bool:
-        """Do one line; an error is told and leaves everything as it was."""
-        return self._guarded(where, partial(self._line, line))
+        """Do one line; an error is printed and leaves everything as it was."""
+        return self._guard(where, partial(self._line, line))
 
     def _line(self, line: str) -> bool:
         self._due()
-        said = _with_variables(line[: comment_at(line)].strip())
+        text = _with_variables(line[: comment_at(line)].strip())
         if self.echoes:
-            self.say(said)
-        return super().onecmd(said)
+            self.say(text)
+        return super().onecmd(text)
 
-    def _guarded(self, where: str, do: Callable[[], bool | None]) -> bool:
-        """Do something; tell what goes wrong, and count it."""
+    def _guard(self, where: str, do: Callable[[], bool | None]) -> bool:
+        """Do something; print what goes wrong, and count it."""
         try:
             return bool(do())
         except NetlistError as error:
-            self._report("\n".join(str(_placed(fault, where)) for fault in error.faults))
+            self._report("\n".join(str(_with_place(fault, where)) for fault in error.faults))
         except MalsimError as error:
             self._report(f"{where}{error}")
         except OSError as error:
@@ -110,7 +110,7 @@ class Console(HalCommands):
         return (None, None, line) if line.split()[1:2] == ["="] else super().parseline(line)
 
     def emptyline(self) -> bool:
-        """Nothing said, nothing done."""
+        """Do nothing for an empty line."""
         return False
 
     def default(self, line: str) -> None:
@@ -129,11 +129,11 @@ class Console(HalCommands):
             return
         readline.set_completer_delims(" \t\n")
 
-    def completedefault(self, *ignored: Any) -> list[str]:
+    def completedefault(self, *args: Any) -> list[str]:
         """The names that can stand here."""
-        text, line, begin, _ = ignored
-        found = candidates(self.session, line[:begin].split(), text)
-        return [f"{found[0]} "] if len(found) == 1 and not found[0].endswith("=") else found
+        text, line, begin, _ = args
+        names = candidates(self.session, line[:begin].split(), text)
+        return [f"{names[0]} "] if len(names) == 1 and not names[0].endswith("=") else names
 
     def _due(self) -> None:
         """Make the ticks that are due since the last command."""
@@ -156,7 +156,7 @@ def _no_value(word: str) -> None:
     raise UsageError("this variable has no value", given=word, hint="set it in the environment")
 
 
-def _placed(fault: Fault, where: str) -> str:
+def _with_place(fault: Fault, where: str) -> str:
     """A fault of a line that was typed needs no place; one of a script gets the script's."""
     text = str(fault)
     for own in (f"{fault.where}: ", "line:1: ", "line: "):

@@ -1,4 +1,4 @@
-"""What a shell takes away again: functions off their threads, pins off their signals, instances."""
+"""Removals in a shell: functions off their threads, pins off their signals, instances."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from malsim.errors import UsageError, nearest
-from malsim.lab.shell.session import linked
+from malsim.lab.shell.session import signals_by_pin
 from malsim.netlist.hal.removal import without_functions, without_instances, without_pins
 from malsim.netlist.language.facts import instances as names_of
 from malsim.netlist.language.statements import Load, Schedule, Set
@@ -22,24 +22,24 @@ __all__ = ["delf", "delsig", "unlinkp", "unload"]
 
 def delf(session: Session, function: str, thread: str = "tick") -> Session:
     """Take a function off a thread; the instance stays loaded."""
-    added = {name: one.name for one in session.net.threads for name in one.functions}
-    if added.get(function) != thread:
-        on = f"it is on {added[function]}" if function in added else nearest(function, added)
+    threads = {name: one.name for one in session.net.threads for name in one.functions}
+    if threads.get(function) != thread:
+        on = f"it is on {threads[function]}" if function in threads else nearest(function, threads)
         raise UsageError("this function is not on this thread", given=f"{function} {thread}", hint=on or None)
-    kept = without_functions(session.statements, {function})
+    statements = without_functions(session.statements, {function})
     if isinstance(session.net.instances[function].statement, Schedule):  # its addf had loaded it
-        kept.append(Load(function, names=(function,)))
-    return session.wired(kept)
+        statements.append(Load(function, names=(function,)))
+    return session.with_wiring(statements)
 
 
 def unlinkp(session: Session, *pins: str) -> Session:
     """Take pins off their signals; an input keeps the value the signal had, as in HAL."""
-    on = linked(session.net)
+    signals = signals_by_pin(session.net)
     for pin in pins:
-        if pin not in on:
-            raise UsageError("this pin is on no signal", given=pin, hint=nearest(pin, on))
-    kept = without_pins(session.statements, pins)
-    return session.wired([*kept, *(setting for pin in pins for setting in _kept_value(session, pin))])
+        if pin not in signals:
+            raise UsageError("this pin is on no signal", given=pin, hint=nearest(pin, signals))
+    settings = [setting for pin in pins for setting in _last_value(session, pin)]
+    return session.with_wiring([*without_pins(session.statements, pins), *settings])
 
 
 def delsig(session: Session, signal: str) -> Session:
@@ -47,23 +47,26 @@ def delsig(session: Session, signal: str) -> Session:
     signals = session.net.signals
     if signal != "all" and signal not in signals:
         raise UsageError("no such signal", given=signal, hint=nearest(signal, signals))
-    gone = signals if signal == "all" else [signal]
-    return unlinkp(session, *(str(link.address) for name in gone for link in signals[name].links))
+    names = signals if signal == "all" else [signal]
+    return unlinkp(session, *(str(link.address) for name in names for link in signals[name].links))
 
 
 def unload(session: Session, name: str) -> Session:
     """Take away an instance, all instances of an op, or with `all` everything, and what is wired to them."""
-    known = session.net.instances
-    gone = {one for one, instance in known.items() if name in {"all", one, instance.sheet.name}}
-    if not gone and name != "all":
-        raise UsageError("nothing of this name is loaded", given=name, hint=nearest(name, known))
-    said = [replace(one, names=names_of(one), count=None) if isinstance(one, Load) else one for one in session.statements]
-    return session.wired(without_instances(said, gone))
+    instances = session.net.instances
+    names = {one for one, instance in instances.items() if name in {"all", one, instance.sheet.name}}
+    if not names and name != "all":
+        raise UsageError("nothing of this name is loaded", given=name, hint=nearest(name, instances))
+    explicit = [
+        replace(one, names=names_of(one), count=None) if isinstance(one, Load) else one for one in session.statements
+    ]
+    return session.with_wiring(without_instances(explicit, names))
 
 
-def _kept_value(session: Session, pin: str) -> list[Statement]:
-    values = session.values(pin)
-    instance, _, name = pin.rpartition(".")
-    known = session.net.instances.get(instance)
-    held = known is not None and isinstance(known.sheet.slots[name].pin, In) and values.size == 1 and values[0] == values[0]
-    return [Set(pin, exact(float(values[0])))] if held else []
+def _last_value(session: Session, pin: str) -> list[Statement]:
+    """The setting that keeps an input at its signal's one value, where it has one."""
+    owner, _, name = pin.rpartition(".")
+    instance, values = session.net.instances.get(owner), session.values(pin)
+    if instance is None or not isinstance(instance.sheet.slots[name].pin, In) or values.size != 1 or values[0] != values[0]:
+        return []
+    return [Set(pin, exact(float(values[0])))]

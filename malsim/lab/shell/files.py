@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from malsim.sim.run import Run
 
-__all__ = ["Opened", "document", "of_run", "open_session", "readable", "text", "write"]
+__all__ = ["SessionFile", "document", "of_run", "open_session", "readable", "text", "write"]
 
 TEXTS = (".malnet", ".hal")
 SECOND = 1e3  # ms
@@ -33,7 +33,7 @@ STORES = (".sqlite", ".sqlite3", ".db", ".store")
 
 
 @dataclass(frozen=True)
-class Opened:
+class SessionFile:
     """A session, and where `save` without a file puts it."""
 
     session: Session
@@ -43,8 +43,8 @@ class Opened:
 def document(path: str | Path) -> tuple[Document, float]:
     """A netlist with all it sources, and the length of its tick in milliseconds where it is `.hal` text with a thread."""
     if Path(path).suffix == ".hal":
-        told = read_hal(Path(path).read_bytes(), file=str(path), folder=Path(path).parent, variables=os.environ)
-        return told.document, told.tick
+        translation = read_hal(Path(path).read_bytes(), file=str(path), folder=Path(path).parent, variables=os.environ)
+        return translation.document, translation.tick
     return read(path), 0.0
 
 
@@ -58,23 +58,23 @@ def readable(path: str | Path) -> tuple[Document, list[Fault]]:
         return Document(name=str(path)), list(error.faults)
 
 
-def open_session(path: str | None, *, rules: Rules | None = None, tick: float | None = None) -> Opened:
+def open_session(path: str | None, *, rules: Rules | None = None, tick: float | None = None) -> SessionFile:
     """A session on a netlist (`.malnet`, `.hal`) or a store (any other file); an empty one for no path.
 
     Without a tick a day is one, or for `.hal` text its base period.
     """
     if path is None:
-        return Opened(Session.over(rules=rules, tick=tick or DAY))
+        return SessionFile(Session.over(rules=rules, tick=tick or DAY))
     home = Path(path)
     if home.suffix in TEXTS:
-        said, own = document(home)
-        made = Session.over(document=said, rules=rules, tick=tick or own or DAY)
-        return Opened(made, None if home.suffix == ".hal" else home)
+        netlist, own = document(home)
+        session = Session.over(document=netlist, rules=rules, tick=tick or own or DAY)
+        return SessionFile(session, None if home.suffix == ".hal" else home)
     with Store(home, write=False) as store:
-        return Opened(Session.over(store.memory, rules=rules, day=store.day or 0.0, tick=tick or DAY), home)
+        return SessionFile(Session.over(store.memory, rules=rules, day=store.day or 0.0, tick=tick or DAY), home)
 
 
-def of_run(run: Run) -> Opened:
+def of_run(run: Run) -> SessionFile:
     """A session that goes on where a run of one replication ended, under its rules; its netlist's ops begin anew."""
     scenario = run.scenario
     if scenario.replications != 1 or scenario.first != 0:
@@ -84,12 +84,12 @@ def of_run(run: Run) -> Opened:
     wires = scenario.netlist
     wiring = [one for one in wires.document.statements if isinstance(one, WIRING)] if wires else []
     tick = float(scenario.turn_every)
-    made = Session.over(run.memory, Document(tuple(wiring)), rules=scenario.rules, day=scenario.days, tick=tick)
-    return Opened(made)
+    session = Session.over(run.memory, Document(tuple(wiring)), rules=scenario.rules, day=scenario.days, tick=tick)
+    return SessionFile(session)
 
 
 def write(session: Session, path: Path) -> str:
-    """Put a session into a file: a netlist as text, a store as one transaction; returns what was kept.
+    """Put a session into a file: a netlist as text, a store as one transaction; returns what it wrote.
 
     A store keeps the graph, a netlist graph and wiring; neither keeps the state inside ops.
     """
@@ -114,12 +114,12 @@ def text(session: Session) -> str:
 
 
 def _spaced(statements: Iterable[Statement]) -> list[Statement]:
-    """The statements with no empty line before the first, and one at most between two: cells that went left theirs."""
-    kept: list[Statement] = []
+    """The statements with no empty line before the first, and one at most between two: removed cells leave theirs."""
+    spaced: list[Statement] = []
     for statement in statements:
-        if not _empty(statement) or (kept and not _empty(kept[-1])):
-            kept.append(statement)
-    return kept[:-1] if kept and _empty(kept[-1]) else kept
+        if not _empty(statement) or (spaced and not _empty(spaced[-1])):
+            spaced.append(statement)
+    return spaced[:-1] if spaced and _empty(spaced[-1]) else spaced
 
 
 def _empty(statement: Statement) -> bool:

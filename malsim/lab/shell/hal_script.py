@@ -13,8 +13,7 @@ import numpy as np
 
 from malsim.errors import DataError, UsageError
 from malsim.lab.shell import edits
-from malsim.lab.shell.session import Session
-from malsim.lab.shell.session import linked as pins_on_signals
+from malsim.lab.shell.session import Session, signals_by_pin
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.hal import read_hal
 from malsim.netlist.language.faults import NetlistError
@@ -38,20 +37,20 @@ _SHELLS = {"sh", "bash"}
 
 @dataclass
 class HalScript:
-    """The session, rows that halstreamer still holds by channel, whether threads run, how many sentences are done."""
+    """The session, rows that halstreamer still has by channel, whether threads run, how many statements are done."""
 
     session: Session
-    told: Translated
+    translation: Translated
     folder: Path
     say: Callable[[object], None]
     waiting: dict[int, list[list[str]]] = field(default_factory=lambda: defaultdict(list))
     runs: bool = False
-    done: int = 0
+    done_count: int = 0
 
     def wire(self, end: int | None = None) -> None:
-        """Do the sentences up to this one, or all."""
-        new = self.told.statements[self.done : end]
-        self.done += len(new)
+        """Do the statements up to this one, or all."""
+        new = self.translation.statements[self.done_count : end]
+        self.done_count += len(new)
         if new:
             self.session = self.session.with_statements(new)
 
@@ -73,28 +72,28 @@ class HalScript:
         for channel, rows in self.waiting.items():
             self._fill(channel, rows)
         now = self.session.day + self.session.tick / DAY
-        scan = self.session.engine.scan(self.session.state, self.session.memory, self.session.held, now=now)
+        scan = self.session.engine.scan(self.session.state, self.session.memory, self.session.loop_pins, now=now)
         self.session = replace(self.session, memory=scan.memory, state=scan.state, day=now)
 
     def parts(self, component: str, channel: int) -> tuple[OpPart, ...]:
         """The rings of a sampler or streamer."""
         name = f"{component}.{channel}"
-        if name not in self.told.instances:
+        if name not in self.translation.instances:
             raise UsageError(f"no {component} has this channel", given=channel, hint=f"loadrt {component} first")
-        return self.told.instances[name].parts
+        return self.translation.instances[name].parts
 
     def _fill(self, channel: int, rows: list[list[str]]) -> None:
         parts = self.parts("streamer", channel)
         state = {**self.session.state.ops}
         first = state[parts[0].name]
         room = len(first["kept"]) - int(first["held"][0])
-        taken, rows[:] = rows[:room], rows[room:]
+        new, rows[:] = rows[:room], rows[room:]
         for place, part in enumerate(parts):
-            own = dict(state[part.name])
-            kept, held = own["kept"].copy(), int(own["held"][0])
-            for row, words in enumerate(taken):
-                kept[(int(own["first"][0]) + held + row) % len(kept), 0] = _value(words[place], part.type)
-            state[part.name] = {**own, "kept": kept, "held": own["held"] + len(taken)}
+            ring = dict(state[part.name])
+            slots, end = ring["kept"].copy(), int(ring["first"][0]) + int(ring["held"][0])
+            for row, words in enumerate(new, end):
+                slots[row % len(slots), 0] = _value(words[place], part.type)
+            state[part.name] = {**ring, "kept": slots, "held": ring["held"] + len(new)}
         self.session = replace(self.session, state=replace(self.session.state, ops=state))
 
     def drain(self, channel: int, *, tagged: bool) -> list[str]:
@@ -102,21 +101,21 @@ class HalScript:
         parts = self.parts("sampler", channel)
         state = {**self.session.state.ops}
         first = state[parts[0].name]
-        held, begin, accepted = (int(first[key][0]) for key in ("held", "first", "accepted"))
+        count, begin, accepted = (int(first[key][0]) for key in ("held", "first", "accepted"))
         lines = []
-        for row in range(held):
-            tag = [f"{accepted - held + row} "] if tagged else []
+        for row in range(count):
+            tag = [f"{accepted - count + row} "] if tagged else []
             slot = (begin + row) % len(first["kept"])
-            lines.append("".join([*tag, *(_shown(state[part.name]["kept"][slot, 0]) for part in parts)]))
+            lines.append("".join([*tag, *(_format(state[part.name]["kept"][slot, 0]) for part in parts)]))
         for part in parts:
             own = state[part.name]
-            state[part.name] = {**own, "held": own["held"] * 0, "first": (own["first"] + held) % len(own["kept"])}
+            state[part.name] = {**own, "held": own["held"] * 0, "first": (own["first"] + count) % len(own["kept"])}
         self.session = replace(self.session, state=replace(self.session.state, ops=state))
         return lines
 
 
 def open_script(source: bytes, file: str, session: Session, *, folder: Path, say: Callable[[object], None]) -> HalScript:
-    """A script about to be run on a session; what it wires is looked over before any of it is done.
+    """A script about to run on a session; all its wiring is checked before any of it is done.
 
     Parameters
     ----------
@@ -132,13 +131,13 @@ def open_script(source: bytes, file: str, session: Session, *, folder: Path, say
     NetlistError
         With every line that has no counterpart, and everything that cannot be wired.
     """
-    told = read_hal(source, file=file, folder=folder, variables=os.environ)
-    _, faults = linked(told.document)
+    translation = read_hal(source, file=file, folder=folder, variables=os.environ)
+    _, faults = linked(translation.document)
     if faults:
         raise NetlistError(faults)
-    tick = told.tick or session.tick
-    held = Session.over(session.memory, rules=session.rules, day=session.day, tick=tick)
-    return HalScript(held, told, folder, say)
+    tick = translation.tick or session.tick
+    bench = Session.over(session.memory, rules=session.rules, day=session.day, tick=tick)
+    return HalScript(bench, translation, folder, say)
 
 
 def _program(bench: HalScript, words: list[str]) -> None:
@@ -146,7 +145,7 @@ def _program(bench: HalScript, words: list[str]) -> None:
     words = [word for word in words if word not in _PROGRAM_FLAGS]
     name, *rest = words or [""]
     if name in _SHELLS and len(rest) == 1:
-        for flags, rows in _scripted(bench.folder / rest[0], rest[0]):
+        for flags, rows in _heredocs(bench.folder / rest[0], rest[0]):
             _stream(bench, flags, rows)
     elif name == "halstreamer":
         files = [word for place, word in enumerate(rest) if not word.startswith("-") and rest[place - 1 : place] != ["-c"]]
@@ -156,7 +155,7 @@ def _program(bench: HalScript, words: list[str]) -> None:
         _sample(bench, rest)
     elif name == "sleep" and len(rest) == 1:
         seconds = number(rest[0]) or 0.0
-        for _ in range(min(int(seconds / (bench.told.period or 1.0)), MOST_TICKS) if bench.runs else 0):
+        for _ in range(min(int(seconds / (bench.translation.period or 1.0)), MOST_TICKS) if bench.runs else 0):
             bench.tick()
     else:
         allowed = "halstreamer [-c N] FILE, halsampler [-c N] [-t] -n N, sleep SECONDS, sh FILE of halstreamer << EOF"
@@ -185,20 +184,20 @@ def _flag(words: list[str], flag: str) -> int | None:
     return None
 
 
-def _scripted(path: Path, shown: str) -> list[tuple[list[str], str]]:
+def _heredocs(path: Path, name: str) -> list[tuple[list[str], str]]:
     """The here-documents of a shell script that does nothing else."""
-    text = _text(path, shown)
+    text = _text(path, name)
     rest = [line for line in _HEREDOC.sub("", text).splitlines() if line.strip() and not line.startswith("#")]
     if rest:
         raise UsageError("a shell script is read only for halstreamer's rows", given=rest[0])
-    return [(found[1].split(), found[3]) for found in _HEREDOC.finditer(text)]
+    return [(match[1].split(), match[3]) for match in _HEREDOC.finditer(text)]
 
 
-def _text(path: Path, shown: str) -> str:
+def _text(path: Path, name: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise DataError("this file cannot be read", given=shown, hint=error.strerror) from error
+        raise DataError("this file cannot be read", given=name, hint=error.strerror) from error
 
 
 def _stream(bench: HalScript, flags: list[str], text: str) -> None:
@@ -213,29 +212,31 @@ def _stream(bench: HalScript, flags: list[str], text: str) -> None:
 
 
 def _value(word: str, kind: str) -> Any:
-    known = number(word) or 0.0
-    return bool(bit(word)) if kind == "bit" and bit(word) is not None else known
+    value = number(word) or 0.0
+    return bool(bit(word)) if kind == "bit" and bit(word) is not None else value
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "1 " if value else "0 "
     return f"{value:d} " if isinstance(value, (int, np.integer)) else f"{value:f} "
 
 
 def _unlink(session: Session, pins: list[str]) -> Session:
-    on = pins_on_signals(session.net)
-    return edits.unlinkp(session, *(pin for pin in pins if pin in on))
+    signals = signals_by_pin(session.net)
+    return edits.unlinkp(session, *(pin for pin in pins if pin in signals))
 
 
 def _delsig(session: Session, signals: list[str]) -> Session:
-    known = [signal for signal in signals if signal == "all" or signal in session.net.signals]
-    return reduce(edits.delsig, known, session)
+    names = [signal for signal in signals if signal == "all" or signal in session.net.signals]
+    return reduce(edits.delsig, names, session)
 
 
 def _delf(session: Session, functions: list[str]) -> Session:
-    on = {name: thread.name for thread in session.net.threads for name in thread.functions}
-    return reduce(lambda held, name: edits.delf(held, name, on[name]), functions, session)
+    threads = {name: thread.name for thread in session.net.threads for name in thread.functions}
+    for name in functions:
+        session = edits.delf(session, name, threads[name])
+    return session
 
 
 def _unload(session: Session, names: list[str]) -> Session:

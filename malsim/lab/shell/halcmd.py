@@ -41,8 +41,8 @@ class HalCommands(Commands):
         self.say(f"day {self.session.day:g}, {self.session.state.ticks} ticks made, a tick is {self.session.tick:g} ms")
         if rate is not None:
             self.say(f"{rate[0]:g} ticks a second since start")
-        held = [f"{len(net.instances)} instances", f"{len(net.signals)} signals", f"{len(net.threads)} threads"]
-        self.say(", ".join([*held, f"{len(listing.names(self.session, 'cell'))} cells"]))
+        counts = [f"{len(net.instances)} instances", f"{len(net.signals)} signals", f"{len(net.threads)} threads"]
+        self.say(", ".join([*counts, f"{len(listing.names(self.session, 'cell'))} cells"]))
 
     def do_newsig(self, line: str) -> None:
         """Name a signal and its type before its first net, which makes it: newsig SIGNAL bit|float|s32|…."""
@@ -52,9 +52,9 @@ class HalCommands(Commands):
         signal, kind = words
         if kind not in SIGNAL_TYPES:
             raise UsageError("unknown signal type", given=kind, allowed=" ".join(SIGNAL_TYPES))
-        if signal in self.session.net.signals or signal in self.named:
+        if signal in self.session.net.signals or signal in self.new_signals:
             raise UsageError("duplicate signal", given=signal)
-        self.named = {**self.named, signal: (SIGNAL_TYPES[kind], None)}
+        self.new_signals = {**self.new_signals, signal: (SIGNAL_TYPES[kind], None)}
 
     def do_sets(self, line: str) -> None:
         """Set a signal that no pin writes: sets SIGNAL VALUE."""
@@ -62,11 +62,11 @@ class HalCommands(Commands):
         if not self._waits(signal) or not word:
             super().do_sets(line)
             return
-        kind, _ = self.named[signal]
+        kind, _ = self.new_signals[signal]
         value = bit(word.strip()) if kind == "bit" else number(word.strip())
         if value is None:
             raise UsageError(f"this is no {kind}", where=signal, given=word.strip())
-        self.named = {**self.named, signal: (kind, value)}
+        self.new_signals = {**self.new_signals, signal: (kind, value)}
 
     def do_gets(self, line: str) -> None:
         """Print a signal: gets SIGNAL."""
@@ -79,24 +79,24 @@ class HalCommands(Commands):
         """Tables of what there is: show [comp|pin|param|sig|funct|thread|cell [PATTERN]]."""
         super().do_show(line)
         kind, pattern = [*line.split(), "", ""][:2]
-        for name, (held, _) in self.named.items() if kind in {"", "sig"} else ():
+        for name, (type_name, _) in self.new_signals.items() if kind in {"", "sig"} else ():
             if self._waits(name) and (name.startswith(pattern) or fnmatch(name, pattern)):
-                self.say(f"{held}  {self._value(name)}  {name}  on no pin yet")
+                self.say(f"{type_name}  {self._value(name)}  {name}  on no pin yet")
 
     def _waits(self, signal: str) -> bool:
         """Whether it was named, and no net has made it yet."""
-        return signal in self.named and signal not in self.session.net.signals
+        return signal in self.new_signals and signal not in self.session.net.signals
 
     def _value(self, signal: str) -> str:
-        kind, value = self.named[signal]
-        return listing.written_one(value or 0.0, kind)
+        kind, value = self.new_signals[signal]
+        return listing.one_value(value or 0.0, kind)
 
     def do_delsig(self, line: str) -> None:
         """Take every pin off a signal, which is gone then: delsig SIGNAL|all."""
         signal = line.strip()
-        if signal in self.session.net.signals or signal not in self.named:
+        if signal in self.session.net.signals or signal not in self.new_signals:
             self.session = edits.delsig(self.session, signal)
-        self.named = {name: kind for name, kind in self.named.items() if signal not in {"all", name}}
+        self.new_signals = {name: kind for name, kind in self.new_signals.items() if signal not in {"all", name}}
 
     def do_unload(self, line: str) -> None:
         """Take away an instance, or all of an op, with their wires and settings: unload NAME|all."""
@@ -117,11 +117,11 @@ class HalCommands(Commands):
         super().do_net(line)
         new = self.session.statements[-1:]
         signal = new[0].signal if new and isinstance(new[0], Wire) else ""
-        if signal not in self.named:
+        if signal not in self.new_signals:
             return
-        (wanted, value), made = self.named[signal], self.session.net.signals[signal]
-        if made.type != wanted:
+        (kind, value), net_signal = self.new_signals[signal], self.session.net.signals[signal]
+        if net_signal.type != kind:
             self.session = before
-            raise UsageError("the signal was named with another type", given=f"{signal}: {made.type}", allowed=wanted)
-        if value is not None and made.writer is None and signal not in self.session.net.initial:
+            raise UsageError("the signal was named with another type", given=f"{signal}: {net_signal.type}", allowed=kind)
+        if value is not None and net_signal.writer is None and signal not in self.session.net.initial:
             super().do_sets(f"{signal} {exact(value)}")

@@ -6,7 +6,7 @@ from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from malsim.errors import AddressError, UsageError, nearest
-from malsim.lab.shell.session import linked
+from malsim.lab.shell.session import signals_by_pin
 from malsim.memory.graph.handles import beginning_so
 from malsim.netlist.evaluate import Frames, evaluate
 from malsim.netlist.language.address import spelled
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.shell.session import Session
 
-__all__ = ["KINDS", "MOST_VALUES", "names", "read", "show", "typed", "written"]
+__all__ = ["KINDS", "names", "one_value", "read", "show", "type_of"]
 
 KINDS = {
     "comp": "instances of ops", "pin": "their pins", "param": "their parameters", "sig": "signals and who is on them",
@@ -39,43 +39,45 @@ def names(session: Session, kind: str, pattern: str = "") -> list[str]:
     net = session.net
     if kind not in KINDS:
         raise UsageError("no such kind", given=kind, allowed=" ".join(KINDS), hint=nearest(kind, KINDS))
-    known = {
+    every = {
         "comp": list(net.instances), "funct": list(net.instances), "sig": sorted(net.signals),
         "thread": [thread.name for thread in net.threads], "cell": _cells(session) if kind == "cell" else [],
         "pin": [pin.name for pin in _pins(session) if pin.way != "RW"],
         "param": [pin.name for pin in _pins(session) if pin.way == "RW"],
     }[kind]  # fmt: skip
-    return [name for name in known if name.startswith(pattern) or fnmatch(name, pattern)]
+    return [name for name in every if name.startswith(pattern) or fnmatch(name, pattern)]
 
 
 def show(session: Session, kind: str, pattern: str = "") -> str:
     """A table of a kind."""
-    wanted = names(session, kind, pattern)
+    selection = names(session, kind, pattern)
     if kind == "cell":
-        return "\n".join(_cell(session, name) for name in wanted)
-    rows = _ROWS[kind](session, wanted)
+        return "\n".join(_cell(session, name) for name in selection)
+    rows = _ROWS[kind](session, selection)
     heads = _HEADS[kind]
-    wide = [max(len(row[at]) for row in [heads, *rows]) for at in range(len(heads))]
-    lines = ["  ".join(word.ljust(width) for word, width in zip(row, wide, strict=True)).rstrip() for row in [heads, *rows]]
+    widths = [max(len(row[at]) for row in [heads, *rows]) for at in range(len(heads))]
+    lines = [
+        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in [heads, *rows]
+    ]
     return "\n".join(lines)
 
 
 def read(session: Session, name: str) -> str:
     """The value of a pin, a parameter, a signal, or an address of the graph."""
     if name in session.net.signals or name in {pin.name for pin in _pins(session)}:
-        return written(session.values(name))
+        return value_text(session.values(name))
     if name in LOOP_WRITES:
-        return written_one(session.held.get(name, 0), LOOP_WRITES[name][0])
+        return one_value(session.loop_pins.get(name, 0), LOOP_WRITES[name][0])
     cell = spelled(name).partition("-")[0]
     handles = session.memory.cells["handle"]
     if cell not in handles and not beginning_so(cell, handles) and "(" not in name:
         hint = nearest(name, [*session.net.signals, *(pin.name for pin in _pins(session))])
         raise AddressError("no pin, parameter, signal or cell of this name", given=name, hint=hint or None)
-    found = evaluate(name, Frames.of(session.memory, t=session.day))
-    return " ".join(written_one(value) for value in found["value"].head(MOST_VALUES).to_list())
+    answer = evaluate(name, Frames.of(session.memory, t=session.day))
+    return " ".join(one_value(value) for value in answer["value"].head(MOST_VALUES).to_list())
 
 
-def typed(session: Session, name: str) -> str:
+def type_of(session: Session, name: str) -> str:
     """The type of a pin, parameter or signal: bit, int or float."""
     if name in session.net.signals:
         return session.net.signals[name].type
@@ -85,14 +87,14 @@ def typed(session: Session, name: str) -> str:
     return kinds[name]
 
 
-def written(values: np.ndarray[Any, Any]) -> str:
+def value_text(values: np.ndarray[Any, Any]) -> str:
     """Values as halcmd prints them; of many, the first few and how many more."""
-    shown = " ".join(written_one(value) for value in values[:MOST_VALUES].tolist())
+    text = " ".join(one_value(value) for value in values[:MOST_VALUES].tolist())
     more = f" … {len(values)} values" if len(values) > MOST_VALUES else ""
-    return (shown or "no value yet") + more
+    return (text or "no value yet") + more
 
 
-def written_one(value: object, kind: str = "") -> str:
+def one_value(value: object, kind: str = "") -> str:
     """Seven digits for a number, TRUE or FALSE for a bit."""
     if isinstance(value, bool) or kind == "bit":
         return "TRUE" if value else "FALSE"
@@ -100,47 +102,46 @@ def written_one(value: object, kind: str = "") -> str:
 
 
 def _pins(session: Session) -> list[_Pin]:
-    found = []
+    pins = []
     for name, instance in session.net.instances.items():
         for pin, (_, _, declared) in instance.sheet.slots.items():
             way = "RW" if isinstance(declared, Param) else "IN" if isinstance(declared, In) else "OUT"
-            found.append(_Pin(f"{name}.{pin}", name, declared.type, way))
-    return found
+            pins.append(_Pin(f"{name}.{pin}", name, declared.type, way))
+    return pins
 
 
-def _pin_rows(session: Session, wanted: list[str]) -> list[list[str]]:
-    on, rows = linked(session.net), []
-    chosen = set(wanted)
-    for pin in _pins(session):
-        if pin.name in chosen:
-            signal = on.get(pin.name)
-            arrow = "" if signal is None else f"{'==>' if pin.way == 'OUT' else '<=='} {signal.name}"
-            rows.append([pin.owner, pin.type, pin.way, written(session.values(pin.name)), pin.name, arrow])
+def _pin_rows(session: Session, selection: list[str]) -> list[list[str]]:
+    signals, pins = signals_by_pin(session.net), {pin.name: pin for pin in _pins(session)}
+    rows = []
+    for name in selection:
+        pin, signal = pins[name], signals.get(name)
+        arrow = "" if signal is None else f"{'==>' if pin.way == 'OUT' else '<=='} {signal.name}"
+        rows.append([pin.owner, pin.type, pin.way, value_text(session.values(name)), name, arrow])
     return rows
 
 
-def _sig_rows(session: Session, wanted: list[str]) -> list[list[str]]:
+def _sig_rows(session: Session, selection: list[str]) -> list[list[str]]:
     rows = []
-    for name in wanted:
+    for name in selection:
         signal = session.net.signals[name]
         ends = [f"{'<==' if link.writes else '==>'} {link.address}" for link in signal.links]
-        rows.append([signal.type, written(session.values(name)), name, "  ".join(ends)])
+        rows.append([signal.type, value_text(session.values(name)), name, "  ".join(ends)])
     return rows
 
 
-def _comp_rows(session: Session, wanted: list[str]) -> list[list[str]]:
-    every = session.net.instances
-    return [[name, every[name].sheet.name, every[name].domain, every[name].sheet.summary] for name in wanted]
+def _comp_rows(session: Session, selection: list[str]) -> list[list[str]]:
+    instances = session.net.instances
+    return [[name, instances[name].sheet.name, instances[name].domain, instances[name].sheet.summary] for name in selection]
 
 
-def _funct_rows(session: Session, wanted: list[str]) -> list[list[str]]:
+def _funct_rows(session: Session, selection: list[str]) -> list[list[str]]:
     on = {name: f"{thread.name} {at}" for thread in session.net.threads for at, name in enumerate(thread.functions, 1)}
-    return [[name, on.get(name, "on no thread: it never runs")] for name in wanted]
+    return [[name, on.get(name, "on no thread: it never runs")] for name in selection]
 
 
-def _thread_rows(session: Session, wanted: list[str]) -> list[list[str]]:
-    chosen = [thread for thread in session.net.threads if thread.name in wanted]
-    return [[thread.name, str(thread.every), " ".join(thread.functions)] for thread in chosen]
+def _thread_rows(session: Session, selection: list[str]) -> list[list[str]]:
+    threads = [thread for thread in session.net.threads if thread.name in selection]
+    return [[thread.name, str(thread.every), " ".join(thread.functions)] for thread in threads]
 
 
 def _cells(session: Session) -> list[str]:

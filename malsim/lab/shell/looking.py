@@ -1,4 +1,4 @@
-"""The scope of a shell: what the ticks made so far were, as a capture."""
+"""The scope of a shell: its ticks so far as a capture."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from malsim.lab.scope import Capture
     from malsim.lab.shell.session import Session
 
-__all__ = ["captured"]
+__all__ = ["capture_of"]
 
 _TRIGGER = {"level": float, "edge": str, "position": float, "number": int}
 
 
-def captured(session: Session, words: list[str]) -> tuple[Capture, str]:
-    """A capture of the channels named, under the settings among the words, and the file it is to be drawn in."""
+def capture_of(session: Session, words: list[str]) -> tuple[Capture, str]:
+    """A capture of the channels named, under the settings among the words, and the file for its drawing."""
     if not session.past:
         raise UsageError("nothing has been recorded yet", hint="step 20 makes twenty ticks")
     settings = dict(word.split("=", 1) for word in words if "=" in word and not word.startswith("="))
@@ -51,4 +51,4 @@ def _recording(session: Session) -> Recording:
     cells, signals = session.frames()
     blank = pl.DataFrame(schema={"t": pl.Float64, "rep": pl.Int32})
     events = pl.DataFrame(schema={"rep": pl.Int32, **EVENTS})
-    return Recording.made(cells, signals, blank, events, rep=0, memory=session.memory, pins=session.net.pins)
+    return Recording.of_frames(cells, signals, blank, events, rep=0, memory=session.memory, pins=session.net.pins)

@@ -25,7 +25,7 @@ __all__ = ["Moment", "Session"]
 
 WIRING = (Blank, Load, Schedule, Set, Source, Thread, Wire)
 LONGEST_PAST = 4096
-_KEPT = (
+_COLUMNS = (
     "stated", "calibration", "support_mass", "challenge_mass", "effective", "currency", "salience", "status", "annexed",
     "locked", "pinned", "requires_review",
 )  # fmt: skip
@@ -33,7 +33,7 @@ _KEPT = (
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What stood after one tick: cells, and every signal of the run."""
+    """The state after one tick: cells, and every signal of the run."""
 
     day: float
     cells: pl.DataFrame
@@ -44,9 +44,9 @@ class Moment:
 class Session:
     """A live graph.
 
-    `statements` is the wiring as said so far, `day` the time in days, `tick` the milliseconds between two scans, `held` what
-    the loop's own pins hold (`reviewer.ack`), `past` the last ticks for the scope. Nothing here is a file: what a session
-    was opened from stays as it is until it is saved.
+    `statements` is the wiring so far, `day` the time in days, `tick` the milliseconds between two scans, `loop_pins` the
+    values of the loop's own pins (`reviewer.ack`), `past` the last ticks for the scope. Nothing here is a file: what a
+    session was opened from stays as it is until it is saved.
     """
 
     engine: Engine
@@ -56,7 +56,7 @@ class Session:
     rules: Rules = field(default_factory=Rules)
     day: float = 0.0
     tick: float = DAY
-    held: Mapping[str, Any] = field(default_factory=dict)
+    loop_pins: Mapping[str, Any] = field(default_factory=dict)
     past: tuple[Moment, ...] = ()
 
     @classmethod
@@ -72,40 +72,38 @@ class Session:
         """A session on a memory, with a netlist's graph put into it and its wiring linked."""
         from malsim.netlist.wiring import Net
 
-        held, rules = memory or Memory.empty(), rules or Rules()
+        memory, rules = memory or Memory.empty(), rules or Rules()
         engine = Engine(Net(), tick=tick, rules=rules)
-        made = cls(engine=engine, state=engine.start(held), memory=held, rules=rules, day=day, tick=tick)
-        return made.with_statements(document.statements) if document is not None else made
+        session = cls(engine=engine, state=engine.start(memory), memory=memory, rules=rules, day=day, tick=tick)
+        return session.with_statements(document.statements) if document is not None else session
 
     @property
     def net(self) -> Net:
-        """The wiring as linked."""
+        """The wiring after linking."""
         return self.engine.net
 
     def with_statements(self, statements: Iterable[Statement]) -> Session:
-        """With more said; raises `NetlistError`, and is as it was, where any of it is at fault.
+        """With more statements; raises `NetlistError`, and is as it was, where any of them is at fault.
 
         A pin that is put on a signal forgets what it was set to, as a pin of HAL does.
         """
         new = list(statements)
-        kept = self.statements
-        for statement in new:
-            kept = without_setting(kept, _names(statement))
-        return self.wired((*kept, *new))
+        names = {name for statement in new for name in _names(statement)}
+        return self.with_wiring((*without_setting(self.statements, names), *new))
 
-    def wired(self, statements: Iterable[Statement]) -> Session:
-        """With this wiring, and what it says of cells put into the memory; running values stay where they can."""
-        said = tuple(statements)
-        loaded = load(Document(said, "here"), self.memory, rules=self.rules, now=self.day)
-        engine = Engine(loaded.net, tick=self.tick, rules=self.rules)
-        state = _carried(self.state, engine, engine.start(loaded.memory))
-        flags = {id(statement) for statement in loaded.net.flags}
-        kept = tuple(one for one in said if isinstance(one, WIRING) and id(one) not in flags)
-        return replace(self, engine=engine, state=state, memory=loaded.memory, statements=kept)
+    def with_wiring(self, statements: Iterable[Statement]) -> Session:
+        """With this wiring, and its cells put into the memory; running values stay where they can."""
+        every = tuple(statements)
+        result = load(Document(every, "here"), self.memory, rules=self.rules, now=self.day)
+        engine = Engine(result.net, tick=self.tick, rules=self.rules)
+        state = _with_running(self.state, engine, engine.start(result.memory))
+        flags = {id(statement) for statement in result.net.flags}
+        wiring = tuple(one for one in every if isinstance(one, WIRING) and id(one) not in flags)
+        return replace(self, engine=engine, state=state, memory=result.memory, statements=wiring)
 
     def hold(self, pin: str, value: float) -> Session:
         """With a pin of the loop itself (`reviewer.ack`) holding a value."""
-        return replace(self, held={**self.held, pin: value})
+        return replace(self, loop_pins={**self.loop_pins, pin: value})
 
     def put(self, signal: str, value: float) -> Session:
         """With a signal that nothing writes holding a value."""
@@ -121,33 +119,31 @@ class Session:
             day += self.tick / DAY
             if memory.cells.height:
                 memory = tick(memory, day, self.rules)
-            scan = self.engine.scan(state, memory, self.held, now=day)
+            scan = self.engine.scan(state, memory, self.loop_pins, now=day)
             memory, state = scan.memory, scan.state
-            past.append(Moment(day, _seen(memory), _values(self.net, state)))
+            past.append(Moment(day, _cells(memory), _values(self.net, state)))
         return replace(self, memory=memory, state=state, day=day, past=tuple(past[-LONGEST_PAST:]))
 
     def values(self, name: str) -> np.ndarray[Any, Any]:
         """What a pin, a parameter or a signal holds: one value, or one a row of its domain."""
-        if name in self.net.signals:
-            return _held(self.state, self.net.signals[name])
-        on = linked(self.net)
-        if name in on:
-            return _held(self.state, on[name])
+        signal = self.net.signals.get(name) or signals_by_pin(self.net).get(name)
+        if signal is not None:
+            return _signal_values(self.state, signal)
         instance, _, pin = name.rpartition(".")
         key, row, _ = self.net.instances[instance].sheet.slots[pin]
-        found: np.ndarray[Any, Any] = self.state.ops[instance][key]
-        return found if row is None else found[row]
+        values: np.ndarray[Any, Any] = self.state.ops[instance][key]
+        return values if row is None else values[row]
 
     def frames(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """The past as a run keeps it: cells (t, rep, cell, scores) and signals (t, rep, row, signal, value)."""
+        """The past as a run records it: cells (t, rep, cell, scores) and signals (t, rep, row, signal, value)."""
         cells = [moment.cells.with_columns(t=pl.lit(moment.day)) for moment in self.past]
         rows = [(moment.day, 0, None, name, value) for moment in self.past for name, value in moment.signals.items()]
         kinds = {"t": pl.Float64, "rep": pl.Int32, "row": pl.String, "signal": pl.String, "value": pl.Float64}
-        blank = _seen(self.memory).clear().with_columns(t=pl.lit(0.0))
+        blank = _cells(self.memory).clear().with_columns(t=pl.lit(0.0))
         return pl.concat([blank, *cells]), pl.DataFrame(rows, schema=kinds, orient="row")
 
 
-def linked(net: Net) -> dict[str, Signal]:
+def signals_by_pin(net: Net) -> dict[str, Signal]:
     """Every pin that is on a signal, and the signal."""
     return {str(link.address): signal for signal in net.signals.values() for link in signal.links}
 
@@ -163,41 +159,40 @@ def _names(statement: Statement) -> set[str]:
     return {end.address for end in statement.ends} if isinstance(statement, Wire) else set()
 
 
-def _carried(old: State, engine: Engine, fresh: State) -> State:
+def _with_running(old: State, engine: Engine, fresh: State) -> State:
     """The fresh state of a net with the outputs and signals that were there before and are still of the same shape."""
     ops = {}
     for name, start in fresh.ops.items():
         outs, before = engine.net.instances[name].sheet.outs, old.ops.get(name, {})
         ops[name] = {
-            key: before[key] if key in outs and key in before and _alike(before[key], value) else value
+            key: before[key] if key in outs and key in before and _same_shape(before[key], value) else value
             for key, value in start.items()
         }
-    known = {name: old.signals[name] for name in engine.readers if name in old.signals}
-    signals: dict[str, Any] = {**known, **fresh.signals}
+    signals: dict[str, Any] = {name: old.signals[name] for name in engine.readers if name in old.signals}
     for name, value in fresh.signals.items():
-        if name in old.signals and _alike(old.signals[name], value):
+        if name in old.signals and _same_shape(old.signals[name], value):
             signals[name] = old.signals[name]
         else:
-            signals[name] = _written(engine.net.signals[name], engine, ops, value)
+            signals[name] = _writer_value(engine.net.signals[name], engine, ops, value)
     drives, outputs = old.drives, old.program_outputs
     return replace(fresh, ticks=old.ticks, ops=ops, signals=signals, drives=drives, program_outputs=outputs)
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _same_shape(one: Any, other: Any) -> bool:
     return np.shape(one) == np.shape(other) and np.asarray(one).dtype == np.asarray(other).dtype
 
 
-def _written(signal: Signal, engine: Engine, ops: Mapping[str, Any], start: Any) -> Any:
-    """What a new signal holds: its writer's present value, as HAL copies it when a pin is linked."""
+def _writer_value(signal: Signal, engine: Engine, ops: Mapping[str, Any], start: Any) -> Any:
+    """The value of a new signal: its writer's present one, as HAL copies it when a pin is linked."""
     pin = signal.writer.address if signal.writer else None
     if not isinstance(pin, Pin) or pin.instance not in ops:
         return start
     key, row, _ = engine.net.instances[pin.instance].sheet.slots[pin.name]
-    held = ops[pin.instance][key] if row is None else ops[pin.instance][key][row]
-    return held if _alike(held, start) else start
+    value = ops[pin.instance][key] if row is None else ops[pin.instance][key][row]
+    return value if _same_shape(value, start) else start
 
 
-def _held(state: State, signal: Signal) -> np.ndarray[Any, Any]:
+def _signal_values(state: State, signal: Signal) -> np.ndarray[Any, Any]:
     """A signal's values; one that reads the memory has none before the first scan."""
     value: np.ndarray[Any, Any] = state.signals.get(signal.name, np.array([], DTYPES[signal.type]))
     return value if isinstance(value, np.ndarray) else np.array([])
@@ -211,6 +206,5 @@ def _values(net: Net, state: State) -> dict[str, float]:
     }
 
 
-def _seen(memory: Memory) -> pl.DataFrame:
-    cells = memory.cells
-    return cells.select("rep", pl.col("handle").alias("cell"), *_KEPT).filter(pl.col("rep") == 0)
+def _cells(memory: Memory) -> pl.DataFrame:
+    return memory.cells.select("rep", pl.col("handle").alias("cell"), *_COLUMNS).filter(pl.col("rep") == 0)
