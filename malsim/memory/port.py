@@ -150,8 +150,8 @@ class View:
 
     def column(self, name: str, rows: Ints | None = None) -> NDArray[Any] | None:
         """A column of the plant's own, `currency` for one, all of it or some rows; None where it has none."""
-        held = self.columns.get(name)
-        return held if held is None or rows is None else held[rows]
+        values = self.columns.get(name)
+        return values if values is None or rows is None else values[rows]
 
     def edges(self, since: int) -> tuple[Ints, Ints, Ints] | None:  # noqa: ARG002  # items have none
         """Source row, target row and relation of every edge from one on; None where items have no edges."""
@@ -181,9 +181,9 @@ class View:
         """The items as they are recorded: rep (a place), cell, stated, effective (the belief), status, rank, own columns."""
         status = pl.Series(np.where(self.active, "active", "superseded").astype(str))
         belief = np.full(len(self), np.nan) if self.belief is None else self.belief
-        known = {"rep": self.rep, "cell": self.name, "stated": self.stated, "effective": belief, "status": status}
-        own = {name: held for name, held in self.columns.items() if held.dtype.kind in "fiub"}
-        return pl.DataFrame(known | {"rank": self.rank} | own).with_columns(pl.col("stated", "effective").fill_nan(None))
+        columns = {"rep": self.rep, "cell": self.name, "stated": self.stated, "effective": belief, "status": status}
+        own = {name: values for name, values in self.columns.items() if values.dtype.kind in "fiub"}
+        return pl.DataFrame(columns | {"rank": self.rank} | own).with_columns(pl.col("stated", "effective").fill_nan(None))
 
     def records(self) -> pl.DataFrame | None:
         """What is kept of writers (columns of `schema.WRITERS`); None where nothing is."""

@@ -90,7 +90,7 @@ def test_columns_that_come_from_one_another_never_change(moves: list[tuple[int, 
         elif move == "seen":
             assert column.values.tolist() == held
         elif isinstance(move, list):
-            columns.append(column.grown(np.array(move)))
+            columns.append(column.append(np.array(move)))
             expected.append(held + move)
         elif isinstance(move, dict):
             written = {row % len(held): value for row, value in move.items()}
@@ -179,7 +179,7 @@ def test_new_rows_are_made_a_frame_only_when_the_cells_are_asked_for() -> None:
         at_hand = {column: to_array(new[column]) for column in one.table(name).columns}
         return LazyRows(new.height, lambda: asked.append(name) or new, at_hand)  # type: ignore[func-returns-value]
 
-    grown = tick(one.grown(late("cells"), late("edges"), LazyRows.of(two.writers.clear()), ["obs_0001"]), 2.0)
+    grown = tick(one.append(late("cells"), late("edges"), LazyRows.of(two.writers.clear()), ["obs_0001"]), 2.0)
     assert (grown.height, asked) == (2, [])
     for _ in range(2):
         assert grown.index.bears(0, "obs_0001", height=2)
@@ -190,9 +190,9 @@ def test_new_rows_are_made_a_frame_only_when_the_cells_are_asked_for() -> None:
 
 def test_pieces_that_nobody_asks_for_do_not_pile_up_without_end() -> None:
     pile = ChunkedRows.of(pl.DataFrame({"n": [0]}))
-    first = pile = pile.grown(LazyRows.of(pl.DataFrame({"n": [1]})))
+    first = pile = pile.append(LazyRows.of(pl.DataFrame({"n": [1]})))
     for n in range(2, 2_500):
-        pile = pile.grown(LazyRows.of(pl.DataFrame({"n": [n]})))
+        pile = pile.append(LazyRows.of(pl.DataFrame({"n": [n]})))
     below = pile
     while below.below is not None:
         below = below.below

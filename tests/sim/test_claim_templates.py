@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from malsim.memory import Memory, Rules, admit
-from malsim.memory.gate.admit import judged, screened
+from malsim.memory.gate.admit import judge, screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import Validated
 from malsim.memory.gate.verdicts import GateResult
@@ -114,7 +114,7 @@ def test_drafts_are_judged_as_the_claims_they_stand_for(case: str, data: st.Data
     vocabulary, facts, writers, rules = words(case)
     memory = standing(facts, rules)
     drafts = ordered(data.draw(batches()), vocabulary)
-    said = judged(memory, vocabulary.claims(drafts, memory), rules)
+    said = judge(memory, vocabulary.claims(drafts, memory), rules)
     by_hand = admit(memory, written(drafts, memory, facts, writers), rules)
     assert_frame_equal(said.verdicts, by_hand.verdicts)
     compared = GateResult.between(memory, by_hand.memory, by_hand.verdicts)
@@ -150,7 +150,7 @@ def test_batches_are_judged_as_claims_written_out_whatever_stands_already(
             continue
         turn = 4 * number + np.arange(len(part)) if counted else part.turn
         drafts = ordered(replace(part, turn=turn), vocabulary)
-        judgement = judged(ours, vocabulary.claims(drafts, ours), rules)
+        judgement = judge(ours, vocabulary.claims(drafts, ours), rules)
         made = np.where(judgement.verdict == 0, judgement.row, NONE)
         vocabulary.on_admitted(drafts, made, judgement.memory)
         by_hand = admit(theirs, written(drafts, theirs, facts, writers), rules)

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 import malsim as ms
 from malsim.laws.engine import graph_plant
 from malsim.memory import Memory, admit, schema
-from malsim.memory.gate.admit import judged
+from malsim.memory.gate.admit import judge
 from malsim.memory.push.ten_cells import WRITER, ten_cells
 from malsim.sim import bench
 from malsim.sim.agent import hooks
@@ -141,9 +141,9 @@ def test_a_lesson_that_the_gate_refuses_was_not_written_back(monkeypatch: pytest
             .filter(pl.col("writer") == "reader")
             .select("claim", path=pl.lit("title"), message=pl.lit("is not heard"))
         )
-        return judged(memory, replace(checked, issues=pl.concat([checked.issues, of_reader])), rules)
+        return judge(memory, replace(checked, issues=pl.concat([checked.issues, of_reader])), rules)
 
-    monkeypatch.setattr(graph_plant, "judged", deaf)
+    monkeypatch.setattr(graph_plant, "judge", deaf)
     run = run_under()
     each = turns(run)
     assert total(run, "learned") == total(run, "lost") == total(run, "withheld") > 0

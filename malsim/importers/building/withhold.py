@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.memory.gate import screen
-from malsim.memory.graph.frames import worded
+from malsim.memory.graph.frames import format_expr
 
 if TYPE_CHECKING:
     from malsim.memory.rules import Rules
@@ -28,7 +28,7 @@ def withheld(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
         return rows, 0
     for name in _TEXTS:
         here = findings.filter(pl.col("path") == name)
-        notices = here.select("claim", worded(WITHHELD, "finding").alias("notice"))
+        notices = here.select("claim", format_expr(WITHHELD, "finding").alias("notice"))
         rows = rows.with_row_index("claim").join(notices, on="claim", how="left", maintain_order="left")
         rows = rows.with_columns(pl.coalesce("notice", name).alias(name)).drop("notice", "claim")
     row_number = pl.int_range(pl.len(), dtype=pl.UInt32)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory.gate.account import account
-from malsim.memory.gate.admit import judged, screened
+from malsim.memory.gate.admit import judge, screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import expanded
@@ -55,10 +55,10 @@ class GraphState:
         """What it shows: as the last tick left it."""
         return GraphView(self)
 
-    def grown(self, memory: Memory, rep: Ints, about: Ints, value: Ints) -> GraphState:
+    def append(self, memory: Memory, rep: Ints, about: Ints, value: Ints) -> GraphState:
         """With a memory that has more cells, and what these are about."""
         news = zip(self._places, (rep, about, value), strict=True)
-        rep_, object_, value_ = (column.grown(new.astype(np.int32)) for column, new in news)
+        rep_, object_, value_ = (column.append(new.astype(np.int32)) for column, new in news)
         return replace(self, memory=memory, rep=rep_, object=object_, value=value_)
 
     def of_cells(self, name: str) -> Array:
@@ -75,7 +75,7 @@ class GraphState:
         about = [objects.get(name, NONE) for name in cells["object"].to_list()]
         pairs = self.vocabulary.pairs
         value = [pairs.get(pair, NONE) for pair in zip(about, cells["value"].to_list(), strict=True)]
-        return self.grown(memory, cells["rep"].to_numpy() - self.first, np.array(about), np.array(value))
+        return self.append(memory, cells["rep"].to_numpy() - self.first, np.array(about), np.array(value))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what it holds, not what is derived from that."""
@@ -113,11 +113,11 @@ class Graph:
         else:
             words = claims.words() if claims.words else pl.DataFrame()
             batch = screened(validate(as_claims(words), self.rules), self.rules)
-        result = judged(state.memory, batch, self.rules)
+        result = judge(state.memory, batch, self.rules)
         new = np.full((3, result.memory.height - state.memory.height), NONE)
         rows = np.flatnonzero(result.verdict == 0)
         new[:, result.row[rows] - state.memory.height] = claims.rep[rows], claims.object[rows], claims.value[rows]
-        return state.grown(result.memory, *new), verdicts_of(result)
+        return state.append(result.memory, *new), verdicts_of(result)
 
     def tick(self, state: GraphState, now: float) -> GraphState:
         """One step of the law; where derived values are rules, the published effective and time constants times those."""

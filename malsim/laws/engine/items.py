@@ -16,20 +16,9 @@ if TYPE_CHECKING:
     from malsim.memory.port import Vocabulary
 
 __all__ = [
-    "COMMON",
-    "UNSTATED",
-    "Change",
-    "Claim",
-    "Columns",
-    "ItemField",
-    "Items",
-    "Query",
-    "first",
-    "last_word",
-    "none",
-    "reviewers",
-    "some",
-]
+    "COMMON", "UNSTATED", "Change", "Claim", "Columns", "ItemField", "Items", "Query", "first", "last_word", "none",
+    "reviewers", "some",
+]  # fmt: skip
 
 Columns: TypeAlias = "dict[str, NDArray[Any]]"
 REVIEWERS = ("reviewers", "reviewer")

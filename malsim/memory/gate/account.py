@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema
-from malsim.memory.graph.frames import worded
+from malsim.memory.graph.frames import format_expr
 
 if TYPE_CHECKING:
     from malsim.memory.gate.verdicts import GateResult
@@ -21,22 +21,22 @@ EVENT = ("t", "rep", "kind", "subject", "detail", "cause")
 KINDS = dict(zip(schema.VERDICT, ("admitted", "deduplicated", "rejected"), strict=True))
 
 
-def account(said: GateResult) -> pl.DataFrame:
+def account(result: GateResult) -> pl.DataFrame:
     """One event a claim, then one each that was attenuated, then one a cell that was superseded."""
-    parts = [*verdict_events(said.verdicts), *_replacements(np.sort(said.superseded), said.memory)]
+    parts = [*verdict_events(result.verdicts), *_replacements(np.sort(result.superseded), result.memory)]
     return pl.concat([part.select(EVENT) for part in parts])
 
 
 def issues_as_text() -> pl.Expr:
     """The `issues` of verdicts as text, each with the path of the field it is about."""
-    one = worded("{}: {}", pl.element().struct["path"], pl.element().struct["message"])
+    one = format_expr("{}: {}", pl.element().struct["path"], pl.element().struct["message"])
     return pl.col("issues").list.eval(one).list.join("; ")
 
 
 def verdict_events(verdicts: pl.DataFrame) -> list[pl.DataFrame]:
     """One event a claim: admitted, deduplicated or rejected; and one more for each that was attenuated."""
-    by = worded("by {}", pl.col("writer").fill_null("?"))
-    claim = worded("claim {} of {}", "sequence", pl.col("writer").fill_null("?"))
+    by = format_expr("by {}", pl.col("writer").fill_null("?"))
+    claim = format_expr("claim {} of {}", "sequence", pl.col("writer").fill_null("?"))
     events = verdicts.select(
         "t",
         "rep",
@@ -45,17 +45,18 @@ def verdict_events(verdicts: pl.DataFrame) -> list[pl.DataFrame]:
         pl.when(pl.col("issues").list.len() > 0).then(issues_as_text()).otherwise(by).alias("detail"),
         claim.alias("cause"),
     )
-    noted = verdicts.filter((pl.col("notes").list.len() > 0) | (pl.col("calibration") < 1.0)).select(
+    attenuated = verdicts.filter((pl.col("notes").list.len() > 0) | (pl.col("calibration") < 1.0)).select(
         "t",
         "rep",
         pl.lit("attenuated").alias("kind"),
         pl.col("handle").alias("subject"),
         pl.concat_list(
-            "notes", pl.when(pl.col("calibration") < 1.0).then(worded("calibration × {}", pl.col("calibration").round(3)))
+            "notes",
+            pl.when(pl.col("calibration") < 1.0).then(format_expr("calibration × {}", pl.col("calibration").round(3))),
         ).list.drop_nulls().list.join("; ").alias("detail"),
         claim.alias("cause"),
     )  # fmt: skip
-    return [events, noted] if noted.height else [events]
+    return [events, attenuated] if attenuated.height else [events]
 
 
 def _replacements(rows: Ints, after: Memory) -> list[pl.DataFrame]:
@@ -63,10 +64,10 @@ def _replacements(rows: Ints, after: Memory) -> list[pl.DataFrame]:
     if not rows.size:
         return []
     cells = after.cells
-    gone = cells.select("rep", pl.col("handle").alias("subject"), "successor")[rows]
+    superseded = cells.select("rep", pl.col("handle").alias("subject"), "successor")[rows]
     heir = cells.select(
         pl.col("created").alias("t"),
-        worded("by {} of {}", "handle", "writer").alias("detail"),
+        format_expr("by {} of {}", "handle", "writer").alias("detail"),
         pl.col("handle").alias("cause"),
-    )[gone["successor"]]
-    return [pl.concat([gone, heir], how="horizontal").with_columns(kind=pl.lit("superseded"))]
+    )[superseded["successor"]]
+    return [pl.concat([superseded, heir], how="horizontal").with_columns(kind=pl.lit("superseded"))]

@@ -17,16 +17,16 @@ from malsim.memory.gate.numbering import number
 from malsim.memory.gate.order import first_doubt
 from malsim.memory.gate.resolve import NOTHING, replacements, resolve
 from malsim.memory.gate.verdicts import GateResult
-from malsim.memory.graph.frames import LazyRows, worded
+from malsim.memory.graph.frames import LazyRows, format_expr
 from malsim.memory.rules import Rules
-from malsim.memory.scoring.sequential import moved
+from malsim.memory.scoring.sequential import recompute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["Admission", "admit", "judged", "screened"]
+__all__ = ["Admission", "admit", "judge", "screened"]
 
 
 _PUBLISHED = Rules()
@@ -56,11 +56,11 @@ def admit(
         Calibration factors in [0.5, 1] by writer that stand in for the writers' own records.
     """
     rules = rules or _PUBLISHED
-    said = judged(memory, screened(validate(as_claims(claims), rules), rules), rules, factors=factors)
-    return Admission(said.memory, said.verdicts)
+    result = judge(memory, screened(validate(as_claims(claims), rules), rules), rules, factors=factors)
+    return Admission(result.memory, result.verdicts)
 
 
-def judged(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> GateResult:
+def judge(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> GateResult:
     """Take claims that were validated and screened, and stand in the order of the gate, through the rest of it."""
     factors = factors or {}
     checked = _capped(checked, rules)
@@ -73,20 +73,20 @@ def judged(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping
         ahead = checked if end == checked.claims.height else checked.rows(np.arange(end))
         batch = number(memory, ahead, rules, factors)
         outcome = resolve(batch)
-        replaced = replacements(memory, ahead, batch, outcome, rules) if batch.claim.size else NOTHING
-        cut = first_doubt(memory, ahead, batch, outcome, replaced) if end > 1 else None
+        demotions = replacements(memory, ahead, batch, outcome, rules) if batch.claim.size else NOTHING
+        cut = first_doubt(memory, ahead, batch, outcome, demotions) if end > 1 else None
         if cut is not None:
             end = cut
             continue
-        built = build(memory, ahead, batch, outcome, replaced, rules)
+        result = build(memory, ahead, batch, outcome, demotions, rules)
         if rules.recompute == "admit":
-            built = moved(built, outcome, factors, rules)
-        parts.append(GateResult.of(ahead, batch, outcome, built))
+            result = recompute(result, outcome, factors, rules)
+        parts.append(GateResult.of(ahead, batch, outcome, result))
         if end == checked.claims.height:
             break
-        memory, checked = built.memory, checked.rows(np.arange(end, checked.claims.height))
+        memory, checked = result.memory, checked.rows(np.arange(end, checked.claims.height))
         end = checked.claims.height
-    return GateResult.joined(parts) if len(parts) > 1 else parts[0]
+    return GateResult.concat(parts) if len(parts) > 1 else parts[0]
 
 
 def screened(checked: Validated, rules: Rules) -> Validated:
@@ -98,15 +98,15 @@ def screened(checked: Validated, rules: Rules) -> Validated:
         return checked
     if rules.screen == "flag":
         return _flagged(checked, secrets, personal)
-    said = pl.concat(
-        found.select("claim", "path", worded(text, "finding").alias("message"))
-        for found, text in ((secrets, "screen: possible {}"), (personal, "screen: public write may expose {}"))
+    findings = pl.concat(
+        frame.select("claim", "path", format_expr(text, "finding").alias("message"))
+        for frame, text in ((secrets, "screen: possible {}"), (personal, "screen: public write may expose {}"))
     )
-    withheld = pl.col("claim").is_in(said["claim"].unique().implode())
+    withheld = pl.col("claim").is_in(findings["claim"].unique().implode())
     blank = [pl.when(~withheld).then(pl.col(name)).alias(name) for name in ("handle", "key", "object", "title", "body")]
-    in_writer = said.filter(pl.col("path") == "writer")["claim"].implode()
+    in_writer = findings.filter(pl.col("path") == "writer")["claim"].implode()
     writer = pl.when(~pl.col("claim").is_in(in_writer)).then(pl.col("writer")).alias("writer")
-    issues = pl.concat([checked.issues, said]).unique(["claim", "path"], keep="last", maintain_order=True)
+    issues = pl.concat([checked.issues, findings]).unique(["claim", "path"], keep="last", maintain_order=True)
     return replace(checked, claims=LazyRows.of(checked.claims.frame().with_columns(*blank, writer)), issues=issues)
 
 
@@ -115,12 +115,12 @@ def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) 
     secret = pl.col("claim").is_in(secrets["claim"].unique().implode())
     exposed = pl.col("claim").is_in(personal["claim"].unique().implode()) & ~secret
     notes = [
-        found.select("claim", worded("screen: possible {} in {}", "finding", "path").alias("note"))
-        for found in (secrets, personal)
+        frame.select("claim", format_expr("screen: possible {} in {}", "finding", "path").alias("note"))
+        for frame in (secrets, personal)
     ]
-    lowered = pl.when(secret).then(pl.lit("secret")).when(exposed).then(pl.lit("private")).otherwise("sensitivity")
-    word = lowered.cast(schema.CELLS["sensitivity"], strict=False)
-    claims = checked.claims.frame().with_columns(lowered.alias("sensitivity"), word.alias("sensitivity_word"))
+    sensitivity = pl.when(secret).then(pl.lit("secret")).when(exposed).then(pl.lit("private")).otherwise("sensitivity")
+    word = sensitivity.cast(schema.CELLS["sensitivity"], strict=False)
+    claims = checked.claims.frame().with_columns(sensitivity.alias("sensitivity"), word.alias("sensitivity_word"))
     return replace(checked, claims=LazyRows.of(claims), notes=pl.concat([checked.notes, *notes]))
 
 
@@ -142,8 +142,8 @@ _SUPPORTS, _DERIVED_FROM = (schema.RELATIONS.index(name) for name in ("supports"
 def _impossible(claims: pl.DataFrame, factors: Mapping[str, float]) -> pl.DataFrame:
     """Issues of claims whose writer was given a factor outside [0.5, 1]."""
     bad = [writer for writer, factor in factors.items() if not LEAST_FACTOR <= factor <= 1.0]
-    said = pl.lit(f"must be a finite number from {LEAST_FACTOR:g} to 1").alias("message")
-    return claims.filter(pl.col("writer").is_in(bad)).select("claim", pl.lit("calibration").alias("path"), said)
+    message = pl.lit(f"must be a finite number from {LEAST_FACTOR:g} to 1").alias("message")
+    return claims.filter(pl.col("writer").is_in(bad)).select("claim", pl.lit("calibration").alias("path"), message)
 
 
 LEAST_FACTOR = 0.5

@@ -15,7 +15,7 @@ from malsim.memory.gate.numbering import look_up_keys
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.frames import LazyRows, frame_of, places
 from malsim.memory.graph.handles import is_immutable
-from malsim.memory.graph.index import named
+from malsim.memory.graph.index import name_cells
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.gate.claims import Validated
-    from malsim.memory.gate.numbering import Batch, Bools, Ints
-    from malsim.memory.gate.resolve import Replaced, Resolution
-    from malsim.memory.graph.arrays import Array
+    from malsim.memory.gate.numbering import Batch
+    from malsim.memory.gate.resolve import Demotions, Resolution
+    from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.rules import Rules
 
-__all__ = ["Built", "build", "source_quality", "thousandths"]
+__all__ = ["BatchResult", "build", "source_quality", "thousandths"]
 
 
 @dataclass(frozen=True)
-class Built:
+class BatchResult:
     """The memory after a batch.
 
     `row` is the cell each claim became or restated, NONE where it was refused; edges from `first_edge` on are new, and
-    `edge_claim` says by which claim; `demoted` holds (row, claim) of each cell replaced and the claim that did it, `walk`
+    `edge_claim` says by which claim; `demotions` holds (row, claim) of each cell replaced and the claim that did it, `walk`
     (claim, row) of each edge that weighs something, as written.
     """
 
@@ -45,7 +45,7 @@ class Built:
     row: Ints
     first_edge: int
     edge_claim: Ints
-    demoted: tuple[Ints, Ints]
+    demotions: tuple[Ints, Ints]
     walk: tuple[Ints, Ints]
 
 
@@ -62,23 +62,25 @@ class Rows:
         return rows
 
 
-def build(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, replaced: Replaced, rules: Rules) -> Built:
+def build(
+    memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, demotions: Demotions, rules: Rules
+) -> BatchResult:
     """Add what was accepted."""
     created = np.flatnonzero(outcome.created)
     every = len(created) == len(batch.sound)
-    made = checked.claims if every else checked.claims.rows(created)
-    reused = np.full(made.height, NONE, dtype=np.int64)
+    claims = checked.claims if every else checked.claims.rows(created)
+    reused = np.full(claims.height, NONE, dtype=np.int64)
     if rules.reused_keys != "refused":
-        reused = look_up_keys(memory, made.frame()["rep"], made.frame()["key"])
+        reused = look_up_keys(memory, claims.frame()["rep"], claims.frame()["key"])
     appended = reused == NONE
     of_claim = np.full(len(batch.sound), NONE, dtype=np.int64)
     of_claim[created] = np.where(appended, batch.cells + np.cumsum(appended) - 1, reused)
     rows = Rows(batch.cells, of_claim)
     claimed_by = batch.authors.of_claims[created]
-    author, writers = _writers(memory, made, claimed_by)
+    author, writers = _writers(memory, claims, claimed_by)
     factor, live = batch.authors.factor[claimed_by], batch.fresh[created]
-    names, own = named(memory.index, memory.column("rep"), made)
-    cells = new_cells(made, names, author=author, factor=factor, live=live, rules=rules)
+    names, own = name_cells(memory.index, memory.column("rep"), claims)
+    cells = new_cells(claims, names, author=author, factor=factor, live=live, rules=rules)
     before, new = memory, cells
     if not appended.all():
         before, new = _overwritten(memory, cells.frame(), reused), cells.rows(np.flatnonzero(appended))
@@ -86,64 +88,66 @@ def build(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution,
     if batch.claim.size:
         edges, edge_claim, walk = edges_of(before, checked, batch, outcome, rows.of, rules)
     row = np.where(outcome.accepted, rows.of(outcome.source), NONE)
-    after = before.grown(new, edges, writers, own)
-    if replaced.lines[0].size:
-        after = _demoted(after, replaced, rows)
+    after = before.append(new, edges, writers, own)
+    if demotions.lines[0].size:
+        after = _demoted(after, demotions, rows)
     if edges.height:
         after = supported(after, edges, rules)
     if rules.reinforced_by == "restatement" and not every:
         again = np.flatnonzero(outcome.accepted & ~outcome.created)
         after = refreshed(after, row[again], checked.claims.column("t")[again], rules)
-    return Built(after, row, before.table("edges").rows.height, edge_claim, (rows.of(replaced.old), replaced.at), walk)
+    return BatchResult(
+        after, row, before.table("edges").rows.height, edge_claim, (rows.of(demotions.old), demotions.at), walk
+    )
 
 
 def _overwritten(memory: Memory, cells: pl.DataFrame, reused: Ints) -> Memory:
     """The reference's answer to a key used again: the old row and its out-edges give way."""
-    gone = np.unique(reused[reused != NONE])
+    old_rows = np.unique(reused[reused != NONE])
     _, last = np.unique(reused[::-1], return_index=True)
     keep = np.zeros(len(reused), dtype=bool)
     keep[len(reused) - 1 - last] = True
     keep &= reused != NONE
     new = cells.filter(pl.Series(keep)).with_columns(pl.Series("row", reused[keep]))
-    old = memory.cells.with_columns(pl.int_range(pl.len()).alias("row")).filter(~pl.col("row").is_in(gone))
+    old = memory.cells.with_columns(pl.int_range(pl.len()).alias("row")).filter(~pl.col("row").is_in(old_rows))
     return Memory(
         pl.concat([old, new]).sort("row").drop("row"),
-        memory.edges.filter(~pl.col("source").is_in(gone)),
+        memory.edges.filter(~pl.col("source").is_in(old_rows)),
         memory.writers,
         memory.scanned,
     )
 
 
-def _writers(memory: Memory, made: LazyRows, author: Ints) -> tuple[Ints, LazyRows]:
+def _writers(memory: Memory, claims: LazyRows, author: Ints) -> tuple[Ints, LazyRows]:
     """Row of each new cell's writer, and the rows of writers who were not there yet."""
-    known = memory.table("writers").rows.height
-    unseen, first, place = np.unique(author[author >= known], return_index=True, return_inverse=True)
+    height = memory.table("writers").rows.height
+    unseen, first, place = np.unique(author[author >= height], return_index=True, return_inverse=True)
     if not unseen.size:
         return author, _NOBODY
     order = np.argsort(first)  # new writers stand in the order in which they were first admitted
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    numbered = author.copy()
-    numbered[author >= known] = known + rank[place]
-    at = np.flatnonzero(author >= known)[first[order]]
+    rows = author.copy()
+    rows[author >= height] = height + rank[place]
+    at = np.flatnonzero(author >= height)[first[order]]
     nothing = np.zeros(len(at), dtype=np.int64)
     record = {"claims": nothing, "contradicted": nothing, "calibration": np.ones(len(at))}
-    named = {name: made.column(name)[at] for name in ("rep", "writer")}
-    return numbered, LazyRows(len(at), partial(_recorded, named, record), named | record)
+    columns = {name: claims.column(name)[at] for name in ("rep", "writer")}
+    return rows, LazyRows(len(at), partial(_writer_rows, columns, record), columns | record)
 
 
-def _recorded(named: Mapping[str, NDArray[Any]], record: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
+def _writer_rows(names: Mapping[str, NDArray[Any]], record: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
     """New writers in full."""
-    writer = pl.Series(named["writer"].tolist(), dtype=pl.String)
-    return frame_of({"rep": named["rep"].astype(np.int32), "writer": writer, **record})
+    writer = pl.Series(names["writer"].tolist(), dtype=pl.String)
+    return frame_of({"rep": names["rep"].astype(np.int32), "writer": writer, **record})
 
 
 _NOBODY = LazyRows.of(pl.DataFrame(schema=schema.WRITERS))
 
 
-def _demoted(memory: Memory, replaced: Replaced, rows: Rows) -> Memory:
+def _demoted(memory: Memory, demotions: Demotions, rows: Rows) -> Memory:
     """Status and successor of replaced cells, and versions along the lines."""
-    new, old = (rows.of(ids) for ids in replaced.lines)
+    new, old = (rows.of(ids) for ids in demotions.lines)
     cells, place = np.unique(np.concatenate([new, old]), return_inverse=True)
     version, newer, older = memory.values("version", cells), place[: len(new)], place[len(new) :]
     for _ in range(len(new)):  # as often as the longest line within the batch
@@ -152,7 +156,7 @@ def _demoted(memory: Memory, replaced: Replaced, rows: Rows) -> Memory:
             break
         np.maximum.at(version, newer, risen)
     memory = memory.changed(cells, {"version": version})
-    return memory.changed(rows.of(replaced.old), {"status": "superseded", "successor": rows.of(replaced.new)})
+    return memory.changed(rows.of(demotions.old), {"status": "superseded", "successor": rows.of(demotions.new)})
 
 
 _STATUS = pl.Series(schema.STATUS, dtype=schema.CELLS["status"])
@@ -167,20 +171,20 @@ _AT_HAND = ("rep", "object", "reverify", "locked", "pinned", "requires_review")
 
 
 def new_cells(
-    told: LazyRows, names: LazyRows, *, author: Ints, factor: NDArray[np.float64], live: Bools, rules: Rules
+    claims: LazyRows, names: LazyRows, *, author: Ints, factor: NDArray[np.float64], live: Bools, rules: Rules
 ) -> LazyRows:
     """Cells (columns of `schema.CELLS`) of checked claims; effective = stated · calibration until their first tick."""
-    count, stated, seed = told.height, told.column("stated"), np.full(told.height, rules.salience_seed)
+    count, stated, seed = claims.height, claims.column("stated"), np.full(claims.height, rules.salience_seed)
     immutable = np.zeros(count, dtype=bool)  # a made handle has no capital
-    if told.tells("handle"):
+    if claims.tells("handle"):
         immutable = names.frame().select(_IMMUTABLE).to_series().to_numpy()
     numbers: dict[str, NDArray[Any]] = {
-        **{name: told.column(name) for name in _AT_HAND},
-        **({"content": told.column("content")} if "content" in told.at_hand else {}),
-        **{name: told.column(f"{name}_word") for name in ("stability", "verification", "origin")},
+        **{name: claims.column(name) for name in _AT_HAND},
+        **({"content": claims.column("content")} if "content" in claims.at_hand else {}),
+        **{name: claims.column(f"{name}_word") for name in ("stability", "verification", "origin")},
         "immutable": immutable,
         "author": author,
-        "claimed": told.column("confidence"),
+        "claimed": claims.column("confidence"),
         "stated": stated,
         "calibration": factor,
         "effective": np.clip(stated * factor, 0.0, 1.0),
@@ -191,31 +195,31 @@ def new_cells(
         "version": np.ones(count, dtype=np.int64),
         "successor": np.full(count, NONE),
         "read": np.full(count, np.nan),
-        **dict.fromkeys(("created", "touched"), told.column("t")),
+        **dict.fromkeys(("created", "touched"), claims.column("t")),
     }
-    return LazyRows(count, partial(_cells, told, names, numbers), dict(numbers))
+    return LazyRows(count, partial(_cells, claims, names, numbers), dict(numbers))
 
 
-def _cells(told: LazyRows, names: LazyRows, numbers: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
+def _cells(claims: LazyRows, names: LazyRows, numbers: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
     """New cells in full."""
-    made, stated = told.frame(), told.column("stated")
+    frame, stated = claims.frame(), claims.column("stated")
     doubt = {name: thousandths((1.0 - stated) * share) for name, share in _SHARES.items()}
-    given = {name: told.column(name) for name in doubt}
+    values = {name: claims.column(name) for name in doubt}
     names_made = names.frame()
     columns: dict[str, pl.Series | NDArray[np.generic]] = {
         **numbers,
-        **{name: made[name] for name in _AS_CLAIMED},
-        **{name: made[f"{name}_word"] for name in schema.WORDS},
-        **{name: made[name].fill_null([]) if made[name].null_count() else made[name] for name in _LISTS},
+        **{name: frame[name] for name in _AS_CLAIMED},
+        **{name: frame[f"{name}_word"] for name in schema.WORDS},
+        **{name: frame[name].fill_null([]) if frame[name].null_count() else frame[name] for name in _LISTS},
         "key": names_made["key"],
         "handle": names_made["handle"],
         "author": numbers["author"].astype(np.uint32),
-        **{name: np.where(np.isnan(given[name]), doubt[name], given[name]) for name in doubt},
+        **{name: np.where(np.isnan(values[name]), doubt[name], values[name]) for name in doubt},
         "source_quality": source_quality(stated),
         "status": _STATUS[places(numbers["status"])],
         "version": numbers["version"].astype(np.int32),
-        "successor": _NO_ROW.new_from_index(0, made.height),
-        "read": _NEVER.new_from_index(0, made.height),
+        "successor": _NO_ROW.new_from_index(0, frame.height),
+        "read": _NEVER.new_from_index(0, frame.height),
     }
     return frame_of({name: columns[name] for name in schema.CELLS})
 
@@ -235,5 +239,5 @@ def thousandths(value: Array) -> Array:
     >>> thousandths(np.array([0.0625, 0.1005])).tolist()
     [0.063, 0.101]
     """
-    rounded: Array = np.floor(value * 1000.0 + 0.5) / 1000.0
-    return rounded
+    nearest: Array = np.floor(value * 1000.0 + 0.5) / 1000.0
+    return nearest

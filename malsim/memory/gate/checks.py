@@ -16,7 +16,7 @@ import polars as pl
 from malsim.finite import FARTHEST
 from malsim.memory import schema
 from malsim.memory.gate.claims import NO_NOTES, Validated
-from malsim.memory.graph.frames import LazyRows, worded
+from malsim.memory.graph.frames import LazyRows, format_expr
 from malsim.memory.graph.handles import LONGEST, is_handle, is_immutable, kind_of
 from malsim.memory.graph.texts import content_of, folded
 from malsim.memory.schema import NONE
@@ -27,18 +27,9 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
 __all__ = [
-    "CHECKS",
-    "EDGE_CHECKS",
-    "LAST_REPLICATION",
-    "NO_ISSUES",
-    "Check",
-    "all_pass",
-    "are_covered",
-    "edge_issues",
-    "faults",
-    "gather",
-    "validate",
-]
+    "CHECKS", "EDGE_CHECKS", "LAST_REPLICATION", "NO_ISSUES", "Check", "all_pass", "are_covered", "edge_issues", "faults",
+    "gather", "validate",
+]  # fmt: skip
 
 NO_CLAIMS = pl.DataFrame(schema=schema.CLAIMS)
 NO_ISSUES = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "message": pl.String})
@@ -46,25 +37,25 @@ NO_ISSUES = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "message
 
 def faults(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """What is wrong with numbered claims and with their edges, the first thing of each field: claim, path, message."""
-    found = list[pl.DataFrame]()
+    issues = list[pl.DataFrame]()
     for frame, checks in ((claims, CHECKS), (edges, _edge_checks(rules) if edges.height else [])):
         if frame.height and checks:
             flags = frame.select(check.fails.alias(str(i)) for i, check in enumerate(checks)).row(0)
             failing = (check for check, fails in zip(checks, flags, strict=True) if fails)
-            found += [_issues(frame.filter(check.wrong), check) for check in failing]
-    return pl.concat(found).unique(["claim", "path"], keep="first", maintain_order=True) if found else NO_ISSUES
+            issues += [_issues(frame.filter(check.wrong), check) for check in failing]
+    return pl.concat(issues).unique(["claim", "path"], keep="first", maintain_order=True) if issues else NO_ISSUES
 
 
 def edge_issues(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """What is wrong with edges written on their own: claim, path, message; paths have no `edges[i]` before them."""
-    found = faults(NO_CLAIMS, edges, rules)
-    return found.with_columns(pl.col("path").str.replace(r"^edges\[\d+\]\.", ""))
+    issues = faults(NO_CLAIMS, edges, rules)
+    return issues.with_columns(pl.col("path").str.replace(r"^edges\[\d+\]\.", ""))
 
 
 def all_pass(claims: pl.DataFrame) -> bool:
     """Whether claims, of which only some columns are given, pass every check that reads no other column."""
-    given = {*claims.columns}
-    fails = [check.fails.alias(str(place)) for place, check in enumerate(CHECKS) if check.reads <= given]
+    names = {*claims.columns}
+    fails = [check.fails.alias(str(place)) for place, check in enumerate(CHECKS) if check.reads <= names]
     return claims.is_empty() or not any(claims.select_seq(fails).row(0))
 
 
@@ -86,8 +77,8 @@ class Check(NamedTuple):
     @classmethod
     def of(cls, wrong: pl.Expr, path: str | pl.Expr, message: str) -> Check:
         """A null means absent, so a check that yields null passes."""
-        named = pl.lit(path) if isinstance(path, str) else path
-        return cls(wrong, named, message, wrong.any(), frozenset(wrong.meta.root_names()))
+        path_expr = pl.lit(path) if isinstance(path, str) else path
+        return cls(wrong, path_expr, message, wrong.any(), frozenset(wrong.meta.root_names()))
 
 
 def _is_blank(name: str) -> pl.Expr:
@@ -142,7 +133,7 @@ def _claim_checks() -> list[Check]:
 
 
 def _on_edge(wrong: pl.Expr, field: str, message: str) -> Check:
-    return Check.of(wrong, worded("edges[{}]", "place") + pl.lit(f".{field}"), message)
+    return Check.of(wrong, format_expr("edges[{}]", "place") + pl.lit(f".{field}"), message)
 
 
 _NAMES_A_CELL = _on_edge(pl.col("target").is_null() | _is_blank("target"), "target", "must name a cell")
@@ -152,13 +143,13 @@ def _weight_checks() -> list[Check]:
     """Rules of one edge; the sign of a weight is checked only where the relation is known."""
     weight, relation = pl.col("weight"), pl.col("relation")
     default = relation.replace_strict(schema.WEIGHTS, default=None, return_dtype=pl.Float64)
-    known = relation.is_in(schema.RELATIONS)
+    is_known = relation.is_in(schema.RELATIONS)
     signs = "must be above 0 for supports, below 0 for contradicts and concerns, 0 for the others"
     return [
-        _on_edge(~known.fill_null(value=False), "relation", f"must be one of {', '.join(schema.RELATIONS)}"),
+        _on_edge(~is_known.fill_null(value=False), "relation", f"must be one of {', '.join(schema.RELATIONS)}"),
         _NAMES_A_CELL,
-        _on_edge(known & weight.is_nan() | weight.is_infinite(), "weight", "must be a finite number"),
-        _on_edge(known & (weight.sign() != default.sign()), "weight", signs),
+        _on_edge(is_known & weight.is_nan() | weight.is_infinite(), "weight", "must be a finite number"),
+        _on_edge(is_known & (weight.sign() != default.sign()), "weight", signs),
     ]
 
 
@@ -184,11 +175,11 @@ def _issues(failing: pl.DataFrame, check: Check) -> pl.DataFrame:
     return failing.select("claim", check.path.alias("path"), pl.lit(check.message).alias("message"))
 
 
-def _item_issues(held: pl.DataFrame, name: str) -> pl.DataFrame:
-    items = held.with_columns(pl.int_ranges(pl.col(name).list.len()).alias("place")).explode(name, "place")
+def _item_issues(lists: pl.DataFrame, name: str) -> pl.DataFrame:
+    items = lists.with_columns(pl.int_ranges(pl.col(name).list.len()).alias("place")).explode(name, "place")
     wrong = pl.col(name).is_null() | _is_blank(name)
     return items.filter(wrong).select(
-        "claim", worded(name + "[{}]", "place").alias("path"), pl.lit(NOT_BLANK).alias("message")
+        "claim", format_expr(name + "[{}]", "place").alias("path"), pl.lit(NOT_BLANK).alias("message")
     )
 
 
@@ -199,12 +190,12 @@ def validate(claims: pl.DataFrame, rules: Rules) -> Validated:
     """Check every field of every claim (columns of `schema.CLAIMS`) against its bounds and words."""
     if claims["kind"].null_count():
         claims = claims.with_columns(_KIND)
-    numbered = claims.with_row_index("claim")
-    edges = exploded(numbered, rules) if (numbered["edges"].list.len() > 0).any() else _NO_EDGES
-    issues = faults(numbered, edges, rules)
-    held = [pl.col(name) for name in numbered.columns if name not in ("edges", "issues")]
-    told = numbered.select(*held, *_features())
-    return Validated(LazyRows.of(told), LazyRows.of(edges.drop("relation")), issues, NO_NOTES)
+    rows = claims.with_row_index("claim")
+    edges = explode_edges(rows, rules) if (rows["edges"].list.len() > 0).any() else _NO_EDGES
+    issues = faults(rows, edges, rules)
+    columns = [pl.col(name) for name in rows.columns if name not in ("edges", "issues")]
+    features = rows.select(*columns, *_features())
+    return Validated(LazyRows.of(features), LazyRows.of(edges.drop("relation")), issues, NO_NOTES)
 
 
 _NO_EDGES = pl.DataFrame(
@@ -228,7 +219,7 @@ def _features() -> list[pl.Expr]:
     return [stated, title.alias("folded"), content.alias("content"), marked.alias("marked"), backed.alias("backed"), *words]
 
 
-def exploded(numbered: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+def explode_edges(numbered: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """The claims' edges, one row an edge, weights defaulted by relation."""
     lists = numbered["edges"]
     lengths = lists.list.len().fill_null(0).to_numpy()

@@ -46,14 +46,14 @@ def as_claims(claims: Claims) -> pl.DataFrame:
     for name in frame.columns:
         if name not in schema.CLAIMS:
             hint = nearest(name, schema.CLAIMS, f"one of {', '.join(schema.CLAIMS)}")
-            raise DataError("unknown column of claims", given=_shown(name), hint=hint)
+            raise DataError("unknown column of claims", given=_safe_name(name), hint=hint)
     if frame.schema == schema.CLAIMS and not any(frame[name].null_count() for name in _FILLED):
-        typed = frame
+        rows = frame
     else:
-        typed = frame.select([_column(frame, name, kind) for name, kind in schema.CLAIMS.items()])
-    if (np.diff(typed["t"].to_numpy()) > 0.0).all():
-        return typed
-    return typed.sort("t", "writer", "sequence", nulls_last=True, maintain_order=True)
+        rows = frame.select([_column(frame, name, kind) for name, kind in schema.CLAIMS.items()])
+    if (np.diff(rows["t"].to_numpy()) > 0.0).all():
+        return rows
+    return rows.sort("t", "writer", "sequence", nulls_last=True, maintain_order=True)
 
 
 def _column(frame: pl.DataFrame, name: str, kind: Any) -> pl.Series:
@@ -72,39 +72,37 @@ def _column(frame: pl.DataFrame, name: str, kind: Any) -> pl.Series:
 
 
 def _cast(column: pl.Series, kind: Any) -> pl.Series:
+    where, given = f"claims.{column.name}", str(column.dtype)
+    refusal = DataError("column of the wrong type", where=where, given=given, allowed=str(kind))
     numbers = kind in (pl.Float64, pl.Int32, pl.Int64) and not column.dtype.is_numeric()
     words = kind == pl.String and not isinstance(column.dtype, (pl.Enum, pl.Categorical))
     if numbers or words or column.dtype == pl.Object:
-        raise DataError(
-            "column of the wrong type", where=f"claims.{column.name}", given=str(column.dtype), allowed=str(kind)
-        )
+        raise refusal
     try:
         if column.dtype.is_nested() and isinstance(kind, pl.List) and isinstance(kind.inner, pl.Struct):
             return _cast_edges(column, kind)
         return column.cast(kind)
     except pl.exceptions.PolarsError as error:
-        raise DataError(
-            "column of the wrong type", where=f"claims.{column.name}", given=str(column.dtype), allowed=str(kind)
-        ) from error
+        raise refusal from error
 
 
 def _cast_edges(column: pl.Series, kind: pl.List) -> pl.Series:
     """Edges whose structs may leave out weight and mutual."""
-    wanted = {part.name: part.dtype for part in kind.inner.fields}  # type: ignore[union-attr]
+    fields = {part.name: part.dtype for part in kind.inner.fields}  # type: ignore[union-attr]
     inner = column.dtype.inner  # type: ignore[attr-defined]
     if not isinstance(inner, (pl.Struct, pl.Null)):
         raise DataError("column of the wrong type", where="claims.edges", given=str(column.dtype), allowed=str(kind))
-    held = [part.name for part in inner.fields] if isinstance(inner, pl.Struct) else []
-    if unknown := set(held) - set(wanted):
-        raise DataError("unknown field of an edge", given=min(unknown), allowed=", ".join(wanted))
+    names = [part.name for part in inner.fields] if isinstance(inner, pl.Struct) else []
+    if unknown := set(names) - set(fields):
+        raise DataError("unknown field of an edge", given=min(unknown), allowed=", ".join(fields))
     parts = [
-        (pl.element().struct.field(name) if name in held else pl.lit(None)).cast(dtype).alias(name)
-        for name, dtype in wanted.items()
+        (pl.element().struct.field(name) if name in names else pl.lit(None)).cast(dtype).alias(name)
+        for name, dtype in fields.items()
     ]
     return column.list.eval(pl.struct(parts)).cast(kind)
 
 
-def _shown(name: object) -> str:
+def _safe_name(name: object) -> str:
     """A field's name, if it reads like one; what else was typed there is not repeated."""
     is_name = isinstance(name, str) and len(name) <= LONGEST_NAME and name.replace(".", "_").isidentifier()
     return name if isinstance(name, str) and is_name and not holds_secret(name) else "(not a field's name)"
@@ -122,18 +120,18 @@ def from_mappings(rows: Mapping[str, Any] | Sequence[Any], *, null_is_absent: bo
     >>> from_mappings([{"title": 3, "writer": "ann"}])["issues"].to_list()
     [[{'path': 'title', 'message': 'must be text'}]]
     """
-    listed = [rows] if isinstance(rows, Mapping) else list(rows)
-    read = [_row(row if isinstance(row, Mapping) else {}, null_is_absent=null_is_absent) for row in listed]
-    used = {name for row in read for name in row} | {"issues"}
-    frame_schema = {name: kind for name, kind in schema.CLAIMS.items() if name in used}
+    items = [rows] if isinstance(rows, Mapping) else list(rows)
+    read = [_row(row if isinstance(row, Mapping) else {}, null_is_absent=null_is_absent) for row in items]
+    names = {name for row in read for name in row} | {"issues"}
+    frame_schema = {name: kind for name, kind in schema.CLAIMS.items() if name in names}
     return pl.DataFrame([{name: row.get(name) for name in frame_schema} for row in read], schema=frame_schema)
 
 
-def _row(given: Mapping[str, Any], *, null_is_absent: bool) -> dict[str, Any]:
+def _row(mapping: Mapping[str, Any], *, null_is_absent: bool) -> dict[str, Any]:
     row: dict[str, Any] = {}
     issues: list[dict[str, str]] = []
-    flat = {key: value for key, value in given.items() if key != "flags" and not (null_is_absent and value is None)}
-    flags = given.get("flags", {})
+    flat = {key: value for key, value in mapping.items() if key != "flags" and not (null_is_absent and value is None)}
+    flags = mapping.get("flags", {})
     if isinstance(flags, Mapping):
         flat |= {f"flags.{name}": value for name, value in flags.items() if name in schema.FLAGS}
     else:
@@ -142,7 +140,7 @@ def _row(given: Mapping[str, Any], *, null_is_absent: bool) -> dict[str, Any]:
         name = str(path).removeprefix("flags.")
         if name not in schema.CLAIMS or name == "issues":
             near = nearest(name, schema.CLAIMS, "`malsim schema` lists them")
-            issues.append({"path": _shown(name), "message": f"unknown field; {near}"})
+            issues.append({"path": _safe_name(name), "message": f"unknown field; {near}"})
         else:
             row[name] = _value(path, value, schema.CLAIMS[name], issues)
     return {"body": ""} | row | {"issues": issues}
@@ -156,20 +154,20 @@ def _value(path: str, value: Any, kind: Any, issues: list[dict[str, str]]) -> An
             issues.append({"path": path, "message": "must be a list of texts"})
             return None
         return [_value(f"{path}[{i}]", item, pl.String, issues) for i, item in enumerate(value)]
-    allowed, said = _PYTHON[kind]
+    allowed, phrase = _PYTHON[kind]
     if isinstance(value, allowed) and isinstance(value, bool) == (kind == pl.Boolean):
         try:
             if isinstance(value, str):
                 value.encode()  # a lone surrogate is no text that a column can hold
-            return _AS_HELD[kind](value) if kind in _AS_HELD else value
+            return _CONVERT[kind](value) if kind in _CONVERT else value
         except (OverflowError, UnicodeEncodeError):
-            said = f"{said} that a column can hold"
+            phrase = f"{phrase} that a column can hold"
     if not (value is None and path in ("expires", "reverify")):
-        issues.append({"path": path, "message": f"must be {said}"})
+        issues.append({"path": path, "message": f"must be {phrase}"})
     return None
 
 
-_AS_HELD: dict[Any, Callable[[Any], Any]] = {
+_CONVERT: dict[Any, Callable[[Any], Any]] = {
     pl.Float64: float,
     pl.Int32: lambda number: int(np.int32(number)),
     pl.Int64: lambda number: int(np.int64(number)),
@@ -190,15 +188,15 @@ def _edges(path: str, value: Any, issues: list[dict[str, str]]) -> list[dict[str
         return None
     read = []
     for i, item in enumerate(value):
-        held = item if isinstance(item, Mapping) else {}
+        edge = item if isinstance(item, Mapping) else {}
         issues += [
-            {"path": f"{path}[{i}].{_shown(key)}", "message": f"unknown field; allowed: {', '.join(_EDGE_FIELDS)}"}
-            for key in held
+            {"path": f"{path}[{i}].{_safe_name(key)}", "message": f"unknown field; allowed: {', '.join(_EDGE_FIELDS)}"}
+            for key in edge
             if key not in _EDGE_FIELDS
         ]
         read.append(
             {
-                key: _value(f"{path}[{i}].{key}", held[key], kind, issues) if key in held else None
+                key: _value(f"{path}[{i}].{key}", edge[key], kind, issues) if key in edge else None
                 for key, kind in _EDGE_FIELDS.items()
             }
         )
@@ -243,12 +241,12 @@ class Validated:
 
     def rows(self, order: NDArray[np.integer[Any]]) -> Validated:
         """The claims of these rows, in this order, each with its edges, issues and notes."""
-        numbered = np.arange(len(order), dtype=np.uint32)
-        claims = with_columns(self.claims.frame()[order], {"claim": numbered})
-        now = pl.DataFrame([pl.Series("claim", order, dtype=pl.UInt32), pl.Series("now", numbered)])
+        numbers = np.arange(len(order), dtype=np.uint32)
+        claims = with_columns(self.claims.frame()[order], {"claim": numbers})
+        now = pl.DataFrame([pl.Series("claim", order, dtype=pl.UInt32), pl.Series("now", numbers)])
         edges, issues, notes = (
-            now.join(held, on="claim", maintain_order="left_right").drop("claim").rename({"now": "claim"})
-            for held in self.of_claims()
+            now.join(frame, on="claim", maintain_order="left_right").drop("claim").rename({"now": "claim"})
+            for frame in self.of_claims()
         )
         return Validated(LazyRows.of(claims), LazyRows.of(edges), issues, notes)
 

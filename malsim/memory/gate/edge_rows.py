@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.gate.claims import Validated
-    from malsim.memory.gate.numbering import Batch, Bools, Ints
+    from malsim.memory.gate.numbering import Batch
     from malsim.memory.gate.resolve import Resolution
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
@@ -34,7 +35,7 @@ def edges_of(
 
     And (claim, row) of each edge that weighs something, as written.
     """
-    keep = _kept(batch, outcome, rules)
+    keep = _keep_mask(batch, outcome, rules)
     weighs = keep & (checked.edges.column("weight") != 0.0)
     walk = batch.claim[weighs], row_of(outcome.target[weighs])
     claim = batch.claim[keep]
@@ -44,15 +45,15 @@ def edges_of(
     mutual = checked.edges.column("mutual")[keep]
     weight, t = checked.edges.column("weight")[keep], checked.claims.column("t")[claim]
     numbers = {"source": source, "relation": code, "target": target, "weight": weight, "t": t}
-    written = LazyRows(len(claim), partial(_written, numbers, checked.claims, claim), dict(numbers))
+    edges = LazyRows(len(claim), partial(_edge_frame, numbers, checked.claims, claim), dict(numbers))
     if source.min() >= memory.height and not mutual.any() and _no_two_alike(source, code, target):
-        return written, claim, walk
-    frame = written.frame().hstack(frame_of({"mutual": mutual, "claim": claim}))
+        return edges, claim, walk
+    frame = edges.frame().hstack(frame_of({"mutual": mutual, "claim": claim}))
     fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")
     return LazyRows.of(fresh[list(schema.EDGES)]), fresh["claim"].to_numpy(), walk
 
 
-def _kept(batch: Batch, outcome: Resolution, rules: Rules) -> Bools:
+def _keep_mask(batch: Batch, outcome: Resolution, rules: Rules) -> Bools:
     """Which edges the rules keep of the claims that were accepted."""
     keep: Bools = outcome.accepted[batch.claim]
     if rules.restated_edges == "dropped":
@@ -62,9 +63,9 @@ def _kept(batch: Batch, outcome: Resolution, rules: Rules) -> Bools:
     return keep
 
 
-def _written(numbers: Mapping[str, NDArray[Any]], told: LazyRows, claim: Ints) -> pl.DataFrame:
+def _edge_frame(numbers: Mapping[str, NDArray[Any]], claims: LazyRows, claim: Ints) -> pl.DataFrame:
     """Edges in full, by those who claimed them."""
-    writer = pl.Series(told.column("writer")[claim].tolist(), dtype=pl.String)
+    writer = pl.Series(claims.column("writer")[claim].tolist(), dtype=pl.String)
     columns: dict[str, pl.Series | NDArray[Any]] = {
         **numbers,
         "relation": _RELATIONS[places(numbers["relation"])],
@@ -81,23 +82,23 @@ _SUPPORTS = schema.RELATIONS.index("supports")
 def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False) -> pl.DataFrame:
     """Of edges by row with a column `mutual`, and the reverse of each mutual one, those that do not stand yet."""
     if frame["mutual"].any():
-        numbered = frame.with_row_index("order")
-        back = numbered.filter("mutual").with_columns(source=pl.col("target"), target=pl.col("source"))
-        frame = pl.concat([numbered, back]).sort("order", maintain_order=True).drop("order")
+        rows = frame.with_row_index("order")
+        back = rows.filter("mutual").with_columns(source=pl.col("target"), target=pl.col("source"))
+        frame = pl.concat([rows, back]).sort("order", maintain_order=True).drop("order")
     source, target = frame["source"].to_numpy(), frame["target"].to_numpy()
     same = ["source", "relation", "target"]
     if not _no_two_alike(source, frame["relation"].to_physical().to_numpy(), target):
         frame = frame.unique(same, keep="last" if last_weight else "first", maintain_order=True)
     if source.size and source.min() < memory.height:  # only a cell that stood can have edges that stand
-        touched = memory.edges.filter(pl.col("source").is_in(frame["source"].unique().implode()))
-        frame = frame.join(touched, on=same, how="anti", maintain_order="left")
+        standing = memory.edges.filter(pl.col("source").is_in(frame["source"].unique().implode()))
+        frame = frame.join(standing, on=same, how="anti", maintain_order="left")
     return frame
 
 
 def _no_two_alike(source: Ints, relation: NDArray[np.integer[Any]], target: Ints) -> bool:
     """Whether no two edges say the same."""
-    said = (source * (target.max(initial=0) + 1) + target) * len(schema.RELATIONS) + relation
-    return all_differ(said)
+    key = (source * (target.max(initial=0) + 1) + target) * len(schema.RELATIONS) + relation
+    return all_differ(key)
 
 
 def supported(memory: Memory, edges: LazyRows, rules: Rules) -> Memory:

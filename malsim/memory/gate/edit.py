@@ -15,7 +15,7 @@ from malsim.memory.gate.checks import edge_issues, gather
 from malsim.memory.gate.edge_rows import new_edges, refreshed, supported
 from malsim.memory.gate.numbering import look_up
 from malsim.memory.gate.screen import in_texts
-from malsim.memory.graph.frames import LazyRows, joined
+from malsim.memory.graph.frames import LazyRows, stack_rows
 from malsim.memory.graph.texts import content_of, folded
 from malsim.memory.rules import Rules
 from malsim.memory.schema import NONE
@@ -24,7 +24,7 @@ from malsim.memory.scores import bumped_salience
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from malsim.memory.gate.numbering import Bools, Ints
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
 
 __all__ = [
@@ -59,21 +59,22 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
     never demote a cell. Raises `DataError` for unknown columns.
     """
     rules = rules or Rules()
-    frame = _typed(edges if isinstance(edges, pl.DataFrame) else pl.DataFrame(list(edges), infer_schema_length=None), rules)
+    frame = edges if isinstance(edges, pl.DataFrame) else pl.DataFrame(list(edges), infer_schema_length=None)
+    frame = _with_types(frame, rules)
     issues = [edge_issues(frame, rules)]
     rows = {end: look_up(memory, frame["rep"], frame[end]) for end in ("source", "target")}
-    said = {
+    problems = {
         "source": ("names no cell that stands", rows["source"] == NONE),
         "target": ("names no cell that stands", rows["target"] == NONE),
         "relation": ("stands already, or joins a cell with itself", _idle(memory, frame, rows, rules)),
         "t": ("must be a finite number", ~frame["t"].is_finite().to_numpy()),
         "writer": ("must be text that is not blank", (frame["writer"].fill_null("").str.strip_chars() == "").to_numpy()),
     }
-    for path, (message, wrong) in said.items():
-        found = frame.filter(pl.Series(wrong))
-        issues.append(found.select("claim", pl.lit(path).alias("path"), pl.lit(message).alias("message")))
-    listed = gather(pl.concat(issues).unique(["claim", "path"], keep="first", maintain_order=True))
-    verdicts = frame.join(listed, on="claim", how="left", maintain_order="left").with_columns(pl.col("issues").fill_null([]))
+    for path, (message, wrong) in problems.items():
+        wrong_rows = frame.filter(pl.Series(wrong))
+        issues.append(wrong_rows.select("claim", pl.lit(path).alias("path"), pl.lit(message).alias("message")))
+    lists = gather(pl.concat(issues).unique(["claim", "path"], keep="first", maintain_order=True))
+    verdicts = frame.join(lists, on="claim", how="left", maintain_order="left").with_columns(pl.col("issues").fill_null([]))
     good = verdicts["issues"].list.len() == 0
     verdict = pl.when(good).then(pl.lit("admitted")).otherwise(pl.lit("refused")).alias("verdict")
     verdicts = verdicts.with_columns(verdict).drop("claim", "place")
@@ -83,27 +84,27 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
 
 def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
     """Add edges named by row (source, relation, target, weight, writer, t, mutual) that do not stand yet."""
-    typed = edges.select(pl.col(name).cast(kind) for name, kind in (schema.EDGES | {"mutual": pl.Boolean}).items())
-    fresh = new_edges(memory, typed, last_weight=rules.duplicate_edges == "last_weight")[list(schema.EDGES)]
+    frame = edges.select(pl.col(name).cast(kind) for name, kind in (schema.EDGES | {"mutual": pl.Boolean}).items())
+    fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")[list(schema.EDGES)]
     if fresh.is_empty():
         return memory
-    return supported(memory, LazyRows.of(fresh), rules).with_edges(joined(memory.edges, fresh))
+    return supported(memory, LazyRows.of(fresh), rules).with_edges(stack_rows(memory.edges, fresh))
 
 
-def _typed(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+def _with_types(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     if unknown := set(edges.columns) - set(_COLUMNS):
         raise DataError("unknown column of edges", given=min(unknown), allowed=", ".join(_COLUMNS))
     columns = []
     for name, (kind, default) in _COLUMNS.items():
-        given = pl.col(name).cast(kind) if name in edges.columns else pl.lit(None, kind)
-        columns.append((given.fill_null(pl.lit(default, kind)) if default is not None else given).alias(name))
+        column = pl.col(name).cast(kind) if name in edges.columns else pl.lit(None, kind)
+        columns.append((column.fill_null(pl.lit(default, kind)) if default is not None else column).alias(name))
     try:
-        typed = edges.select(columns)
+        frame = edges.select(columns)
     except pl.exceptions.PolarsError as error:
         raise DataError("edges of the wrong type", given=str(edges.schema), allowed=", ".join(_COLUMNS)) from error
     default_weight = pl.col("relation").replace_strict(rules.weights(), default=None, return_dtype=pl.Float64)
-    typed = typed.with_columns(pl.col("weight").fill_null(default_weight)).sort("t", "writer", maintain_order=True)
-    return typed.with_row_index("claim").with_columns(pl.lit(0).alias("place"))
+    frame = frame.with_columns(pl.col("weight").fill_null(default_weight)).sort("t", "writer", maintain_order=True)
+    return frame.with_row_index("claim").with_columns(pl.lit(0).alias("place"))
 
 
 def _idle(memory: Memory, frame: pl.DataFrame, rows: dict[str, Ints], rules: Rules) -> Bools:
@@ -114,10 +115,10 @@ def _idle(memory: Memory, frame: pl.DataFrame, rows: dict[str, Ints], rules: Rul
     if rules.duplicate_edges == "refused":
         same = frame.select(pl.Series("source", rows["source"]), "relation", pl.Series("target", rows["target"]))
         standing = memory.edges.select("source", pl.col("relation").cast(pl.String), "target")
-        met = same.with_row_index("place").join(standing, on=same.columns, how="semi")["place"].to_numpy()
-        idle[met] = True
-        known = (rows["source"] != NONE) & (rows["target"] != NONE)
-        idle |= ~same.select(pl.struct(pl.all()).is_first_distinct()).to_series().to_numpy() & known
+        repeats = same.with_row_index("place").join(standing, on=same.columns, how="semi")["place"].to_numpy()
+        idle[repeats] = True
+        both = (rows["source"] != NONE) & (rows["target"] != NONE)
+        idle |= ~same.select(pl.struct(pl.all()).is_first_distinct()).to_series().to_numpy() & both
     return idle
 
 
@@ -173,24 +174,24 @@ def update(
         if name not in _MAY_CHANGE:
             raise UsageError("cannot be rewritten", where=handle, given=name, allowed=", ".join(_MAY_CHANGE))
     for name, value in fields.items():
-        _allowed(handle, name, value)
+        _check_value(handle, name, value)
     if writer is not None:
         check_author(writer, rules, where=handle)
     if "verification" in fields and writer is None:
         raise UsageError("nobody is named who verified it", where=handle, hint="give writer=")
     public = memory.cells["sensitivity"].cast(pl.String)[int(np.flatnonzero(here)[0])] == "public"
     _screen(fields | ({"writer": writer} if writer else {}), rules, public=public)
-    stored = memory.cells.row(int(np.flatnonzero(here)[0]), named=True)
-    changed = {name: value for name, value in fields.items() if stored[name] != value}
+    cell = memory.cells.row(int(np.flatnonzero(here)[0]), named=True)
+    changes = {name: value for name, value in fields.items() if cell[name] != value}
     cells = memory.cells.with_columns(
         pl.when(pl.Series(here)).then(pl.lit(value, schema.CELLS[name])).otherwise(name).alias(name)
-        for name, value in changed.items()
+        for name, value in changes.items()
     )
     after = memory.with_cells(cells)
-    if "body" in changed:
+    if "body" in changes:
         content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content")
         after = replace(memory, cells=cells.with_columns(content))  # what restates it is another text now: a new index
-    if not changed or rules.reinforced_by == "nothing":
+    if not changes or rules.reinforced_by == "nothing":
         return after
     return refreshed(after, np.flatnonzero(here), np.array([now]), rules)
 
@@ -204,7 +205,7 @@ def check_author(writer: str, rules: Rules | None = None, *, where: str | None =
     _screen({"writer": writer}, rules or Rules())
 
 
-def _allowed(handle: str, name: str, value: object) -> None:
+def _check_value(handle: str, name: str, value: object) -> None:
     """Refuse what a field cannot hold: another word than its own, no text, no list of texts, no day."""
     kind = schema.CELLS[name]
     if isinstance(kind, pl.Enum):
@@ -246,11 +247,11 @@ def _screen(fields: Mapping[str, object], rules: Rules, *, public: bool = False)
         if isinstance(text, str)
     ]
     texts = pl.DataFrame(rows, schema={"path": pl.String, "text": pl.String})
-    found = in_texts(texts, rules).rows(named=True)
+    findings = in_texts(texts, rules).rows(named=True)
     if public:
-        found += in_texts(texts, rules, public=True).rows(named=True)
-    if found:
-        first = found[0]
+        findings += in_texts(texts, rules, public=True).rows(named=True)
+    if findings:
+        first = findings[0]
         raise UsageError(f"screen: possible {first['finding']}", where=first["path"], hint="take it out; it is not stored")
 
 

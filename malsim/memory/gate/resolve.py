@@ -17,11 +17,12 @@ from malsim.memory.schema import NONE, RELATIONS
 
 if TYPE_CHECKING:
     from malsim.memory.gate.claims import Validated
-    from malsim.memory.gate.numbering import Batch, Bools, Ints
+    from malsim.memory.gate.numbering import Batch
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["NOTHING", "REFUSALS", "SUPERSEDES", "Replaced", "Resolution", "replacements", "resolve"]
+__all__ = ["NOTHING", "REFUSALS", "SUPERSEDES", "Demotions", "Resolution", "replacements", "resolve"]
 
 SUPERSEDES = RELATIONS.index("supersedes")
 REFUSALS = (
@@ -63,25 +64,25 @@ def resolve(batch: Batch) -> Resolution:
 
 def _decide(batch: Batch, accepted: Bools) -> Resolution:
     index = np.arange(len(accepted))
-    restated, known = batch.standing != NONE, batch.alike != NONE
-    may_lead = accepted & batch.fresh & ~known
+    restated, has_twin = batch.standing != NONE, batch.alike != NONE
+    may_lead = accepted & batch.fresh & ~has_twin
     leads = np.full(len(index), len(index), dtype=np.int64)  # the first of each group; past the end where there is none
     np.minimum.at(leads, batch.group[may_lead], index[may_lead])
     leader = leads[batch.group]
-    follows = ~known & (leader < index)
+    follows = ~has_twin & (leader < index)
     restates = follows.copy()
     restates[restates] = batch.content[leader[restates]] == batch.content[restates]
     fresh = ~restates & ~restated
     owner = np.full(batch.names + 1, len(index), dtype=np.int64)  # the first claim under each name; past the end for none
     for names in (batch.handle_name, batch.key_name):
-        named = accepted & fresh & (names != NONE)
-        np.minimum.at(owner, names[named], index[named])
-    taken = batch.taken != NONE
+        bears = accepted & fresh & (names != NONE)
+        np.minimum.at(owner, names[bears], index[bears])
+    conflict = batch.owner != NONE
     if batch.rules.reused_keys == "refused":
-        taken |= (owner[batch.handle_name] < index) | (owner[batch.key_name] < index)
-    name_taken = fresh & taken
+        conflict |= (owner[batch.handle_name] < index) | (owner[batch.key_name] < index)
+    name_taken = fresh & conflict
     source = np.where(restated, batch.standing, batch.cells + np.where(restates, leader, index))
-    compared = np.where(known, batch.alike, np.where(follows, batch.cells + leader, NONE))
+    compared = np.where(has_twin, batch.alike, np.where(follows, batch.cells + leader, NONE))
     name, claim = batch.target_name, batch.claim
     own = (name != NONE) & ((name == batch.handle_name[claim]) | (name == batch.key_name[claim]))
     in_batch = np.where(owner[name] < claim, batch.cells + owner[name], np.where(own, source[claim], NONE))
@@ -113,17 +114,17 @@ def _refusals(batch: Batch, source: Ints, target: Ints) -> tuple[Bools, ...]:
 
 def _repeats(batch: Batch, target: Ints) -> Bools:
     """Which edges say again what an earlier edge of the same claim says."""
-    said = (batch.claim * len(RELATIONS) + batch.code) * (batch.cells + len(batch.sound)) + target
-    if all_differ(said):
-        return np.zeros(len(said), dtype=bool)
-    _, first = np.unique(said, return_index=True)
-    again = np.ones(len(said), dtype=bool)
+    key = (batch.claim * len(RELATIONS) + batch.code) * (batch.cells + len(batch.sound)) + target
+    if all_differ(key):
+        return np.zeros(len(key), dtype=bool)
+    _, first = np.unique(key, return_index=True)
+    again = np.ones(len(key), dtype=bool)
     again[first] = False
     return again
 
 
 @dataclass(frozen=True)
-class Replaced:
+class Demotions:
     """Ids of the cells a batch demoted (`old`), of what replaced them (`new`), and the claim that did it (`at`).
 
     `lines` holds every (new, old) pair of ids from which versions count, those that came too late to demote included.
@@ -136,11 +137,11 @@ class Replaced:
 
 
 _NONE = np.zeros(0, dtype=np.int64)
-NOTHING = Replaced(_NONE, _NONE, _NONE, (_NONE, _NONE))
+NOTHING = Demotions(_NONE, _NONE, _NONE, (_NONE, _NONE))
 CONTRADICTS = RELATIONS.index("contradicts")
 
 
-def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, rules: Rules) -> Replaced:
+def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, rules: Rules) -> Demotions:
     """The cells this batch demotes: by a supersedes edge, or by a new cell's own contradiction of its writer's word.
 
     The first to reach an active cell demotes it; who comes later only joins its line.
@@ -158,20 +159,20 @@ def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Reso
     first = active[np.sort(np.unique(old[active], return_index=True)[1])]
     line = np.zeros(len(old), dtype=bool) if rules.lineage == "one_level" else explicit[acts]
     line[first] = True
-    return Replaced(old[first], new[first], claim[first], (new[line], old[line]))
+    return Demotions(old[first], new[first], claim[first], (new[line], old[line]))
 
 
 def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution) -> Bools:
     """Edges by which a new cell contradicts an unlocked cell of the same writer about the same non-empty object."""
-    found = np.zeros(len(batch.claim), dtype=bool)
+    corrects = np.zeros(len(batch.claim), dtype=bool)
     may = np.flatnonzero((batch.code == CONTRADICTS) & outcome.created[batch.claim] & (outcome.target >= 0))
     if not may.size:
-        return found
+        return corrects
     may = may[batch.author(outcome.target[may]) == batch.authors.of_claims[batch.claim[may]]]
     if not may.size:
-        return found
+        return corrects
     objects, target = checked.claims.column("object"), outcome.target[may]
     ours, theirs = objects[batch.claim[may]], batch.pick(target, memory.column("object"), objects)
     says = np.array([one is not None and one != "" for one in ours], dtype=bool)
-    found[may] = says & (ours == theirs) & ~batch.is_locked(target)
-    return found
+    corrects[may] = says & (ours == theirs) & ~batch.is_locked(target)
+    return corrects

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.memory.graph.frames import worded
+from malsim.memory.graph.frames import format_expr
 from malsim.screen.credentials import CANDIDATE, IDENTIFIER, credentials
 from malsim.screen.personal import CANDIDATE as _PERSONAL_CANDIDATE
 from malsim.screen.personal import personal_data
@@ -82,28 +82,28 @@ class Formats:
         name: Callable[[str], str | None] | None = None,
         harmless: str = "",
     ) -> None:
-        self.joined = joined = candidate or "|".join(f"(?:{pattern})" for pattern in patterns.values())
-        self.in_text = pl.col("text").str.contains(joined)
+        self.any_format = any_format = candidate or "|".join(f"(?:{pattern})" for pattern in patterns.values())
+        self.in_text = pl.col("text").str.contains(any_format)
         if harmless:
             self.in_text &= ~pl.col("text").str.contains(harmless)
-        self.in_target = pl.col("target").str.contains(joined).any()
-        in_texts = [pl.col(name).str.contains(joined).any() for name in _TEXTS]
-        in_lists = [pl.col(name).list.join("\n", ignore_nulls=True).str.contains(joined).any() for name in _LISTS]
+        self.in_target = pl.col("target").str.contains(any_format).any()
+        in_texts = [pl.col(name).str.contains(any_format).any() for name in _TEXTS]
+        in_lists = [pl.col(name).list.join("\n", ignore_nulls=True).str.contains(any_format).any() for name in _LISTS]
         self.in_columns = [*in_texts, *in_lists]
         self._patterns, self._name = patterns, name
 
-    def kinds(self, caught: pl.DataFrame) -> pl.Series:
+    def kinds(self, suspects: pl.DataFrame) -> pl.Series:
         """The kind in each text that may hold one; null where it holds none."""
         if self._name is not None:
-            texts = pl.DataFrame({"text": caught["text"].unique()})  # a writer or an object stands in many cells
-            named = texts.with_columns(pl.Series("finding", [self._name(text) for text in texts["text"]], dtype=pl.String))
-            return caught.select("text").join(named, on="text", how="left", maintain_order="left")["finding"]
-        found = [pl.when(_matches(name, pattern)).then(pl.lit(name)) for name, pattern in self._patterns.items()]
-        return caught.select(pl.coalesce(found).alias("finding")).to_series()
+            texts = pl.DataFrame({"text": suspects["text"].unique()})  # a writer or an object stands in many cells
+            kinds = texts.with_columns(pl.Series("finding", [self._name(text) for text in texts["text"]], dtype=pl.String))
+            return suspects.select("text").join(kinds, on="text", how="left", maintain_order="left")["finding"]
+        matches = [pl.when(_matches(name, pattern)).then(pl.lit(name)) for name, pattern in self._patterns.items()]
+        return suspects.select(pl.coalesce(matches).alias("finding")).to_series()
 
 
 def _first_credential(text: str) -> str | None:
-    return next((found.kind for found in credentials(text)), None)
+    return next((each.kind for each in credentials(text)), None)
 
 
 def _first_personal(text: str) -> str | None:
@@ -112,17 +112,17 @@ def _first_personal(text: str) -> str | None:
 
 def joined_formats(rules: Rules) -> str:
     """What every text that holds a credential matches, as one pattern."""
-    return _formats(rules.screen_formats).joined
+    return _formats(rules.screen_formats).any_format
 
 
 def secrets(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """Credentials found: one row a field with claim, path and finding (the kind of credential)."""
     formats = _formats(rules.screen_formats)
-    found = _found(claims.with_columns(pl.when(~pl.col("key").str.contains(_UUID)).then("key")), formats)
+    findings = _findings(claims.with_columns(pl.when(~pl.col("key").str.contains(_UUID)).then("key")), formats)
     if edges.height and edges.select(formats.in_target).item():
-        path = worded("edges[{}].target", "place").alias("path")
-        found.append(_named(edges.select("claim", path, pl.col("target").alias("text")), formats))
-    return _first(found) if found else NOTHING
+        path = format_expr("edges[{}].target", "place").alias("path")
+        findings.append(_name_findings(edges.select("claim", path, pl.col("target").alias("text")), formats))
+    return _first(findings) if findings else NOTHING
 
 
 def personal(claims: pl.DataFrame, rules: Rules) -> pl.DataFrame:
@@ -130,23 +130,24 @@ def personal(claims: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     public = claims.filter(claims["sensitivity"] == "public")
     public = public.with_columns(pl.when(~pl.col("key").str.contains(_UUID)).then("key"))  # its digits are no card's
     formats = _formats(rules.screen_formats, public=True)
-    found = _found(public, formats)
+    findings = _findings(public, formats)
     if rules.screen_formats != "reference_0.5":
         lookalike = public.with_columns(_digits_for_letters(name) for name in _TEXTS[:5])
-        found += _found(lookalike, formats)
-    return _first(found) if found else NOTHING
+        findings += _findings(lookalike, formats)
+    return _first(findings) if findings else NOTHING
 
 
 def in_texts(texts: pl.DataFrame, rules: Rules, *, public: bool = False) -> pl.DataFrame:
     """Credentials, or under `public` personal data, in a frame of path and text: one row a path with path and finding."""
     if public:
         texts = pl.concat([texts, texts.with_columns(_digits_for_letters("text"))])
-    found = _named(texts.with_columns(pl.lit(0, pl.UInt32).alias("claim")), _formats(rules.screen_formats, public=public))
-    return found.unique("path", keep="first", maintain_order=True).drop("claim")
+    texts = texts.with_columns(pl.lit(0, pl.UInt32).alias("claim"))
+    findings = _name_findings(texts, _formats(rules.screen_formats, public=public))
+    return findings.unique("path", keep="first", maintain_order=True).drop("claim")
 
 
-def _first(found: list[pl.DataFrame]) -> pl.DataFrame:
-    return pl.concat(found).unique(["claim", "path"], keep="first", maintain_order=True)
+def _first(findings: list[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(findings).unique(["claim", "path"], keep="first", maintain_order=True)
 
 
 def _digits_for_letters(name: str) -> pl.Expr:
@@ -158,23 +159,25 @@ def _digits_for_letters(name: str) -> pl.Expr:
     return text
 
 
-def _found(claims: pl.DataFrame, formats: Formats) -> list[pl.DataFrame]:
+def _findings(claims: pl.DataFrame, formats: Formats) -> list[pl.DataFrame]:
     """One scan of each column for all formats joined; only what it catches is looked at again, to name it."""
     hits = claims.select(formats.in_columns).row(0)
-    caught = []
+    findings = []
     for name, hit in zip((*_TEXTS, *_LISTS), hits, strict=True):
-        if hit and name in _TEXTS:
-            caught.append(_named(claims.select("claim", pl.lit(name).alias("path"), pl.col(name).alias("text")), formats))
-        elif hit:
-            items = claims.select("claim", pl.int_ranges(pl.col(name).list.len()).alias("place"), pl.col(name).alias("text"))
-            items = items.filter(pl.col("text").list.len() > 0).explode("place", "text")
-            caught.append(_named(items.select("claim", worded(name + "[{}]", "place").alias("path"), "text"), formats))
-    return caught
+        if not hit:
+            continue
+        texts = claims.select("claim", pl.lit(name).alias("path"), pl.col(name).alias("text"))
+        if name in _LISTS:
+            texts = claims.select("claim", pl.int_ranges(pl.col(name).list.len()).alias("place"), pl.col(name).alias("text"))
+            texts = texts.filter(pl.col("text").list.len() > 0).explode("place", "text")
+            texts = texts.select("claim", format_expr(name + "[{}]", "place").alias("path"), "text")
+        findings.append(_name_findings(texts, formats))
+    return findings
 
 
-def _named(texts: pl.DataFrame, formats: Formats) -> pl.DataFrame:
-    caught = texts.filter(formats.in_text)
-    return caught.select("claim", "path", formats.kinds(caught)).drop_nulls("finding")
+def _name_findings(texts: pl.DataFrame, formats: Formats) -> pl.DataFrame:
+    suspects = texts.filter(formats.in_text)
+    return suspects.select("claim", "path", formats.kinds(suspects)).drop_nulls("finding")
 
 
 def _matches(name: str, pattern: str) -> pl.Expr:

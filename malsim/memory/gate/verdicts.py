@@ -12,16 +12,17 @@ import polars as pl
 from malsim.memory import schema
 from malsim.memory.gate.checks import gather
 from malsim.memory.gate.resolve import REFUSALS
-from malsim.memory.graph.frames import frame_of, places, worded
+from malsim.memory.graph.frames import format_expr, frame_of, places
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from malsim.memory.gate.append import Built
+    from malsim.memory.gate.append import BatchResult
     from malsim.memory.gate.claims import Validated
-    from malsim.memory.gate.numbering import Batch, Bools, Ints
+    from malsim.memory.gate.numbering import Batch
     from malsim.memory.gate.resolve import Resolution
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
 
 __all__ = ["GateResult"]
@@ -33,7 +34,7 @@ class GateResult:
 
     Of each claim: `rep`, `verdict` (place among `schema.VERDICT`), `row` (the cell it became or restated, NONE for none),
     `attenuated` (whether its confidence was capped, or its writer's factor is below 1). `superseded` are the rows of the
-    cells that gave way. `listed` makes the verdicts as a frame.
+    cells that gave way. `make` makes the verdicts as a frame.
     """
 
     memory: Memory
@@ -42,72 +43,65 @@ class GateResult:
     row: Ints
     attenuated: Bools
     superseded: Ints
-    listed: Callable[[], pl.DataFrame]
+    make: Callable[[], pl.DataFrame]
 
     @cached_property
     def verdicts(self) -> pl.DataFrame:
         """One row a claim (columns of `schema.VERDICTS`)."""
-        return self.listed()
+        return self.make()
 
     @classmethod
-    def of(cls, checked: Validated, batch: Batch, outcome: Resolution, built: Built) -> GateResult:
+    def of(cls, checked: Validated, batch: Batch, outcome: Resolution, result: BatchResult) -> GateResult:
         """The judgement that an outcome and what was built of it come to."""
-        stands = built.row != NONE
+        stands = result.row != NONE
         capped = checked.claims.column("stated") < checked.claims.column("confidence")
         attenuated = capped.copy()
         if checked.notes.height:
             attenuated[checked.notes["claim"].to_numpy()] = True
-        attenuated[stands] |= built.memory.column("calibration")[built.row[stands]] < 1.0
+        attenuated[stands] |= result.memory.column("calibration")[result.row[stands]] < 1.0
         verdict = np.where(outcome.created, 0, np.where(outcome.accepted, 1, 2))
-        listed = partial(_verdicts, checked, batch, outcome, built, verdict, capped)
+        make = partial(_verdicts, checked, batch, outcome, result, verdict, capped)
         rep = checked.claims.column("rep")
-        return cls(built.memory, rep, verdict, built.row, attenuated, built.demoted[0], listed)
+        return cls(result.memory, rep, verdict, result.row, attenuated, result.demotions[0], make)
 
     @classmethod
-    def joined(cls, parts: Sequence[GateResult]) -> GateResult:
+    def concat(cls, parts: Sequence[GateResult]) -> GateResult:
         """The judgement of a batch that was judged in parts."""
         names = ("rep", "verdict", "row", "attenuated", "superseded")
-        rep, verdict, row, attenuated, superseded = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in names
-        )
-        listed = partial(_concatenated, parts)
-        return cls(parts[-1].memory, rep, verdict, row, attenuated, superseded, listed)
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        return cls(parts[-1].memory, **columns, make=lambda: pl.concat([part.verdicts for part in parts]))
 
     @classmethod
     def between(cls, before: Memory, after: Memory, verdicts: pl.DataFrame) -> GateResult:
         """What the verdicts and the memories before and after them tell."""
-        gone = after.column("successor") != NONE
-        gone[: before.height] &= before.column("successor") == NONE
-        noted = verdicts.select((pl.col("notes").list.len() > 0) | (pl.col("calibration") < 1.0)).to_series()
+        superseded = after.column("successor") != NONE
+        superseded[: before.height] &= before.column("successor") == NONE
+        attenuated = verdicts.select((pl.col("notes").list.len() > 0) | (pl.col("calibration") < 1.0)).to_series()
         return cls(
             after,
             verdicts["rep"].to_numpy(),
             verdicts["verdict"].to_physical().to_numpy(),
             verdicts["cell"].fill_null(NONE).to_numpy(),
-            noted.fill_null(value=False).to_numpy(),
-            np.flatnonzero(gone),
+            attenuated.fill_null(value=False).to_numpy(),
+            np.flatnonzero(superseded),
             lambda: verdicts,
         )
 
 
-def _concatenated(parts: Sequence[GateResult]) -> pl.DataFrame:
-    return pl.concat([part.verdicts for part in parts])
-
-
 def _verdicts(
-    checked: Validated, batch: Batch, outcome: Resolution, built: Built, verdict: Ints, capped: Bools
+    checked: Validated, batch: Batch, outcome: Resolution, result: BatchResult, verdict: Ints, capped: Bools
 ) -> pl.DataFrame:
     """One row a claim (columns of `schema.VERDICTS`)."""
-    claims, cells = checked.claims.frame(), built.memory.cells
-    refused = pl.Series(built.row == NONE)
-    row = places(np.maximum(built.row, 0))
-    handle, cell, issues = claims["handle"], pl.Series(built.row), checked.issues
+    claims, cells = checked.claims.frame(), result.memory.cells
+    refused = pl.Series(result.row == NONE)
+    row = places(np.maximum(result.row, 0))
+    handle, cell, issues = claims["handle"], pl.Series(result.row), checked.issues
     if outcome.accepted.all():
         handle = cells["handle"][row]
     else:
         row, cell = row.set(refused, None), cell.set(refused, None)
         handle = handle.zip_with(refused, cells["handle"][row])
-        issues = _refused(outcome, checked, batch)
+        issues = _refusal_issues(outcome, checked, batch)
     columns = {
         **{name: claims[name] for name in ("rep", "t", "writer", "sequence")},
         "verdict": _VERDICTS[places(verdict)],
@@ -115,8 +109,8 @@ def _verdicts(
         "cell": cell,
         "claimed": claims["confidence"],
         **{name: cells[name][row] for name in ("stated", "calibration", "effective")},
-        "issues": _listed(issues, "issues", checked.claims.height),
-        "notes": _listed(_notes(checked, capped) if capped.any() else checked.notes, "notes", checked.claims.height),
+        "issues": _lists(issues, "issues", checked.claims.height),
+        "notes": _lists(_notes(checked, capped) if capped.any() else checked.notes, "notes", checked.claims.height),
     }
     return frame_of(columns)
 
@@ -125,45 +119,45 @@ def _notes(checked: Validated, capped: Bools) -> pl.DataFrame:
     """What is noted of each claim: what the screen found, and whether its confidence was capped."""
     rows = np.flatnonzero(capped)
     was, now = (pl.Series(checked.claims.column(name)[rows]).cast(pl.String) for name in ("confidence", "stated"))
-    said = [f"confidence capped from {high} to {cap}: nothing supports it" for high, cap in zip(was, now, strict=True)]
-    notes = frame_of({"claim": rows.astype(np.uint32), "note": pl.Series(said, dtype=pl.String)})
+    texts = [f"confidence capped from {high} to {cap}: nothing supports it" for high, cap in zip(was, now, strict=True)]
+    notes = frame_of({"claim": rows.astype(np.uint32), "note": pl.Series(texts, dtype=pl.String)})
     return pl.concat([checked.notes, notes]) if checked.notes.height else notes
 
 
 _VERDICTS = pl.Series(schema.VERDICT, dtype=schema.VERDICTS["verdict"])
 
 
-def _listed(found: pl.DataFrame, name: str, height: int) -> pl.Series:
+def _lists(rows: pl.DataFrame, name: str, height: int) -> pl.Series:
     """What was said of each of `height` claims, as a list; an empty one where nothing was."""
     nothing = pl.Series(name, [[]], dtype=schema.VERDICTS[name])
-    if found.is_empty():
+    if rows.is_empty():
         return nothing.new_from_index(0, height)
-    claim = found["claim"].to_numpy()
+    claim = rows["claim"].to_numpy()
     if name == "notes" and len(np.unique(claim)) == len(claim):
-        lists = found["note"].reshape((-1, 1)).cast(schema.VERDICTS["notes"])
+        lists = rows["note"].reshape((-1, 1)).cast(schema.VERDICTS["notes"])
     else:
-        said = gather(found) if name == "issues" else found.group_by("claim", maintain_order=True).agg(notes="note")
-        claim, lists = said["claim"].to_numpy(), said[name]
+        by_claim = gather(rows) if name == "issues" else rows.group_by("claim", maintain_order=True).agg(notes="note")
+        claim, lists = by_claim["claim"].to_numpy(), by_claim[name]
     at = np.full(height, len(claim))
     at[claim] = np.arange(len(claim))
     return lists.extend(nothing)[places(at)]
 
 
-def _refused(outcome: Resolution, checked: Validated, batch: Batch) -> pl.DataFrame:
+def _refusal_issues(outcome: Resolution, checked: Validated, batch: Batch) -> pl.DataFrame:
     """All issues of all refused claims, those of their relations included."""
-    found = [checked.issues]
-    path = worded("edges[{}].target", "place").alias("path")
+    issues = [checked.issues]
+    path = format_expr("edges[{}].target", "place").alias("path")
     for kind, message in zip(outcome.refused, REFUSALS, strict=True):
         if kind.any():
-            said = checked.edges.frame().filter(pl.Series(kind))
-            found.append(said.select("claim", path, pl.lit(message).alias("message")))
-    taken = outcome.name_taken & batch.sound
-    if taken.any():
-        claims = checked.claims.frame().filter(pl.Series(taken))
+            edges = checked.edges.frame().filter(pl.Series(kind))
+            issues.append(edges.select("claim", path, pl.lit(message).alias("message")))
+    conflict = outcome.name_taken & batch.sound
+    if conflict.any():
+        claims = checked.claims.frame().filter(pl.Series(conflict))
         by_key = pl.col("key").is_not_null() & pl.col("handle").is_null()
         name = pl.when(by_key).then(pl.lit("key")).otherwise(pl.lit("handle")).alias("path")
-        found.append(claims.select("claim", name, pl.lit("is taken by another cell").alias("message")))
-    if len(found) == 1:
+        issues.append(claims.select("claim", name, pl.lit("is taken by another cell").alias("message")))
+    if len(issues) == 1:
         return checked.issues
-    first = pl.concat(found).unique(["claim", "path"], keep="first", maintain_order=True)
+    first = pl.concat(issues).unique(["claim", "path"], keep="first", maintain_order=True)
     return first.sort("claim", maintain_order=True)

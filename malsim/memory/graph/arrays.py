@@ -22,8 +22,8 @@ def ratio(part: Array | Ints, whole: Array | Ints) -> Array:
     >>> ratio(np.array([1.0, 1.0]), np.array([2.0, 0.0])).tolist()
     [0.5, nan]
     """
-    found: Array = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
-    return found
+    quotient: Array = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+    return quotient
 
 
 def rounded(values: Array, digits: int) -> Array:
@@ -35,8 +35,8 @@ def rounded(values: Array, digits: int) -> Array:
     ([2.67, 1.0], [2.68, 1.0])
     """
     scale = 10.0**digits
-    scaled = values * scale
-    found: Array = np.rint(scaled) / scale
-    for place in np.flatnonzero(np.abs(np.abs(scaled - np.trunc(scaled)) - 0.5) < NEAR).tolist():
-        found[place] = round(float(values[place]), digits)
-    return found
+    product = values * scale
+    nearest: Array = np.rint(product) / scale
+    for place in np.flatnonzero(np.abs(np.abs(product - np.trunc(product)) - 0.5) < NEAR).tolist():
+        nearest[place] = round(float(values[place]), digits)
+    return nearest

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Memory"]
 
 _STANDING = ("wiring", "_wiring", "index")
-_KEPT = (*_STANDING, "active", "is_active", "gone")
+_DERIVED = (*_STANDING, "active", "is_active", "gone")
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,25 +109,25 @@ class Memory:
         before: tuple[Wiring, int] | None = self.__dict__.pop("_wiring", None)
         if before is None:
             return wire(self.__dict__["edges"], self.column("author"))
-        return before[0].grown(self.table("edges"), before[1], self.column("author"))
+        return before[0].append(self.table("edges"), before[1], self.column("author"))
 
     @cached_property
     def index(self) -> Index:
         """Where names and contents are found."""
         return Index(self.__dict__["cells"].rows, self.__dict__["writers"].rows)
 
-    def grown(self, cells: LazyRows, edges: LazyRows, writers: LazyRows, own: Sequence[str]) -> Memory:
+    def append(self, cells: LazyRows, edges: LazyRows, writers: LazyRows, own: Sequence[str]) -> Memory:
         """A memory with more rows in each table: those given, under its own; what is derived grows along.
 
         `own` are the names of the new cells that are not made of their places alone.
         """
         new = {"cells": cells, "edges": edges, "writers": writers}
-        tables: dict[str, Table] = {name: self.__dict__[name].grown(rows) for name, rows in new.items()}
+        tables: dict[str, Table] = {name: self.__dict__[name].append(rows) for name, rows in new.items()}
         after = Memory(**tables, scanned=self.scanned)
         if self.__dict__.keys() & {"wiring", "_wiring"}:
             self._pass_wiring_to(after)
         rows, authors = tables["cells"].rows, tables["writers"].rows
-        after.__dict__["index"] = self.index.grown(rows, authors, (cells.height, writers.height), own)
+        after.__dict__["index"] = self.index.append(rows, authors, (cells.height, writers.height), own)
         return after
 
     def _pass_wiring_to(self, after: Memory) -> Memory:
@@ -140,15 +140,15 @@ class Memory:
     def scored(self, scores: Mapping[str, NDArray[np.float64]], record: Mapping[str, NDArray[Any]]) -> Memory:
         """The same cells and edges after a tick: the cells' new scores and the writers' new records."""
         cells, edges, writers = (self.__dict__[name] for name in ("cells", "edges", "writers"))
-        moved = {name: Column(held) for name, held in scores.items()}
-        records = {name: Column(held) for name, held in record.items()}
+        columns = {name: Column(values) for name, values in scores.items()}
+        records = {name: Column(values) for name, values in record.items()}
         after = Memory(
-            Table(cells.rows, cells.columns | moved, cells.stale | moved.keys()),
+            Table(cells.rows, cells.columns | columns, cells.stale | columns.keys()),
             edges,
             Table(writers.rows, writers.columns | records, writers.stale | records.keys()),
             edges.rows.height,
         )
-        after.__dict__.update({name: self.__dict__[name] for name in _KEPT if name in self.__dict__})
+        after.__dict__.update({name: self.__dict__[name] for name in _DERIVED if name in self.__dict__})
         return after
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Memory:
@@ -159,12 +159,12 @@ class Memory:
         if not len(rows):
             return self
         after = Memory(self.table("cells").changed(rows, values), self.table("edges"), self.table("writers"), self.scanned)
-        kept: tuple[str, ...] = _KEPT
+        names: tuple[str, ...] = _DERIVED
         if "status" in values:
             after.__dict__["is_active"] = active = self.is_active.copy()
             active[rows] = np.equal(place_of("status", values["status"]), 0)
-            kept = _STANDING
-        return self._keeping(after, *kept)
+            names = _STANDING
+        return self._keeping(after, *names)
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
         """The same edges over cells of the same rows whose status, flags or text changed."""
@@ -188,8 +188,8 @@ class Memory:
         """
         name, at, version = handle.partition("@v")
         here = (pl.col("handle") == name) | (pl.col("key") == name)
-        named = self.cells.select("handle", "key").with_row_index("row")
-        own = named.filter(pl.Series(self.cells["rep"].to_numpy() == rep))  # numpy compares with a number of any size
+        names = self.cells.select("handle", "key").with_row_index("row")
+        own = names.filter(pl.Series(self.cells["rep"].to_numpy() == rep))  # numpy compares with a number of any size
         rows = own.filter(here)["row"]
         if rows.is_empty() and not whole and (longer := beginning_so(name, own["handle"])):
             rows = own.filter(pl.col("handle") == longer)["row"]

@@ -55,8 +55,8 @@ class Wiring:
         support_i = Σ_j w_ij · worth_j over edges j → i of weight > 0, in their order; challenge likewise with −w. Masses
         have the shape of worth: (cells), or (cells, n) for n worths at once; an absent worth (NaN) counts for nothing.
         """
-        summed: Array = self._entries @ known(worth)
-        return summed[: self.cells], summed[self.cells :]
+        mass: Array = self._entries @ known(worth)
+        return mass[: self.cells], mass[self.cells :]
 
     @cached_property
     def _entries(self) -> sparse.coo_array:
@@ -73,28 +73,28 @@ class Wiring:
         source = self.source.values[order].astype(np.int32)
         return sparse.csr_array((weight[order], source, starts), shape=(self.cells, self.cells))
 
-    def grown(self, edges: Table, known: int, author: NDArray[np.int64]) -> Wiring:
-        """The wiring of cells by these authors with the edges that follow the `known`: sums as of `wire`, bit for bit."""
-        weighs = np.flatnonzero(edges.column("weight")[known:]) + known
+    def append(self, edges: Table, start: int, author: NDArray[np.int64]) -> Wiring:
+        """The wiring of cells by these authors with the edges from `start` on: sums as of `wire`, bit for bit."""
+        weighs = np.flatnonzero(edges.column("weight")[start:]) + start
         source, target, weight = (edges.column(name).take(weighs) for name in ("source", "target", "weight"))
-        accuser, accused = accusations(edges, known)
+        accuser, accused = accusations(edges, start)
         others = author[accuser] != author[accused]
         return Wiring(
-            self.source.grown(source),
-            self.target.grown(target),
-            self.weight.grown(weight),
-            self.accusers.grown(accuser),
-            self.accuseds.grown(accused),
-            self.challengers.grown(accuser[others]),
-            self.challenged.grown(accused[others]),
+            self.source.append(source),
+            self.target.append(target),
+            self.weight.append(weight),
+            self.accusers.append(accuser),
+            self.accuseds.append(accused),
+            self.challengers.append(accuser[others]),
+            self.challenged.append(accused[others]),
             len(author),
         )
 
 
-def accusations(edges: Table, known: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows (accuser, accused) of the `contradicts` edges that follow the `known`."""
-    said = np.flatnonzero(edges.column("relation")[known:] == _CONTRADICTS) + known
-    return edges.column("source").take(said), edges.column("target").take(said)
+def accusations(edges: Table, start: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows (accuser, accused) of the `contradicts` edges from `start` on."""
+    rows = np.flatnonzero(edges.column("relation")[start:] == _CONTRADICTS) + start
+    return edges.column("source").take(rows), edges.column("target").take(rows)
 
 
 def wire(edges: Table, author: NDArray[np.int64]) -> Wiring:

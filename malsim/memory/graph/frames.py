@@ -18,28 +18,29 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LazyRows",
+    "format_expr",
     "frame_of",
-    "joined",
     "place_of",
     "places",
     "rank_within_group",
+    "stack_rows",
     "to_array",
     "to_series",
     "with_columns",
-    "worded",
-]
+]  # fmt: skip
 
 MOST_CHUNKS = 64
 
 
 def frame_of(columns: Mapping[str, pl.Series | NDArray[Any]]) -> pl.DataFrame:
     """A frame of series and arrays of one length, many times as fast as the constructor that looks for types."""
-    return pl.DataFrame(
-        [held.alias(name) if isinstance(held, pl.Series) else pl.Series(name, held) for name, held in columns.items()]
-    )
+    series = [
+        values.alias(name) if isinstance(values, pl.Series) else pl.Series(name, values) for name, values in columns.items()
+    ]
+    return pl.DataFrame(series)
 
 
-def joined(standing: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+def stack_rows(standing: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
     """Two frames, one under the other; copied into one piece only now and then."""
     if new.is_empty():
         return standing
@@ -49,10 +50,10 @@ def joined(standing: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
 
 def with_columns(frame: pl.DataFrame, columns: Mapping[str, pl.Series | NDArray[Any]]) -> pl.DataFrame:
     """The frame with some columns replaced by ready ones; without a query, and so without waiting for its threads."""
-    changed = frame.clone()
+    copy = frame.clone()
     for column in frame_of(columns).iter_columns():
-        changed.replace_column(changed.get_column_index(column.name), column)
-    return changed
+        copy.replace_column(copy.get_column_index(column.name), column)
+    return copy
 
 
 def places(rows: NDArray[np.integer[Any]]) -> pl.Series:
@@ -60,12 +61,12 @@ def places(rows: NDArray[np.integer[Any]]) -> pl.Series:
     return pl.Series(rows.astype(np.uint32))
 
 
-def worded(text: str, *columns: str | pl.Expr) -> pl.Expr:
+def format_expr(text: str, *columns: str | pl.Expr) -> pl.Expr:
     """A text with a column's value in place of each {}; null where one of them is.
 
     Stands in for `polars.format`, which panics on columns whose first chunk is empty (polars 2.1).
 
-    >>> pl.DataFrame({"place": [2]}).select(worded("edges[{}].target", "place")).item()
+    >>> pl.DataFrame({"place": [2]}).select(format_expr("edges[{}].target", "place")).item()
     'edges[2].target'
     """
     first, *rest = text.split("{}")
@@ -91,8 +92,8 @@ def to_array(series: pl.Series) -> NDArray[Any]:
         if series.null_count() == len(series):
             return np.full(len(series), NONE, dtype=np.intp)
         series = series.fill_null(NONE)
-    held = series.to_numpy()
-    return held if held.dtype in _AS_THEY_ARE else held.astype(np.intp)  # numpy takes by nothing else as fast
+    array = series.to_numpy()
+    return array if array.dtype in _AS_THEY_ARE else array.astype(np.intp)  # numpy takes by nothing else as fast
 
 
 def to_series(name: str, values: NDArray[Any]) -> pl.Series:
@@ -145,7 +146,7 @@ def rank_within_group(group: NDArray[Any]) -> NDArray[np.int64]:
 
 @dataclass(slots=True, eq=False)
 class LazyRows:
-    """`height` rows of a frame that `make` makes; `columns` of it are at hand as `frames.to_array` would give them.
+    """`height` rows of a frame, or of what makes one (`source`); columns `at_hand` are as `frames.to_array` gives them.
 
     Of the columns in `blank` it is known that they hold nothing but nulls.
 
@@ -156,7 +157,7 @@ class LazyRows:
     """
 
     height: int
-    made: Callable[[], pl.DataFrame] | pl.DataFrame
+    source: Callable[[], pl.DataFrame] | pl.DataFrame
     at_hand: dict[str, NDArray[Any]] = field(default_factory=dict)
     blank: frozenset[str] = frozenset()
 
@@ -167,9 +168,9 @@ class LazyRows:
 
     def frame(self) -> pl.DataFrame:
         """The rows in full."""
-        if not isinstance(self.made, pl.DataFrame):
-            self.made = self.made()
-        return self.made
+        if not isinstance(self.source, pl.DataFrame):
+            self.source = self.source()
+        return self.source
 
     def column(self, name: str) -> NDArray[Any]:
         """A column as an array, as of `frames.to_array`."""
@@ -183,12 +184,12 @@ class LazyRows:
 
     def rows(self, rows: NDArray[np.integer[Any]]) -> LazyRows:
         """These rows, in this order."""
-        columns = {name: held[rows] for name, held in self.at_hand.items()}
+        columns = {name: values[rows] for name, values in self.at_hand.items()}
         return LazyRows(len(rows), lambda: self.frame()[places(rows)], columns, self.blank)
 
-    def with_column(self, name: str, held: NDArray[Any]) -> LazyRows:
+    def with_column(self, name: str, values: NDArray[Any]) -> LazyRows:
         """The same rows with other values in a column."""
-        columns, other = self.at_hand | {name: held}, {name: held}
-        made = self.made
-        now = with_columns(made, other) if isinstance(made, pl.DataFrame) else lambda: with_columns(self.frame(), other)
+        columns, other = self.at_hand | {name: values}, {name: values}
+        source = self.source
+        now = with_columns(source, other) if isinstance(source, pl.DataFrame) else lambda: with_columns(self.frame(), other)
         return LazyRows(self.height, now, columns, self.blank)

@@ -45,13 +45,13 @@ def beginning_so(text: str, handles: pl.Series) -> str | None:
     'dec_a3ee'
     """
     if _BEGINNING.fullmatch(text):
-        found = handles.filter(handles.str.starts_with(text))
+        matches = handles.filter(handles.str.starts_with(text))
     elif _TAG.fullmatch(text):
-        found = handles.filter(handles.str.contains(f"_{text}[0-9a-f]*$"))
+        matches = handles.filter(handles.str.contains(f"_{text}[0-9a-f]*$"))
     else:
         return None
-    found = found.unique().sort()
-    if len(found) > 1:
-        listed = ", ".join(found.head(4)) + (" …" if len(found) > 4 else "")  # noqa: PLR2004 - as many as are listed
-        raise AddressError("several cells begin so", given=text, allowed=listed, hint="write more of the one you mean")
-    return found[0] if len(found) else None
+    matches = matches.unique().sort()
+    if len(matches) > 1:
+        names = ", ".join(matches.head(4)) + (" …" if len(matches) > 4 else "")  # noqa: PLR2004 - as many as are listed
+        raise AddressError("several cells begin so", given=text, allowed=names, hint="write more of the one you mean")
+    return matches[0] if len(matches) else None

@@ -1,4 +1,4 @@
-"""Where names, contents and writers are found, and how cells are named that bring no name.
+"""Where names, contents and writers are found, and how cells are name_cells that bring no name.
 
 One index grows along with a memory and is shared by those that came of it.
 """
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.table import ChunkedRows
 
-__all__ = ["SHORTEST_TAG", "Index", "named", "scattered", "tags"]
+__all__ = ["SHORTEST_TAG", "Index", "name_cells", "scattered", "tags"]
 
-_MADE = re.compile(rf"(?:{'|'.join(KINDS)})_[0-9a-f]{{4,}}")  # every handle that is made of a cell's place is of this form
+_BY_PLACE = re.compile(rf"(?:{'|'.join(KINDS)})_[0-9a-f]{{4,}}")  # the form of a handle made of a cell's place
 
 
 class Index:
@@ -32,7 +32,7 @@ class Index:
 
     It only ever grows, so a memory of `height` cells reads past none of its own.
 
-    `grown` hands the same index on; a second memory grown from the same ancestor gets one of its own. Names and contents
+    `append` hands the same index on; a second memory made from the same ancestor gets one of its own. Names and contents
     are read when one is first sought: a run whose claims name rows, and are known to say something new, seeks none.
     """
 
@@ -46,15 +46,15 @@ class Index:
         self._named = self._read = 0  # of how many cells the names and the contents are known
         self._own: set[str] | None = None if cells.height else set()  # that could be made; None: not known
 
-    def grown(self, cells: ChunkedRows, writers: ChunkedRows, new: tuple[int, int], own: Sequence[str]) -> Index:
-        """An index of `cells` and `writers`, of which so many are `new`: this one, unless another memory has grown from it.
+    def append(self, cells: ChunkedRows, writers: ChunkedRows, new: tuple[int, int], own: Sequence[str]) -> Index:
+        """An index of `cells` and `writers`, of which so many are `new`: this one, unless another memory came of it.
 
         `own` are the new cells' names that are not made of their places alone.
         """
         if (self._height, self._writers.height) != (cells.height - new[0], writers.height - new[1]):
             return Index(cells, writers)
         if self._own is not None:
-            self._own.update(name for name in own if _MADE.fullmatch(name))
+            self._own.update(name for name in own if _BY_PLACE.fullmatch(name))
         self._cells, self._writers, self._height = cells, writers, cells.height
         return self
 
@@ -63,9 +63,9 @@ class Index:
         if self._named < self._height:
             cells = self._cells.since(self._named)
             reps = cells["rep"].to_list()
-            for held, column in ((self._handles, "handle"), (self._keys, "key")):
+            for rows, column in ((self._handles, "handle"), (self._keys, "key")):
                 for row, (rep, name) in enumerate(zip(reps, cells[column].to_list(), strict=True), self._named):
-                    held.setdefault(rep, {}).setdefault(name, row)
+                    rows.setdefault(rep, {}).setdefault(name, row)
             self._named = self._height
         return self._keys, self._handles
 
@@ -83,28 +83,30 @@ class Index:
     def rows(self, reps: Sequence[int], names: Sequence[str | None], *, height: int) -> NDArray[np.int64]:
         """The first row below `height` that bears each name as its key or else its handle, NONE where none does."""
         by_key, by_handle = (
-            np.array([held.get(rep, _NOBODY).get(name, NONE) for rep, name in zip(reps, names, strict=True)], dtype=np.int64)
-            for held in self._names()
+            np.array(
+                [by_rep.get(rep, _NOBODY).get(name, NONE) for rep, name in zip(reps, names, strict=True)], dtype=np.int64
+            )
+            for by_rep in self._names()
         )
         by_handle = np.where(by_handle < height, by_handle, NONE)
         return np.where((by_key != NONE) & (by_key < height), by_key, by_handle)
 
     def bears(self, rep: int, name: str, *, height: int) -> bool:
         """Whether a cell below `height` bears a name as its key or its handle."""
-        return any(held.get(rep, _NOBODY).get(name, height) < height for held in self._names())
+        return any(by_rep.get(rep, _NOBODY).get(name, height) < height for by_rep in self._names())
 
     def alike(self, contents: Sequence[int], *, height: int) -> list[tuple[int, int]]:
         """(place, row) of every cell below `height` whose content hash stands at a place of `contents`."""
         if self._read < self._height:
             self._read_contents()
-        held, again = self._contents, self._again
-        if held.keys().isdisjoint(contents):
+        first, again = self._contents, self._again
+        if first.keys().isdisjoint(contents):
             return []
         return [
             (place, row)
             for place, content in enumerate(contents)
-            if content in held
-            for row in (held[content], *again.get(content, ()))
+            if content in first
+            for row in (first[content], *again.get(content, ()))
             if row < height
         ]
 
@@ -122,11 +124,11 @@ class Index:
 
     def authors(self, reps: Sequence[int], names: Sequence[str], *, height: int) -> NDArray[np.int64]:
         """The row below `height` of each writer; new ones are numbered from `height` on as they appear."""
-        held, new = self._rows_of_writers, dict[tuple[int, str], int]()
-        if len(held) < self._writers.height:
-            unread = (self._writers.column(name, len(held)).tolist() for name in ("rep", "writer"))
-            held.update(zip(zip(*unread, strict=True), range(len(held), self._writers.height), strict=True))
-        rows = np.array([held.get(name, NONE) for name in zip(reps, names, strict=True)], dtype=np.int64)
+        by_name, new = self._rows_of_writers, dict[tuple[int, str], int]()
+        if len(by_name) < self._writers.height:
+            unread = (self._writers.column(name, len(by_name)).tolist() for name in ("rep", "writer"))
+            by_name.update(zip(zip(*unread, strict=True), range(len(by_name), self._writers.height), strict=True))
+        rows = np.array([by_name.get(name, NONE) for name in zip(reps, names, strict=True)], dtype=np.int64)
         for place in np.flatnonzero((rows == NONE) | (rows >= height)).tolist():
             rows[place] = new.setdefault((reps[place], names[place]), height + len(new))
         return rows
@@ -158,13 +160,13 @@ def tags(ordinals: NDArray[np.int64]) -> NDArray[np.str_]:
     >>> tags(np.array([0, 1, 70_000])).tolist()
     ['5a27', 'f860', '05c17']
     """
-    made = np.full(len(ordinals), "", dtype="U16")
+    tag = np.full(len(ordinals), "", dtype="U16")
     digits = 4
-    while (left := made == "").any():
-        here = left & (ordinals < 16**digits)
-        made[here] = _hex((ordinals[here] * 0x9E39 + 0x5A27) % 16**digits, digits)
+    while (missing := tag == "").any():
+        here = missing & (ordinals < 16**digits)
+        tag[here] = _hex((ordinals[here] * 0x9E39 + 0x5A27) % 16**digits, digits)
         digits += 1
-    return made
+    return tag
 
 
 _DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
@@ -173,67 +175,67 @@ _DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 def _hex(numbers: NDArray[np.generic], digits: int) -> NDArray[np.str_]:
     shifts = np.arange(4 * (digits - 1), -1, -4, dtype=np.uint64)
     nibbles = (numbers.astype(np.uint64)[:, None] >> shifts) & np.uint64(15)
-    made: NDArray[np.str_] = _DIGITS[nibbles].view(f"S{digits}").reshape(-1).astype("U")
-    return made
+    text: NDArray[np.str_] = _DIGITS[nibbles].view(f"S{digits}").reshape(-1).astype("U")
+    return text
 
 
 SHORTEST_TAG = 4
 LONGEST_TAG = 16
 
 
-def named(index: Index, standing: NDArray[np.int64], told: LazyRows) -> tuple[LazyRows, list[str]]:
+def name_cells(index: Index, standing: NDArray[np.int64], claims: LazyRows) -> tuple[LazyRows, list[str]]:
     """The key and the handle of each new cell, and those of them that are not made of a cell's place alone.
 
     `standing` are the replications of the cells that stand. A handle that was not given depends on nothing but how many
     cells its replication holds, so that one replication names its cells alike whatever runs beside it.
     """
-    reps = told.column("rep")
+    reps = claims.column("rep")
     ordinal = rank_within_group(reps) + np.bincount(standing, minlength=int(reps.max(initial=0)) + 1)[reps]
-    given, by_key = told.tells("handle"), told.tells("key")
-    if not (given or by_key) and index.leaves_made_names_free:
-        return LazyRows(told.height, partial(_by_place, told, ordinal), {}), []
-    made, by_place = told.frame(), _by_place(told, ordinal)
+    has_handle, by_key = claims.tells("handle"), claims.tells("key")
+    if not (has_handle or by_key) and index.leaves_made_names_free:
+        return LazyRows(claims.height, partial(_by_place, claims, ordinal), {}), []
+    frame, by_place = claims.frame(), _by_place(claims, ordinal)
     key, handle = by_place
     if by_key:
-        hexed = made["key"].str.to_lowercase().str.replace_all("[^0-9a-f]", "")
-        tail = hexed.str.slice(0, SHORTEST_TAG).str.pad_end(SHORTEST_TAG, "0")
-        handle, key = (made["kind"] + "_" + tail).fill_null(handle), made["key"].fill_null(key)
-    if given:
-        handle = made["handle"].fill_null(handle)
+        digits = frame["key"].str.to_lowercase().str.replace_all("[^0-9a-f]", "")
+        tail = digits.str.slice(0, SHORTEST_TAG).str.pad_end(SHORTEST_TAG, "0")
+        handle, key = (frame["kind"] + "_" + tail).fill_null(handle), frame["key"].fill_null(key)
+    if has_handle:
+        handle = frame["handle"].fill_null(handle)
     names = handle.to_list()
-    if not (given or by_key) and index.are_free(reps.tolist(), names, height=len(standing)):
+    if not (has_handle or by_key) and index.are_free(reps.tolist(), names, height=len(standing)):
         return LazyRows.of(by_place), []
-    if made["handle"].null_count():
-        is_given = made["handle"].is_not_null().to_list()
+    if frame["handle"].null_count():
+        is_given = frame["handle"].is_not_null().to_list()
         names = _lengthened(index, len(standing), reps.tolist(), names, key.to_list(), is_given)
     handle = pl.Series(names, dtype=pl.String)
     return LazyRows.of(frame_of({"key": key, "handle": handle})), [*names, *key]
 
 
-def _by_place(told: LazyRows, ordinal: NDArray[np.int64]) -> pl.DataFrame:
+def _by_place(claims: LazyRows, ordinal: NDArray[np.int64]) -> pl.DataFrame:
     """The keys and handles that follow from each cell's place in its replication."""
     tag = tags(ordinal)
     digits = _hex(scattered(ordinal.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)), 16)
     key = pl.Series(np.char.add(tag, digits).tolist(), dtype=pl.String)
-    return frame_of({"key": key, "handle": told.frame()["kind"] + "_" + pl.Series(tag.tolist(), dtype=pl.String)})
+    return frame_of({"key": key, "handle": claims.frame()["kind"] + "_" + pl.Series(tag.tolist(), dtype=pl.String)})
 
 
 def _lengthened(
-    index: Index, height: int, reps: list[int], names: list[str], keys: list[str], given: list[bool]
+    index: Index, height: int, reps: list[int], names: list[str], keys: list[str], is_own: list[bool]
 ) -> list[str]:
     """Lengthen each made handle that another cell bears by digits of its own key, until none does."""
-    seen = {(rep, name) for rep, name, is_given in zip(reps, names, given, strict=True) if is_given}
-    grown = []
-    for rep, short, key, is_given in zip(reps, names, keys, given, strict=True):
+    in_use = {(rep, name) for rep, name, is_given in zip(reps, names, is_own, strict=True) if is_given}
+    longer = []
+    for rep, short, key, is_given in zip(reps, names, keys, is_own, strict=True):
         if is_given:
-            grown.append(short)
+            longer.append(short)
             continue
         digits = "".join(digit for digit in key.lower() if digit in "0123456789abcdef").ljust(LONGEST_TAG, "0")
         name = short
         for extra in range(SHORTEST_TAG, LONGEST_TAG):
-            if not ((rep, name) in seen or index.bears(rep, name, height=height)):
+            if not ((rep, name) in in_use or index.bears(rep, name, height=height)):
                 break
             name += digits[extra]
-        seen.add((rep, name))
-        grown.append(name)
-    return grown
+        in_use.add((rep, name))
+        longer.append(name)
+    return longer

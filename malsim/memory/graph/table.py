@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.memory.graph.frames import LazyRows, joined, place_of, to_array, to_series, with_columns
+from malsim.memory.graph.frames import LazyRows, place_of, stack_rows, to_array, to_series, with_columns
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -26,33 +26,35 @@ class Column:
     What is appended lies behind it in the same room, if nobody has appended there before; what is changed is a copy.
 
     >>> column = Column(np.array([0.5]))
-    >>> column.grown(np.array([0.6])).values.tolist(), column.grown(np.array([0.7])).values.tolist(), column.values.tolist()
-    ([0.5, 0.6], [0.5, 0.7], [0.5])
+    >>> column.append(np.array([0.6])).values.tolist(), column.append(np.array([0.7])).values.tolist()
+    ([0.5, 0.6], [0.5, 0.7])
+    >>> column.values.tolist()
+    [0.5]
     """
 
-    __slots__ = ("_filled", "_room", "values")
+    __slots__ = ("_last", "_room", "values")
 
-    def __init__(self, values: NDArray[Any], room: NDArray[Any] | None = None, filled: list[int] | None = None) -> None:
+    def __init__(self, values: NDArray[Any], room: NDArray[Any] | None = None, last: list[int] | None = None) -> None:
         self.values: NDArray[Any] = values.view()
         self.values.flags.writeable = False
-        self._room, self._filled = values if room is None else room, filled or [NONE]  # how much of the room is taken
+        self._room, self._last = values if room is None else room, last or [NONE]  # where what fills the room ends
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def grown(self, new: ArrayLike) -> Column:
+    def append(self, new: ArrayLike) -> Column:
         """The column with more values behind its own."""
-        added = np.asarray(new)
-        if not added.size:
+        values = np.asarray(new)
+        if not values.size:
             return self
-        start, end = len(self.values), len(self.values) + len(added)
-        room, filled = self._room, self._filled
-        if filled[0] != start or end > len(room):
-            room, filled = np.empty(end + end // 2, dtype=self.values.dtype), [end]
+        start, end = len(self.values), len(self.values) + len(values)
+        room, last = self._room, self._last
+        if last[0] != start or end > len(room):
+            room, last = np.empty(end + end // 2, dtype=self.values.dtype), [end]
             room[:start] = self.values
-        room[start:end] = added
-        filled[0] = end
-        return Column(room[:end], room, filled)
+        room[start:end] = values
+        last[0] = end
+        return Column(room[:end], room, last)
 
     def changed(self, rows: NDArray[np.int64], values: ArrayLike) -> Column:
         """The column with other values in some rows, and space behind them."""
@@ -65,14 +67,14 @@ class Column:
         return Column(room[:height], room, [height])
 
 
-MOST_LOOSE = 1_000  # pieces that may wait to be joined: rows admitted one by one each hold a frame of their own
+MOST_LOOSE = 1_000  # pieces that may wait to be stack_rows: rows admitted one by one each hold a frame of their own
 
 
 @dataclass(slots=True, eq=False)
 class ChunkedRows:
-    """Rows on top of those that came before. What is joined lies on nothing any more, and so lets the pieces go.
+    """Rows on top of those that came before. What is stack_rows lies on nothing any more, and so lets the pieces go.
 
-    >>> pile = ChunkedRows.of(pl.DataFrame({"n": [1, 2]})).grown(LazyRows.of(pl.DataFrame({"n": [3]})))
+    >>> pile = ChunkedRows.of(pl.DataFrame({"n": [1, 2]})).append(LazyRows.of(pl.DataFrame({"n": [3]})))
     >>> pile.frame["n"].to_list(), pile.since(1)["n"].to_list()
     ([1, 2, 3], [2, 3])
     """
@@ -92,7 +94,7 @@ class ChunkedRows:
         """All rows."""
         if self.below is not None:
             pieces, ground = self._above(0)
-            whole = joined(ground.piece.frame(), pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=True))
+            whole = stack_rows(ground.piece.frame(), pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=True))
             self.piece, self.below, self.loose = LazyRows.of(whole), None, 0
         return self.piece.frame()
 
@@ -105,7 +107,7 @@ class ChunkedRows:
         whole = np.concatenate(arrays[::-1]) if len(arrays) > 1 else arrays[0]
         return whole[start - (pile.below.height if pile.below else 0) :]
 
-    def grown(self, piece: LazyRows) -> ChunkedRows:
+    def append(self, piece: LazyRows) -> ChunkedRows:
         """The pile with one more piece on top."""
         if not piece.height:
             return self
@@ -178,25 +180,25 @@ class Table:
             self.columns[name] = Column(self.rows.column(name))
         return self.columns[name].values
 
-    def grown(self, new: LazyRows) -> Table:
+    def append(self, new: LazyRows) -> Table:
         """The table with new rows under its own."""
         if not new.height:
             return self
         if not self.rows.height:
-            columns = {name: Column(held) for name, held in new.at_hand.items()}
+            columns = {name: Column(column) for name, column in new.at_hand.items()}
         else:
-            columns = {name: held.grown(new.column(name)) for name, held in self.columns.items()}
-        return Table(self.rows.grown(new), columns, self.stale)
+            columns = {name: column.append(new.column(name)) for name, column in self.columns.items()}
+        return Table(self.rows.append(new), columns, self.stale)
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Table:
         """The table with other values in some rows: of each column one, or one a row."""
-        moved = {}
+        columns = {}
         for name, value in values.items():
             self.column(name)
-            moved[name] = self.columns[name].changed(rows, place_of(name, value))
-        return self.moved(moved)
+            columns[name] = self.columns[name].changed(rows, place_of(name, value))
+        return self.with_columns(columns)
 
-    def moved(self, columns: Mapping[str, Column]) -> Table:
+    def with_columns(self, columns: Mapping[str, Column]) -> Table:
         """The table with some columns replaced."""
         return Table(self.rows, {**self.columns, **columns}, self.stale | columns.keys())
 

@@ -22,7 +22,7 @@ def heads(memory: Memory) -> pl.DataFrame:
 
     A claim's value is its `value`, or its title where it has none. Cells without an object answer nothing.
     """
-    return _spoken(memory).filter(pl.col("status") == "active").unique(_PAIR, keep="first", maintain_order=True)
+    return _cell_values(memory).filter(pl.col("status") == "active").unique(_PAIR, keep="first", maintain_order=True)
 
 
 def answers(memory: Memory) -> pl.DataFrame:
@@ -33,15 +33,15 @@ def answers(memory: Memory) -> pl.DataFrame:
 
 def wrong_by_answer(memory: Memory, effective: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which cells say something else than their object's present answer, were `effective` their worth."""
-    scored = memory.with_cells(memory.cells.with_columns(pl.Series("effective", effective).fill_nan(None)))
-    answer = answers(scored).select("rep", "object", answer="said")
-    spoken = _spoken(scored).join(answer, on=["rep", "object"], how="left", maintain_order="left")
+    trial = memory.with_cells(memory.cells.with_columns(pl.Series("effective", effective).fill_nan(None)))
+    answer = answers(trial).select("rep", "object", answer="said")
+    values = _cell_values(trial).join(answer, on=["rep", "object"], how="left", maintain_order="left")
     wrong = np.zeros(memory.height, dtype=bool)
-    wrong[spoken["row"].to_numpy()] = (spoken["said"] != spoken["answer"]).fill_null(value=False).to_numpy()
+    wrong[values["row"].to_numpy()] = (values["said"] != values["answer"]).fill_null(value=False).to_numpy()
     return wrong
 
 
-def _spoken(memory: Memory) -> pl.DataFrame:
+def _cell_values(memory: Memory) -> pl.DataFrame:
     cells = memory.cells.select("rep", "object", "value", "title", "status", "effective").with_row_index("row")
-    said = pl.coalesce(pl.col("value").cast(pl.String), pl.col("title"))
-    return cells.filter(pl.col("object").is_not_null() & (pl.col("object") != "")).with_columns(said.alias("said"))
+    value = pl.coalesce(pl.col("value").cast(pl.String), pl.col("title"))
+    return cells.filter(pl.col("object").is_not_null() & (pl.col("object") != "")).with_columns(value.alias("said"))

@@ -23,8 +23,8 @@ _OUTSIDE = {name: words.index("external") for name, words in WORDS.items() if "e
 
 def outside(memory: Memory) -> Bools:
     """Which cells are evidence that no writer can reach: verified from outside, or of external origin."""
-    found: Bools = np.logical_or(*(memory.column(name) == word for name, word in _OUTSIDE.items()))
-    return found
+    mask: Bools = np.logical_or(*(memory.column(name) == word for name, word in _OUTSIDE.items()))
+    return mask
 
 
 EVIDENCE: dict[str, Callable[[Memory, Ints, Ints], Bools]] = {
@@ -47,10 +47,10 @@ def accusations(memory: Memory, evidence_from: str) -> tuple[Ints, Ints]:
 def replaced(memory: Memory, evidence_from: str) -> Bools:
     """Which cells were superseded by a cell that may count against a writer's record."""
     successor = memory.column("successor")
-    found: Bools = successor != NONE
-    rows = np.flatnonzero(found)
-    found[rows] = EVIDENCE[evidence_from](memory, successor[rows], rows)
-    return found
+    mask: Bools = successor != NONE
+    rows = np.flatnonzero(mask)
+    mask[rows] = EVIDENCE[evidence_from](memory, successor[rows], rows)
+    return mask
 
 
 def contradicted(memory: Memory, evidence_from: str, effective: Array | None = None) -> Bools:
@@ -74,12 +74,12 @@ def in_record(memory: Memory, rules: Rules) -> Bools:
     """
     if rules.evidence_from != "external" or rules.wrong_when == "lost":
         return np.ones(memory.height, dtype=bool)
-    found, edges = replaced(memory, "external"), memory.table("edges")
+    mask, edges = replaced(memory, "external"), memory.table("edges")
     speaks = np.isin(edges.column("relation"), _VERDICTS)
     source, target = (edges.column(name)[speaks] for name in ("source", "target"))
     counts = EVIDENCE["external"](memory, source, target) & memory.is_active[source]
-    found[target[counts]] = True
-    return found
+    mask[target[counts]] = True
+    return mask
 
 
 _VERDICTS = [RELATIONS.index(name) for name in ("supports", "contradicts")]

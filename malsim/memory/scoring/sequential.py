@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import polars as pl
@@ -18,55 +18,56 @@ from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.scoring.outcomes import accusations, in_record, outside
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
-    from malsim.memory.gate.append import Built
-    from malsim.memory.gate.numbering import Ints
+    from malsim.memory.gate.append import BatchResult
     from malsim.memory.gate.resolve import Resolution
+    from malsim.memory.graph.arrays import Ints
     from malsim.memory.rules import Rules
 
-__all__ = ["moved"]
+__all__ = ["recompute"]
 
 FINE = 2**31
+_Value = TypeVar("_Value")
 
 
-def moved(built: Built, outcome: Resolution, factors: Mapping[str, float], rules: Rules) -> Built:
+def recompute(result: BatchResult, outcome: Resolution, factors: Mapping[str, float], rules: Rules) -> BatchResult:
     """The built memory with every new cell's factor as of its admission and every named cell's effective moved.
 
     `factors` stand in for the writers' own records.
     """
-    memory = built.memory
-    state = _State.of(built, built.row[outcome.created], rules)
-    demoted_by: defaultdict[int, list[int]] = defaultdict(list)
-    for row, claim in zip(*(part.tolist() for part in built.demoted), strict=True):
-        demoted_by[claim].append(row)
-    new = memory.edges.slice(built.first_edge)
-    written: defaultdict[int, list[tuple[int, str, int, float]]] = defaultdict(list)
-    for claim, edge in zip(
-        built.edge_claim.tolist(), new.select("source", "relation", "target", "weight").rows(), strict=True
-    ):
-        written[claim].append(edge)
-    walked: defaultdict[int, list[int]] = defaultdict(list)
-    for claim, target in zip(*(part.tolist() for part in built.walk), strict=True):
-        walked[claim].append(target)
+    memory = result.memory
+    state = _State.of(result, result.row[outcome.created], rules)
+    rows, claims = result.demotions
+    demotions = _by_claim(claims, rows.tolist())
+    new = memory.edges.slice(result.first_edge).select("source", "relation", "target", "weight")
+    edges = _by_claim(result.edge_claim, new.rows())
+    targets = _by_claim(result.walk[0], result.walk[1].tolist())
     writers = memory.cells["writer"].to_list() if factors else []
     for claim in np.flatnonzero(outcome.accepted).tolist():
-        row = int(built.row[claim])
+        row = int(result.row[claim])
         if outcome.created[claim]:
             state.admit(row, factors.get(writers[row]) if factors else None)
-        for edge in written[claim]:
+        for edge in edges[claim]:
             state.connect(*edge)
-        for old in demoted_by[claim]:
+        for old in demotions[claim]:
             state.demote(old, row)
-        for target in (*walked[claim], row) if outcome.created[claim] else walked[claim]:
+        for target in (*targets[claim], row) if outcome.created[claim] else targets[claim]:
             state.recompute(target)
     cells = memory.cells.with_columns(
         pl.Series("effective", state.effective, dtype=pl.Float64),
         pl.Series("calibration", state.factor, dtype=pl.Float64),
     )
-    return replace(built, memory=Memory(cells, memory.edges, memory.writers, memory.scanned))
+    return replace(result, memory=Memory(cells, memory.edges, memory.writers, memory.scanned))
+
+
+def _by_claim(claims: Ints, values: Iterable[_Value]) -> defaultdict[int, list[_Value]]:
+    lists: defaultdict[int, list[_Value]] = defaultdict(list)
+    for claim, value in zip(claims.tolist(), values, strict=True):
+        lists[claim].append(value)
+    return lists
 
 
 @dataclass
@@ -85,21 +86,21 @@ class _State:
     standing: _Incoming
     incoming: dict[int, dict[tuple[int, str], float]]
     outcomes: list[int]
-    judged: list[bool]  # which cells count in a record at all
+    counts: list[bool]  # which cells count in a record at all
     outside: list[bool]  # which cells are evidence that no writer can reach
     penalties: list[int]  # in grains, so that the order of adding and taking away leaves no trace in them
 
     @classmethod
-    def of(cls, built: Built, new: Ints, rules: Rules) -> _State:
+    def of(cls, result: BatchResult, new: Ints, rules: Rules) -> _State:
         """The state before the batch: its `new` rows hold no edge and count in no record yet."""
-        memory, cells = built.memory, built.memory.cells
-        standing = memory.edges.head(built.first_edge)
+        memory, cells = result.memory, result.memory.cells
+        standing = memory.edges.head(result.first_edge)
         old = ~np.isin(np.arange(cells.height), new)
         superseded = (cells["status"] == "superseded").to_numpy().copy()
-        demoted = built.demoted[0]
-        superseded[demoted] = False
+        rows = result.demotions[0]
+        superseded[rows] = False
         active = (cells["status"] == "active").to_numpy() & old
-        active[demoted] = old[demoted]
+        active[rows] = old[rows]
         before = Memory(cells, standing, memory.writers)
         accuser, accused = accusations(before, rules.evidence_from)
         wrong = superseded.copy()
@@ -107,7 +108,7 @@ class _State:
         stated, author = cells["stated"].to_numpy(), cells["author"].to_numpy()
         cost = law.CALIBRATIONS[rules.calibration](stated, wrong)
         size, counts = memory.writers.height, in_record(before, rules)
-        known = old & counts
+        mask = old & counts
         accusers, accuses = defaultdict(set), defaultdict(set)
         for source, target in zip(accuser.tolist(), accused.tolist(), strict=True):
             accusers[target].add(source)
@@ -124,23 +125,23 @@ class _State:
             accuses=accuses,
             standing=_Incoming(standing, cells.height),
             incoming={},
-            outcomes=np.bincount(author[known], minlength=size).tolist(),
-            judged=counts.tolist(),
+            outcomes=np.bincount(author[mask], minlength=size).tolist(),
+            counts=counts.tolist(),
             outside=outside(memory).tolist(),
             penalties=[
                 int(coarse) * FINE + int(fine)
                 for coarse, fine in zip(
-                    *(np.bincount(author[known], weights=part, minlength=size) for part in _grains(cost[known])),
+                    *(np.bincount(author[mask], weights=part, minlength=size) for part in _grains(cost[mask])),
                     strict=True,
                 )
             ],
         )
 
-    def admit(self, row: int, given: float | None) -> None:
+    def admit(self, row: int, factor: float | None) -> None:
         """Give a new cell its writer's factor of this moment and its first effective."""
         author, rules = self.author[row], self.rules
         record = (np.array([self.outcomes[author]]), np.array([self.penalties[author] / FINE**2]))
-        self.factor[row] = float(law.factors(*record, rules)[0]) if given is None else given
+        self.factor[row] = float(law.factors(*record, rules)[0]) if factor is None else factor
         self.effective[row] = min(1.0, max(0.0, self.stated[row] * self.factor[row]))
         self.active[row] = True
         self.count(row, 1)
@@ -165,24 +166,24 @@ class _State:
 
     def judge(self, row: int) -> None:
         """Let a cell count in its writer's record from now on."""
-        if not self.judged[row]:
-            self.judged[row] = True
+        if not self.counts[row]:
+            self.counts[row] = True
             self.count(row, 1)
 
     def demote(self, row: int, successor: int) -> None:
         """Supersede a cell: an outcome of its writer's, and no accuser any more."""
         if self.reaches(successor, row):
             self.judge(row)
-        moved_rows = [row, *self.accuses[row]]
-        for other in moved_rows:
+        rows = [row, *self.accuses[row]]
+        for other in rows:
             self.count(other, -1)
         self.active[row], self.superseded[row] = False, True
-        for other in moved_rows:
+        for other in rows:
             self.count(other, 1)
 
     def count(self, row: int, sign: int) -> None:
         """Enter a cell's outcome in its writer's record, or take it out."""
-        if not self.judged[row]:
+        if not self.counts[row]:
             return
         wrong = self.superseded[row] or any(self.active[source] for source in self.accusers[row])
         self.outcomes[self.author[row]] += sign
@@ -204,8 +205,8 @@ class _State:
             else:
                 challenge -= weight * self.effective[source]
         ceilings = {"support_ceiling": self.rules.support_ceiling, "challenge_ceiling": self.rules.challenge_ceiling}
-        made = law.terms(self.stated[row], self.factor[row], support, challenge, tanh=math.tanh, **ceilings)
-        self.effective[row] = min(1.0, max(0.0, made.anchor + (made.support - made.challenge)))
+        parts = law.terms(self.stated[row], self.factor[row], support, challenge, tanh=math.tanh, **ceilings)
+        self.effective[row] = min(1.0, max(0.0, parts.anchor + (parts.support - parts.challenge)))
 
 
 def _grains(cost: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -57,18 +57,18 @@ def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
     for count in range(1, rules.settle_ticks + 1):
         if rules.wrong_when != "contradicted":  # the other forms read the values that are still moving
             record = records(memory, trail[-1], rules)
-        made = step(memory, trail[-1], record.calibration, rules)
-        moved = float(known(np.abs(made.effective - trail[-1])).max())
-        trail = [*trail[1 - HISTORY :], made.effective]
-        if moved <= rules.settle_tolerance:
-            after = updated(memory, made, record, now, rules)
+        result = step(memory, trail[-1], record.calibration, rules)
+        change = float(known(np.abs(result.effective - trail[-1])).max())
+        trail = [*trail[1 - HISTORY :], result.effective]
+        if change <= rules.settle_tolerance:
+            after = updated(memory, result, record, now, rules)
             return Settled(memory=after, settled=True, ticks=count, period=None, amplitude=0.0, ringing=nothing)
     trail = [known(state) for state in trail]
     period = _period(trail, rules.settle_tolerance)
     span = np.stack(trail[-(period or len(trail)) :])
     swing = np.ptp(span, axis=0)
     return Settled(
-        memory=updated(memory, made, record, now, rules),
+        memory=updated(memory, result, record, now, rules),
         settled=False,
         ticks=rules.settle_ticks,
         period=period,

@@ -49,8 +49,8 @@ def check_rows(cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, 
             raise DamagedRowsError(name)
     ends = ((cells["author"], writers), (cells["successor"], cells), (edges["source"], cells), (edges["target"], cells))
     for rows, among in ends:
-        named = rows.drop_nulls()
-        if not named.is_between(0, among.height, closed="left").all():
+        present = rows.drop_nulls()
+        if not present.is_between(0, among.height, closed="left").all():
             raise DamagedRowsError(rows.name)
     if not (isinstance(scanned, int) and 0 <= scanned <= edges.height):
         raise DamagedRowsError("scanned")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from malsim.memory import Rules
-    from malsim.memory.gate.numbering import Ints
+    from malsim.memory.graph.arrays import Ints
     from malsim.netlist.graph.gather import GraphRows
 
 __all__ = ["build"]

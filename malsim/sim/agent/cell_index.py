@@ -85,7 +85,7 @@ class CellIndex:
     def ordinal(self) -> Ints:
         """How many cells its replication held before each; counted when it is asked for."""
         new = self.rep[len(self._ordinal) :]
-        self._ordinal = self._ordinal.grown(self._counts[new] + rank_within_group(new))
+        self._ordinal = self._ordinal.append(self._counts[new] + rank_within_group(new))
         self._counts += np.bincount(new, minlength=len(self._counts))
         return self._ordinal.values
 
@@ -127,7 +127,7 @@ class CellIndex:
         for end in (source, target):
             np.add.at(self._columns["lines"]["degree"], end, np.int32(1))  # of its own type, or each is cast by itself
         cites = np.flatnonzero(CITES[relation])
-        self._source, self._target = self._source.grown(source[cites]), self._target.grown(target[cites])
+        self._source, self._target = self._source.append(source[cites]), self._target.append(target[cites])
         self._edges += len(source)
 
     def _add(self, view: View, rows: Ints) -> None:

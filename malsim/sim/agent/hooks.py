@@ -52,7 +52,7 @@ def _founded(memory: Memory, scenario: Scenario, now: float) -> Memory:
     alike = replicated(one, reps.tolist())
     abreast = np.arange(alike.height).reshape(len(reps), -1).T.ravel()  # cell by cell, as they would be admitted
     cells, edges, writers = (LazyRows.of(table) for table in (alike.cells[abreast], alike.edges, alike.writers))
-    return memory.grown(cells, edges, writers, [*one.cells["handle"], *one.cells["key"]])
+    return memory.append(cells, edges, writers, [*one.cells["handle"], *one.cells["key"]])
 
 
 def push(

@@ -9,7 +9,7 @@ import polars as pl
 
 from malsim.memory import schema
 from malsim.memory.gate.account import KINDS
-from malsim.memory.graph.frames import frame_of, places, worded
+from malsim.memory.graph.frames import format_expr, frame_of, places
 from malsim.memory.schema import NONE
 from malsim.screen.frames import without_credentials
 from malsim.sim.record import observables
@@ -67,7 +67,7 @@ class Recorder:
         self._ticks = 0
         self._is_recorded = pl.lit(value=True)  # of a signal
         if self._addresses is not None:
-            address = pl.when(pl.col("row").is_null()).then("signal").otherwise(worded("{}({})", "signal", "row"))
+            address = pl.when(pl.col("row").is_null()).then("signal").otherwise(format_expr("{}({})", "signal", "row"))
             self._is_recorded = pl.col("signal").is_in(self._addresses) | address.is_in(self._addresses)
 
     def tick(self, t: float, *, last: bool, context: TickContext) -> None:

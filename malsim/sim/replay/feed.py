@@ -13,7 +13,7 @@ from malsim.errors import UsageError
 from malsim.memory import Memory, Rules, admit, settle, tick
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import connect_rows
-from malsim.memory.graph.frames import worded
+from malsim.memory.graph.frames import format_expr
 from malsim.memory.graph.index import scattered
 from malsim.memory.scoring.answers import answers
 from malsim.sim.record.scoring import Score, score
@@ -204,8 +204,8 @@ def _claims(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
         "t", "writer", "object",
         sequence="arrival",
         handle=_HANDLE,
-        title=worded("{} is {}", "object", "value"),
-        body=worded("{}, line {}", "writer", "line"),
+        title=format_expr("{} is {}", "object", "value"),
+        body=format_expr("{}, line {}", "writer", "line"),
         confidence="confidence",
         verification=pl.lit("external"),
         edges="edges",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from malsim.memory.gate.admit import judged, screened
+from malsim.memory.gate.admit import judge, screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.graph.frames import rank_within_group
@@ -96,7 +96,7 @@ class WrittenOps:
         for one in waiting:
             if one.rep.size:
                 claims = as_claims(self._claims(one, memory, now))
-                said = judged(memory, screened(validate(claims, rules), rules), rules)
+                said = judge(memory, screened(validate(claims, rules), rules), rules)
                 on_verdicts(said)
                 self._wire(one, said)
                 memory = said.memory
