@@ -1,22 +1,15 @@
 """A sweep repeated at the same instant changes nothing: what is taken off is taken from the anchor."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import always, differs, is_stream, last, without
-from malsim.axioms.engine.events import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 needs = always
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     claims = pick.claims(pick.count(1, 3))
     now = claims[-1].t + pick.time(1.0, 120.0)
     return [*claims, Event(now, "tick"), Event(now, "tick"), Event(now, "peek")]

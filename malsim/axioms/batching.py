@@ -1,22 +1,15 @@
 """Claims of one instant give the same in one call or in many, in any order of writers."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import always, differs, last
-from malsim.axioms.engine.events import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 needs = always
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     t = pick.time()
     claims = [Event(t, "write", value=pick.one("AB"), writer=writer) for writer in ("ann", "bob")]
     return [*claims, Event(t + pick.time(), "peek")]

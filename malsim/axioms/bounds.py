@@ -1,24 +1,17 @@
 """A belief stays in [0, 1], and nothing becomes NaN."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import always, is_stream
-from malsim.axioms.engine.events import Event
+from malsim.axioms.engine.events import Event, Pick
+from malsim.axioms.engine.subject import Subject
 from malsim.errors import AdapterError, LawError
 from malsim.finite import is_number
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
 
 needs = always
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     events = pick.claims(pick.count(1, 4), values="AB")
     for _ in range(pick.count(0, 4)):
         events.append(Event(events[-1].t + pick.time(), pick.one(("tick", "read", "peek"))))

@@ -1,22 +1,15 @@
 """The same stream with another sweep period gives the same numbers right after a sweep that both make."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import always, differs, is_stream, last, without
-from malsim.axioms.engine.events import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 needs = always
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     claims = [Event(0.1 * place, "write", value=pick.one("AB")) for place in range(pick.count(1, 2))]
     period, count = pick.time(0.05, 14.0), pick.count(2, 8)
     sweeps = [Event(round(1.0 + period * (place + 1), 3), "tick") for place in range(count)]

@@ -3,24 +3,17 @@
 Does not apply to a memory without belief.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import TOLERANCE, believes, last, number
-from malsim.axioms.engine.events import MINUTE, Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import MINUTE, Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 HALF = 0.5
 needs = believes
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     later = pick.time(0.1, 30.0)
     claims = [
         Event(0.0, "write", value="A", writer="ann"),

@@ -3,24 +3,17 @@
 Does not apply to a memory without edges.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.adapters import Edge
 from malsim.axioms.engine.compare import TOLERANCE, has_edges, is_stream, last, number, without
-from malsim.axioms.engine.events import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 needs = has_edges
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     source = Event(0.0, "write", value="A", writer="ann")
     derived = Event(1.0, "write", object="y", value="A", writer="bob", edges=(Edge("derived_from", "x is A"),))
     refutes = Event(2.0, "write", value="B", writer="cid", stated=0.9, edges=(Edge("contradicts", "x is A"),))

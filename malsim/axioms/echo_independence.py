@@ -1,23 +1,16 @@
 """T by an honest writer, F by another up to twenty times, then T again: F does not lead."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import TOLERANCE, always, is_stream, last, number
-from malsim.axioms.engine.events import MINUTE, Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import MINUTE, Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 needs = always
 MOST = 20
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     gap = pick.time(MINUTE, 1.0)
     count = pick.count(1, MOST)
     echoes = [Event(round(1.0 + gap * place, 6), "write", value="B", writer="bob") for place in range(count)]

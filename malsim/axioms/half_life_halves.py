@@ -3,18 +3,11 @@
 Does not apply where none is declared.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import TOLERANCE, last, number
-from malsim.axioms.engine.events import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 FAR = 1000.0
 
@@ -24,7 +17,7 @@ def needs(subject: Subject) -> str | None:
     return None if subject.half_life else "it declares no half-life"
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     half_life = subject.half_life or 1.0
     t = 0.0 if not pick.count(0, 2) else pick.time(0.1, 30.0)
     return [Event(t, "write", value="A"), Event(t + half_life, "tick"), Event(t + half_life, "peek")]

@@ -1,22 +1,15 @@
 """Of two claims of two values, the older one arriving last, the older does not lead."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import TOLERANCE, always, last, number
-from malsim.axioms.engine.events import MINUTE, Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import MINUTE, Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 needs = always
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     older = pick.time(0.1, 30.0)
     newer = older + pick.time(0.1, 120.0)
     claims = [Event(newer, "write", value="B"), Event(older, "write", value="A")]

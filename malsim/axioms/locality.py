@@ -1,22 +1,15 @@
 """A claim by a new writer about a new thing moves nothing about another."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import always, differs, is_stream, last, without
-from malsim.axioms.engine.events import MINUTE, Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import MINUTE, Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 needs = always
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     claims = pick.claims(pick.count(1, 3))
     t = claims[-1].t + pick.time()
     return [*claims, Event(t, "write", object="y", value="A", writer="zoe"), Event(t + pick.time(MINUTE, 1.0), "peek")]

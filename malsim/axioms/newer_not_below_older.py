@@ -1,22 +1,15 @@
 """Of two equal claims the newer never ranks below the older."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import TOLERANCE, always, number
-from malsim.axioms.engine.events import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 needs = always
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     later = pick.time()
     now = later + pick.time()
     older, newer = Event(0.0, "write", value="A"), Event(later, "write", object="y", value="A")

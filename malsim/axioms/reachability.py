@@ -1,23 +1,16 @@
 """What is kept and was never contradicted is found by a default query."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import always, is_stream, last
-from malsim.axioms.engine.events import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 needs = always
 WEEKS = 30
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     claims = [Event(0.0, "write", value="A"), Event(pick.time(0.1, 1.0), "write", value="A")]
     sweeps = [Event(1.0 + 7.0 * (week + 1), "tick") for week in range(pick.count(1, WEEKS))]
     return [*claims, *sweeps, Event(sweeps[-1].t, "read"), Event(sweeps[-1].t, "peek")]

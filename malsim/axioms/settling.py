@@ -1,24 +1,17 @@
 """Bounded disputes settle."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.adapters import Edge
 from malsim.axioms.engine.compare import differs, has_edges, is_stream
-from malsim.axioms.engine.events import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 needs = has_edges
 SWEEPS = 100
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     stated = pick.one((0.3, 0.3, round(0.2 + 0.7 * pick.share(), 2)))
     rivals = [
         Event(0.1 * place, "write", value=value, writer=writer, stated=stated,

@@ -1,23 +1,16 @@
 """A quiet night or a month and a half of sweeps deletes nothing that was never contradicted."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import always, is_stream, last
-from malsim.axioms.engine.events import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 needs = always
 NIGHT, QUIET = 12, 50
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     period, count = pick.one(((1.0 / 24.0, NIGHT), (1.0, QUIET)))
     sweeps = [Event(round(period * (place + 1), 6), "tick") for place in range(count)]
     return [Event(0.0, "write", value="A"), *sweeps, Event(sweeps[-1].t, "peek")]

@@ -1,22 +1,15 @@
 """No write lowers the evidence kept on a topic to nothing."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import always, is_stream
-from malsim.axioms.engine.events import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 needs = always
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     events: list[Event] = []
     for claim in pick.claims(pick.count(1, 3), values="AB"):
         events += [claim, Event(claim.t, "peek")]

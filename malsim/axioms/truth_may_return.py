@@ -1,22 +1,15 @@
 """A, then B, then A again: A leads. A tie is no lead."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import TOLERANCE, always, last, number
-from malsim.axioms.engine.events import MINUTE, Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import MINUTE, Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 needs = always
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     times = [0.0, pick.time(1.0, 100.0)]
     times.append(times[1] + pick.time(1.0, 100.0))
     claims = [Event(t, "write", value=value) for t, value in zip(times, "ABA", strict=True)]

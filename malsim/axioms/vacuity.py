@@ -3,23 +3,16 @@
 Does not apply to a memory without belief.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from malsim.axioms.engine.compare import believes, differs, is_stream, last, without
-from malsim.axioms.engine.events import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.axioms.engine.events import Pick
-    from malsim.axioms.engine.subject import Subject
+from malsim.axioms.engine.events import Event, Pick
+from malsim.axioms.engine.subject import Subject
 
 needs = believes
 
 
-def stream(pick: Pick, subject: Subject) -> list[Event]:  # noqa: ARG001  # one shape for all
+def stream(pick: Pick, subject: Subject) -> list[Event]:
     claims = pick.claims(pick.count(1, 3))
     t = claims[-1].t + pick.time()
     return [*claims, Event(t, "write", object="y", value="A", writer=claims[-1].writer), Event(t, "peek")]

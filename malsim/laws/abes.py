@@ -14,8 +14,7 @@ Left out: tension, relevance, mutation of beliefs, and search.
 
 import numpy as np
 
-from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, first, none
-from malsim.memory.graph.arrays import Array
+from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, first, none, state_column
 from malsim.parameters import Param
 
 p = ItemField("stated", "1", "confidence")
@@ -39,8 +38,4 @@ def tick(items: Items, now: float, *, rate: float, least: float) -> Columns:
     return {"p": left, "alive": left >= least}
 
 
-def rank(items: Items, _: float) -> Array:
-    return items["p"]
-
-
-belief = rank
+rank = belief = state_column("p")

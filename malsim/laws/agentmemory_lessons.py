@@ -15,7 +15,7 @@ Left out: who decides that two lessons are one, and search.
 
 import numpy as np
 
-from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, first, none
+from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, first, none, state_column
 from malsim.memory.graph.arrays import Array, rounded
 from malsim.parameters import Param
 
@@ -53,5 +53,4 @@ def rank(items: Items, now: float, *, hidden: float) -> Array:
     return np.where(items["p"] < hidden, 0.0, items["p"] / (1.0 + 0.01 * items.age(now, "clock")))
 
 
-def belief(items: Items, _: float) -> Array:
-    return items["p"]
+belief = state_column("p")

@@ -14,8 +14,7 @@ Left out: who said it, and when.
 
 import numpy as np
 
-from malsim.laws.engine.items import Change, Claim, ItemField, Items, none
-from malsim.memory.graph.arrays import Array
+from malsim.laws.engine.items import Change, Claim, ItemField, Items, none, state_column
 from malsim.parameters import Param
 
 ordered = True
@@ -30,8 +29,4 @@ def write(items: Items, claim: Claim, *, gain: float) -> Change:
     return Change(makes=none(claim.same), taken=claim.same, new={"b": start}, items={"b": average})
 
 
-def rank(items: Items, _: float) -> Array:
-    return items["b"]
-
-
-belief = rank
+rank = belief = state_column("b")

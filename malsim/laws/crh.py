@@ -17,10 +17,9 @@ Left out: numbers and their distances, weights by property, and stated confidenc
 
 import numpy as np
 
-from malsim.laws.engine.items import Columns, ItemField, Items, last_word
+from malsim.laws.engine.items import Columns, ItemField, Items, last_word, state_column
 from malsim.laws.truth.gather import gather
 from malsim.laws.truth.weighted_votes import least_loss
-from malsim.memory.graph.arrays import Array
 from malsim.parameters import Param
 
 pools = True
@@ -38,8 +37,4 @@ def tick(items: Items, _: float, *, sweeps: float) -> Columns:
     return {"p": least_loss(data.evidence, sweeps=int(sweeps))[data.value]}
 
 
-def rank(items: Items, _: float) -> Array:
-    return items["p"]
-
-
-belief = rank
+rank = belief = state_column("p")

@@ -17,10 +17,9 @@ Left out: priors on confusions beyond `pseudo`, time, and stated confidence.
 
 import numpy as np
 
-from malsim.laws.engine.items import Columns, ItemField, Items, last_word
+from malsim.laws.engine.items import Columns, ItemField, Items, last_word, state_column
 from malsim.laws.truth.confusions import expected_truths
 from malsim.laws.truth.gather import gather
-from malsim.memory.graph.arrays import Array
 from malsim.parameters import Param
 
 pools = True
@@ -40,8 +39,4 @@ def tick(items: Items, _: float, *, sweeps: float, pseudo: float) -> Columns:
     return {"p": posterior[data.about, data.value]}
 
 
-def rank(items: Items, _: float) -> Array:
-    return items["p"]
-
-
-belief = rank
+rank = belief = state_column("p")

@@ -16,8 +16,8 @@ Left out: extraction and search; two equal claims are two items.
 
 import numpy as np
 
-from malsim.laws.engine.items import Columns, ItemField, Items, Query
-from malsim.memory.graph.arrays import Array, rounded
+from malsim.laws.engine.items import Columns, ItemField, Items, Query, state_column
+from malsim.memory.graph.arrays import rounded
 from malsim.parameters import Param
 
 p = ItemField("stated", "1", "confidence")
@@ -39,8 +39,4 @@ def read(items: Items, query: Query) -> Columns:
     return {"recalled": np.where(query.used, query.now, items["recalled"])}
 
 
-def rank(items: Items, _: float) -> Array:
-    return items["p"]
-
-
-belief = rank
+rank = belief = state_column("p")

@@ -16,8 +16,8 @@ Left out: extraction, importance, and search.
 
 import numpy as np
 
-from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Query, none
-from malsim.memory.graph.arrays import Array, rounded
+from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Query, none, state_column
+from malsim.memory.graph.arrays import rounded
 from malsim.parameters import Param
 
 p = ItemField(0.5, "1", "importance")
@@ -44,5 +44,4 @@ def read(items: Items, query: Query) -> Columns:
     return {"used": np.where(query.used, query.now, items["used"])}
 
 
-def rank(items: Items, _: float) -> Array:
-    return items["p"]
+rank = state_column("p")

@@ -13,7 +13,7 @@ Left out: who is right more often, and what is stated.
 
 import numpy as np
 
-from malsim.laws.engine.items import Change, Claim, ItemField, Items, some
+from malsim.laws.engine.items import Change, Claim, ItemField, Items, some, state_column
 from malsim.memory.graph.arrays import Array
 
 aliases = ("vote",)
@@ -42,8 +42,7 @@ def write(items: Items, claim: Claim) -> Change:
     )
 
 
-def rank(items: Items, _: float) -> Array:
-    return items["n"]
+rank = state_column("n")
 
 
 def belief(items: Items, _: float) -> Array:

@@ -15,8 +15,7 @@ Left out: reinforcement and penalties by callers, sensitivity, and retrieval.
 
 import numpy as np
 
-from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items
-from malsim.memory.graph.arrays import Array
+from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, state_column
 from malsim.parameters import Param
 
 ordered = True
@@ -35,5 +34,4 @@ def tick(items: Items, now: float, *, half_life: float, least: float) -> Columns
     return {"s": left, "alive": left >= least}
 
 
-def rank(items: Items, _: float) -> Array:
-    return items["s"]
+rank = state_column("s")

@@ -15,7 +15,7 @@ Left out: extraction, the model's verdicts, and search.
 
 import numpy as np
 
-from malsim.laws.engine.items import Change, Claim, ItemField, Items
+from malsim.laws.engine.items import Change, Claim, ItemField, Items, state_column
 from malsim.memory.graph.arrays import Array
 from malsim.parameters import Param
 
@@ -41,5 +41,4 @@ def rank(items: Items, _: float, *, hidden: float) -> Array:
     return np.where(items["p"] < hidden, 0.0, items["p"])
 
 
-def belief(items: Items, _: float) -> Array:
-    return items["p"]
+belief = state_column("p")

@@ -15,8 +15,7 @@ Left out: the draw itself (p is its expectation), summaries, and search.
 
 import numpy as np
 
-from malsim.laws.engine.items import Columns, ItemField, Items, Query
-from malsim.memory.graph.arrays import Array
+from malsim.laws.engine.items import Columns, ItemField, Items, Query, state_column
 from malsim.parameters import Param
 
 s = ItemField(1.0, "1", "strength")
@@ -33,5 +32,4 @@ def read(items: Items, query: Query) -> Columns:
     return {"s": items["s"] + query.used, "clock": np.where(query.used, query.now, items["clock"])}
 
 
-def rank(items: Items, _: float) -> Array:
-    return items["p"]
+rank = state_column("p")

@@ -13,8 +13,7 @@ Left out: the update that gives the factor, neutral evidence, associations, and 
 
 import numpy as np
 
-from malsim.laws.engine.items import Change, Claim, ItemField, Items, first, none, some
-from malsim.memory.graph.arrays import Array
+from malsim.laws.engine.items import Change, Claim, ItemField, Items, first, none, some, state_column
 from malsim.parameters import Param
 
 ordered = True
@@ -33,8 +32,4 @@ def write(items: Items, claim: Claim, *, gain: float, left: float, left_newer: f
     return Change(makes=makes, taken=again, new={"p": start}, items={"p": after})
 
 
-def rank(items: Items, _: float) -> Array:
-    return items["p"]
-
-
-belief = rank
+rank = belief = state_column("p")

@@ -26,11 +26,10 @@ Off by default: `tau`, `lineage`. Left out: copying between writers.
 
 import numpy as np
 
-from malsim.laws.engine.items import Columns, ItemField, Items, last_word
+from malsim.laws.engine.items import Columns, ItemField, Items, last_word, state_column
 from malsim.laws.engine.reasons import Reasons
 from malsim.laws.truth.estimate import estimate_truth
 from malsim.laws.truth.log_odds import reasons_of
-from malsim.memory.graph.arrays import Array
 from malsim.parameters import Param
 
 pools = True
@@ -61,8 +60,4 @@ def explain(items: Items, row: int, now: float, *, tau: float, values: str, line
     return reasons_of(items, data, estimate, row)
 
 
-def rank(items: Items, _: float) -> Array:
-    return items["p"]
-
-
-belief = rank
+rank = belief = state_column("p")

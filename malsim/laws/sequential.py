@@ -17,8 +17,7 @@ Left out: votes on a proposal, and expiry.
 
 import numpy as np
 
-from malsim.laws.engine.items import Change, Claim, ItemField, Items, first, none, some
-from malsim.memory.graph.arrays import Array
+from malsim.laws.engine.items import Change, Claim, ItemField, Items, first, none, some, state_column
 from malsim.parameters import Param
 
 ordered = True
@@ -49,5 +48,4 @@ def write(items: Items, claim: Claim, *, quorum: float) -> Change:
     )
 
 
-def rank(items: Items, _: float) -> Array:
-    return items["stage"]
+rank = state_column("stage")

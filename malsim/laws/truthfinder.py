@@ -17,10 +17,9 @@ Left out: similarity of values, and the stop at a small change of trust.
 
 import numpy as np
 
-from malsim.laws.engine.items import Columns, ItemField, Items, last_word
+from malsim.laws.engine.items import Columns, ItemField, Items, last_word, state_column
 from malsim.laws.truth.gather import gather
 from malsim.laws.truth.weighted_votes import mutual_trust
-from malsim.memory.graph.arrays import Array
 from malsim.parameters import Param
 
 pools = True
@@ -42,8 +41,4 @@ def tick(items: Items, _: float, *, sweeps: float, start: float, damping: float,
     return {"p": confidence[data.value]}
 
 
-def rank(items: Items, _: float) -> Array:
-    return items["p"]
-
-
-belief = rank
+rank = belief = state_column("p")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMMON", "UNSTATED", "Change", "Claim", "Columns", "ItemField", "Items", "Query", "first", "last_word", "none",
-    "reviewers", "some",
+    "reviewers", "some", "state_column",
 ]  # fmt: skip
 
 Columns: TypeAlias = "dict[str, NDArray[Any]]"
@@ -200,6 +200,15 @@ def none(marks: Bools) -> Bools:
     [[False], [True]]
     """
     return np.logical_not(some(marks))
+
+
+def state_column(name: str) -> Callable[[Items, float], Array]:
+    """The `rank` or `belief` of a law that keeps it as a column of its state."""
+
+    def column(items: Items, _: float) -> Array:
+        return items[name]
+
+    return column
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
