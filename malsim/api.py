@@ -45,9 +45,8 @@ class Run(BareRun):
     def replication(self, number: int) -> Run:
         """Replication `number` run again alone and recorded in full: the same bit for bit, with cells and events."""
         if self.scenario.forked is not None:
-            raise UsageError(
-                "a fork has no replication alone", where="replication", hint="ms.fork(run, …, first=N, replications=1)"
-            )
+            hint = "ms.fork(run, …, first=N, replications=1)"
+            raise UsageError("a fork has no replication alone", where="replication", hint=hint)
         return run(self.scenario, first=number, replications=1, record="all", record_every=1)
 
     def life(self, number: int) -> Run:
@@ -122,8 +121,8 @@ class Figures:
         scenario = self._run.scenario
         every = int(scenario.reader.compact_every) if scenario.reader else 0
         step = scenario.turn_every / DAY
-        emptied = [turn * step for turn in range(every + 1, int(scenario.days / step) + 1, every)] if every else []
-        return turns(self._bands, title=scenario.why, compactions=emptied)
+        compactions = [turn * step for turn in range(every + 1, int(scenario.days / step) + 1, every)] if every else []
+        return turns(self._bands, title=scenario.why, compactions=compactions)
 
     def staleness(self) -> Sheet:
         """Until when each active cell is current, in the first replication."""
@@ -139,8 +138,9 @@ class Figures:
 
     def waterfall(self, cell: str, t: float | None = None, rep: int | None = None) -> Sheet:
         """One cell's effective at a time, term by term."""
-        found = self._run.explain(cell, t, rep)
-        return waterfall(found.terms, found.effective, title=f'{found.handle} "{found.title}" on day {found.t:g}')
+        explanation = self._run.explain(cell, t, rep)
+        title = f'{explanation.handle} "{explanation.title}" on day {explanation.t:g}'
+        return waterfall(explanation.terms, explanation.effective, title=title)
 
     def _over_time(self, column: str) -> Sheet:
         run = self._run
@@ -185,11 +185,11 @@ def fork(run: BareRun | Scenario, *, day: float, **changes: Any) -> Run:
 
     With no change the frames are those of the uninterrupted run, bit for bit.
     """
-    return _dressed(forked_run(run, day=day, watch=partial(progress, what="fork", unit="tick"), **changes))
+    return _with_figures(forked_run(run, day=day, watch=partial(progress, what="fork", unit="tick"), **changes))
 
 
-def _dressed(made: BareRun) -> Run:
-    return Run(**{part.name: getattr(made, part.name) for part in fields(made)})
+def _with_figures(bare: BareRun) -> Run:
+    return Run(**{part.name: getattr(bare, part.name) for part in fields(bare)})
 
 
 def run(scenario: Scenario | str | Path, *, memory: object = None, **changes: Any) -> Run:
@@ -205,5 +205,4 @@ def run(scenario: Scenario | str | Path, *, memory: object = None, **changes: An
         changes["adapter"] = Adapter.of(memory)
     if changes:
         script = script.replace(**changes)
-    made = bench.run(script, watch=partial(progress, what=script.name, unit="tick"))
-    return _dressed(made)
+    return _with_figures(bench.run(script, watch=partial(progress, what=script.name, unit="tick")))

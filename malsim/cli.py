@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 from malsim.errors import MalsimError, UsageError
 from malsim.limits import Limits
 from malsim.parsers import Command, main_parser
-from malsim.plain_text import PlainStream, shown
+from malsim.plain_text import PlainStream, plain_text
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     All that a command prints passes one stream, so that text of others cannot steer a terminal or a CI service.
     """
     try:
-        args = _parsed(argv)
+        args = _parse(argv)
         with redirect_stdout(cast("TextIO", PlainStream(sys.stdout))), Limits.of(args).hold():
             return _without_exit(args)
     except MalsimError as error:
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return ERROR
 
 
-def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     if any("\0" in word for word in argv or ()):  # no shell passes it on, and no file is named so
         raise UsageError("no argument of a command", given="the NUL character", hint="leave it out")
     return main_parser().parse_args(argv)
@@ -66,8 +66,8 @@ def _without_exit(args: argparse.Namespace) -> int:
         raise UsageError("code of a law, an op or a memory that is not malsim's would end this process") from problem
 
 
-def _tell(said: str) -> None:
-    print(shown(said), file=sys.stderr)
+def _tell(message: str) -> None:
+    print(plain_text(message), file=sys.stderr)
 
 
 def _bug(error: Exception) -> str:

@@ -57,15 +57,15 @@ class MalsimError(Exception):
         """Say it in one line, in the order where, problem, given, allowed, hint."""
         parts = [f"{self.where}: {self.problem}" if self.where else self.problem]
         if self.given is not None:
-            shown = repr(self.given)
-            parts.append(f"given: {shown if len(shown) <= LONGEST_SHOWN else shown[:LONGEST_SHOWN] + '…'}")
+            text = repr(self.given)
+            parts.append(f"given: {text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + '…'}")
         if self.allowed:
             parts.append(f"allowed: {self.allowed}")
         if self.hint:
             parts.append(self.hint)
-        from malsim.plain_text import shown as plain  # it asks the screen, which nobody who raises nothing is to wait for
+        from malsim.plain_text import plain_text  # it loads the screen, which only an error has to wait for
 
-        return plain("; ".join(parts))
+        return plain_text("; ".join(parts))
 
 
 LONGEST_SHOWN, MOST_COMPARED = 120, 300

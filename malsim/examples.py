@@ -53,8 +53,8 @@ def where_shipped(file: str) -> str:
     >>> where_shipped("poisoner.toml"), where_shipped("mine.toml")
     ('`malsim examples poisoner -o .` writes scenarios/poisoner.toml', '')
     """
-    found = next((example for example in examples() if example.path.name == file), None)
-    return "" if found is None else f"`malsim examples {found.path.stem} -o .` writes {found.name}"
+    example = next((example for example in examples() if example.path.name == file), None)
+    return "" if example is None else f"`malsim examples {example.path.stem} -o .` writes {example.name}"
 
 
 def copy(names: list[str], folder: Path) -> list[Path]:
@@ -65,36 +65,36 @@ def copy(names: list[str], folder: Path) -> list[Path]:
     UsageError
         For an unknown name, with the nearest; where another file stands in the way.
     """
-    known = examples()
-    wanted = _with_companions([_named(name, known) for name in names], known) if names else known
-    for example in wanted:
+    every = examples()
+    selection = _with_companions([_find(name, every) for name in names], every) if names else every
+    for example in selection:
         target = folder / example.name
         if target.exists() and target.read_bytes() != example.path.read_bytes():
             raise UsageError("another file stands there already", given=str(target), hint="choose another folder with -o")
-    for example in wanted:
+    for example in selection:
         target = folder / example.name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(example.path, target)
-    return [folder / example.name for example in wanted]
+    return [folder / example.name for example in selection]
 
 
-def _named(name: str, known: list[Example]) -> Example:
-    for example in sorted(known, key=lambda one: one.path.suffix != ".toml"):  # a scenario before its netlist
+def _find(name: str, every: list[Example]) -> Example:
+    for example in sorted(every, key=lambda one: one.path.suffix != ".toml"):  # a scenario before its netlist
         if name in (example.path.name, example.path.stem) or f"/{example.name}".endswith(f"/{name}"):
             return example
-    hint = nearest(name, [example.path.stem for example in known], "`malsim examples` lists all")
+    hint = nearest(name, [example.path.stem for example in every], "`malsim examples` lists all")
     raise UsageError("no such example", given=name, hint=hint)
 
 
-def _with_companions(wanted: list[Example], known: list[Example]) -> list[Example]:
+def _with_companions(selection: list[Example], every: list[Example]) -> list[Example]:
     """The examples and those whose file names stand in their text, such as a scenario's netlist."""
-    found = list(wanted)
-    for example in found:
+    files = list(selection)
+    for example in files:
         if example.path.suffix not in (".toml", ".malnet"):
             continue
         text = example.path.read_text(encoding="utf-8")
-        found += [other for other in known if other not in found and f'{other.path.name}"' in text]
-    return found
+        files += [other for other in every if other not in files and f'{other.path.name}"' in text]
+    return files
 
 
 def _root() -> Path:

@@ -19,29 +19,29 @@ __all__ = ["Grade", "graded", "held"]
 class Grade:
     """What was asked of an answer, and whether it holds."""
 
-    asked: Mapping[str, bool]
+    properties: Mapping[str, bool]
 
     @property
     def passed(self) -> bool:
         """Whether all of it holds."""
-        return all(self.asked.values())
+        return all(self.properties.values())
 
     def __repr__(self) -> str:
         """The verdict, then a line a property."""
-        lines = [f"  {'holds' if holds else 'fails'}: {said}" for said, holds in self.asked.items()]
+        lines = [f"  {'holds' if holds else 'fails'}: {text}" for text, holds in self.properties.items()]
         return "\n".join(["passed" if self.passed else "not yet", *lines])
 
 
 def held(run: RunFrames, *properties: str) -> dict[str, bool]:
     """Each property of a run, and whether it holds; one that does not says where it broke."""
-    found = {}
+    results = {}
     for text in properties:
         verdict = check(text, run)
-        found[text if verdict.passed else f"{text}\n         {verdict.margin.witness}"] = verdict.passed
-    return found
+        results[text if verdict.passed else f"{text}\n         {verdict.margin.witness}"] = verdict.passed
+    return results
 
 
-def graded(asked: Mapping[str, bool]) -> Grade:
+def graded(properties: Mapping[str, bool]) -> Grade:
     """The grade of an answer.
 
     >>> graded({"one is less than two": 1 < 2, "two is less than one": 2 < 1})
@@ -49,6 +49,6 @@ def graded(asked: Mapping[str, bool]) -> Grade:
       holds: one is less than two
       fails: two is less than one
     """
-    if not asked:
+    if not properties:
         raise ValueError("an exercise asks for something")
-    return Grade({said: bool(holds) for said, holds in asked.items()})
+    return Grade({text: bool(holds) for text, holds in properties.items()})

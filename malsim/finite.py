@@ -54,10 +54,10 @@ def in_days(value: Any, *, where: str) -> Any:
     """
     if not isinstance(value, str):
         return value
-    found = typed_days(value)
-    if found is None:
+    days = typed_days(value)
+    if days is None:
         raise UsageError("not a duration", where=where, given=value, allowed=DURATION)
-    return found
+    return days
 
 
 def day(text: str) -> float:
@@ -103,9 +103,9 @@ def finite(value: object, *, where: str, low: float = -math.inf, high: float = m
     allowed = "a number" if math.isinf(low) and math.isinf(high) else f"a number from {low:g} to {high:g}"
     try:
         number = float(value)  # type: ignore[arg-type]  # whatever is no number raises
-        known = not isinstance(value, str | bytes) and math.isfinite(number) and low <= number <= high
+        good = not isinstance(value, str | bytes) and math.isfinite(number) and low <= number <= high
     except (TypeError, ValueError, OverflowError):
-        known = False
-    if not known:
+        good = False
+    if not good:
         raise UsageError("not a finite number", where=where, given=value, allowed=allowed)
     return number

@@ -29,12 +29,12 @@ def student(values: Array, *, confidence: float = CONFIDENCE) -> tuple[float, fl
     """
     from scipy.special import stdtrit
 
-    held = values[~np.isnan(values)]
-    count = len(held)
-    mean = float(held.mean()) if count else np.nan
+    sample = values[~np.isnan(values)]
+    count = len(sample)
+    mean = float(sample.mean()) if count else np.nan
     if count < 2:  # noqa: PLR2004  # one value has no spread
         return mean, np.nan, np.nan
-    half = float(stdtrit(count - 1, (1.0 + confidence) / 2.0) * held.std(ddof=1) / np.sqrt(count))
+    half = float(stdtrit(count - 1, (1.0 + confidence) / 2.0) * sample.std(ddof=1) / np.sqrt(count))
     return mean, mean - half, mean + half
 
 
@@ -70,11 +70,11 @@ def kaplan_meier(duration: Array, ended: Bools) -> tuple[Array, Array, Array, Ar
     """
     from scipy.stats import CensoredData, ecdf
 
-    found = ecdf(CensoredData(uncensored=duration[ended], right=duration[~ended])).sf
+    curve = ecdf(CensoredData(uncensored=duration[ended], right=duration[~ended])).sf
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # as the docstring says
-        bounds: Any = found.confidence_interval(method="log-log")
-    return found.quantiles, found.probabilities, bounds.low.probabilities, bounds.high.probabilities
+        bounds: Any = curve.confidence_interval(method="log-log")
+    return curve.quantiles, curve.probabilities, bounds.low.probabilities, bounds.high.probabilities
 
 
 def resamples(count: int, times: int, *, seed: int) -> NDArray[np.int64]:

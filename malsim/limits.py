@@ -65,7 +65,7 @@ class Limits:
     input: int = _limit(2 * 2**30, "max-input", "BYTES", "bytes of a file, unpacked")
     prefix: str = "--"
 
-    def check(self, asked: Mapping[str, int], *, where: str | None = None) -> None:
+    def check(self, sizes: Mapping[str, int], *, where: str | None = None) -> None:
         """Refuse what asks for more than one of the limits, by its name.
 
         Raises
@@ -80,32 +80,30 @@ class Limits:
 fewer days or replications, or allow it: --max-replications 200000
         """
         for limit in fields(self):
-            allowed, given = getattr(self, limit.name), asked.get(limit.name, 0)
-            if limit.name in asked and given > allowed:
+            allowed, given = getattr(self, limit.name), sizes.get(limit.name, 0)
+            if limit.name in sizes and given > allowed:
                 hint = f"{_LESS.get(limit.name, _FEWER)}, or allow it: {self.prefix}{limit.metadata['flag']} {given}"
-                said = f"too many {limit.metadata['says']}"
-                raise ScenarioError(said, where=where, given=given, allowed=f"{allowed}", hint=hint)
+                problem = f"too many {limit.metadata['says']}"
+                raise ScenarioError(problem, where=where, given=given, allowed=f"{allowed}", hint=hint)
 
     @classmethod
     def options(cls, add: Callable[..., object], *, prefix: str = "--") -> None:
         """Declare a flag for each limit, with a parser's own function `add`."""
         for limit in fields(cls):
             if limit.metadata:
-                said = f"{limit.metadata['says']}; default {limit.default:,}"
+                meaning = f"{limit.metadata['says']}; default {limit.default:,}"
                 new = f"{prefix}{limit.metadata['flag']}"
-                add(new, type=int, metavar=limit.metadata["unit"], help=said)
+                add(new, type=int, metavar=limit.metadata["unit"], help=meaning)
                 old = new.replace("max-", "largest-" if limit.metadata["unit"] == "BYTES" else "most-")
                 add(old, type=int, dest=_place(new), help=SUPPRESS)  # the older name, for a release
 
     @classmethod
-    def of(cls, given: argparse.Namespace, *, prefix: str = "--") -> Limits:
+    def of(cls, args: argparse.Namespace, *, prefix: str = "--") -> Limits:
         """The limits that flags declared by `options` ask for."""
-        asked = {
-            limit.name: getattr(given, _place(f"{prefix}{limit.metadata['flag']}"))
-            for limit in fields(cls)
-            if limit.metadata
+        values = {
+            limit.name: getattr(args, _place(f"{prefix}{limit.metadata['flag']}")) for limit in fields(cls) if limit.metadata
         }
-        return cls(prefix=prefix, **{name: number for name, number in asked.items() if number is not None})
+        return cls(prefix=prefix, **{name: number for name, number in values.items() if number is not None})
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -138,14 +136,14 @@ fewer days or replications, or allow it: --max-replications 200000
         >>> Limits(ticks=2_000_000).flags
         ' --max-ticks 2000000'
         """
-        raised = [limit for limit in fields(self) if limit.metadata and getattr(self, limit.name) != limit.default]
-        return "".join(f" --{limit.metadata['flag']} {getattr(self, limit.name)}" for limit in raised)
+        changed = [limit for limit in fields(self) if limit.metadata and getattr(self, limit.name) != limit.default]
+        return "".join(f" --{limit.metadata['flag']} {getattr(self, limit.name)}" for limit in changed)
 
 
 _IN_FORCE: ContextVar[Limits | None] = ContextVar("limits in force", default=None)
 
 
-def within(asked: Mapping[str, int], *, where: str | None = None) -> None:
+def within(sizes: Mapping[str, int], *, where: str | None = None) -> None:
     """Refuse what asks for more than the limits in force, if there are any; raises `ScenarioError`."""
-    if held := Limits.in_force():
-        held.check(asked, where=where)
+    if limits := Limits.in_force():
+        limits.check(sizes, where=where)

@@ -96,10 +96,10 @@ def writing(path: Path) -> Iterator[None]:
             raise
         raise UsageError("no name of a file", given=str(path), hint="leave out the NUL character") from error
     except Exception as error:
-        told = _OS_ERROR.search(str(error))
-        if not told and not isinstance(error, OSError):
+        match = _OS_ERROR.search(str(error))
+        if not match and not isinstance(error, OSError):
             raise
-        number = int(told[1]) if told else getattr(error, "errno", None) or 0
+        number = int(match[1]) if match else getattr(error, "errno", None) or 0
         why = getattr(error, "strerror", None) or str(error)
         problem, hint = _REASONS.get(number, (f"cannot be written: {why}", "name another place"))
         raise UsageError(problem, given=str(path), hint=hint) from error

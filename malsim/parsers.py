@@ -52,10 +52,10 @@ def command_parsers() -> dict[str, argparse.ArgumentParser]:
 def _add_commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     parsers: dict[str, argparse.ArgumentParser] = {}
-    for found in pkgutil.iter_modules(importlib.import_module("malsim.commands").__path__):
-        command = cast("Command", importlib.import_module(f"malsim.commands.{found.name}"))
+    for module in pkgutil.iter_modules(importlib.import_module("malsim.commands").__path__):
+        command = cast("Command", importlib.import_module(f"malsim.commands.{module.name}"))
         lines = (command.__doc__ or "").strip()
-        name = found.name.rstrip("_")
+        name = module.name.rstrip("_")
         sub = subparsers.add_parser(
             name, help=lines.split("\n", 1)[0], description=lines, formatter_class=argparse.RawDescriptionHelpFormatter
         )

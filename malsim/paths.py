@@ -46,6 +46,6 @@ def inside(folder: str | Path, name: str, *, where: str, what: str = "a file") -
     except (OSError, RuntimeError):  # a circle of links
         outside = True
     if outside:
-        said = f"{what} may not lie outside its scenario's folder"
-        raise ScenarioError(said, where=where, given=quoted, hint="move it beside the scenario")
+        problem = f"{what} may not lie outside its scenario's folder"
+        raise ScenarioError(problem, where=where, given=quoted, hint="move it beside the scenario")
     return folder / name

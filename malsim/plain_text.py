@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["PlainStream", "listed", "one_line", "shown"]
+__all__ = ["PlainStream", "listed", "one_line", "plain_text"]
 
 # Control characters but tab and newline; marks that turn the direction of text; what no encoding writes.
 _QUOTED = re.compile(
@@ -16,15 +16,15 @@ _QUOTED = re.compile(
 )
 
 
-def shown(text: str) -> str:
+def plain_text(text: str) -> str:
     r"""The text with control characters, escapes and marks of direction written out, and each credential withheld.
 
-    >>> shown("a\x1b[31mb\u202ec")
+    >>> plain_text("a\x1b[31mb\u202ec")
     'a\\u001b[31mb\\u202ec'
     """
     from malsim.screen import withheld  # its patterns are compiled when first needed
 
-    return withheld(_QUOTED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    return withheld(_QUOTED.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def one_line(text: str) -> str:
@@ -33,7 +33,7 @@ def one_line(text: str) -> str:
     >>> one_line("a\nb")
     'a\\nb'
     """
-    return shown(text).replace("\n", "\\n")
+    return plain_text(text).replace("\n", "\\n")
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
@@ -47,14 +47,14 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 class PlainStream:
-    """A stream that writes all text as `shown` does; everything else is the stream's own."""
+    """A stream that writes all text as `plain_text` does; everything else is the stream's own."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
         """Write the text, plain."""
-        self._stream.write(shown(text))
+        self._stream.write(plain_text(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:

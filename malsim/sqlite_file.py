@@ -38,28 +38,28 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
     """
     if path.exists() and not path.is_file():
         raise StoreError(f"{'a folder' if path.is_dir() else 'no plain file'}, not a {what}", where=str(path))
-    known = range(version, version + 1) if isinstance(version, int) else version
+    versions = range(version, version + 1) if isinstance(version, int) else version
     if not path.exists() or path.stat().st_size == 0:
-        return known[-1]
+        return versions[-1]
     within({"input": path.stat().st_size}, where=str(path))
-    logged = holds_log(path)  # asked before and after: another process may be copying its log into the file
+    had_log = holds_log(path)  # asked before and after: another process may be copying its log into the file
     with path.open("rb") as file:
         header = file.read(HEADER)
     if not header.startswith(MAGIC[: len(header)]):
         raise StoreError("not an SQLite file", where=str(path), hint="malsim import reads JSON archives")
     if len(header) < HEADER:
         raise StoreError("cut short: not a whole SQLite file", where=str(path), hint="restore a copy")
-    page, pages, found, owner = (int.from_bytes(header[part], "big") for part in _PARTS)
+    page, pages, actual, owner = (int.from_bytes(header[part], "big") for part in _PARTS)
     if owner != application:
         raise StoreError(f"an SQLite file, but no {what} of malsim's", where=str(path), hint="try malsim import")
-    if found not in known:
-        age = "a newer" if found > known[-1] else "an older"
+    if actual not in versions:
+        age = "a newer" if actual > versions[-1] else "an older"
         hint = f"malsim migrate {path.name}" if age == "an older" and what == "store" else None
-        given = f"version {found}"
-        raise StoreError(f"a {what} of {age} malsim", where=str(path), given=given, allowed=str(known[-1]), hint=hint)
-    if path.stat().st_size < (LARGEST_PAGE if page == 1 else page) * pages and not (logged or holds_log(path)):
+        given = f"version {actual}"
+        raise StoreError(f"a {what} of {age} malsim", where=str(path), given=given, allowed=str(versions[-1]), hint=hint)
+    if path.stat().st_size < (LARGEST_PAGE if page == 1 else page) * pages and not (had_log or holds_log(path)):
         raise StoreError("cut short: pages are missing at its end", where=str(path), hint="restore a copy")
-    return found
+    return actual
 
 
 def holds_log(path: Path) -> bool:

@@ -57,26 +57,26 @@ def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> p
         raise DataError("no such file", given=str(path), hint="check the path")
     unreadable = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, EOFError, zlib.error, UnicodeDecodeError)
     try:
-        held = _bounded(path)
+        source = _within_limits(path)
         if kind == ".parquet":
-            rows, width = pl.scan_parquet(held).select(pl.len()).collect().item(), len(pl.read_parquet_schema(held))
+            rows, width = pl.scan_parquet(source).select(pl.len()).collect().item(), len(pl.read_parquet_schema(source))
             within({"input": rows * width * WIDTH}, where=str(path))
-            return pl.read_parquet(held)
+            return pl.read_parquet(source)
         if kind != ".csv":
-            return pl.read_ndjson(held, infer_schema_length=None)
-        return pl.read_csv(held, infer_schema=not texts)
+            return pl.read_ndjson(source, infer_schema_length=None)
+        return pl.read_csv(source, infer_schema=not texts)
     except unreadable as error:
         why = str(error).split("\n", 1)[0]
         raise DataError(f"cannot be read: {why}", where=str(path), allowed="CSV, Parquet or NDJSON, also gzipped") from error
 
 
-def _bounded(path: Path) -> Any:
+def _within_limits(path: Path) -> Any:
     """The file, or what it unpacks to; refused where that is more than the limits in force allow."""
     size, limits = path.stat().st_size, Limits.in_force()
     within({"input": size}, where=str(path))
     if path.suffix.lower() != ".gz" or limits is None or size * DEFLATED <= limits.input:
         return path
     with gzip.open(path) as file:
-        held = file.read(limits.input + 1)
-    within({"input": len(held)}, where=str(path))
-    return io.BytesIO(held)
+        data = file.read(limits.input + 1)
+    within({"input": len(data)}, where=str(path))
+    return io.BytesIO(data)

@@ -36,9 +36,9 @@ def toml_table(text: str) -> dict[str, Any]:
 def _longest_key(line: str) -> int:
     """The most parts, none of them blank, of anything on a line that may be a dotted key; a quoted part is one."""
     most = now = 0
-    for found in _NO_KEY.split(_QUOTED.sub("q", line)):
+    for key in _NO_KEY.split(_QUOTED.sub("q", line)):
         now = 0
-        for part in found.split("."):
+        for part in key.split("."):
             now = now + 1 if part.strip() else 0
             most = max(most, now)
     return most

@@ -43,31 +43,31 @@ CALLS = 60
 
 @dataclass(eq=False)
 class Panel:
-    """Sliders and the picture they redraw; `lines` or `terms` hold the numbers of the picture, `said` what went wrong."""
+    """Sliders and the picture they redraw; `data` holds its numbers, `message` what went wrong."""
 
     sliders: Mapping[str, Any]
-    drawn: Callable[[dict[str, float]], tuple[bytes, Any]]
-    shown: Any = None
-    said: str = ""
+    draw: Callable[[dict[str, float]], tuple[bytes, Any]]
+    data: Any = None
+    message: str = ""
     widget: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        known = _ipywidgets()
-        self._image, self._told = known.Image(format="png"), known.HTML()
+        widgets = _ipywidgets()
+        self._image, self._caption = widgets.Image(format="png"), widgets.HTML()
         for slider in self.sliders.values():
             slider.observe(self.redraw, names="value")
-        self.widget = known.VBox([*self.sliders.values(), self._image, self._told])
+        self.widget = widgets.VBox([*self.sliders.values(), self._image, self._caption])
         self.redraw()
 
     def redraw(self, change: object = None) -> None:
-        """Take the sliders' values and draw; what a value is refused for is said beneath the picture that stands."""
+        """Take the sliders' values and draw; the reason for a refusal stands beneath the picture."""
         del change
         try:
-            self._image.value, self.shown = self.drawn({name: one.value for name, one in self.sliders.items()})
-            self.said = ""
+            self._image.value, self.data = self.draw({name: one.value for name, one in self.sliders.items()})
+            self.message = ""
         except (MalsimError, OpError) as error:
-            self.said = str(error)
-        self._told.value = self.said
+            self.message = str(error)
+        self._caption.value = self.message
 
     @property
     def png(self) -> bytes:
@@ -98,15 +98,15 @@ def scenario(
     ranges = [_range(script, name) for name in settings]
     screen = Screen(channels, x="time (days)", y="value", across=(0.0, script.days), up=up, title=script.name)
 
-    def drawn(values: dict[str, float]) -> tuple[bytes, Lines]:
-        captured = run(_set(script, values)).scope(list(channels), events=())
+    def draw(values: dict[str, float]) -> tuple[bytes, Lines]:
+        capture = run(_set(script, values)).scope(list(channels), events=())
         lines: Lines = {
             name: (own["t"].to_list(), own["value"].to_list())
-            for (name,), own in captured.samples.group_by("channel", maintain_order=True)
+            for (name,), own in capture.samples.group_by("channel", maintain_order=True)
         }
         return screen.png(lines), lines
 
-    return Panel({name: _slider(name, *one) for name, one in zip(settings, ranges, strict=True)}, drawn)
+    return Panel({name: _slider(name, *one) for name, one in zip(settings, ranges, strict=True)}, draw)
 
 
 def op(name: str, params: Sequence[str], *, signal: Signal = "step", tick: str = "1d", **fixed: Any) -> Panel:
@@ -118,78 +118,73 @@ def op(name: str, params: Sequence[str], *, signal: Signal = "step", tick: str =
     across = (0.0, float(start["t"][-1]))
     screen = Screen(names, x="time (days)", y="value", across=across, up=(-0.5, 1.5), title=f"{name}: {signal} response")
 
-    def drawn(values: dict[str, float]) -> tuple[bytes, Lines]:
+    def draw(values: dict[str, float]) -> tuple[bytes, Lines]:
         answer = ops.respond(sheet, signal, {**fixed, **values}, tick=tick, calls=CALLS)
         lines: Lines = {out: (answer["t"].to_list(), answer[out].cast(pl.Float64).to_list()) for out in names}
         return screen.png(lines), lines
 
-    return Panel({one: _slider(one, *reach) for one, reach in zip(params, ranges, strict=True)}, drawn)
+    return Panel({one: _slider(one, *reach) for one, reach in zip(params, ranges, strict=True)}, draw)
 
 
-def what_if(made: Run, cell: str, t: float | None = None, *, rep: int = 0) -> Panel:
+def what_if(run: Run, cell: str, t: float | None = None, *, rep: int = 0) -> Panel:
     """What a cell would be worth, term by term, were it stated otherwise, its neighbours worth more, a ceiling lower."""
-    found = made.explain(cell, t, rep)
-    rules = made.scenario.rules
-    if isinstance(found, LawExplanation):
-        raise UsageError("another law's terms have no sliders", where="what_if", given=made.scenario.law, allowed="mal")
+    explanation = run.explain(cell, t, rep)
+    rules = run.scenario.rules
+    if isinstance(explanation, LawExplanation):
+        raise UsageError("another law's terms have no sliders", where="what_if", given=run.scenario.law, allowed="mal")
     if rules.effective is not None:
         raise UsageError("the terms of your own formula are not ours", where="what_if", given=cell)
-    edges, factor = found.contributions, found.record["factor"] or 1.0
-    starts = {"stated": found.terms["value"][0] / factor, "factor": factor}
+    edges, factor = explanation.contributions, explanation.record["factor"] or 1.0
+    starts = {"stated": explanation.terms["value"][0] / factor, "factor": factor}
     starts |= {f"{row['source']} {row['relation']}": row["worth"] for row in edges.to_dicts()}
     starts |= {name: getattr(rules, name) for name in ("support_ceiling", "challenge_ceiling")}
 
-    def drawn(values: dict[str, float]) -> tuple[bytes, pl.DataFrame]:
+    def draw(values: dict[str, float]) -> tuple[bytes, pl.DataFrame]:
         terms, worth = _terms(values, edges, rules, cell)
-        figure = waterfall(terms, worth, title=f'{found.handle} "{found.title}" on day {found.t:g}, if …')
+        figure = waterfall(terms, worth, title=f'{explanation.handle} "{explanation.title}" on day {explanation.t:g}, if …')
         figure.set_dpi(COARSE)
         return figure._repr_png_(), terms  # the figure is ours
 
-    return Panel({name: _slider(name, start, 0.0, 1.0) for name, start in starts.items()}, drawn)
+    return Panel({name: _slider(name, start, 0.0, 1.0) for name, start in starts.items()}, draw)
 
 
 def _terms(values: dict[str, float], edges: pl.DataFrame, rules: Rules, cell: str) -> tuple[pl.DataFrame, float]:
     """The terms of a cell under these values, by the memory's own formula and explanation."""
     ceilings = {name: values[name] for name in ("support_ceiling", "challenge_ceiling")}
     worth = pl.Series("worth", [values[f"{source} {relation}"] for source, relation in edges["source", "relation"].rows()])
-    seen = edges.select("source", "relation", "weight", worth.cast(pl.Float64))
-    mass = seen["weight"] * seen["worth"]
+    neighbours = edges.select("source", "relation", "weight", worth.cast(pl.Float64))
+    mass = neighbours["weight"] * neighbours["worth"]
     masses = float(mass.filter(mass > 0).sum()), -float(mass.filter(mass < 0).sum())
-    made = float(effective(values["stated"], values["factor"], *masses, **ceilings))  # type: ignore[arg-type]  # one cell
-    row = {"cell": cell, "stated": values["stated"], "calibration": values["factor"], "effective": made}
+    worth_now = float(effective(values["stated"], values["factor"], *masses, **ceilings))  # type: ignore[arg-type]  # one cell
+    row = {"cell": cell, "stated": values["stated"], "calibration": values["factor"], "effective": worth_now}
     row |= dict(zip(("support_mass", "challenge_mass"), masses, strict=True))
     record: dict[str, object] = {"claims": 0.0, "contradicted": 0.0}
-    told = explain_row(
-        row,
-        seen,
-        record,
-        t=0.0,
-        rules=changed(rules, {f"rules.{one}": value for one, value in {**ceilings, "damping": 1.0}.items()}),
-    )
-    return told.terms, told.effective
+    rules = changed(rules, {f"rules.{one}": value for one, value in {**ceilings, "damping": 1.0}.items()})
+    explanation = explain_row(row, neighbours, record, t=0.0, rules=rules)
+    return explanation.terms, explanation.effective
 
 
 def _set(script: Scenario, values: dict[str, float]) -> Scenario:
     """The scenario under these settings; those of ops go into its netlist as `setp` would put them."""
-    known = settings_of(script)
-    made = changed(script, {name: value for name, value in values.items() if name in known})
-    pins = {name: value for name, value in values.items() if name not in known}
-    if not pins or made.netlist is None:
-        return made
-    document = made.netlist.document
-    kept = without_setting(document.statements, set(pins))
-    said = Document((*kept, *(Set(name, f"{value:g}") for name, value in pins.items())), document.name)
-    return made.replace(netlist=replace(made.netlist, document=said))
+    settings = settings_of(script)
+    script = changed(script, {name: value for name, value in values.items() if name in settings})
+    pins = {name: value for name, value in values.items() if name not in settings}
+    if not pins or script.netlist is None:
+        return script
+    document = script.netlist.document
+    statements = without_setting(document.statements, set(pins))
+    document = Document((*statements, *(Set(name, f"{value:g}") for name, value in pins.items())), document.name)
+    return script.replace(netlist=replace(script.netlist, document=document))
 
 
 def _range(script: Scenario, name: str) -> tuple[float, float, float, bool]:
     """Where a slider stands and how far it goes: a setting's own bounds, as far as they are finite."""
-    known = settings_of(script).get(name)
-    if known is not None:
-        if known.choices:
+    setting = settings_of(script).get(name)
+    if setting is not None:
+        if setting.choices:
             raise UsageError("a choice has no slider", where="widgets", given=name)
-        low = known.low + 0.01 * known.above
-        return float(known.value), low, _end(known.value, known.high), known.whole
+        low = setting.low + 0.01 * setting.above
+        return float(setting.value), low, _end(setting.value, setting.high), setting.whole
     net = script.netlist.net if script.netlist is not None else None
     instance, _, pin = name.rpartition(".")
     if net is None or instance not in net.instances:
@@ -203,7 +198,7 @@ def _range(script: Scenario, name: str) -> tuple[float, float, float, bool]:
 def _param(sheet: ops.Sheet, name: str) -> tuple[float, float, float, bool]:
     slot = sheet.slots.get(name)
     if slot is None or slot.pin.type not in ("float", "int"):
-        numeric = [one for one, known in sheet.slots.items() if known.pin.type in ("float", "int")]
+        numeric = [one for one, other in sheet.slots.items() if other.pin.type in ("float", "int")]
         raise UsageError("no number of this op", where=sheet.name, given=name, allowed=" ".join(numeric))
     low, high = (_number(getattr(slot.pin, end, None)) for end in ("low", "high"))
     start = float(slot.pin.first)
@@ -220,12 +215,13 @@ def _end(value: float, high: float | None) -> float:
 
 
 def _slider(name: str, value: float, low: float, high: float, whole: bool = False) -> Any:  # noqa: FBT001, FBT002 - of a range
-    known = _ipywidgets()
-    made = known.IntSlider if whole else known.FloatSlider
+    widgets = _ipywidgets()
+    slider = widgets.IntSlider if whole else widgets.FloatSlider
     step = 1 if whole else (high - low) / 100
     kind = int if whole else float
     look = {"description": name, "style": {"description_width": "initial"}, "layout": {"width": "480px"}}
-    return made(value=kind(value), min=kind(low), max=kind(high), step=step, readout_format="d" if whole else ".3f", **look)
+    form = "d" if whole else ".3f"
+    return slider(value=kind(value), min=kind(low), max=kind(high), step=step, readout_format=form, **look)
 
 
 def _ipywidgets() -> Any:

@@ -16,7 +16,7 @@ import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError
 from malsim.outputs import folder_of_files, save_text
-from malsim.plain_text import PlainStream, one_line, shown
+from malsim.plain_text import PlainStream, one_line, plain_text
 from malsim.plot.style import sheet
 from malsim.screen.credentials import stand_in
 
@@ -42,7 +42,7 @@ property = "always (eff(obs_a1a1) >= 2/3)"
 
 @given(st.text())
 def test_what_is_shown_steers_nothing_and_stays_so(text: str) -> None:
-    plain = shown(text)
+    plain = plain_text(text)
     assert not {unicodedata.category(letter) for letter in plain if letter not in "\t\n"} & {"Cc", "Cs"}
     assert not {unicodedata.bidirectional(letter) for letter in plain} & {
         "LRE",
@@ -55,7 +55,7 @@ def test_what_is_shown_steers_nothing_and_stays_so(text: str) -> None:
         "FSI",
         "PDI",
     }
-    assert shown(plain) == plain
+    assert plain_text(plain) == plain
     assert "\n" not in one_line(text)
 
 
@@ -81,8 +81,8 @@ def test_figures_draw_dollar_signs_as_typed() -> None:
     axes.legend()
     figure.savefig(io.BytesIO(), format="png")
     texts = {(text.get_text(), text.get_parse_math()) for text in figure.findobj(Text)}
-    assert {(shown(NAMES), False), ("$$", False)} <= texts
-    assert not {(shown(NAMES), True), ("$$", True)} & texts
+    assert {(plain_text(NAMES), False), ("$$", False)} <= texts
+    assert not {(plain_text(NAMES), True), ("$$", True)} & texts
     assert any(parsed for text, parsed in texts if "mathdefault" in text)
 
 

@@ -41,10 +41,10 @@ def test_a_scenarios_slider_shows_the_run_it_makes(dispute: ms.Scenario) -> None
     run = ms.run(dispute.replace(rules={"challenge_ceiling": 0.2}))
     for name in (A, D):
         expected = run.cells.filter(cell=name.partition("-")[0])
-        assert panel.shown[name] == (expected["t"].to_list(), expected["effective"].to_list())
+        assert panel.data[name] == (expected["t"].to_list(), expected["effective"].to_list())
     assert panel.png != before
     assert panel.png.startswith(b"\x89PNG")
-    assert panel.said == ""
+    assert panel.message == ""
 
 
 def test_its_sliders_stand_at_the_scenarios_own_settings(dispute: ms.Scenario) -> None:
@@ -56,9 +56,9 @@ def test_an_op_of_the_scenarios_netlist_has_sliders_too(dispute: ms.Scenario) ->
     panel = widgets.scenario(dispute.replace(netlist=NET), ["weak.level"], ["is-weak"])
     slider = panel.sliders["weak.level"]
     assert slider.value == 0.1
-    assert 1.0 in panel.shown["is-weak"][1]
+    assert 1.0 in panel.data["is-weak"][1]
     slider.value = -1.0
-    assert set(panel.shown["is-weak"][1]) == {0.0}
+    assert set(panel.data["is-weak"][1]) == {0.0}
 
 
 def test_a_value_that_is_refused_is_said_and_the_picture_stands(dispute: ms.Scenario) -> None:
@@ -66,17 +66,17 @@ def test_a_value_that_is_refused_is_said_and_the_picture_stands(dispute: ms.Scen
     before, slider = panel.png, panel.sliders["rules.damping"]
     slider.max = 2.0
     slider.value = 1.5
-    assert "rules.damping" in panel.said
+    assert "rules.damping" in panel.message
     assert panel.png == before
     slider.value = 0.5
-    assert panel.said == ""
+    assert panel.message == ""
 
 
 def test_an_ops_slider_shows_its_answer() -> None:
     panel = widgets.op("smooth", ["gain"])
     panel.sliders["gain"].value = 0.25
     answer = ops.respond(ops.load("smooth"), "step", {"gain": 0.25}, calls=widgets.CALLS)
-    assert panel.shown["out"] == (answer["t"].to_list(), answer["out"].to_list())
+    assert panel.data["out"] == (answer["t"].to_list(), answer["out"].to_list())
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
@@ -93,14 +93,14 @@ def test_a_slider_of_what_if_redraws_the_waterfall(example: ms.Run) -> None:
     panel = widgets.what_if(example, "dec_a3ee", 8.0)
     before = panel.png
     panel.sliders["obs_b0b1 contradicts"].value = 0.0
-    assert float(panel.shown["value"].sum()) == pytest.approx(0.9 - 0.6 * np.tanh(1.0))
+    assert float(panel.data["value"].sum()) == pytest.approx(0.9 - 0.6 * np.tanh(1.0))
     assert panel.png != before
 
 
 def test_what_if_begins_at_what_is(example: ms.Run) -> None:
     found, panel = example.explain("dec_a3ee", 8.0), widgets.what_if(example, "dec_a3ee", 8.0)
-    assert panel.shown["term"].to_list() == found.terms["term"].to_list()
-    assert np.allclose(panel.shown["value"], found.terms["value"], atol=1e-12)
+    assert panel.data["term"].to_list() == found.terms["term"].to_list()
+    assert np.allclose(panel.data["value"], found.terms["value"], atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,8 @@ class ArwRecords:
         """Put a record a claim; its writer is a tag."""
         for claim in claims:
             self.now = claim.time  # what a record is dated with, however late it comes
-            kept = MemoryRecord("semantic", "fact", claim.object, claim.value, tags=(claim.writer,), score=claim.stated)
-            self.store.put(kept)
+            record = MemoryRecord("semantic", "fact", claim.object, claim.value, tags=(claim.writer,), score=claim.stated)
+            self.store.put(record)
         self.now = now
 
     def tick(self, now: float) -> None:
@@ -54,10 +54,10 @@ class ArwRecords:
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
         """Hybrid retrieval, which changes nothing."""
         self.now = now
-        found = self.store.select_hybrid(query.text or query.object, limit=limit)
+        hits = self.store.select_hybrid(query.text or query.object, limit=limit)
         return [
             {"id": hit.record.id, "object": hit.record.key, "value": hit.record.value, "rank": hit.score}
-            for hit in found
+            for hit in hits
             if hit.record.key == query.object
         ]
 
@@ -89,10 +89,10 @@ class ArwOverlay(ArwRecords):
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
         """A search: words and likeness fused, boosted, made diverse."""
         self.now = now
-        found = [(each, self.overlay.get(each.id)) for each in self.overlay.search(query.text or query.object)]
+        hits = [(each, self.overlay.get(each.id)) for each in self.overlay.search(query.text or query.object)]
         return [
             {"id": each.id, "object": query.object, "value": item.extra["value"], "text": item.text, "rank": each.score}
-            for each, item in found
+            for each, item in hits
             if item.entities == (query.object,)
         ][:limit]
 

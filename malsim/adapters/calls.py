@@ -31,33 +31,33 @@ class Calls:
         self._begin()
 
     def _begin(self) -> None:
-        self._asked: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
-        self._given: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
-        threading.Thread(target=_serve, args=(self._asked, self._given), daemon=True).start()
+        self._requests: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+        threading.Thread(target=_serve, args=(self._requests, self._answers), daemon=True).start()
 
     def make(self, call: Callable[[], Any]) -> Any:
         """What a call gives, or what it raises; `TimeoutError` after the limit, `RuntimeError` where it would exit."""
-        self._asked.put(call)
+        self._requests.put(call)
         try:
-            fine, found = self._given.get(timeout=self.limit)
+            fine, answer = self._answers.get(timeout=self.limit)
         except queue.Empty:
             self.end()
             self._begin()  # what the old thread still answers is nobody's
             raise TimeoutError(f"did not return within {self.limit:g} s") from None
         if fine:
-            return found
-        if isinstance(found, Exception):
-            raise found
-        raise RuntimeError(f"{type(found).__name__}: {found}") from found
+            return answer
+        if isinstance(answer, Exception):
+            raise answer
+        raise RuntimeError(f"{type(answer).__name__}: {answer}") from answer
 
     def end(self) -> None:
         """Let the thread end when it has nothing left to do."""
-        self._asked.put(None)
+        self._requests.put(None)
 
 
-def _serve(asked: queue.SimpleQueue[Callable[[], Any] | None], given: queue.SimpleQueue[tuple[bool, Any]]) -> None:
-    while (call := asked.get()) is not None:
+def _serve(requests: queue.SimpleQueue[Callable[[], Any] | None], answers: queue.SimpleQueue[tuple[bool, Any]]) -> None:
+    while (call := requests.get()) is not None:
         try:
-            given.put((True, call()))
+            answers.put((True, call()))
         except BaseException as problem:  # noqa: BLE001  # a stranger's code can raise anything, and may exit
-            given.put((False, problem))
+            answers.put((False, problem))

@@ -53,9 +53,9 @@ class FactEdges:
             common: dict[str, Any] = {"group_id": "bench", "created_at": at, "valid_at": at}
             ends = {"source_node_uuid": claim.object, "target_node_uuid": claim.value}
             fact = self._edge(name="IS", fact=claim.text, **ends, **common)
-            said = self._episode(name="claim", source=self._text, source_description="", content=claim.text, **common)
-            fact, _ended, _same = self._loop.run_until_complete(self._resolve(self, fact, same, rivals, said))
-            if not any(fact is held for held in facts):
+            episode = self._episode(name="claim", source=self._text, source_description="", content=claim.text, **common)
+            fact, _ended, _same = self._loop.run_until_complete(self._resolve(self, fact, same, rivals, episode))
+            if not any(fact is other for other in facts):
                 facts.append(fact)
 
     def tick(self, _: float) -> None:
@@ -63,11 +63,11 @@ class FactEdges:
 
     def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
         """Every fact about the object."""
-        shown = [(fact, float(fact.invalid_at is None)) for fact in self._facts.get(query.object, [])]
+        facts = [(fact, float(fact.invalid_at is None)) for fact in self._facts.get(query.object, [])]
         return [
             {"id": fact.uuid, "object": query.object, "value": fact.target_node_uuid, "text": fact.fact, "rank": holds,
              "belief": holds}
-            for fact, holds in shown
+            for fact, holds in facts
         ]  # fmt: skip
 
     read = peek

@@ -37,9 +37,9 @@ class LangGraphStore:
 
     def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
         """Get by key."""
-        found = self.store.get(FACTS, query.object)
-        held = {"id": query.object, "object": query.object, "rank": 1.0}
-        return [held | {"value": found.value["value"], "text": found.value["text"]}] if found else []
+        entry = self.store.get(FACTS, query.object)
+        item = {"id": query.object, "object": query.object, "rank": 1.0}
+        return [item | {"value": entry.value["value"], "text": entry.value["text"]}] if entry else []
 
     read = peek  # getting changes nothing
 

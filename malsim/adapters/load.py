@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from malsim.adapters.contract import UserMemory
 
-__all__ = ["CALLS", "load_factory", "made"]
+__all__ = ["CALLS", "load_factory", "make_memory", "takes_limit"]
 
 CALLS = ("write", "tick", "read", "peek")
 
@@ -36,20 +37,20 @@ def load_factory(name: str) -> Callable[[], UserMemory]:
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        found: Any = importlib.import_module(module)
+        factory: Any = importlib.import_module(module)
         for part in attribute.split("."):
-            found = getattr(found, part)
+            factory = getattr(factory, part)
     except (Exception, SystemExit) as problem:
         hint = "is it in this folder, and does it import?"
         if isinstance(problem, ModuleNotFoundError) and problem.name == module:
             hint = f"run this in its folder; `malsim new {module}.py --template memory` begins one"
         raise AdapterError(f"cannot be imported: {type(problem).__name__}: {problem}", where=name, hint=hint) from problem
-    if not callable(found):
-        raise AdapterError("no factory", where=name, given=type(found).__name__, hint="name a class or a function")
-    return found  # type: ignore[no-any-return]  # what it makes is looked at when it is made
+    if not callable(factory):
+        raise AdapterError("no factory", where=name, given=type(factory).__name__, hint="name a class or a function")
+    return factory  # type: ignore[no-any-return]  # what it makes is looked at when it is made
 
 
-def made(factory: Callable[[], UserMemory], name: str) -> UserMemory:
+def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
     """A new memory; raises `AdapterError` where it cannot be made or lacks one of the four calls."""
     try:
         memory = factory()
@@ -57,7 +58,17 @@ def made(factory: Callable[[], UserMemory], name: str) -> UserMemory:
         raise AdapterError(f"cannot be made: {type(problem).__name__}: {problem}", where=name) from problem
     missing = [call for call in CALLS if not callable(getattr(memory, call, None))]
     if missing:
-        raise AdapterError(
-            "does not say what it does on a call", where=name, given=", ".join(missing), hint=f"define {', '.join(CALLS)}"
-        )
+        hint = f"define {', '.join(CALLS)}"
+        raise AdapterError("does not say what it does on a call", where=name, given=", ".join(missing), hint=hint)
     return memory
+
+
+def takes_limit(call: Callable[..., Any]) -> bool:
+    """Whether a call takes a limit beside the question and the day."""
+    try:
+        inspect.signature(call).bind(None, 0.0, 1)
+    except TypeError:
+        return False
+    except ValueError:  # a builtin has no signature to look at
+        return True
+    return True

@@ -38,7 +38,7 @@ class McpServer:
     belief = edges = False
 
     def __init__(self, command: str) -> None:
-        self._folder, self._asked = tempfile.mkdtemp(prefix="mcp-"), 0
+        self._folder, self._number = tempfile.mkdtemp(prefix="mcp-"), 0
         place = os.environ | {"MEMORY_FILE_PATH": str(Path(self._folder, "memory.jsonl"))}
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         self._server = subprocess.Popen(shlex.split(command), text=True, encoding="utf-8", env=place, **pipes)  # noqa: S603  # typed by the user
@@ -64,8 +64,8 @@ class McpServer:
             if self._tools["write"]["name"] == "create_entities":  # the reference server: entities and observations
                 entity = {"name": claim.object, "entityType": "fact", "observations": []}
                 self._call("create_entities", {"entities": [entity]})
-                told = {"entityName": claim.object, "contents": [claim.text]}
-                self._call("add_observations", {"observations": [told]})
+                observations = {"entityName": claim.object, "contents": [claim.text]}
+                self._call("add_observations", {"observations": [observations]})
             else:
                 self._call(**self._with_text("write", claim.text))
 
@@ -74,10 +74,12 @@ class McpServer:
 
     def peek(self, query: Query, _: float, limit: int) -> list[dict[str, Any]]:
         """Ask the server, and list what it says."""
-        reference = self._tools["read"]["name"] == "open_nodes"
-        asked = {"name": "open_nodes", "arguments": {"names": [query.object]}} if reference else {}
-        said = self._call(**(asked or self._with_text("read", query.text)))
-        lines = [line for part in said.get("content", ()) if part.get("type") == "text" for line in _sentences(part["text"])]
+        if self._tools["read"]["name"] == "open_nodes":
+            answer = self._call("open_nodes", {"names": [query.object]})
+        else:
+            answer = self._call(**self._with_text("read", query.text))
+        texts = [part["text"] for part in answer.get("content", ()) if part.get("type") == "text"]
+        lines = [line for text in texts for line in _sentences(text)]
         return [{"id": line, "object": query.object, "text": line, "rank": 1.0} for line in dict.fromkeys(lines)][:limit]
 
     read = peek  # MCP knows no look that is no use
@@ -96,36 +98,36 @@ class McpServer:
         return {"name": tool["name"], "arguments": {name: text}}
 
     def _call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        found = self._ask("tools/call", {"name": name, "arguments": arguments})
-        if found.get("isError"):
-            raise RuntimeError(f"{name}: {found.get('content')}")
-        return found
+        answer = self._ask("tools/call", {"name": name, "arguments": arguments})
+        if answer.get("isError"):
+            raise RuntimeError(f"{name}: {answer.get('content')}")
+        return answer
 
     def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        self._asked += 1
-        self._send({"id": self._asked, "method": method, "params": params})
+        self._number += 1
+        self._send({"id": self._number, "method": method, "params": params})
         while line := self._server.stdout.readline():  # type: ignore[union-attr]  # a pipe
-            said = json.loads(line)
-            if said.get("id") == self._asked:
-                if "error" in said:
-                    raise RuntimeError(f"{method}: {said['error'].get('message')}")
-                return dict(said["result"])
+            message = json.loads(line)
+            if message.get("id") == self._number:
+                if "error" in message:
+                    raise RuntimeError(f"{method}: {message['error'].get('message')}")
+                return dict(message["result"])
         raise RuntimeError(f"the server ended (exit code {self._server.poll()})")
 
-    def _send(self, said: dict[str, Any]) -> None:
-        self._server.stdin.write(json.dumps({"jsonrpc": "2.0", **said}) + "\n")  # type: ignore[union-attr]
+    def _send(self, message: dict[str, Any]) -> None:
+        self._server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")  # type: ignore[union-attr]
         self._server.stdin.flush()  # type: ignore[union-attr]
 
 
 def _sentences(text: str) -> Iterator[str]:
     """The sentences of an answer: observations of entities, texts of a list, or its lines."""
     try:
-        held = json.loads(text)
+        value = json.loads(text)
     except ValueError:
         yield from (line for line in text.splitlines() if line.strip())
         return
-    listed: Any = held.get("entities", held.get("results", [held])) if isinstance(held, dict) else held
-    for one in listed:
+    items: Any = value.get("entities", value.get("results", [value])) if isinstance(value, dict) else value
+    for one in items:
         if isinstance(one, dict):
             yield from one.get("observations") or [str(one[key]) for key in ("text", "memory", "content") if key in one][:1]
         else:

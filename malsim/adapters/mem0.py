@@ -52,8 +52,8 @@ class Mem0Store:
     def write(self, claims: Sequence[Claim], _: float) -> None:
         """Add each claim's sentence as it stands."""
         for claim in claims:
-            kept = {"value": claim.value, "day": claim.time}
-            self.memory.add(claim.text, user_id="bench", run_id=claim.object, metadata=kept, infer=False)
+            metadata = {"value": claim.value, "day": claim.time}
+            self.memory.add(claim.text, user_id="bench", run_id=claim.object, metadata=metadata, infer=False)
 
     def tick(self, _: float) -> None:
         """Nothing."""
@@ -61,11 +61,11 @@ class Mem0Store:
     def peek(self, query: Query, _: float, limit: int) -> list[dict[str, Any]]:
         """Search."""
         filters = {"user_id": "bench", "run_id": query.object}
-        found = self.memory.search(query.text, filters=filters, top_k=limit, threshold=0.0)["results"]
+        hits = self.memory.search(query.text, filters=filters, top_k=limit, threshold=0.0)["results"]
         return [
             {"id": hit["id"], "object": query.object, "value": hit["metadata"]["value"], "text": hit["memory"],
              "rank": float(hit["score"])}
-            for hit in found
+            for hit in hits
         ]  # fmt: skip
 
     read = peek

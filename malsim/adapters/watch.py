@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.calls import LIMIT, Calls
-from malsim.adapters.load import made
+from malsim.adapters.load import make_memory, takes_limit
 from malsim.errors import AdapterError
 from malsim.finite import is_number
 
@@ -34,39 +33,39 @@ class WatchedMemory:
 
     def __init__(self, factory: Callable[[], UserMemory], name: str, *, limit: float = LIMIT) -> None:
         self.name, self._calls = name, Calls(limit)
-        self.memory: UserMemory = self._timed("factory", lambda: made(factory, name))
-        self._limited = {call: _takes_limit(getattr(self.memory, call)) for call in ("read", "peek")}
+        self.memory: UserMemory = self._call("factory", lambda: make_memory(factory, name))
+        self._limited = {call: takes_limit(getattr(self.memory, call)) for call in ("read", "peek")}
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
         """Hand claims over."""
-        self._timed("write", lambda: self.memory.write(claims, now))
+        self._call("write", lambda: self.memory.write(claims, now))
 
     def tick(self, now: float) -> None:
         """Let time do what it does."""
-        self._timed("tick", lambda: self.memory.tick(now))
+        self._call("tick", lambda: self.memory.tick(now))
 
     def read(self, query: Query, now: float) -> list[Item] | None:
         """Use what is known about an object; None where the memory says nothing."""
-        found = self._timed("read", lambda: self._ask("read", query, now))
-        return None if found is None else self._checked("read", found, now)
+        items = self._call("read", lambda: self._ask("read", query, now))
+        return None if items is None else self._items("read", items, now)
 
     def peek(self, query: Query, now: float) -> list[Item]:
         """Look at what is known about an object."""
-        return self._checked("peek", self._timed("peek", lambda: self._ask("peek", query, now)), now)
+        return self._items("peek", self._call("peek", lambda: self._ask("peek", query, now)), now)
 
     def close(self) -> None:
         """Let go of it."""
         if callable(close := getattr(self.memory, "close", None)):
-            self._timed("close", close)
+            self._call("close", close)
         self._calls.end()
 
     def _ask(self, call: str, query: Query, now: float) -> Any:
-        asked = getattr(self.memory, call)
-        return asked(query, now, MANY) if self._limited[call] else asked(query, now)
+        ask_memory = getattr(self.memory, call)
+        return ask_memory(query, now, MANY) if self._limited[call] else ask_memory(query, now)
 
-    def _timed(self, call: str, asked: Callable[[], Any]) -> Any:
+    def _call(self, call: str, make: Callable[[], Any]) -> Any:
         try:
-            return self._calls.make(asked)
+            return self._calls.make(make)
         except AdapterError:
             raise
         except TimeoutError as problem:
@@ -74,10 +73,10 @@ class WatchedMemory:
         except Exception as problem:
             raise self._refusal(call, f"raised {type(problem).__name__}: {problem}") from problem
 
-    def _checked(self, call: str, found: Any, now: float) -> list[Item]:
-        if not isinstance(found, (list, tuple)):
-            raise self._refusal(call, f"returned no list of items but {type(found).__name__}")
-        return [self._item(call, item, now) for item in found]
+    def _items(self, call: str, items: Any, now: float) -> list[Item]:
+        if not isinstance(items, (list, tuple)):
+            raise self._refusal(call, f"returned no list of items but {type(items).__name__}")
+        return [self._item(call, item, now) for item in items]
 
     def _item(self, call: str, item: Any, now: float) -> Mapping[str, Any]:
         missing = [name for name in ("id", "object", "value", "rank") if not hasattr(item, "keys") or name not in item]
@@ -90,20 +89,9 @@ class WatchedMemory:
             if not is_number(number):
                 raise self._refusal(call, f"returned a {name} that is no number on day {now:g}", given=number)
             if name == "belief" and not 0.0 <= number <= 1.0:
-                raise self._refusal(
-                    call, f"returned a belief outside its bounds on day {now:g}", given=number, allowed="0 to 1"
-                )
-        found: Mapping[str, Any] = item
-        return found
+                problem = f"returned a belief outside its bounds on day {now:g}"
+                raise self._refusal(call, problem, given=number, allowed="0 to 1")
+        return item  # type: ignore[no-any-return]  # a mapping, as was just checked
 
     def _refusal(self, call: str, problem: str, *, given: object = None, allowed: str | None = None) -> AdapterError:
         return AdapterError(problem, where=f"{self.name}: {call}", given=given, allowed=allowed)
-
-
-def _takes_limit(call: Callable[..., Any]) -> bool:
-    """Whether a call takes a limit beside the question and the day."""
-    try:
-        inspect.signature(call).bind(None, 0.0, MANY)
-    except TypeError:
-        return False
-    return True

@@ -56,8 +56,8 @@ def writers() -> str:
 
     parts = ['A population is a behaviour, a size and a schedule: `[[writers]] behaviour = "honest"`.\n']
     parts += [
-        f"## {found.name}\n\n{found.sentence}\n\n```text\n{found.equation}\n```\n\n{parameters(found.params)}\n"
-        for found in behaviours().values()
+        f"## {one.name}\n\n{one.sentence}\n\n```text\n{one.equation}\n```\n\n{parameters(one.params)}\n"
+        for one in behaviours().values()
     ]
     return "\n".join(parts)
 
@@ -112,17 +112,17 @@ def python() -> str:
 
     parts = ["What `import malsim as ms` gives.\n"]
     for name in malsim.__all__:
-        found = getattr(malsim, name)
-        text = inspect.cleandoc(found.__doc__ or "")
-        parts.append(f"## ms.{name}\n\n```text\n{name}{_signature(found)}\n\n{text}\n```\n")
+        item = getattr(malsim, name)
+        text = inspect.cleandoc(item.__doc__ or "")
+        parts.append(f"## ms.{name}\n\n```text\n{name}{_signature(item)}\n\n{text}\n```\n")
     return "\n".join(parts)
 
 
-def _signature(found: Any) -> str:
+def _signature(item: Any) -> str:
     import inspect
 
     try:
-        return str(inspect.signature(found))
+        return str(inspect.signature(item))
     except (TypeError, ValueError):  # a built-in has none
         return "(…)"
 

@@ -46,15 +46,15 @@ class Page:
 
 def pages() -> list[Page]:
     """Every page, by section and name."""
-    written = [
-        _written(f"{section}/{entry.name.removesuffix('.md')}", entry)
+    files_pages = [
+        _file_page(f"{section}/{entry.name.removesuffix('.md')}", entry)
         for section in SECTIONS
         for entry in _files(files("malsim.docs").joinpath(section))
         if entry.name.endswith(".md")
     ]
-    made = [_made(f"reference/{name}", title, make) for name, (title, make) in GENERATED.items()]
+    generated = [_generated_page(f"reference/{name}", title, make) for name, (title, make) in GENERATED.items()]
     order = list(SECTIONS)
-    return sorted(written + made, key=lambda page: (order.index(page.section), page.name))
+    return sorted(files_pages + generated, key=lambda page: (order.index(page.section), page.name))
 
 
 def page(topic: str) -> Page:
@@ -65,11 +65,11 @@ def page(topic: str) -> Page:
     UsageError
         Where no page has that name, with the nearest ones.
     """
-    known = pages()
-    for found in known:
-        if topic in (found.topic, found.name):
-            return found
-    names = [found.name for found in known]
+    every = pages()
+    for one in every:
+        if topic in (one.topic, one.name):
+            return one
+    names = [one.name for one in every]
     raise UsageError("no such page", given=topic, hint=nearest(topic, names, "`malsim docs` lists all"))
 
 
@@ -79,10 +79,10 @@ def _files(folder: Traversable) -> Iterator[Traversable]:
         yield from _files(entry) if entry.is_dir() else (entry,)
 
 
-def _written(topic: str, entry: Traversable) -> Page:
+def _file_page(topic: str, entry: Traversable) -> Page:
     text = entry.read_text(encoding="utf-8")
     return Page(topic, text.partition("\n")[0].lstrip("# ").strip(), lambda: text)
 
 
-def _made(topic: str, title: str, make: Callable[[], str]) -> Page:
+def _generated_page(topic: str, title: str, make: Callable[[], str]) -> Page:
     return Page(topic, title, lambda: f"# {title}\n\n{make()}")

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from malsim.outputs import whole_file
-from malsim.plain_text import shown
+from malsim.plain_text import plain_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ class Sheet(Figure):
         }
         for text in self.findobj(Text):
             text.set_parse_math(text in powers)
-            if (plain := shown(text.get_text())) != text.get_text():
+            if (plain := plain_text(text.get_text())) != text.get_text():
                 text.set_text(plain)
         super().draw(renderer)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from malsim.records.fusion import Fusion
     from malsim.records.kernel import RecordStore
 
-__all__ = ["Scope", "find", "ranked"]
+__all__ = ["Scope", "find", "rank"]
 
 DEFAULT = ("private", "project")
 
@@ -62,14 +62,14 @@ def find(store: RecordStore, question: str, scope: Scope, fusion: Fusion) -> lis
     clause, values = scope.clause(store.clock())
     lexical, words = list[int](), any_word(question)
     if words:
-        found = store.database.rows(
+        rows = store.database.rows(
             f"""SELECT seq FROM memory_fts JOIN memory_records ON seq = memory_fts.rowid
             WHERE memory_fts MATCH ? AND {clause} ORDER BY bm25(memory_fts), seq LIMIT ?""",
             words, *values, int(fusion.lexical_limit),
         )  # fmt: skip
-        lexical = [row["seq"] for row in found]
+        lexical = [row["seq"] for row in rows]
     vector = _alike(store, embed(store.embedder, question), clause, values, int(fusion.vector_limit))
-    wanted = sorted({*lexical, *vector})
+    numbers = sorted({*lexical, *vector})
     places = [{row: place for place, row in enumerate(order, 1)} for order in (lexical, vector)]
 
     def decode(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def find(store: RecordStore, question: str, scope: Scope, fusion: Fusion) -> lis
         by = {"lexical": places[0].get(row["seq"], 0), "vector": places[1].get(row["seq"], 0)}
         return dict(row) | by | {"pinned": item.pinned}
 
-    query = f"SELECT * FROM memory_records WHERE seq IN ({marks_for(wanted)}) ORDER BY seq"
-    return store.database.decoded(decode, query, *wanted)
+    query = f"SELECT * FROM memory_records WHERE seq IN ({marks_for(numbers)}) ORDER BY seq"
+    return store.database.decoded(decode, query, *numbers)
 
 
 def _alike(store: RecordStore, query: Vector, clause: str, values: Sequence[object], limit: int) -> list[int]:
@@ -94,7 +94,7 @@ def _alike(store: RecordStore, query: Vector, clause: str, values: Sequence[obje
     return [rows[at]["seq"] for at in np.argsort(-sim, kind="stable")[:limit] if sim[at] > 0.0]
 
 
-def ranked(rows: Sequence[Mapping[str, Any]], fusion: Fusion, now: int) -> list[Decision]:
+def rank(rows: Sequence[Mapping[str, Any]], fusion: Fusion, now: int) -> list[Decision]:
     """Candidates in the order that diversity gives them, each with the numbers that led to it."""
     lexical, vector = ([row[name] for row in rows] for name in ("lexical", "vector"))
     fused = fused_ranks(lexical, vector, fusion)
@@ -114,9 +114,9 @@ def ranked(rows: Sequence[Mapping[str, Any]], fusion: Fusion, now: int) -> list[
 
 def _between(rows: Sequence[Mapping[str, Any]]) -> Any:
     """The cosines between candidates, none below 0; 0 where embeddings are of different makes."""
-    found = [
+    cosines = [
         blob_cosines(rows, np.frombuffer(row["embed_blob"] or b"", "<f4"), row["embed_hint"])
         if row["embed_blob"] else np.zeros(len(rows))
         for row in rows
     ]  # fmt: skip
-    return np.maximum(np.array(found).reshape(len(rows), len(rows)), 0.0)
+    return np.maximum(np.array(cosines).reshape(len(rows), len(rows)), 0.0)

@@ -114,13 +114,17 @@ class Database:
     def decoded(self, decode: Callable[[Any], Found], query: str, *values: object) -> list[Found]:
         """The rows of a query, each as something; a row that is no such thing is a `StoreError`."""
         with refusing_file(self.where):
-            found = self._connection.execute(query, values).fetchall()
+            rows = self._connection.execute(query, values).fetchall()
         try:
-            return [decode(row) for row in found]
+            return [decode(row) for row in rows]
         except (MalsimError, ArithmeticError, LookupError, TypeError, ValueError) as problem:
-            raise StoreError(
-                "damaged: it holds rows that no such file does", where=self.where, hint="restore a copy"
-            ) from problem
+            damage = "damaged: it holds rows that no such file does"
+            raise StoreError(damage, where=self.where, hint="restore a copy") from problem
+
+    def first(self, decode: Callable[[Any], Found], condition: str, *values: object) -> Found | None:
+        """The first record of a condition, as something; None where there is none."""
+        query = f"SELECT * FROM memory_records WHERE {condition} ORDER BY seq LIMIT 1"
+        return next(iter(self.decoded(decode, query, *values)), None)
 
     def run(self, statement: str, *values: object) -> int:
         """Do one statement of a change; returns how many rows it met."""
@@ -129,10 +133,10 @@ class Database:
     def insert(self, row: Mapping[str, object]) -> None:
         """A row of `memory_records`; one of the same id is replaced in its place."""
         names = list(row)
-        placed = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name != "id")
-        listed, marks = ", ".join(f'"{name}"' for name in names), ", ".join("?" * len(names))
+        assignments = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name != "id")
+        columns, marks = ", ".join(f'"{name}"' for name in names), ", ".join("?" * len(names))
         self.run(
-            f"INSERT INTO memory_records ({listed}) VALUES ({marks}) ON CONFLICT (id) DO UPDATE SET {placed}",
+            f"INSERT INTO memory_records ({columns}) VALUES ({marks}) ON CONFLICT (id) DO UPDATE SET {assignments}",
             *row.values(),
         )
 
@@ -152,8 +156,8 @@ class Database:
 
     def meta(self, name: str) -> Any:
         """A number or text kept by name; None where there is none."""
-        found = self.rows("SELECT value FROM memory_meta WHERE name = ?", name)
-        return found[0]["value"] if found else None
+        rows = self.rows("SELECT value FROM memory_meta WHERE name = ?", name)
+        return rows[0]["value"] if rows else None
 
     def close(self) -> None:
         """Close the file."""

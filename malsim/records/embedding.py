@@ -43,9 +43,9 @@ def hash_embedding(text: str) -> Vector:
     hashes = np.array([zlib.crc32(gram.encode("utf-8", "surrogatepass")) for gram in grams], np.int64)
     vector = np.bincount(hashes % DIMENSIONS, np.where(hashes & _TOP, -1.0, 1.0), DIMENSIONS)
     size = math.sqrt(float(vector @ vector))
-    found: Vector = (vector / size if size else vector).astype(np.float32)
-    found.setflags(write=False)
-    return found
+    unit: Vector = (vector / size if size else vector).astype(np.float32)
+    unit.setflags(write=False)
+    return unit
 
 
 def embed(embedder: Embedder, text: str) -> Vector:

@@ -28,19 +28,19 @@ def one_pass(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, Any
 
 def due_passes(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, Any]]:
     """The passes that a janitor would have made by now, one every `every_s` seconds; the first call makes one."""
-    every, gone = round(1000.0 * upkeep.every_s), list[dict[str, Any]]()
+    every, removals = round(1000.0 * upkeep.every_s), list[dict[str, Any]]()
     with database.change():
         last = database.meta(LAST)
         passes = 1 if last is None else (now - last) // every
         for _ in range(passes):
-            found = one_pass(database, now, upkeep)
-            gone += found
-            if len(found) < upkeep.most:
+            latest = one_pass(database, now, upkeep)
+            removals += latest
+            if len(latest) < upkeep.most:
                 break
         if passes > 0:
             at = now if last is None else last + passes * every
             database.run("INSERT OR REPLACE INTO memory_meta VALUES (?, ?)", LAST, at)
-    return gone
+    return removals
 
 
 def remove_expired(database: Database, digest: str, form: str, now: int) -> None:

@@ -28,6 +28,7 @@ __all__ = ["Hit", "RecordStore", "wall_clock"]
 
 RECENT = 1000  # of the records that carry an embedding, how many are compared
 SEEDS, PER_SEED = 8, 4
+_SCORED = "SELECT seq, updated, score, embed_blob, embed_hint FROM memory_records"
 _FIRST_FORM = "text IS NULL AND expires > ? AND (? IS NULL OR lane = ?)"
 
 
@@ -74,22 +75,20 @@ class RecordStore:
         now, digest = self.clock(), record.hash
         with self.database.change():
             remove_expired(self.database, digest, "text IS NULL", now)
-            held = self.database.decoded(
-                decode_record, "SELECT * FROM memory_records WHERE hash = ? AND text IS NULL", digest
-            )
-            kept = held[0].merged(record, now) if held else replace(record, id=digest[:16], created=now, updated=now)
-            self.database.insert(self._row(kept, digest))
-            self.database.emit(
-                "memory.record.put", now, {"id": kept.id, "hash": digest, "lane": kept.lane, "dedupe": bool(held)}
-            )
-        return kept
+            equal = self.database.first(decode_record, "hash = ? AND text IS NULL", digest)
+            new = replace(record, id=digest[:16], created=now, updated=now)
+            stored = equal.merged(record, now) if equal else new
+            self.database.insert(self._row(stored, digest))
+            payload = {"id": stored.id, "hash": digest, "lane": stored.lane, "dedupe": equal is not None}
+            self.database.emit("memory.record.put", now, payload)
+        return stored
 
     def get(self, record_id: str) -> MemoryRecord:
         """A record by its id; raises `AddressError`."""
-        found = self.database.decoded(decode_record, "SELECT * FROM memory_records WHERE id = ? AND text IS NULL", record_id)
-        if not found:
+        record = self.database.first(decode_record, "id = ? AND text IS NULL", record_id)
+        if record is None:
             raise AddressError("no such record", where=self.database.where, given=record_id)
-        return found[0]
+        return record
 
     def link(self, src: str, dst: str, rel: str, weight: float = 1.0) -> None:
         """Link two records; the same link again takes the new weight. Raises `AddressError` where an end is not there."""
@@ -118,7 +117,7 @@ class RecordStore:
         """Records that hold a text (`like`, the last updated first) or any of its words (`words`, the best first)."""
         if one_of(match, ("like", "words"), "match") == "words":
             rows = list(self._hits(text, lane))[: _count(limit)]
-            return self._fetched(rows)
+            return self._fetch(rows)
         escaped = "".join(f"\\{sign}" if sign in "%_\\" else sign for sign in text)
         query = f"""SELECT * FROM memory_records WHERE {_FIRST_FORM}
             AND (key || ' ' || value || ' ' || tags) LIKE ? ESCAPE '\\' ORDER BY updated DESC, seq LIMIT ?"""
@@ -126,10 +125,10 @@ class RecordStore:
 
     def search_embed(self, query: str | Sequence[float], *, lane: str | None = None, limit: int = 50) -> list[Hit]:
         """Records by the cosine of their embedding with a text's, or with a vector; of the most recent that carry one."""
-        found = self._recent(lane)
-        sim = self._sims(found, query)
+        rows = self._recent(lane)
+        sim = self._sims(rows, query)
         best = np.argsort(-sim, kind="stable")[: _count(limit)]
-        records = self._fetched([found[at]["seq"] for at in best])
+        records = self._fetch([rows[at]["seq"] for at in best])
         return [Hit(record, float(sim[at]), {"sim": float(sim[at])}) for record, at in zip(records, best, strict=True)]
 
     def select_hybrid(
@@ -140,9 +139,9 @@ class RecordStore:
         `recency_form` is half_life, as documented, or e_folding, as coded.
         """
         hits, now = self._hits(query, lane), self.clock()
-        found = {row["seq"]: row for row in self._recent(lane)}
-        found |= {row["seq"]: row for row in self._plain([seq for seq in hits if seq not in found])}
-        rows = [found[seq] for seq in sorted(found)]
+        by_number = {row["seq"]: row for row in self._recent(lane)}
+        by_number |= {row["seq"]: row for row in self._plain([seq for seq in hits if seq not in by_number])}
+        rows = [by_number[seq] for seq in sorted(by_number)]
         parts = {
             "sim": self._sims(rows, query),
             "fts": np.array([float(row["seq"] in hits) for row in rows]),
@@ -151,7 +150,7 @@ class RecordStore:
         }
         score = hybrid_scores(*parts.values())
         best = np.argsort(-score, kind="stable")[: _count(limit)]
-        records = self._fetched([rows[at]["seq"] for at in best])
+        records = self._fetch([rows[at]["seq"] for at in best])
         return [
             Hit(record, float(score[at]), {name: float(part[at]) for name, part in parts.items()})
             for record, at in zip(records, best, strict=True)
@@ -162,13 +161,13 @@ class RecordStore:
         recency_form: str = "half_life",
     ) -> list[Hit]:  # fmt: skip
         """The best hybrid records and what they link to, one step away; a record that is both has the larger score."""
-        found = {hit.record.id: hit for hit in self.select_hybrid(query, lane=lane, limit=seeds, recency_form=recency_form)}
-        for seed in list(found.values()):
+        hits = {hit.record.id: hit for hit in self.select_hybrid(query, lane=lane, limit=seeds, recency_form=recency_form)}
+        for seed in list(hits.values()):
             for link in self.links(seed.record.id, per_seed):
-                hit = self._linked(seed, link, recency_form)
-                if hit and (hit.record.id not in found or hit.score > found[hit.record.id].score):
-                    found[hit.record.id] = hit
-        return sorted(found.values(), key=lambda hit: -hit.score)[: _count(limit)]
+                hit = self._follow(seed, link, recency_form)
+                if hit and (hit.record.id not in hits or hit.score > hits[hit.record.id].score):
+                    hits[hit.record.id] = hit
+        return sorted(hits.values(), key=lambda hit: -hit.score)[: _count(limit)]
 
     def explain_coherent(self, query: str, **options: Any) -> list[dict[str, Any]]:
         """`select_coherent`, each item with its component scores and the links that led to it."""
@@ -228,45 +227,43 @@ class RecordStore:
         return {row["seq"]: None for row in self.database.rows(query, words, self.clock(), *_lane(lane))}
 
     def _recent(self, lane: str | None) -> list[dict[str, Any]]:
-        query = f"""SELECT seq, updated, score, embed_blob, embed_hint FROM memory_records
-            WHERE {_FIRST_FORM} AND embed_blob IS NOT NULL ORDER BY updated DESC, seq LIMIT {RECENT}"""
+        query = f"{_SCORED} WHERE {_FIRST_FORM} AND embed_blob IS NOT NULL ORDER BY updated DESC, seq LIMIT {RECENT}"
         return sorted(self.database.rows(query, self.clock(), *_lane(lane)), key=lambda row: row["seq"])
 
     def _plain(self, rows: Sequence[int]) -> list[dict[str, Any]]:
-        query = f"""SELECT seq, updated, score, embed_blob, embed_hint FROM memory_records
-            WHERE seq IN ({marks_for(rows)})"""
-        return self.database.rows(query, *rows)
+        return self.database.rows(f"{_SCORED} WHERE seq IN ({marks_for(rows)})", *rows)
 
     def _sims(self, rows: Sequence[Mapping[str, Any]], query: str | Sequence[float]) -> NDArray[np.float64]:
         vector: Vector = embed(self.embedder, query) if isinstance(query, str) else embed(lambda _: query, "")
         return blob_cosines(rows, vector, self.hint(len(vector)))
 
-    def _fetched(self, rows: Sequence[int]) -> list[MemoryRecord]:
+    def _fetch(self, rows: Sequence[int]) -> list[MemoryRecord]:
         query = f"SELECT * FROM memory_records WHERE seq IN ({marks_for(rows)})"
-        held = dict(self.database.decoded(lambda row: (row["seq"], decode_record(row)), query, *rows))
-        return [held[row] for row in rows]
+        by_number = dict(self.database.decoded(lambda row: (row["seq"], decode_record(row)), query, *rows))
+        return [by_number[row] for row in rows]
 
-    def _linked(self, seed: Hit, link: Mapping[str, Any], recency_form: str) -> Hit | None:
-        query = "SELECT * FROM memory_records WHERE id = ? AND text IS NULL AND expires > ?"
-        found = self.database.decoded(decode_record, query, link["dst"], self.clock())
-        if not found:
+    def _follow(self, seed: Hit, link: Mapping[str, Any], recency_form: str) -> Hit | None:
+        condition = "id = ? AND text IS NULL AND expires > ?"
+        record = self.database.first(decode_record, condition, link["dst"], self.clock())
+        if record is None:
             return None
-        recent = float(recency(self.clock() - (found[0].updated or 0), recency_form))
+        recent = float(recency(self.clock() - (record.updated or 0), recency_form))
         parts = {"seed": seed.score, "link": float(link["weight"]), "recency": recent}
         score = float(coherent_scores(*parts.values()))
-        return Hit(found[0], score, parts, ((link["src"], link["rel"], link["weight"]),))
+        return Hit(record, score, parts, ((link["src"], link["rel"], link["weight"]),))
 
 
 def blob_cosines(rows: Sequence[Mapping[str, Any]], query: Vector, hint: str) -> NDArray[np.float64]:
     """The cosine of each row's embedding with a query; 0 where it has none of this hint."""
-    found = np.zeros(len(rows))
-    held = [
+    sims = np.zeros(len(rows))
+    comparable = [
         at for at, row in enumerate(rows) if row["embed_hint"] == hint and len(row["embed_blob"] or b"") == 4 * len(query)
     ]
-    if held:
-        blobs = np.frombuffer(b"".join(rows[at]["embed_blob"] for at in held), "<f4").reshape(len(held), len(query))
-        found[held] = cosines(blobs.astype(np.float64), query.astype(np.float64))
-    return found
+    if comparable:
+        blobs = np.frombuffer(b"".join(rows[at]["embed_blob"] for at in comparable), "<f4")
+        vectors = blobs.reshape(len(comparable), len(query)).astype(np.float64)
+        sims[comparable] = cosines(vectors, query.astype(np.float64))
+    return sims
 
 
 def _lane(lane: str | None) -> tuple[str | None, str | None]:

@@ -8,13 +8,13 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from malsim.errors import AddressError, UsageError
-from malsim.records.candidates import Scope, find, ranked
+from malsim.records.candidates import Scope, find, rank
 from malsim.records.fusion import Fusion
 from malsim.records.hashing import canonical
 from malsim.records.janitor import remove_expired
 from malsim.records.lanes import LANES, one_of
-from malsim.records.packing import Coverage, Pack, PackBudget, fill, greedy, quarter_of_letters, widened
-from malsim.records.record import OverlayItem, decode_item
+from malsim.records.packing import Coverage, Pack, PackBudget, fill, greedy, quarter_of_letters, widen
+from malsim.records.record import OverlayItem, decode_item, encode_item
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,22 +56,22 @@ class Overlay:
         now, digest = self.store.clock(), item.hash
         with self.database.change():
             remove_expired(self.database, digest, _SECOND_FORM, now)
-            held = self._held(item, digest, dedupe=dedupe)
-            if held and item.id:
-                kept = replace(item, ts=held.ts, updated=now)
-            elif held:
-                kept = held.merged(item, now)
+            existing = self._existing(item, digest, dedupe=dedupe)
+            if existing and item.id:
+                stored = replace(item, ts=existing.ts, updated=now)
+            elif existing:
+                stored = existing.merged(item, now)
             else:
                 ts = now if item.ts is None else item.ts
-                kept = replace(item, id=item.id or self._new_id(digest), ts=ts, updated=now)
-            return self._write(kept, now, **({"dedupe": True} if held and not item.id else {}))
+                stored = replace(item, id=item.id or self._new_id(digest), ts=ts, updated=now)
+            return self._write(stored, now, **({"dedupe": True} if existing and not item.id else {}))
 
     def get(self, item_id: str) -> OverlayItem:
         """An item by its id; raises `AddressError`."""
-        found = self.database.decoded(decode_item, "SELECT * FROM memory_records WHERE id = ? AND text IS NOT NULL", item_id)
-        if not found:
+        item = self.database.first(decode_item, "id = ? AND text IS NOT NULL", item_id)
+        if item is None:
             raise AddressError("no such item", where=self.database.where, given=item_id)
-        return found[0]
+        return item
 
     def promote(self, item_id: str, lane: str = "semantic") -> OverlayItem:
         """Move an item to another lane, whose durability and lifetime it takes."""
@@ -85,7 +85,7 @@ class Overlay:
     def search(self, query: str, *, scope: Scope | None = None, fusion: Fusion | None = None) -> list[Decision]:
         """What a question finds, the best first, each with its numbers; see `malsim.records.fusion`."""
         fusion = fusion or self.fusion
-        return ranked(find(self.store, query, scope or Scope(), fusion), fusion, self.store.clock())
+        return rank(find(self.store, query, scope or Scope(), fusion), fusion, self.store.clock())
 
     def pack(
         self, query: str, budget: PackBudget, *, scope: Scope | None = None, hard: Mapping[str, Sequence[str]] | None = None
@@ -97,9 +97,10 @@ class Overlay:
         """
         fusion, rounds = self.fusion, 1
         while True:
-            found = self.search(query, scope=scope, fusion=fusion)
-            pack = replace(fill(found, budget, hard, count=self.count, packer=self.packer), rounds=rounds, mmr=fusion.mmr)
-            wider = widened(pack, fusion, self.coverage, max_tokens=budget.max_tokens)
+            decisions = self.search(query, scope=scope, fusion=fusion)
+            pack = fill(decisions, budget, hard, count=self.count, packer=self.packer)
+            pack = replace(pack, rounds=rounds, mmr=fusion.mmr)
+            wider = widen(pack, fusion, self.coverage, max_tokens=budget.max_tokens)
             if wider is None:
                 break
             fusion, rounds = wider, rounds + 1
@@ -122,42 +123,36 @@ class Overlay:
             self.database.emit("memory.quarantined", now, {"id": held_id, "hash": item.hash, "reason": reason})
         return held_id
 
-    def held(self) -> list[tuple[str, OverlayItem, str]]:
+    def on_hold(self) -> list[tuple[str, OverlayItem, str]]:
         """What is in quarantine, the oldest first: id, item, reason."""
         query = "SELECT id, item, reason FROM memory_quarantine ORDER BY created, id"
         return self.database.decoded(lambda row: (row["id"], OverlayItem(**json.loads(row["item"])), row["reason"]), query)
 
     def admit(self, held_id: str, *, dedupe: bool = False) -> OverlayItem:
         """Let an item out of quarantine into the memory; raises `AddressError`."""
-        found = {name: item for name, item, _ in self.held()}
-        if held_id not in found:
+        items = {name: item for name, item, _ in self.on_hold()}
+        if held_id not in items:
             raise AddressError("not in quarantine", where=self.database.where, given=held_id)
         with self.database.change():
             self.database.run("DELETE FROM memory_quarantine WHERE id = ?", held_id)
-            self.database.emit("memory.admitted", self.store.clock(), {"id": held_id, "hash": found[held_id].hash})
-            return self.upsert(found[held_id], dedupe=dedupe)
+            self.database.emit("memory.admitted", self.store.clock(), {"id": held_id, "hash": items[held_id].hash})
+            return self.upsert(items[held_id], dedupe=dedupe)
 
     def metrics(self) -> dict[str, Any]:
         """How many items by lane and kind, how many are held, how many contradictions are shown; an event too."""
         rows = self.database.rows("SELECT lane, kind FROM memory_records WHERE text IS NOT NULL ORDER BY seq")
         counts = {
-            "items": len(rows), "held": len(self.held()), "contradictions": len(self.store.contradictions()),
+            "items": len(rows), "held": len(self.on_hold()), "contradictions": len(self.store.contradictions()),
             "lanes": dict(Counter(row["lane"] for row in rows)), "kinds": dict(Counter(row["kind"] for row in rows)),
         }  # fmt: skip
         with self.database.change():
             self.database.emit("memory.overlay.metrics", self.store.clock(), counts)
         return counts
 
-    def _held(self, item: OverlayItem, digest: str, *, dedupe: bool) -> OverlayItem | None:
-        query, value = "id = ?", item.id
-        if not item.id:
-            if not dedupe:
-                return None
-            query, value = "hash = ?", digest
-        found = self.database.decoded(
-            decode_item, f"SELECT * FROM memory_records WHERE {query} AND text IS NOT NULL ORDER BY seq LIMIT 1", value
-        )
-        return found[0] if found else None
+    def _existing(self, item: OverlayItem, digest: str, *, dedupe: bool) -> OverlayItem | None:
+        if item.id:
+            return self.database.first(decode_item, "id = ? AND text IS NOT NULL", item.id)
+        return self.database.first(decode_item, "hash = ? AND text IS NOT NULL", digest) if dedupe else None
 
     def _new_id(self, digest: str) -> str:
         last = self.database.rows("SELECT max(seq) AS seq FROM sqlite_sequence WHERE name = 'memory_records'")
@@ -168,35 +163,14 @@ class Overlay:
         with self.database.change():
             return self._write(replace(self.get(item_id), updated=now, **fields), now)
 
-    def _write(self, item: OverlayItem, now: int, **said: bool) -> OverlayItem:
+    def _write(self, item: OverlayItem, now: int, **flags: bool) -> OverlayItem:
         digest = item.hash
         item = replace(item, extra={**item.extra, "hash": digest})
         blob, hint = self.store.vector(item.text)
         expires = self.store.upkeep.expires(item.ts or 0, item.lane, item.durability, item.ttl_s)
-        plain = (
-            "id",
-            "lane",
-            "kind",
-            "agent_id",
-            "project_id",
-            "text",
-            "durability",
-            "trust",
-            "privacy",
-            "ttl_s",
-            "updated",
+        self.database.insert(
+            encode_item(item) | {"hash": digest, "expires": expires, "embed_blob": blob, "embed_hint": hint}
         )
-        coded = ("keywords", "entities", "source", "links", "extra")
-        row: dict[str, object] = {name: getattr(item, name) for name in plain}
-        row |= {name: canonical(getattr(item, name)) for name in coded}
-        row |= {
-            "value": canonical({"text": item.text}),
-            "tags": "[]",
-            "hash": digest,
-            "created": item.ts,
-            "expires": expires,
-        }
-        self.database.insert(row | {"embed_blob": blob, "embed_hint": hint})
         payload: dict[str, object] = {"id": item.id, "hash": digest, "lane": item.lane, "kind": item.kind}
-        self.database.emit("memory.item.upserted", now, payload | said)
+        self.database.emit("memory.item.upserted", now, payload | flags)
         return item

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from malsim.records.fusion import Fusion
 
 __all__ = [
-    "HARD", "Coverage", "Decision", "Pack", "PackBudget", "TokenCounter", "fill", "greedy", "quarter_of_letters", "widened",
+    "HARD", "Coverage", "Decision", "Pack", "PackBudget", "TokenCounter", "fill", "greedy", "quarter_of_letters", "widen",
 ]  # fmt: skip
 
 HARD = ("instructions", "safety", "reserved")
@@ -87,8 +87,8 @@ class Decision:
     @property
     def trace(self) -> dict[str, Any]:
         """The decision without the text, as JSON takes it; `mmr` is the verdict of diversity."""
-        named = {name: value for name, value in vars(self).items() if name != "text"}
-        return named | {"mmr": "dropped" if (self.dropped or "").startswith("near") else "retained"}
+        values = {name: value for name, value in vars(self).items() if name != "text"}
+        return values | {"mmr": "dropped" if (self.dropped or "").startswith("near") else "retained"}
 
 
 @dataclass(frozen=True)
@@ -114,17 +114,17 @@ class Pack:
 
 def greedy(candidates: Sequence[Decision], budget: PackBudget, left: int) -> list[Decision]:
     """The packer by default: each candidate in order that its kind's cap and the tokens left allow."""
-    held, decided = Counter[str](), list[Decision]()
+    counts, decisions = Counter[str](), list[Decision]()
     for each in candidates:
-        if held[each.kind] >= budget.per_kind_caps.get(each.kind, len(candidates)):
-            decided.append(replace(each, dropped=f"its kind's cap of {budget.per_kind_caps[each.kind]} is reached"))
+        if counts[each.kind] >= budget.per_kind_caps.get(each.kind, len(candidates)):
+            decisions.append(replace(each, dropped=f"its kind's cap of {budget.per_kind_caps[each.kind]} is reached"))
         elif each.tokens > left:
-            decided.append(replace(each, dropped=f"over budget: {each.tokens} tokens, {left} left"))
+            decisions.append(replace(each, dropped=f"over budget: {each.tokens} tokens, {left} left"))
         else:
-            held[each.kind] += 1
+            counts[each.kind] += 1
             left -= each.tokens
-            decided.append(replace(each, slot=f"{each.kind}:{held[each.kind]}"))
-    return decided
+            decisions.append(replace(each, slot=f"{each.kind}:{counts[each.kind]}"))
+    return decisions
 
 
 def fill(
@@ -147,11 +147,10 @@ def fill(
         raise UsageError(
             "the hard slots are over the budget", where="budget.max_tokens", given=budget.max_tokens, allowed=f"≥ {spent}"
         )
-    priced = [replace(each, tokens=count(f"{each.text}\n"), dropped=_no_candidate(each, near)) for each in ranked]
-    decided = {
-        each.id: each for each in packer([each for each in priced if not each.dropped], budget, budget.max_tokens - spent)
-    }
-    decisions = tuple(decided.get(each.id, each if each.dropped else replace(each, dropped="left out")) for each in priced)
+    candidates = [replace(each, tokens=count(f"{each.text}\n"), dropped=_no_candidate(each, near)) for each in ranked]
+    admissible = [each for each in candidates if not each.dropped]
+    by_id = {each.id: each for each in packer(admissible, budget, budget.max_tokens - spent)}
+    decisions = tuple(by_id.get(each.id, each if each.dropped else replace(each, dropped="left out")) for each in candidates)
     inside = [each for each in decisions if each.slot]
     pack = Pack(decisions, slots, spent + sum(each.tokens for each in inside))
     kinds = Counter(each.kind for each in inside)
@@ -161,7 +160,7 @@ def fill(
     return pack
 
 
-def widened(pack: Pack, fusion: Fusion, coverage: Coverage, *, max_tokens: int) -> Fusion | None:
+def widen(pack: Pack, fusion: Fusion, coverage: Coverage, *, max_tokens: int) -> Fusion | None:
     """The settings of the next round, or None where the pack is not thin or the rounds are used up."""
     if pack.rounds >= coverage.rounds or pack.tokens >= coverage.fill * max_tokens:
         return None

@@ -14,8 +14,10 @@ from malsim.records.lanes import DURABILITIES, LANE_OF, LANES, LATEST_MS, PRIVAC
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["KINDS", "MemoryRecord", "OverlayItem", "decode_item", "decode_record", "union"]
+__all__ = ["KINDS", "MemoryRecord", "OverlayItem", "decode_item", "decode_record", "encode_item", "union"]
 
+_COLUMNS = ("id", "lane", "kind", "agent_id", "project_id", "text", "durability", "trust", "privacy", "ttl_s", "updated")
+_LISTS, _OBJECTS = ("keywords", "entities"), ("source", "links", "extra")  # columns of JSON
 KINDS = ("fact", "obs", "result", "pref", "plan", "summary")
 
 
@@ -103,9 +105,9 @@ class OverlayItem:
         finite(self.trust, where="trust", low=0.0, high=1.0)
         one_of(self.privacy, PRIVACIES, "privacy")
         _maybe(self.ttl_s, "ttl_s", 0.0)
-        for name in ("keywords", "entities"):
+        for name in _LISTS:
             object.__setattr__(self, name, _texts(getattr(self, name), name))
-        for name in ("source", "links", "extra"):
+        for name in _OBJECTS:
             if not isinstance(getattr(self, name), dict):
                 raise UsageError("not an object", where=name, given=getattr(self, name), allowed="a dict")
             canonical(getattr(self, name), where=name)
@@ -146,10 +148,16 @@ def decode_record(row: Mapping[str, Any]) -> MemoryRecord:
 
 def decode_item(row: Mapping[str, Any]) -> OverlayItem:
     """A row of the database as an item of the second form."""
-    names = ("text", "kind", "agent_id", "project_id", "id", "lane", "durability", "trust", "privacy", "ttl_s", "updated")
-    lists: dict[str, Any] = {name: tuple(json.loads(row[name])) for name in ("keywords", "entities")}
-    objects: dict[str, Any] = {name: json.loads(row[name]) for name in ("source", "links", "extra")}
-    return OverlayItem(ts=row["created"], **{name: row[name] for name in names}, **lists, **objects)
+    lists: dict[str, Any] = {name: tuple(json.loads(row[name])) for name in _LISTS}
+    objects: dict[str, Any] = {name: json.loads(row[name]) for name in _OBJECTS}
+    return OverlayItem(ts=row["created"], **{name: row[name] for name in _COLUMNS}, **lists, **objects)
+
+
+def encode_item(item: OverlayItem) -> dict[str, object]:
+    """An item of the second form as a row of the database, but for its hash, embedding and end."""
+    row: dict[str, object] = {name: getattr(item, name) for name in _COLUMNS}
+    row |= {name: canonical(getattr(item, name)) for name in (*_LISTS, *_OBJECTS)}
+    return row | {"value": canonical({"text": item.text}), "tags": "[]", "created": item.ts}
 
 
 def _text(value: object, where: str, *, empty: bool = False) -> None:

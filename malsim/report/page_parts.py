@@ -7,7 +7,7 @@ import html
 import io
 from typing import TYPE_CHECKING
 
-from malsim.plain_text import shown
+from malsim.plain_text import plain_text
 
 if TYPE_CHECKING:
     from malsim.plot.style import Sheet
@@ -21,7 +21,7 @@ def text(words: str) -> str:
     >>> text("a < b")
     'a &lt; b'
     """
-    return html.escape(shown(words))
+    return html.escape(plain_text(words))
 
 
 def png(figure: Sheet, *, dpi: int) -> bytes:

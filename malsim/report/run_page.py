@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from malsim.errors import MalsimError
-from malsim.plain_text import shown
+from malsim.plain_text import plain_text
 from malsim.report.page_parts import text
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _labels(run: Run, rep: int) -> dict[str, str]:
     if not run.cells.height:
         return {}
     labels = run.labels.filter(pl.col("rep") == rep)
-    return {row["cell"]: shown(" · ".join(filter(None, (row["object"], row["title"])))) for row in labels.to_dicts()}
+    return {row["cell"]: plain_text(" · ".join(filter(None, (row["object"], row["title"])))) for row in labels.to_dicts()}
 
 
 def _reasons(
@@ -147,13 +147,13 @@ def _reasons(
             run.why(name, times[places[0]], rep)
             moves[name] = places
         except MalsimError as error:  # a memory or a signal that cannot be asked
-            reasons[name] = [(0, f"This run cannot say why: {shown(str(error))}")]
+            reasons[name] = [(0, f"This run cannot say why: {plain_text(str(error))}")]
     most = _share([len(places) for places in moves.values()])
     if any(len(places) > most for places in moves.values()):
         notes.append(f"why? is told of at most {most} days a line, evenly chosen among those on which it moved")
     for name, places in moves.items():
         some = sorted({places[round(at)] for at in np.linspace(0, len(places) - 1, min(most, len(places)))})
-        reasons[name] = [(place, shown(run.why(name, times[place], rep))) for place in some]
+        reasons[name] = [(place, plain_text(run.why(name, times[place], rep))) for place in some]
     return reasons
 
 

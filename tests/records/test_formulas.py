@@ -19,7 +19,7 @@ from malsim.records.fusion import diverse_order, fused_ranks
 from malsim.records.hashing import canonical
 from malsim.records.hybrid import coherent_scores, hybrid_scores, recency
 from malsim.records.lanes import due
-from malsim.records.packing import fill, widened
+from malsim.records.packing import fill, widen
 
 HOUR = 3_600_000.0
 FINE: dict[str, Any] = {"lane": "semantic", "kind": "fact", "key": "k", "value": 1}
@@ -216,12 +216,12 @@ def test_a_packer_of_ones_own_is_held_to_the_budget(ranked: list[Decision]) -> N
 def test_a_thin_pack_of_like_items_steps_towards_diversity_and_the_code_away_from_it() -> None:
     alike = Decision("a", "fact", "x", "long", 1, 1, 0.1, 1.0, 0.5, False, 1.0, 0.9, 0.5)
     pack = fill([alike, replace(alike, id="b")], PackBudget(100))
-    ours, shipped = (widened(pack, Fusion(), Coverage(shipped=shipped), max_tokens=100) for shipped in (False, True))
+    ours, shipped = (widen(pack, Fusion(), Coverage(shipped=shipped), max_tokens=100) for shipped in (False, True))
     assert ours is not None
     assert shipped is not None
     assert (ours.mmr, shipped.mmr, ours.lexical_limit, ours.vector_limit) == (0.4, 0.6, 24, 48)
-    assert widened(pack, Fusion(), Coverage(), max_tokens=2) is None
-    assert widened(replace(pack, rounds=3), Fusion(), Coverage(), max_tokens=100) is None
+    assert widen(pack, Fusion(), Coverage(), max_tokens=2) is None
+    assert widen(replace(pack, rounds=3), Fusion(), Coverage(), max_tokens=100) is None
 
 
 lives = st.lists(

@@ -251,10 +251,10 @@ def test_quarantine_holds_lists_and_admits() -> None:
         item = OverlayItem("the door is open", agent_id="stranger", keywords=("door",), links={"parents": ["x"]})
         name = overlay.hold(item, "unknown agent")
         assert overlay.search("door") == []
-        assert overlay.held() == [(name, item, "unknown agent")]
+        assert overlay.on_hold() == [(name, item, "unknown agent")]
         assert overlay.admit(name).text == item.text
         assert [found.text for found in overlay.search("door")] == [item.text]
-        assert overlay.held() == []
+        assert overlay.on_hold() == []
         assert [event["name"] for event in store.events()] == [
             "memory.quarantined",
             "memory.admitted",

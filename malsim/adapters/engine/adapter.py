@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from malsim.adapters.calls import LIMIT
 from malsim.adapters.load import load_factory
 from malsim.errors import ScenarioError, UsageError
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.adapters.contract import UserMemory
 
 __all__ = ["Adapter", "Phrases"]
-
-LIMIT = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,15 +62,15 @@ class Phrases:
         ['half open']
         """
         if self._pattern is not None:
-            found = self._pattern.search(text)
-            text = "" if found is None else (found["value"] if "value" in found.groupdict() else found[1]) or ""
-        said: list[str] = []
+            match = self._pattern.search(text)
+            text = "" if match is None else (match["value"] if "value" in match.groupdict() else match[1]) or ""
+        matches: list[str] = []
         for value in sorted(values, key=len, reverse=True):
             mark = rf"(?<!\w){re.escape(value)}(?!\w)"
             if value and re.search(mark, text, re.IGNORECASE):
-                said.append(value)
+                matches.append(value)
                 text = re.sub(mark, " ", text, flags=re.IGNORECASE)
-        return said
+        return matches
 
     @cached_property
     def _pattern(self) -> re.Pattern[str] | None:

@@ -41,14 +41,14 @@ class Crew:
 
     def _count(self, replications: int) -> int:
         """How many processes: none where there is one replication, one core, or what cannot be made anew elsewhere."""
-        asked = self._adapter.workers
-        if asked == 0 or multiprocessing.parent_process() is not None or not _travels(self._adapter):
+        count = self._adapter.workers
+        if count == 0 or multiprocessing.parent_process() is not None or not _travels(self._adapter):
             return 0
-        if asked is None:
-            asked = os.cpu_count() or 1
-            if asked == 1 or replications == 1:
+        if count is None:
+            count = os.cpu_count() or 1
+            if count == 1 or replications == 1:
                 return 0
-        return min(asked, replications)
+        return min(count, replications)
 
     @property
     def workers(self) -> int:
@@ -71,8 +71,8 @@ class Crew:
         answers: Answers = [None] * len(asks)
         broken: list[Breakdown] = []
         for host, mine in zip(self._hosts, places, strict=True):
-            found, wrong = host.receive()  # type: ignore[union-attr]
-            for place, answer in zip(mine, found, strict=True):
+            part, wrong = host.receive()  # type: ignore[union-attr]
+            for place, answer in zip(mine, part, strict=True):
                 answers[place] = answer
             broken += [each._replace(place=mine[each.place]) for each in wrong]
         return answers, sorted(broken)
@@ -94,16 +94,16 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
         self._beat = context.RawValue("d", 0.0)
-        self._limit, self._asked, self._sent = adapter.limit, 0, 0.0
-        given = adapter.name if adapter.factory is None else factory
-        what = (other, given, adapter.name, adapter.limit, self._beat)
+        self._limit, self._count, self._sent = adapter.limit, 0, 0.0
+        source = adapter.name if adapter.factory is None else factory
+        what = (other, source, adapter.name, adapter.limit, self._beat)
         self._process = context.Process(target=_serve, args=what, daemon=True)
-        held = sys.modules["__main__"]
+        main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")  # a script without a guard is not to be run again
         try:
             self._process.start()
         finally:
-            sys.modules["__main__"] = held
+            sys.modules["__main__"] = main
         other.close()
 
     def run(self, asks: Sequence[Ask]) -> tuple[Answers, list[Breakdown]]:
@@ -111,7 +111,7 @@ class _Worker:
         return self.receive()
 
     def send(self, asks: Sequence[Ask]) -> None:
-        self._asked, self._sent = len(asks), time.time()
+        self._count, self._sent = len(asks), time.time()
         try:
             self._pipe.send(asks)
         except OSError:
@@ -123,15 +123,15 @@ class _Worker:
                 silent = time.time() - max(self._beat.value, self._sent) if self._beat.value else 0.0
                 if silent > max(self._limit, IMPORTING) + GRACE:
                     self._process.kill()
-                    return self._lost(f"did not return within {self._limit:g} s, and let nothing else run")
-            found: tuple[Answers, list[Breakdown]] = self._pipe.recv()
+                    return self._failed_calls(f"did not return within {self._limit:g} s, and let nothing else run")
+            answers: tuple[Answers, list[Breakdown]] = self._pipe.recv()
         except (EOFError, OSError):
             self._process.join(1.0)
-            return self._lost(f"its process ended (exit code {self._process.exitcode})")
-        return found
+            return self._failed_calls(f"its process ended (exit code {self._process.exitcode})")
+        return answers
 
-    def _lost(self, problem: str) -> tuple[Answers, list[Breakdown]]:
-        return [None] * self._asked, [Breakdown(place, problem) for place in range(self._asked)]
+    def _failed_calls(self, problem: str) -> tuple[Answers, list[Breakdown]]:
+        return [None] * self._count, [Breakdown(place, problem) for place in range(self._count)]
 
     def stop(self) -> None:
         self._pipe.close()
@@ -141,11 +141,11 @@ class _Worker:
             self._process.join()
 
 
-def _serve(pipe: Any, given: Any, name: str, limit: float, beat: Any) -> None:
+def _serve(pipe: Any, source: Any, name: str, limit: float, beat: Any) -> None:
     """The loop of a worker process: calls in, answers out, until its parent closes the pipe."""
     problem = None
     try:
-        factory = load_factory(given) if isinstance(given, str) else given
+        factory = load_factory(source) if isinstance(source, str) else source
     except Exception as error:  # noqa: BLE001  # it is told as every replication's
         problem = str(error)
 

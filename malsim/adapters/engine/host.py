@@ -5,13 +5,12 @@ A worker process imports this file and no frames: it is to be there at once.
 
 from __future__ import annotations
 
-import inspect
 import queue
 import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from malsim.adapters.load import made
+from malsim.adapters.load import make_memory, takes_limit
 from malsim.finite import is_number
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class Host:
                 and batch.place == place
                 and not batch.done.is_set()
             ):
-                batch.left = True  # its thread goes on alone, and nobody listens
+                batch.abandoned = True  # its thread goes on alone, and nobody listens
                 batch.broken.append(Breakdown(place, f"did not return within {self._may_take(asks[place]):g} s"))
                 self._ended.add(asks[place].rep)
                 batch = _Batch(self, asks, place + 1, list(batch.answers), list(batch.broken))
@@ -124,18 +123,18 @@ class Host:
             if callable(close := getattr(memory, "close", None)):
                 close()
             return None
-        asked = getattr(memory, call)
-        found = asked(about, now, limit) if self._limited[rep, call] else asked(about, now)
-        if found is None and call == "read":
-            found = ()
-        if not isinstance(found, (list, tuple)):
-            raise _WrongAnswerError(f"returned no list of items but {type(found).__name__}")
-        return [_shown(item) for item in found]
+        ask_memory = getattr(memory, call)
+        items = ask_memory(about, now, limit) if self._limited[rep, call] else ask_memory(about, now)
+        if items is None and call == "read":
+            items = ()
+        if not isinstance(items, (list, tuple)):
+            raise _WrongAnswerError(f"returned no list of items but {type(items).__name__}")
+        return [_checked_item(item) for item in items]
 
     def _make(self, rep: int) -> dict[str, Any]:
-        memory = self._memories[rep] = made(self._factory, self._name)
+        memory = self._memories[rep] = make_memory(self._factory, self._name)
         for call in ("read", "peek"):
-            self._limited[rep, call] = _takes_limit(getattr(memory, call))
+            self._limited[rep, call] = takes_limit(getattr(memory, call))
         return {part: getattr(memory, part, None) for part in ("belief", "edges")}
 
 
@@ -145,7 +144,7 @@ class _Batch:
     def __init__(self, host: Host, asks: Sequence[Ask], place: int, answers: Answers, broken: list[Breakdown]) -> None:
         self.host, self.asks, self.place = host, asks, place
         self.answers, self.broken = answers, broken
-        self.done, self.left, self.since = threading.Event(), False, time.perf_counter()
+        self.done, self.abandoned, self.since = threading.Event(), False, time.perf_counter()
 
     def run(self) -> None:
         host, asks, clock = self.host, self.asks, time.perf_counter
@@ -157,12 +156,12 @@ class _Batch:
             try:
                 answer = host.call(ask)
             except Exception as problem:  # noqa: BLE001  # whatever a user's code raises is told to him
-                if self.left:
+                if self.abandoned:
                     return
                 host.end(ask.rep)
                 self.broken.append(_broken(place, problem))
             else:
-                if self.left:
+                if self.abandoned:
                     return
                 self.answers[place] = answer
         self.done.set()
@@ -176,7 +175,7 @@ def _new_hand() -> queue.SimpleQueue[_Batch]:
         while True:
             batch = hand.get()
             batch.run()
-            if batch.left:
+            if batch.abandoned:
                 return
 
     threading.Thread(target=serve, daemon=True).start()
@@ -193,7 +192,7 @@ def _broken(place: int, problem: Exception) -> Breakdown:
     return Breakdown(place, f"raised {type(problem).__name__}: {problem}")
 
 
-def _shown(item: Any) -> ShownItem:
+def _checked_item(item: Any) -> ShownItem:
     try:
         get = item.get
         id_, object_, rank = item["id"], item["object"], item["rank"]
@@ -211,21 +210,10 @@ def _shown(item: Any) -> ShownItem:
         belief = float(belief)
     if value is None and text is None:
         raise _WrongAnswerError("returned an item with neither value nor text", repr(item))
-    said = value if value is None or isinstance(value, str) else _label(value)
+    words = value if value is None or isinstance(value, str) else _label(value)
     about = object_ if isinstance(object_, str) else str(object_)
-    return ShownItem(str(id_), about, said, text, float(rank), belief, bool(get("active", True)))
+    return ShownItem(str(id_), about, words, text, float(rank), belief, bool(get("active", True)))
 
 
 def _label(value: object) -> str:
     return f"{value:g}" if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
-
-
-def _takes_limit(call: Callable[..., Any]) -> bool:
-    """Whether a call takes a limit beside the question and the day."""
-    try:
-        inspect.signature(call).bind(None, 0.0, 1)
-    except TypeError:
-        return False
-    except ValueError:  # a builtin that does not say
-        return True
-    return True

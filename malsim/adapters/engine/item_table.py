@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.adapters.engine.told import WrongItemError
+from malsim.adapters.engine.interpreter import WrongItemError
 from malsim.memory.port import View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.adapters.engine.host import ShownItem
-    from malsim.adapters.engine.told import Told
+    from malsim.adapters.engine.interpreter import Interpreter
 
 __all__ = ["ItemTable"]
 
@@ -22,11 +22,11 @@ __all__ = ["ItemTable"]
 class ItemTable:
     """Rows in the order in which items were first shown; an item is its replication, object and id."""
 
-    def __init__(self, told: Told, replications: int) -> None:
-        self._told = told
+    def __init__(self, interpreter: Interpreter, replications: int) -> None:
+        self._interpreter = interpreter
         self._row: dict[tuple[int, int, str], int] = {}
         self._rows: dict[tuple[int, int], list[int]] = {}  # those about an object that were there when it was last shown
-        self._made = [0] * replications
+        self._counts = [0] * replications
         self._rep: list[int] = []
         self._object: list[int] = []
         self._writer: list[int] = []
@@ -47,42 +47,44 @@ class ItemTable:
 
         Raises `WrongItemError` for items that it was never told, values it cannot be read as, and belief now and then.
         """
-        read = [(item, self._told.value(rep, object_, item)) for item in items if self._told.about(rep, object_, item)]
-        before = self._rows.get((rep, object_), [])
-        now = [self._put(rep, object_, item, value) for item, value in read]
-        shown = set(now)
-        gone = [row for row in before if row not in shown]
-        for row in gone:
+        read, before = self._interpreter, self._rows.get((rep, object_), [])
+        pairs = [(item, read.value(rep, object_, item)) for item in items if read.about(rep, object_, item)]
+        now = [self._put(rep, object_, item, value) for item, value in pairs]
+        there = set(now)
+        absent = [row for row in before if row not in there]
+        for row in absent:
             self._end(row)
         self._rows[rep, object_] = now
-        return now, [row for row in gone if row not in shown]
+        return now, absent
 
     def _put(self, rep: int, object_: int, item: ShownItem, value: int) -> int:
         row = self._row.get((rep, object_, item.id))
         if row is None:
-            row = self._row[rep, object_, item.id] = self._made_row(rep, object_, value)
+            row = self._row[rep, object_, item.id] = self._new_row(rep, object_, value)
         believes = item.belief is not None
         if self.believes is None:
             self.believes = believes
         elif believes != self.believes:
             raise WrongItemError("returned some items with a belief and some without", item.id)
         if value != self.value[row]:  # replaced in place: it says another claim now
-            self._writer[row], self._time[row], self._stated[row] = self._told.origin(rep, object_, value)
+            self._writer[row], self._time[row], self._stated[row] = self._interpreter.origin(rep, object_, value)
         self.value[row], self.active[row] = value, item.active
         self._rank[row] = item.rank if item.active else 0.0
         self._belief[row] = item.belief or 0.0 if item.active else 0.0
         return row
 
-    def _made_row(self, rep: int, object_: int, value: int) -> int:
-        writer, time, stated = self._told.origin(rep, object_, value)
-        self._name.append(f"{self._told.objects[object_]}-{self._made[rep]}")
-        self._made[rep] += 1
-        for column, held in (
-            (self._rep, rep), (self._object, object_), (self._writer, writer), (self.value, value),
-        ):  # fmt: skip
-            column.append(held)
-        for numbers, number in ((self._stated, stated), (self._time, time), (self._rank, 0.0), (self._belief, 0.0)):
-            numbers.append(number)
+    def _new_row(self, rep: int, object_: int, value: int) -> int:
+        writer, time, stated = self._interpreter.origin(rep, object_, value)
+        self._name.append(f"{self._interpreter.objects[object_]}-{self._counts[rep]}")
+        self._counts[rep] += 1
+        self._rep.append(rep)
+        self._object.append(object_)
+        self._writer.append(writer)
+        self._stated.append(stated)
+        self._time.append(time)
+        self.value.append(value)
+        self._rank.append(0.0)
+        self._belief.append(0.0)
         self.active.append(False)
         return len(self._rep) - 1
 
@@ -91,13 +93,13 @@ class ItemTable:
 
     def drop(self, rep: int) -> None:
         """Let all items of a replication go."""
-        for row, held in enumerate(self._rep):
-            if held == rep:
+        for row, owner in enumerate(self._rep):
+            if owner == rep:
                 self._end(row)
 
     def sentence(self, row: int) -> str:
         """What an item says, as a sentence."""
-        return self._told.sentence(self._object[row], self.value[row], self._writer[row])
+        return self._interpreter.sentence(self._object[row], self.value[row], self._writer[row])
 
     def view(self) -> View:
         """What everybody sees."""

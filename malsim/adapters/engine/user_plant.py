@@ -10,16 +10,16 @@ import numpy as np
 
 from malsim.adapters.engine.crew import Crew
 from malsim.adapters.engine.host import MAKE, Ask, Breakdown
+from malsim.adapters.engine.interpreter import Interpreter, WrongItemError, edge_of
 from malsim.adapters.engine.item_table import ItemTable
-from malsim.adapters.engine.told import Told, WrongItemError, edge_of
 from malsim.errors import AdapterError
 from malsim.memory.port import Verdicts
 from malsim.memory.schema import NONE, VERDICT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from malsim.adapters.contract import Claim, Edge, Query
+    from malsim.adapters.contract import Claim, Edge
     from malsim.adapters.engine.adapter import Adapter, Phrases
     from malsim.memory.graph.arrays import Ints
     from malsim.memory.port import Claims, View, Vocabulary
@@ -59,32 +59,33 @@ class UserPlant:
         """Write the claims of each replication, those of one instant in one call, then look where they went."""
         instances, table, height = state.instances, state.instances.table, len(state.instances.table)
         edges, dropped = instances.edges(claims)
-        parts = {rep: part for rep, part in instances.told.claims(claims, edges).items() if rep not in instances.failures}
+        every = instances.interpreter.claims(claims, edges)
+        parts = {rep: part for rep, part in every.items() if rep not in instances.failures}
         asks = list(instances.writes(parts, state.now))
         for rep, part in parts.items():
             about, now = dict.fromkeys(claims.object[row] for row, _ in part), max(state.now, part[-1][1].time)
-            asks += _looks(rep, now, [instances.told.query(object_) for object_ in about], state.ticks)
-        gone = instances.look(asks, instances.ask(asks))
+            asks += instances.looks(rep, about, now, state.ticks)
+        absent = instances.look(asks, instances.ask(asks))
         verdict, row = np.full(len(claims), TAKEN), np.full(len(claims), NONE)
         for rep, part in parts.items():
             for place, _ in part:
                 row[place], new = instances.row(rep, int(claims.object[place]), int(claims.value[place]), height)
                 verdict[place] = ADMITTED if new else TAKEN
-        instances.taken.clear()
+        instances.new_rows.clear()
         nothing = np.flatnonzero((claims.object == NONE) | (claims.value == NONE)).tolist()
         verdict[nothing] = REFUSED
         issues = dict.fromkeys(nothing, "a memory of items takes claims that name an object and a value")
-        gone = [each for each in gone if each < height]
-        superseded = np.array(sorted(gone), dtype=np.int64)
-        said = Verdicts(verdict=verdict, row=row, dropped=dropped, issues=issues, superseded=superseded)
-        return replace(state, view=table.view()), said
+        absent = [each for each in absent if each < height]
+        superseded = np.array(sorted(absent), dtype=np.int64)
+        verdicts = Verdicts(verdict=verdict, row=row, dropped=dropped, issues=issues, superseded=superseded)
+        return replace(state, view=table.view()), verdicts
 
     def tick(self, state: UserState, now: float) -> UserState:
-        """Let time pass in each memory, then look at all that it was told of."""
+        """Let time pass in each memory, then look at all that was claimed in it."""
         instances, asks = state.instances, list[Ask]()
         for rep in instances.alive:
             asks.append(Ask(rep, "tick", now))
-            asks += _looks(rep, now, [instances.told.query(object_) for object_ in instances.told.known(rep)], state.ticks)
+            asks += instances.looks(rep, instances.interpreter.objects_of(rep), now, state.ticks)
         instances.look(asks, instances.ask(asks))
         return UserState(instances, instances.table.view(), now, state.ticks + 1)
 
@@ -92,7 +93,7 @@ class UserPlant:
         """Ask a question in each of these replications, a use; its view shows of that object what was answered."""
         instances = state.instances
         pairs = [pair for pair in zip(rep.tolist(), object_.tolist(), strict=True) if pair[0] not in instances.failures]
-        asks = [Ask(one, "read", now, instances.told.query(about), limit) for one, about in pairs]
+        asks = [Ask(one, "read", now, instances.interpreter.query(about), limit) for one, about in pairs]
         instances.look(asks, instances.ask(asks))
         return replace(state, view=instances.table.view(), now=max(now, state.now))
 
@@ -114,22 +115,21 @@ class UserPlant:
 
 
 class _Instances:
-    """The memories of a run, what they were told, what they showed, and which of them have failed."""
+    """The memories of a run, their claims, what they showed, and which of them have failed."""
 
     def __init__(
         self, adapter: Adapter, phrases: Phrases, where: str, replications: Sequence[int], words: Vocabulary
     ) -> None:
         self.numbers, self._name = list(replications), adapter.name
         self.failures: dict[int, AdapterError] = {}
-        self.told = Told(words, phrases)
-        self.table = ItemTable(self.told, len(replications))
-        self.taken: set[int] = set()
+        self.interpreter = Interpreter(words, phrases)
+        self.table = ItemTable(self.interpreter, len(replications))
+        self.new_rows: set[int] = set()
         self._place = {name: place for place, name in enumerate(words.objects)}
         self._latest: dict[tuple[int, int], list[int]] = {}
         self.crew = Crew(adapter, adapter.load(where), len(replications))
-        declared = self.ask([Ask(rep, MAKE) for rep in range(len(replications))])
-        first = next(found for found in declared if found)
-        self._edges = bool(first["edges"])
+        members = next(answer for answer in self.ask([Ask(rep, MAKE) for rep in range(len(replications))]) if answer)
+        self._edges = bool(members["edges"])
 
     @property
     def alive(self) -> list[int]:
@@ -138,17 +138,17 @@ class _Instances:
 
     def edges(self, claims: Claims) -> tuple[dict[int, list[Edge]], int]:
         """Edges by claim where the memory reads them, and how many there is no place for."""
-        found: dict[int, list[Edge]] = {}
+        by_claim: dict[int, list[Edge]] = {}
         if claims.edges is None:
-            return found, 0
+            return by_claim, 0
         dropped = 0
         columns = (claims.edges.claim.tolist(), claims.edges.relation.tolist(), claims.edges.target.tolist())
         for claim, relation, target in zip(*columns, strict=True):
             if self._edges and target != NONE:
-                found.setdefault(claim, []).append(edge_of(relation, self.table.sentence(target)))
+                by_claim.setdefault(claim, []).append(edge_of(relation, self.table.sentence(target)))
             else:
                 dropped += 1
-        return found, dropped
+        return by_claim, dropped
 
     def writes(self, parts: dict[int, list[tuple[int, Claim]]], now: float) -> Iterator[Ask]:
         """One call for the claims of each instant; no memory is told of a time before the last one."""
@@ -163,42 +163,48 @@ class _Instances:
             self._fail(asks[each.place], each)
         return answers
 
+    def looks(self, rep: int, objects: Iterable[int], now: float, number: int) -> list[Ask]:
+        """A peek an object, and one of them twice: the second must show what the first did."""
+        looks = [Ask(rep, "peek", now, self.interpreter.query(object_), MANY) for object_ in objects]
+        return [*looks, looks[number % len(looks)]] if looks else looks
+
     def look(self, asks: Sequence[Ask], answers: Sequence[Any]) -> list[int]:
         """Take up what was shown; the rows that are no longer."""
-        gone: list[int] = []
-        seen: dict[tuple[int, str], list[str]] = {}
+        absent: list[int] = []
+        first_looks: dict[tuple[int, str], list[str]] = {}
         for place, (ask, items) in enumerate(zip(asks, answers, strict=True)):
             if items is None or ask.call not in ("read", "peek") or ask.rep in self.failures:
                 continue
             about = ask.about.object  # type: ignore[union-attr]  # a query
             ids = sorted(item.id for item in items)
-            if ask.call == "peek" and seen.setdefault((ask.rep, about), ids) != ids:
-                problem = f"showed {len(seen[ask.rep, about])} items, and {len(ids)} after that look: a peek changes nothing"
+            if ask.call == "peek" and first_looks.setdefault((ask.rep, about), ids) != ids:
+                before = len(first_looks[ask.rep, about])
+                problem = f"showed {before} items, and {len(ids)} after that look: a peek changes nothing"
                 self._fail(ask, Breakdown(place, problem))
                 continue
             try:
-                now, left = self.table.show(ask.rep, self._place[about], items)
+                now, missing = self.table.show(ask.rep, self._place[about], items)
             except WrongItemError as wrong:
                 self._fail(ask, Breakdown(place, wrong.problem, wrong.given, wrong.allowed))
                 continue
             self._latest[ask.rep, self._place[about]] = now
-            gone += left
-        return gone
+            absent += missing
+        return absent
 
     def row(self, rep: int, object_: int, value: int, height: int) -> tuple[int, bool]:
         """Where a claim went: to a new item that says it, else to one that did before; NONE where nothing says it."""
         table = self.table
         rows = [row for row in self._latest.get((rep, object_), ()) if table.value[row] == value and table.active[row]]
-        new = next((row for row in rows if row >= height and row not in self.taken), NONE)
+        new = next((row for row in rows if row >= height and row not in self.new_rows), NONE)
         if new != NONE:
-            self.taken.add(new)
+            self.new_rows.add(new)
             return new, True
         return (rows[0] if rows else NONE), False
 
     def _fail(self, ask: Ask, broken: Breakdown) -> None:
         if ask.rep in self.failures:
             return
-        claim = self.told.last.get(ask.rep)
+        claim = self.interpreter.last.get(ask.rep)
         after = "" if claim is None else f", last claim: {claim.writer} on {claim.object}: {claim.value} at {claim.time:g} d"
         where = f"{self._name}: {ask.call}, replication {self.numbers[ask.rep]}, day {ask.now:g}{after}"
         problem = AdapterError(broken.problem, where=where, given=broken.given, allowed=broken.allowed)
@@ -207,9 +213,3 @@ class _Instances:
         if len(self.failures) == len(self.numbers):
             self.crew.close([])
             raise next(iter(self.failures.values()))
-
-
-def _looks(rep: int, now: float, queries: Sequence[Query], number: int) -> list[Ask]:
-    """A peek a question, and one of them twice: the second must show what the first did."""
-    looks = [Ask(rep, "peek", now, query, MANY) for query in queries]
-    return [*looks, looks[number % len(looks)]] if looks else looks

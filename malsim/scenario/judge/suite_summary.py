@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from malsim.plain_text import one_line, shown
+from malsim.plain_text import one_line, plain_text
 from malsim.scenario.file.scenario_file import holds_rules_alone
 from malsim.scenario.judge.judge import goals
 from malsim.sim.why.refused_claims import cap_lines, refusal_count, refusal_lines
@@ -184,4 +184,4 @@ def _case(suite: ET.Element, path: str, name: str, status: Status, message: str,
 
 def _clean(text: str) -> str:
     """The text as it may be read, without the two characters more that XML cannot hold."""
-    return re.sub("[\ufffe\uffff]", "", shown(text))
+    return re.sub("[\ufffe\uffff]", "", plain_text(text))

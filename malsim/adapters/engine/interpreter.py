@@ -1,4 +1,4 @@
-"""What each replication's memory was told, and what its answers are read as."""
+"""Claims as a memory's plain words, and its answers read back as numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from malsim.adapters.engine.host import ShownItem
     from malsim.memory.port import Claims, Vocabulary
 
-__all__ = ["Told", "WrongItemError"]
+__all__ = ["Interpreter", "WrongItemError"]
 
 
 class WrongItemError(Exception):
@@ -33,7 +33,7 @@ class _Origin(NamedTuple):
     stated: float
 
 
-class Told:
+class Interpreter:
     """Facts as sentences, answers as values: what passes between numbers and a memory's plain words."""
 
     def __init__(self, vocabulary: Vocabulary, phrases: Phrases) -> None:
@@ -41,7 +41,7 @@ class Told:
         self._labels = [[_label(value) for value in values] for values in vocabulary.values]
         self._place = {name: place for place, name in enumerate(self.objects)}
         self._origins: dict[tuple[int, int], dict[int, _Origin]] = {}
-        self._known: dict[int, list[int]] = {}
+        self._objects: dict[int, list[int]] = {}
         self._values: dict[tuple[int, int], dict[str, int]] = {}
         self._queries = [Query(name, phrases.asks(name)) for name in self.objects]
         self.last: dict[int, Claim] = {}
@@ -50,13 +50,13 @@ class Told:
         """The question about an object."""
         return self._queries[object_]
 
-    def known(self, rep: int) -> list[int]:
-        """The objects that a replication was told of, in the order of their first claims."""
-        return self._known.get(rep, [])
+    def objects_of(self, rep: int) -> list[int]:
+        """The objects of a replication's claims, in the order of their first claims."""
+        return self._objects.get(rep, [])
 
     def claims(self, claims: Claims, edges: Mapping[int, Sequence[Edge]]) -> dict[int, list[tuple[int, Claim]]]:
         """Of each replication its claims in order, each with its row; claims about nothing are left out."""
-        found: dict[int, list[tuple[int, Claim]]] = {}
+        by_rep: dict[int, list[tuple[int, Claim]]] = {}
         texts = _texts(claims)
         stated = claims.stated.tolist()
         columns = (claims.rep, claims.t, claims.writer, claims.object, claims.value)
@@ -73,12 +73,12 @@ class Told:
                 edges=tuple(edges.get(row, ())),
             )  # fmt: skip
             if (rep, object_) not in self._origins:
-                self._known.setdefault(rep, []).append(object_)
+                self._objects.setdefault(rep, []).append(object_)
             self._origins.setdefault((rep, object_), {})[value] = _Origin(writer, t, confidence)
             self._values.setdefault((rep, object_), {})[label] = value
             self.last[rep] = claim
-            found.setdefault(rep, []).append((row, claim))
-        return found
+            by_rep.setdefault(rep, []).append((row, claim))
+        return by_rep
 
     def about(self, rep: int, object_: int, item: ShownItem) -> bool:
         """Whether an item is about the object asked for; raises for an object that the memory was never told of."""
@@ -91,17 +91,17 @@ class Told:
 
     def value(self, rep: int, object_: int, item: ShownItem) -> int:
         """The place of the value that an item says."""
-        told = self._values.get((rep, object_), {})
+        values = self._values.get((rep, object_), {})
         if item.value is not None:
-            if item.value not in told:
-                allowed = f"what was claimed of {item.object}: {', '.join(told) or 'nothing'}"
+            if item.value not in values:
+                allowed = f"what was claimed of {item.object}: {', '.join(values) or 'nothing'}"
                 raise WrongItemError("returned a value that it was never told", item.value, allowed)
-            return told[item.value]
-        said = self._phrases.values_in(item.text or "", told)
-        if len(said) != 1:
-            problem = "returned a text that says no value" if not said else f"returned a text that says {' and '.join(said)}"
-            raise WrongItemError(problem, item.text, f"one of {', '.join(told) or 'nothing'}")
-        return told[said[0]]
+            return values[item.value]
+        matches = self._phrases.values_in(item.text or "", values)
+        if len(matches) != 1:
+            problem = f"returned a text that says {' and '.join(matches) or 'no value'}"
+            raise WrongItemError(problem, item.text, f"one of {', '.join(values) or 'nothing'}")
+        return values[matches[0]]
 
     def origin(self, rep: int, object_: int, value: int) -> _Origin:
         """Writer, time and confidence of the last claim of a value."""
@@ -122,9 +122,9 @@ def _texts(claims: Claims) -> dict[int, str]:
     if claims.words is None or claims.scripted is None or not (claims.scripted != NONE).any():
         return {}
     words = claims.words()
-    said = ["\n".join(part for part in (title, body) if part) for title, body in words.select("title", "body").rows()]
+    texts = ["\n".join(part for part in (title, body) if part) for title, body in words.select("title", "body").rows()]
     rows = np.flatnonzero(claims.scripted != NONE)
-    return {int(row): said[claims.scripted[row]] for row in rows}
+    return {int(row): texts[claims.scripted[row]] for row in rows}
 
 
 def _label(value: float | str) -> str:
