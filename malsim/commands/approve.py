@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.limits import Limits
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.scenario.baseline.tube_compare import Comparison
     from malsim.scenario.judge.checks import BaselineCheck
     from malsim.sim.run import Run
 
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file with a [baseline]")
     parser.add_argument("--yes", action="store_true", help="record without asking")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="where the plot goes; default out/NAME/baseline.png")
@@ -32,19 +28,19 @@ def main(args: argparse.Namespace) -> int:
     from malsim.sim import bench
 
     scenario = read(args.scenario)
-    wanted = _wanted(scenario.checks, args.scenario)
+    check = _baseline_check(scenario.checks, args.scenario)
     limits = Limits.of(args)
     run = bench.run(scenario)
-    frames = recorded_columns(wanted.columns, run)
-    changed = _changed(wanted, run, limits)
-    if changed is not None and changed.passed:
-        print(f"{args.scenario}: {changed}; nothing to approve")
+    frames = recorded_columns(check.columns, run)
+    comparison = _comparison(check, run, limits)
+    if comparison is not None and comparison.passed:
+        print(f"{args.scenario}: {comparison}; nothing to approve")
         return 0
-    if changed is not None:
-        _show(changed, wanted, run, args.plot or Path("out") / scenario.name / "baseline.png")
+    if comparison is not None:
+        _show(comparison, check, run, args.plot or Path("out") / scenario.name / "baseline.png")
     else:
         print(f"{args.scenario}: nothing usable is recorded yet")
-    if not (args.yes or _agreed(f"record {', '.join(wanted.columns)} of {scenario.name}? [y/N] ")):
+    if not (args.yes or _confirm(f"record {', '.join(check.columns)} of {scenario.name}? [y/N] ")):
         print("left as it was")
         return 1
     for path in storage.write(*place(run), frames):
@@ -52,31 +48,31 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _wanted(checks: tuple[object, ...], path: str) -> BaselineCheck:
+def _baseline_check(checks: tuple[object, ...], path: str) -> BaselineCheck:
     from malsim.errors import ScenarioError
     from malsim.scenario.judge.checks import BaselineCheck
 
-    found = next((check for check in checks if isinstance(check, BaselineCheck)), None)
-    if found is None:
+    baseline = next((check for check in checks if isinstance(check, BaselineCheck)), None)
+    if baseline is None:
         raise ScenarioError(
             "this scenario asks for no baseline", where=path, hint='add [baseline] columns = ["cells.effective"]'
         )
-    return found
+    return baseline
 
 
-def _changed(wanted: BaselineCheck, run: Run, limits: Limits) -> Comparison | None:
+def _comparison(check: BaselineCheck, run: Run, limits: Limits) -> Comparison | None:
     """What left its tube; None, with the reason printed, where there is nothing to compare with."""
     from malsim.errors import ScenarioError
     from malsim.scenario.baseline.recording import against_baseline
 
     try:
-        return against_baseline(wanted, run, limits=limits)
+        return against_baseline(check, run, limits=limits)
     except ScenarioError as problem:
         print(problem)
         return None
 
 
-def _show(changed: Comparison, wanted: BaselineCheck, run: Run, path: Path) -> None:
+def _show(comparison: Comparison, check: BaselineCheck, run: Run, path: Path) -> None:
     """Print what changed as a table, and draw it."""
     import polars as pl
 
@@ -87,19 +83,19 @@ def _show(changed: Comparison, wanted: BaselineCheck, run: Run, path: Path) -> N
     with pl.Config(
         tbl_rows=20, tbl_cols=9, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, fmt_str_lengths=40
     ):
-        print(changed.differences)
-    print(f"{changed.differences.height} series left their tube")
-    outcome = Outcome(check=wanted, status="fail", message=str(changed), comparison=changed)
-    seen = picture(Judged(scenario=run.scenario, outcomes=(outcome,), run=run))
+        print(comparison.differences)
+    print(f"{comparison.differences.height} series left their tube")
+    outcome = Outcome(check=check, status="fail", message=str(comparison), comparison=comparison)
+    panels = picture(Judged(scenario=run.scenario, outcomes=(outcome,), run=run))
     title = f"{run.scenario.name}: now (blue) and the baseline's tube (grey)"
-    drawn = seen and checked(seen.lines, seen.regions, seen.tubes, seen.events, seen.witnesses, title=title)
-    if drawn:
+    figure = panels and checked(panels.lines, panels.regions, panels.tubes, panels.events, panels.witnesses, title=title)
+    if figure:
         path.parent.mkdir(parents=True, exist_ok=True)
-        drawn.savefig(path)
+        figure.savefig(path)
         print(f"drawn in {path}")
 
 
-def _agreed(question: str) -> bool:
+def _confirm(question: str) -> bool:
     try:
         return input(question).strip().lower() in ("y", "yes")
     except EOFError:

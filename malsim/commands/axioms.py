@@ -7,21 +7,17 @@ malsim axioms --zoo -o out/zoo
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.axioms.engine.axiom import Axiom
     from malsim.axioms.engine.matrix import Matrix
     from malsim.axioms.engine.subject import Subject
 
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("law", nargs="*", help="a law, or package.module:factory, whose code is run; all laws if left out")
     parser.add_argument("--axiom", metavar="NAME", help="this axiom alone")
     parser.add_argument("--set", action="append", default=[], metavar="law.NAME=VALUE", help="change a law's number")
@@ -49,15 +45,15 @@ def main(args: argparse.Namespace) -> int:
         return 0
     if args.zoo:
         return _zoo(args)
-    asked: list[Axiom] | None = [find_axiom(args.axiom)] if args.axiom else None
+    axioms: list[Axiom] | None = [find_axiom(args.axiom)] if args.axiom else None
     subjects = _subjects(args)
-    found = matrix(subjects, asked, seed=args.seed, watch=lambda those: progress(those, what="axioms", unit="law"))
+    verdicts = matrix(subjects, axioms, seed=args.seed, watch=lambda those: progress(those, what="axioms", unit="law"))
     if args.html:
         from malsim.axioms.engine.page import write_page
 
-        write_page(found, subjects, args.html)
-    _print(found, json=args.json)
-    return 2 if found.errors else 1 if found.broken else 0
+        write_page(verdicts, subjects, args.html)
+    _print(verdicts, json=args.json)
+    return 2 if verdicts.errors else 1 if verdicts.broken else 0
 
 
 def _subjects(args: argparse.Namespace) -> list[Subject]:
@@ -80,23 +76,23 @@ def _zoo(args: argparse.Namespace) -> int:
     """Each defect beside its repair; exit 1 where the checks do not tell them apart."""
     from malsim.axioms.zoo import DEFECTS, find_defect, sides
 
-    found = [sides(defect) for defect in (map(find_defect, args.law) if args.law else DEFECTS)]
-    for each in found:
+    results = [sides(defect) for defect in (map(find_defect, args.law) if args.law else DEFECTS)]
+    for each in results:
         print(each)
     if args.output:
         args.output.mkdir(parents=True, exist_ok=True)
-        for each in found:
+        for each in results:
             each.figure().savefig(args.output / f"{each.defect.name}.png")
-        print(f"  {args.output}/: {len(found)} pictures")
-    return 0 if all(each.distinguished for each in found) else 1
+        print(f"  {args.output}/: {len(results)} pictures")
+    return 0 if all(each.distinguished for each in results) else 1
 
 
-def _print(found: Matrix, *, json: bool) -> None:
+def _print(verdicts: Matrix, *, json: bool) -> None:
     if json:
         from json import dumps
 
-        print(dumps(found.frame.to_dicts(), indent=1, ensure_ascii=False))
+        print(dumps(verdicts.frame.to_dicts(), indent=1, ensure_ascii=False))
         return
     from malsim.axioms.engine.show import verdict_text
 
-    print(verdict_text(found))
+    print(verdict_text(verdicts))

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.errors import UsageError
     from malsim.lab.benchmarks import Ratio
 
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("--json", action="store_true", help="print one JSON list of rows instead of a table")
     parser.add_argument("--only", default="", metavar="FAMILY", help="only the families whose name contains this")
 

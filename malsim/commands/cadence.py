@@ -5,21 +5,15 @@ malsim cadence scenarios/mutual_dispute.toml --period 10min --period 1w
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from malsim.finite import day
 from malsim.outputs import save_table
 from malsim.scenario.law_options import set_arguments, under_law
 
-if TYPE_CHECKING:
-    import argparse
-
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     set_arguments(parser)
     parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")
     parser.add_argument(
@@ -42,12 +36,12 @@ def main(args: argparse.Namespace) -> int:
     if args.replications is not None:
         scenario = scenario.replace(replications=args.replications)
     periods = {"periods": args.period} if args.period else {}
-    found = cadence(scenario, days=args.days, progress=not args.quiet, **periods)
-    print(found)
+    result = cadence(scenario, days=args.days, progress=not args.quiet, **periods)
+    print(result)
     if args.output:
         args.output.mkdir(parents=True, exist_ok=True)
         for name in ("frame", "laws", "paths"):
-            save_table(args.output / f"{name}.parquet", getattr(found, name))
-        found.plot(scenario.name).savefig(args.output / "cadence.png")
+            save_table(args.output / f"{name}.parquet", getattr(result, name))
+        result.plot(scenario.name).savefig(args.output / "cadence.png")
         print(f"  {args.output}/: frame.parquet, laws.parquet, paths.parquet, cadence.png")
-    return 0 if found.holds else 1
+    return 0 if result.holds else 1

@@ -7,23 +7,19 @@ malsim charter memory.sqlite --list                       questions and answers
 
 from __future__ import annotations
 
+import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
 from malsim.finite import day_of
 
 if TYPE_CHECKING:
-    import argparse
-
     import polars as pl
 
     from malsim.memory import Memory
 
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("store", metavar="STORE", help="a store's file; made, with its ten cells, where there is none")
     parser.add_argument("--answer", metavar="TEXT", help="answer the question that is asked next")
     parser.add_argument("--question", metavar="TITLE", help="ask or answer this one, such as objective")
@@ -38,9 +34,9 @@ def main(args: argparse.Namespace) -> int:
     from malsim.memory.push.ten_cells import bootstrap, ten_cells
     from malsim.memory.store import Store
 
-    asked = ten_cells().filter(~ten_cells()["locked"])
-    if args.question is not None and args.question not in asked["title"]:
-        raise UsageError("no such question", given=args.question, allowed=", ".join(asked["title"]))
+    questions = ten_cells().filter(~ten_cells()["locked"])
+    if args.question is not None and args.question not in questions["title"]:
+        raise UsageError("no such question", given=args.question, allowed=", ".join(questions["title"]))
     if args.answer is not None and not args.answer.strip():
         raise UsageError("an answer says something", where="--answer", given=args.answer)
     with Store(args.store) as store:
@@ -50,22 +46,22 @@ def main(args: argparse.Namespace) -> int:
             memory = bootstrap(memory, t=now)
             store.save(memory)
             print(f"made {args.store}, with its ten cells", file=sys.stderr)
-        answers = {row["title"]: _answer(memory, row["handle"], row["body"]) for row in asked.iter_rows(named=True)}
+        answers = {row["title"]: _answer(memory, row["handle"], row["body"]) for row in questions.iter_rows(named=True)}
         if args.list:
-            return _listed(asked, answers)
-        open_ = [title for title, found in answers.items() if found is None]
+            return _list(questions, answers)
+        open_ = [title for title, answer in answers.items() if answer is None]
         title = args.question or next(iter(open_), None)
         if title is None:
             print("every question has an answer; --list shows them, --question TITLE --answer TEXT replaces one")
             return 0
         if args.answer is None:
-            print(f"{title}: {_question(asked, title)}")
+            print(f"{title}: {_question(questions, title)}")
             return 0
-        return _taken(store, asked, title, args.answer, args.writer, now)
+        return _propose(store, questions, title, args.answer, args.writer, now)
 
 
-def _question(asked: pl.DataFrame, title: str) -> str:
-    return str(asked.filter(asked["title"] == title)["body"][0])
+def _question(questions: pl.DataFrame, title: str) -> str:
+    return str(questions.filter(questions["title"] == title)["body"][0])
 
 
 def _answer(memory: Memory, handle: str, question: str) -> str | None:
@@ -73,23 +69,23 @@ def _answer(memory: Memory, handle: str, question: str) -> str | None:
     from malsim.errors import AddressError
 
     try:
-        said = str(memory.cells["body"][memory.chain(memory.row(handle))[-1]])
+        text = str(memory.cells["body"][memory.chain(memory.row(handle))[-1]])
     except AddressError:
         return None
-    return None if said == question else said
+    return None if text == question else text
 
 
-def _listed(asked: pl.DataFrame, answers: dict[str, str | None]) -> int:
+def _list(questions: pl.DataFrame, answers: dict[str, str | None]) -> int:
     for title, answer in answers.items():
-        print(f"{title}: {_question(asked, title)}\n  {answer or '–'}")
+        print(f"{title}: {_question(questions, title)}\n  {answer or '–'}")
     return 0
 
 
-def _taken(store: Any, asked: pl.DataFrame, title: str, answer: str, writer: str, now: float) -> int:
+def _propose(store: Any, questions: pl.DataFrame, title: str, answer: str, writer: str, now: float) -> int:
     """Propose the answer as what supersedes the question, or the answer before; in a store without it, as its cell."""
     from malsim.errors import AddressError
 
-    handle = str(asked.filter(asked["title"] == title)["handle"][0])
+    handle = str(questions.filter(questions["title"] == title)["handle"][0])
     claim = {
         "writer": writer, "kind": handle[:3], "title": title, "body": answer, "confidence": 0.7, "t": now, "origin": "human",
     }  # fmt: skip

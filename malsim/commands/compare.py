@@ -6,21 +6,17 @@ malsim compare claims/ --laws last_write,graphiti,mal --ask 30d --without gossip
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.scenario.law_options import memory_arguments, one_of_own, with_memory
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.lab.studies.laws import LawTable
-
-__all__ = ["arguments", "main"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument(
         "what", nargs="+", metavar="SCENARIO|DIR", help="scenario files, or folders with claims and truth (claims.csv.gz, …)"
     )
@@ -41,16 +37,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Measure, print, write."""
-    found = _compared(args)
-    print(found.json() if args.json else found)
+    table = _table(args)
+    print(table.json() if args.json else table)
     if args.output:
-        paths = found.write(args.output)
+        paths = table.write(args.output)
         if not args.json:
             print(f"  {args.output}/: {', '.join(path.name for path in paths)}")
     return 0
 
 
-def _compared(args: argparse.Namespace) -> LawTable:
+def _table(args: argparse.Namespace) -> LawTable:
     from malsim.errors import UsageError
     from malsim.laws import find_law, shipped_laws
 
@@ -89,10 +85,10 @@ def _on_claims(folders: list[Path], laws: list[str], args: argparse.Namespace) -
     from malsim.lab.studies.laws import LawTable, compare_on_claims, compare_with_echo, read_folder
     from malsim.sim.clock import DAY, span
 
-    named = args.memory or ", ".join(law for law in laws if ":" in law)
-    if named or not laws:
-        hint = "run a memory of your own on scenarios" if named else "name some: --laws mal,last_write"
-        raise UsageError("folders of claims are put to laws", where="--laws", given=named or None, hint=hint)
+    memories = args.memory or ", ".join(law for law in laws if ":" in law)
+    if memories or not laws:
+        hint = "run a memory of your own on scenarios" if memories else "name some: --laws mal,last_write"
+        raise UsageError("folders of claims are put to laws", where="--laws", given=memories or None, hint=hint)
     after = span(args.ask, where="--ask") / DAY
     tables = []
     for folder in folders:

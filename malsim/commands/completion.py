@@ -7,21 +7,18 @@ malsim completion fish > ~/.config/fish/completions/malsim.fish
 
 from __future__ import annotations
 
+import argparse
 from argparse import _SubParsersAction  # what add_subparsers returns has no public name
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
-
-__all__ = ["arguments", "main"]
 
 SHELLS = ("bash", "zsh", "fish")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("shell", choices=SHELLS, help="whose completion to print")
 
 

@@ -7,17 +7,11 @@ malsim docs --html site            all pages as HTML, offline
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import argparse
-
-__all__ = ["arguments", "main"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("topic", nargs="?", metavar="TOPIC", help="a page, such as tune or bench/tune")
     parser.add_argument("--html", type=Path, metavar="DIR", help="write every page into this folder as HTML")
 
@@ -30,14 +24,14 @@ def main(args: argparse.Namespace) -> int:
     if args.html:
         from malsim.docs.site import build
 
-        written = build(args.html)
-        print(f"{args.html}: {len(written)} pages; open {written[0]}")
+        paths = build(args.html)
+        print(f"{args.html}: {len(paths)} pages; open {paths[0]}")
     elif args.topic:
         print(page(args.topic).read())
     else:
         for section, name in SECTIONS.items():
             print(name)
-            for found in pages():
-                if found.section == section:
-                    print(f"  {found.name:<18} {found.title}")
+            for one in pages():
+                if one.section == section:
+                    print(f"  {one.name:<18} {one.title}")
     return 0

@@ -6,23 +6,19 @@ malsim evidence --adversaries 20
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import argparse
-
     import polars as pl
 
     from malsim.memory import Rules
 
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folders that hold claims and truth")
     laws = "which, by commas; the first is what the others are compared with; tuned: mal under --rules"
     parser.add_argument(
@@ -61,7 +57,7 @@ def main(args: argparse.Namespace) -> int:
         print(json.dumps({name: table.fill_nan(None).to_dicts() for name, table in tables.items()}, allow_nan=False))
     else:
         for name, table in tables.items():
-            print(f"{name}\n{_shown(name, table)}\n")
+            print(f"{name}\n{_text(name, table)}\n")
     return 0
 
 
@@ -71,21 +67,21 @@ def _on_claims(args: argparse.Namespace) -> dict[str, pl.DataFrame]:
     from malsim.lab.studies.laws.evidence_tables import answers_of, reliability_table, score_table
     from malsim.sim.clock import DAY, span
 
-    rules, laws = _tuned(args), [name.strip() for name in args.laws.split(",")]
+    rules, laws = _rules(args), [name.strip() for name in args.laws.split(",")]
     ask, sets = span(args.ask, where="--ask") / DAY, []
     for folder in args.folders:
         sets.append(answers_of(folder, laws, tuned=rules, ask=ask, seed=args.seed))
         sys.stderr.write(f"{folder.name}: asked\n")
-    held = {"halves": halving_table(args.folders, seed=args.seed)} if args.halves else {}
+    halves = {"halves": halving_table(args.folders, seed=args.seed)} if args.halves else {}
     return {
         "scores": score_table(sets, seed=args.seed),
         "reliability": reliability_table(sets),
         "ablations": ablation_table(args.folders),
-        **held,
+        **halves,
     }
 
 
-def _tuned(args: argparse.Namespace) -> Rules:
+def _rules(args: argparse.Namespace) -> Rules:
     from malsim.examples import examples
     from malsim.memory import Rules
 
@@ -93,7 +89,7 @@ def _tuned(args: argparse.Namespace) -> Rules:
     return Rules.read(args.rules or next(shipped))
 
 
-def _shown(name: str, table: pl.DataFrame) -> str:
+def _text(name: str, table: pl.DataFrame) -> str:
     """A table a person reads: scores and replications with laws side by side."""
     import polars as pl
 

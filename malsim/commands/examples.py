@@ -7,17 +7,11 @@ malsim examples -o examples                all
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import argparse
-
-__all__ = ["arguments", "main"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="files to copy, such as poisoner or scenarios/poisoner.toml"
     )

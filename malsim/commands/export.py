@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from malsim.outputs import whole_file
 
-if TYPE_CHECKING:
-    import argparse
-
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("store", type=Path, metavar="STORE", help="a store's file; it is only read")
     parser.add_argument("--as", dest="form", choices=("jsonl", "mcp", "recall"), required=True, help="the format")
     parser.add_argument(

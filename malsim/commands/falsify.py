@@ -6,21 +6,16 @@ malsim falsify scenarios/x.toml --check "always (eff(dec_a3ee) >= 0.3)" --writes
 
 from __future__ import annotations
 
+import argparse
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from malsim.outputs import save_text
 from malsim.scenario.law_options import set_arguments, under_law
 
-if TYPE_CHECKING:
-    import argparse
-
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file")
     parser.add_argument("--check", required=True, metavar="NAME", help="one of its checks, or a property")
     parser.add_argument("--budget", type=int, default=500, metavar="RUNS", help="most runs of the search (500)")
@@ -47,16 +42,16 @@ def main(args: argparse.Namespace) -> int:
 
     options: dict[str, Any] = {"relations": tuple(args.relation)} if args.relation else {}
     with executor_of(workers=args.workers) if args.workers > 1 else nullcontext() as executor:
-        made = falsify(
+        result = falsify(
             under_law(read(args.scenario), args, strict=True), args.check, budget=args.budget, writes=args.writes,
             writers=args.writer, targets=args.target, parameters=dict(map(_parameter, args.parameter)), seed=args.seed,
             executor=executor, **options,
         )  # fmt: skip
-    print(made)
-    if not made.broken:
+    print(result)
+    if not result.broken:
         return 0
     path = args.output or Path(args.scenario).with_suffix(".broken.toml")
-    save_text(path, made.text)
+    save_text(path, result.text)
     print(f"wrote {path}, which fails again: malsim test {path}")
     return 1
 
@@ -65,11 +60,11 @@ def _parameter(text: str) -> tuple[str, list[Any]]:
     """`NAME=LOW:HIGH`, or `NAME=one,other` for choices."""
     from malsim.errors import UsageError
 
-    name, sep, given = text.partition("=")
-    ends = given.split(":")
-    if not sep or not given:
+    name, sep, values = text.partition("=")
+    ends = values.split(":")
+    if not sep or not values:
         raise UsageError("not a parameter", where="--parameter", given=text, allowed="NAME=LOW:HIGH or NAME=one,other")
     try:
-        return name, [float(end) for end in ends] if len(ends) > 1 else given.split(",")
+        return name, [float(end) for end in ends] if len(ends) > 1 else values.split(",")
     except ValueError as error:
         raise UsageError("not a range", where="--parameter", given=text, allowed="NAME=LOW:HIGH") from error

@@ -11,21 +11,17 @@ In the shell: help, and the Tab key.
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.lab.scope import Capture
     from malsim.lab.shell import Console
     from malsim.lab.shell.files import SessionFile
 
-__all__ = ["arguments", "main", "opened", "targets"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     targets(parser)
     parser.add_argument(
         "-f", "--file", metavar="SCRIPT", help="run the commands of a file, and stop at the first that fails"
@@ -54,10 +50,10 @@ def main(args: argparse.Namespace) -> int:
         return console.script("\n".join(args.lines), "-c", keep_going=args.keep_going)
     if not sys.stdin.isatty():
         return console.script(sys.stdin.read(), "stdin", keep_going=args.keep_going)
-    return _asked(console)
+    return _prompt(console)
 
 
-def _asked(console: Console) -> int:
+def _prompt(console: Console) -> int:
     """Ask for commands until one says quit; Ctrl-C gives up a line, or the ticks it asked for, and nothing else."""
     while True:
         try:

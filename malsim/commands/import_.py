@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.importers.reading.records import Options
-
-__all__ = ["arguments", "main"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument(
-        "source",
-        metavar="SOURCE",
-        help="another memory's file or folder, or a store that lends what it says; only read",
+        "source", metavar="SOURCE", help="another memory's file or folder, or a store that lends what it says; only read"
     )
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="STORE", help="the store to write")
     parser.add_argument(
@@ -32,10 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--contradict", action="store_true", help="mem0: an update also contradicts what it replaces")
     parser.add_argument("--payload", metavar="FILE", help="mem0: the JSON of its vector store, which knows who wrote")
     parser.add_argument(
-        "--writer-segment",
-        type=int,
-        metavar="N",
-        help="langgraph: the segment of the namespace that is the writer, from 0",
+        "--writer-segment", type=int, metavar="N", help="langgraph: the segment of the namespace that is the writer, from 0"
     )
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.laws import Law
-
-__all__ = ["arguments", "main"]
 
 RANK_ONLY = "a rank only: its number is meant as no probability"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("name", nargs="?", help="print the data sheet of this law")
     parser.add_argument("--json", action="store_true", help="as JSON")
 
@@ -38,8 +34,8 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _print_sheet(law: Law) -> None:
-    known = f" (also {', '.join(law.aliases)})" if law.aliases else ""
-    print(f"{law.name}{known}: {law.sentence}\n")
+    aliases = f" (also {', '.join(law.aliases)})" if law.aliases else ""
+    print(f"{law.name}{aliases}: {law.sentence}\n")
     print("".join(f"    {line}\n" for line in law.equation.splitlines()))
     if law.notes:
         print(f"{law.notes}\n")
@@ -49,9 +45,9 @@ def _print_sheet(law: Law) -> None:
     for name, field in law.state.items():
         print(f"    {name:<16} starts {field.start:<8} [{field.unit}] {field.meaning}")
     print(f"it has {'a belief' if law.belief else RANK_ONLY}")
-    for head, told in (("source", law.source), ("left out", law.left_out)):
-        if told:
-            print(f"{head}: {told}")
+    for head, text in (("source", law.source), ("left out", law.left_out)):
+        if text:
+            print(f"{head}: {text}")
 
 
 def _sheet(law: Law) -> dict[str, Any]:

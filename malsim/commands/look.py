@@ -8,23 +8,19 @@ malsim look scenarios/poisoner.toml --at 30        the push that the reader of a
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING
 
 from malsim.finite import day_of
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.memory import Memory, Rules
     from malsim.memory.push import Push
     from malsim.memory.push.expand import Expanded
     from malsim.memory.store import Store
 
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument(
         "store", metavar="STORE", help="a store's file, such as memory.sqlite, which is only read, or a scenario"
     )
@@ -59,20 +55,20 @@ def main(args: argparse.Namespace) -> int:
     rules = Rules.read(args.rules or "default").set(*args.set)
     with Store(args.store, write=False) as store:
         at = None if args.at is None else day_of(args.at, store.start, where="--at")
-        asked = {"rep": args.rep, "rules": rules, "now": store.day if at is None else at}
+        options = {"rep": args.rep, "rules": rules, "now": store.day if at is None else at}
         as_recorded = at is None and not (args.rules or args.set)
-        raised = _raised(args.signals, store, at, rules) if args.signals and not args.cell else []
-        push = {"budget_words": args.budget, "limit": args.limit, "surfaced": raised, **asked}
+        lines = _signal_lines(args.signals, store, at, rules) if args.signals and not args.cell else []
+        push = {"budget_words": args.budget, "limit": args.limit, "surfaced": lines, **options}
         if args.cell:
-            opened = (store.memory if as_recorded else _seen(store, at, rules)).expand(args.cell, **asked)
-            print("\n".join([str(opened), *_rewritten(store, opened, at, args.rep)]))
+            view = (store.memory if as_recorded else _memory_at(store, at, rules)).expand(args.cell, **options)
+            print("\n".join([str(view), *_rewritten(store, view, at, args.rep)]))
         elif as_recorded:  # the file's own index is asked, and nothing else is read
-            held = next(iter(store.ticks.select("cells", "edges").tail(1).rows()), (0, 0))
-            print(_listed(store.mini_index(args.query, **push), held, store, asked["now"], args.query))
+            counts = next(iter(store.ticks.select("cells", "edges").tail(1).rows()), (0, 0))
+            print(_text(store.mini_index(args.query, **push), counts, store, options["now"], args.query))
         else:
-            memory = _seen(store, at, rules)
-            held = (memory.cells.height, memory.edges.height)
-            print(_listed(memory.mini_index(args.query, **push), held, store, asked["now"], args.query))
+            memory = _memory_at(store, at, rules)
+            counts = (memory.cells.height, memory.edges.height)
+            print(_text(memory.mini_index(args.query, **push), counts, store, options["now"], args.query))
     return 0
 
 
@@ -90,28 +86,28 @@ def _of_run(args: argparse.Namespace) -> int:
     scenario = scenario.replace(rules=scenario.rules.set(*args.set))
     start = None if scenario.start is None else scenario.start.isoformat()
     day, rep = scenario.days if args.at is None else day_of(args.at, start, where="--at"), args.rep or scenario.first
-    found = push_on(scenario, day, rep)
-    print(found.memory.expand(args.cell, rep=rep, now=found.day, rules=scenario.rules) if args.cell else found)
+    push = push_on(scenario, day, rep)
+    print(push.memory.expand(args.cell, rep=rep, now=push.day, rules=scenario.rules) if args.cell else push)
     return 0
 
 
-def _raised(given: str, store: Store, at: float | None, rules: Rules) -> list[str]:
+def _signal_lines(signals: str, store: Store, at: float | None, rules: Rules) -> list[str]:
     """A line for each surfaced signal that fires."""
     from malsim.netlist.shipped import lines_of_readings, readings, surfaced_names
 
-    names, now = surfaced_names(given), (store.day or 0.0) if at is None else at
-    return lines_of_readings(readings(store.memory if at is None else _seen(store, at, rules), names, now=now, rules=rules))
+    memory, now = (store.memory, store.day or 0.0) if at is None else (_memory_at(store, at, rules), at)
+    return lines_of_readings(readings(memory, surfaced_names(signals), now=now, rules=rules))
 
 
-def _rewritten(store: Store, opened: Expanded, day: float | None, rep: int) -> list[str]:
+def _rewritten(store: Store, view: Expanded, day: float | None, rep: int) -> list[str]:
     """Who rewrote the cell since it was claimed; nothing where one field alone was asked for."""
     from malsim.memory.explain import rewritten_lines
 
-    lines = [] if opened.field else rewritten_lines(store.updates(opened.cell["handle"], rep=rep, day=day))
+    lines = [] if view.field else rewritten_lines(store.updates(view.cell["handle"], rep=rep, day=day))
     return ["", *lines] if lines else []
 
 
-def _seen(store: Store, at: float | None, rules: Rules) -> Memory:
+def _memory_at(store: Store, at: float | None, rules: Rules) -> Memory:
     """The memory as a reader sees it: as recorded where a write was made on that very day, else one tick from there."""
     from malsim.memory import tick
 
@@ -121,7 +117,7 @@ def _seen(store: Store, at: float | None, rules: Rules) -> Memory:
     return memory if at in store.ticks["t"].to_list() else tick(memory, at, rules)
 
 
-def _dated(day: float | None, start: str | None) -> str:
+def _day_text(day: float | None, start: str | None) -> str:
     from datetime import date, timedelta
 
     if day is None:
@@ -132,16 +128,16 @@ def _dated(day: float | None, start: str | None) -> str:
         return f"day {day:g}"
 
 
-def _listed(push: Push, held: tuple[int, int], store: Store, now: float | None, query: str) -> str:
+def _text(push: Push, counts: tuple[int, int], store: Store, now: float | None, query: str) -> str:
     """The lines, or why there are none, and of what memory on which day."""
-    cells, edges = held
+    cells, edges = counts
     if push.lines:
-        said = str(push)
+        text = str(push)
     elif not cells:
-        said = "no cell was there yet"
+        text = "no cell was there yet"
     elif query:
-        said = f"no cell that may be shown holds a word of {query!r}; without --query the cells ranked first are listed"
+        text = f"no cell that may be shown holds a word of {query!r}; without --query the cells ranked first are listed"
     else:
-        said = "no cell may be shown"
-    days = f"on {_dated(now, store.start)}; last written on {_dated(store.day, store.start)}"
-    return f"{said}\n{cells} cells, {edges} edges {days}"
+        text = "no cell may be shown"
+    days = f"on {_day_text(now, store.start)}; last written on {_day_text(store.day, store.start)}"
+    return f"{text}\n{cells} cells, {edges} edges {days}"

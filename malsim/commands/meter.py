@@ -9,20 +9,17 @@ In a terminal it follows until Ctrl-C; elsewhere it says the value once, or as o
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
     from malsim.lab.shell import Session
 
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     from malsim.commands import hal
 
     parser.add_argument("address", metavar="ADDRESS", help="a pin, a parameter, a signal, or an address of the graph")
@@ -44,8 +41,8 @@ def main(args: argparse.Namespace) -> int:
         for session in _sessions(args):
             if left is not None and left < 1:
                 break
-            shown = f"day {session.day:g}  {args.address}  {read(session, args.address)}"
-            print(f"\r{shown}\033[K" if live else shown, end="" if live else "\n", flush=True)
+            line = f"day {session.day:g}  {args.address}  {read(session, args.address)}"
+            print(f"\r{line}\033[K" if live else line, end="" if live else "\n", flush=True)
             left = None if left is None else left - 1
             time.sleep(args.every if live and left != 0 else 0.0)
     except KeyboardInterrupt:  # how one leaves a meter
@@ -60,8 +57,8 @@ def _sessions(args: argparse.Namespace) -> Iterator[Session]:
     from malsim.commands import hal
     from malsim.memory.store import Store
 
-    made = hal.opened(args)
-    session, home = made.session, made.home
+    target = hal.opened(args)
+    session, home = target.session, target.home
     if home is None or home.suffix == ".malnet":
         while True:
             yield session

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import argparse
-
-__all__ = ["arguments", "main"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("store", type=Path, metavar="STORE", help="a store's file; its copy becomes STORE.v1 or so")
 
 

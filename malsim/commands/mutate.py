@@ -6,6 +6,7 @@ malsim mutate scenarios/poisoner.toml --each 100 --rules 0
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,18 +14,13 @@ from malsim.errors import UsageError
 from malsim.outputs import save_table
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.lab.studies.mutation import MutationScore
-
-__all__ = ["arguments", "main"]
 
 EACH, RULES, TRIED = 6, 40, 12
 SAID = {"broke off": "broke off", "equivalent": "change nothing that is recorded", "impossible": "cannot be made"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="scenario files, or folders of them")
     parser.add_argument(
         "--each", type=int, default=EACH, metavar="N", help=f"most mutants of a scenario's own; default {EACH}"
@@ -49,30 +45,30 @@ def main(args: argparse.Namespace) -> int:
     from malsim.scenario.judge.suite_summary import scenario_files
 
     limits, paths = Limits.of(args), scenario_files(args.paths)
-    judged = [judge(read(path), limits=limits) for path in tqdm(paths, unit="scenario", disable=None)]
-    suite = [one for one in judged if one.status == "pass" and one.scenario.checks]
-    for one in judged:
+    results = [judge(read(path), limits=limits) for path in tqdm(paths, unit="scenario", disable=None)]
+    suite = [one for one in results if one.status == "pass" and one.scenario.checks]
+    for one in results:
         if one.status != "pass":
             print(f"{one.scenario.path}: left out, as it does not pass as it is{one.error and f': {one.error}'}")
     if not suite:
         raise UsageError("no scenario with checks that pass", given=", ".join(map(str, args.paths)))
-    sample = sample_mutants(suite_mutants(suite), each=args.each, rules=args.rules, tries=args.tried, seed=args.seed)
-    found = score(suite, limits=limits, cases=tqdm(sample, unit="mutant", disable=None))
-    for line in _lines(found, args.worst):
+    mutants = sample_mutants(suite_mutants(suite), each=args.each, rules=args.rules, tries=args.tried, seed=args.seed)
+    result = score(suite, limits=limits, cases=tqdm(mutants, unit="mutant", disable=None))
+    for line in _lines(result, args.worst):
         print(line)
     if args.output:
-        save_table(args.output, found.frame)
-    return int(any(one.status != "pass" for one in judged))
+        save_table(args.output, result.frame)
+    return int(any(one.status != "pass" for one in results))
 
 
-def _lines(found: MutationScore, worst: int) -> list[str]:
+def _lines(result: MutationScore, worst: int) -> list[str]:
     """A line an owner, the score, the worst survivors."""
-    width = max(map(len, found.table["owner"]), default=0)
+    width = max(map(len, result.table["owner"]), default=0)
     lines = [
         f"{row['owner']:<{width}}  {row['killed']:>3} of {row['scored']:<3} noticed"
-        + "".join(f", {row[kind]} {said}" for kind, said in SAID.items() if row[kind])
-        for row in found.table.rows(named=True)
+        + "".join(f", {row[kind]} {text}" for kind, text in SAID.items() if row[kind])
+        for row in result.table.rows(named=True)
     ]
-    survivors = [f"  {one.change:.4f}  {one.owner}: {one.mutant}" for one in found.worst(worst)]
+    survivors = [f"  {one.change:.4f}  {one.owner}: {one.mutant}" for one in result.worst(worst)]
     head = ["unnoticed, though the mean effective moved most:"] if survivors else []
-    return [*lines, found.summary, *head, *survivors]
+    return [*lines, result.summary, *head, *survivors]

@@ -15,6 +15,7 @@ malsim netlist value 'mean(dec_a3ee.~supports.*-scores-eff)' out/tripwire --at 4
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,6 @@ from malsim.outputs import save_table, save_text
 from malsim.table_files import read_table
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
     import polars as pl
@@ -32,11 +32,8 @@ if TYPE_CHECKING:
     from malsim.netlist import Document
     from malsim.netlist.wiring import Net
 
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("action", choices=sorted(_ACTIONS), help="what to do")
     parser.add_argument("files", nargs="+", metavar="FILE", help="netlists; for why the signal first, for value the address")
     parser.add_argument("--write", action="store_true", help="fmt: rewrite the files instead of printing")
@@ -77,15 +74,16 @@ def _check(args: argparse.Namespace) -> int:
     memory, bad = _memory(args), 0
     for path in args.files:
         document, junk = readable(path)
-        found = check(document, memory)
-        faults = sorted([*junk, *found.faults], key=lambda fault: (fault.file != path, fault.file, fault.line, fault.column))
+        result = check(document, memory)
+        every = [*junk, *result.faults]
+        faults = sorted(every, key=lambda fault: (fault.file != path, fault.file, fault.line, fault.column))
         bad = bad or bool(faults)
-        for line in [*faults, *found.notes]:
+        for line in [*faults, *result.notes]:
             print(line)
-        if found.needed:
-            print(f"{path}: needs {' '.join(found.needed)}")
+        if result.needed:
+            print(f"{path}: needs {' '.join(result.needed)}")
         if not faults:
-            net = found.net
+            net = result.net
             print(f"{path}: {len(net.instances)} ops, {len(net.signals)} signals, {len(net.programs)} programs")
     return int(bad)
 
@@ -164,18 +162,18 @@ def _run(args: argparse.Namespace) -> int:
     from malsim.netlist.engine.stream import difference
 
     (path,) = _exactly(args, 1, "one netlist")
-    made = _ran(args, path)[1]
+    signals = _run_stream(args, path)[1]
     if args.output:
-        save_table(args.output, made) if args.output.endswith((".csv", ".parquet")) else save_text(
-            args.output, made.write_csv()
+        save_table(args.output, signals) if args.output.endswith((".csv", ".parquet")) else save_text(
+            args.output, signals.write_csv()
         )
     if not args.expect:
-        print(made if args.output is None else f"{made.height} ticks: {args.output}")
+        print(signals if args.output is None else f"{signals.height} ticks: {args.output}")
         return 0
-    apart = difference(made, read_table(args.expect))
+    apart = difference(signals, read_table(args.expect))
     if apart.height:
         print(apart)
-    print(f"{made.height} ticks, {apart['row'].n_unique()} of them not as expected")
+    print(f"{signals.height} ticks, {apart['row'].n_unique()} of them not as expected")
     return 1 if apart.height else 0
 
 
@@ -189,8 +187,8 @@ def _why(args: argparse.Namespace) -> int:
 
         print(*because(one_replication(path, args.rep), signal, t=args.at), sep="\n  because ")
         return 0
-    net, made = _ran(args, path)
-    recorded = made.unpivot(index="t", variable_name="signal", value_name="value").with_columns(rep=0)
+    net, signals = _run_stream(args, path)
+    recorded = signals.unpivot(index="t", variable_name="signal", value_name="value").with_columns(rep=0)
     print(*why(signal, net, recorded, at=args.at), sep="\n  because ")
     return 0
 
@@ -205,12 +203,12 @@ def _value(args: argparse.Namespace) -> int:
 
     address, path = _exactly(args, 2, "an address, and a netlist, a store or the folder of a run")
     if _is_run(path):
-        found = one_replication(path, args.rep).evaluate(address, args.at)
+        values = one_replication(path, args.rep).evaluate(address, args.at)
     elif path.endswith((".malnet", ".hal")):
-        found = evaluate(address, load(_document(path), _memory(args)).memory)
+        values = evaluate(address, load(_document(path), _memory(args)).memory)
     else:
-        found = evaluate(address, Memory.open(path, at=args.at)).with_columns(t=pl.lit(args.at, pl.Float64))
-    print(found.write_csv(), end="")
+        values = evaluate(address, Memory.open(path, at=args.at)).with_columns(t=pl.lit(args.at, pl.Float64))
+    print(values.write_csv(), end="")
     return 0
 
 
@@ -218,7 +216,7 @@ def _is_run(path: str) -> bool:
     return Path(path).is_dir() or path.endswith(".json")
 
 
-def _ran(args: argparse.Namespace, path: str) -> tuple[Net, pl.DataFrame]:
+def _run_stream(args: argparse.Namespace, path: str) -> tuple[Net, pl.DataFrame]:
     """The net of a file and what its signals were over a stream."""
     from malsim.errors import UsageError
     from malsim.lab.shell import files

@@ -10,13 +10,8 @@ malsim new .github/workflows/memory.yml --template ci
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import argparse
-
-__all__ = ["arguments", "main"]
 
 JUDGE = "run it with `malsim run {path}`, judge it with `malsim test {path}`"
 TEMPLATES = {  # the file of each, the ending of what is written, and what to do next
@@ -30,7 +25,6 @@ TEMPLATES = {  # the file of each, the ending of what is written, and what to do
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("path", type=Path, metavar="FILE", help="the file to write, such as my.toml")
     parser.add_argument("--template", choices=list(TEMPLATES), default="world", help="what to start from; default world")
 

@@ -10,6 +10,7 @@ malsim op reflex --table 0xe                                  its truth table
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,18 +19,13 @@ from malsim.outputs import save_table
 from malsim.table_files import read_table
 
 if TYPE_CHECKING:
-    import argparse
-
     from ops import Sheet
-
-__all__ = ["arguments", "main"]
 
 OPTIONS = ("x", "by", "t", "tick", "outs")
 SIGNALS = ("step", "ramp", "impulse", "sine", "frequency")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("name", nargs="?", help="an op of the palette")
     action = parser.add_mutually_exclusive_group()
     for signal in SIGNALS:
@@ -55,14 +51,14 @@ def main(args: argparse.Namespace) -> int:
     from ops import OpError
 
     try:
-        return _asked(args)
+        return _run(args)
     except OpError as error:
         raise UsageError(
             error.problem, where=error.where, given=error.given, allowed=error.allowed, hint=error.hint
         ) from error
 
 
-def _asked(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     import ops
 
     if args.name is None:
@@ -72,7 +68,7 @@ def _asked(args: argparse.Namespace) -> int:
     settings = _settings(args.param)
     if args.table is not None:
         return _truth_table(args.name, settings, args.table)
-    sheet, settings = _sized(ops.load(args.name), settings)
+    sheet, settings = _with_sizes(ops.load(args.name), settings)
     if args.signal:
         return _draw(sheet, settings, args)
     ops.start(sheet, 1, settings)
@@ -89,8 +85,8 @@ def _list() -> int:
             broken.append(str(sheet))
         else:
             print(f"{name:<14} {sheet.summary}")
-    for told in broken:
-        print(f"not loaded: {told}")
+    for message in broken:
+        print(f"not loaded: {message}")
     return 0
 
 
@@ -106,7 +102,7 @@ def _settings(given: list[str]) -> dict[str, Any]:
     return settings
 
 
-def _sized(sheet: Sheet, settings: dict[str, Any]) -> tuple[Sheet, dict[str, Any]]:
+def _with_sizes(sheet: Sheet, settings: dict[str, Any]) -> tuple[Sheet, dict[str, Any]]:
     sizes = {name: value for name, value in settings.items() if name in sheet.sizes or name == "type"}
     return sheet.sized(**sizes), {name: value for name, value in settings.items() if name not in sizes}
 
@@ -116,8 +112,8 @@ def _draw(sheet: Sheet, settings: dict[str, Any], args: argparse.Namespace) -> i
     from malsim.plot.wiring.op_response import by_frequency, to_signal
 
     tick = args.tick or "1d"
-    told = ", ".join(f"{name} {value}" for name, value in settings.items())
-    title = f"{sheet.name}{f' ({told})' if told else ''}: {args.signal} response, one call every {tick}"
+    values = ", ".join(f"{name} {value}" for name, value in settings.items())
+    title = f"{sheet.name}{f' ({values})' if values else ''}: {args.signal} response, one call every {tick}"
     if args.signal == "frequency":
         response = ops.frequency(sheet, settings, tick=tick)
         if response is None:
@@ -128,7 +124,7 @@ def _draw(sheet: Sheet, settings: dict[str, Any], args: argparse.Namespace) -> i
         units = {name: slot.pin.unit for name, slot in sheet.slots.items()}
         figure = to_signal(answer, units, input_unit=next(iter(units.values())), title=title)
     path = Path(args.output or f"{sheet.name}-{args.signal}.png")
-    figure.savefig(_suffixed(path, ".png"))
+    figure.savefig(_with_suffix(path, ".png"))
     print(f"wrote {path}")
     return 0
 
@@ -144,21 +140,21 @@ def _over(args: argparse.Namespace) -> int:
     if not args.output:
         print(answer)
         return 0
-    path = _suffixed(Path(args.output), ".parquet", ".csv", ".png")
+    path = _with_suffix(Path(args.output), ".parquet", ".csv", ".png")
     if path.suffix == ".png":
         from malsim.plot.wiring.op_response import of_record
 
         outs = [name for name in answer.columns if name not in frame.columns]
-        timed = "t" if "t" in frame.columns and frame["t"].dtype.is_numeric() else None
+        time = "t" if "t" in frame.columns and frame["t"].dtype.is_numeric() else None
         title = f"{args.name} on {args.column} of {Path(args.on).name}"
-        of_record(answer, x=args.column, outs=outs, by=by, t=timed, title=title).savefig(path)
+        of_record(answer, x=args.column, outs=outs, by=by, t=time, title=title).savefig(path)
     else:
         save_table(path, answer)
     print(f"wrote {path}: {answer.height} rows")
     return 0
 
 
-def _suffixed(path: Path, *allowed: str) -> Path:
+def _with_suffix(path: Path, *allowed: str) -> Path:
     if path.suffix not in allowed:
         raise UsageError("a file of this kind is not written or read here", given=str(path), allowed=", ".join(allowed))
     return path
@@ -170,9 +166,9 @@ def _truth_table(name: str, settings: dict[str, Any], bits: str) -> int:
     import ops
 
     if bits:
-        needed = next((n for n in range(1, 5) if _number(bits) < 2 ** (2**n)), 5)
-        settings = {"table": bits, "inputs": needed, **settings}
-    sheet, settings = _sized(ops.load(name), settings)
+        inputs_needed = next((n for n in range(1, 5) if _number(bits) < 2 ** (2**n)), 5)
+        settings = {"table": bits, "inputs": inputs_needed, **settings}
+    sheet, settings = _with_sizes(ops.load(name), settings)
     inputs = [pin for pin, slot in sheet.slots.items() if slot.key in sheet.ins]
     if sheet.state or any(pin.type != "bit" for pin in (*sheet.ins.values(), *sheet.outs.values())):
         raise UsageError("it has no truth table: not every pin is a bit, or it has memory", where=name)

@@ -6,6 +6,7 @@ malsim replay claims/ --law records --json
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import sys
@@ -16,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 from malsim.outputs import save_table
 
 if TYPE_CHECKING:
-    import argparse
-
     import polars as pl
 
     from malsim.lab.studies.laws.replayed import LawReplay
@@ -25,13 +24,10 @@ if TYPE_CHECKING:
     from malsim.sim.replay.claim_files import ClaimFile
     from malsim.sim.replay.feed import Replay
 
-__all__ = ["arguments", "main"]
-
 GRAPHS = {"mal": "default", "recall_v5": "recall_v5"}  # the laws that are a graph of claims, and their rules
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument(
         "claims",
         metavar="CLAIMS",
@@ -59,20 +55,20 @@ def main(args: argparse.Namespace) -> int:
     law = find_law(args.law, where="--law").name
     rules = _rules(args, law)
     claims, truth = _read(args)
-    result = _replayed(args, law, rules, claims, truth)
+    result = _replay(args, law, rules, claims, truth)
     path = Path(args.claims)
     name = path.resolve().parent.name if path.name.startswith("claims.") else path.resolve().name.split(".")[0]
     folder = args.output or (None if args.json else Path("out") / f"replay_{name}")
-    written = _write(result, folder) if folder else []
+    files = _write(result, folder) if folder else []
     if args.json:
         print(json.dumps(_figures(result), allow_nan=False))
     else:
         print(_table(result, claims.height, args.contradictions))
-        print(f"  {folder}/: {', '.join(written)}")
-    return int(args.strict and _refused(result) > 0)
+        print(f"  {folder}/: {', '.join(files)}")
+    return int(args.strict and _refusals(result) > 0)
 
 
-def _refused(result: Replay | LawReplay) -> int:
+def _refusals(result: Replay | LawReplay) -> int:
     """How many claims the gate refused; a law without a gate refuses none."""
     from malsim.sim.replay.feed import Replay
 
@@ -101,12 +97,12 @@ def _read(args: argparse.Namespace) -> tuple[pl.DataFrame, pl.DataFrame | None]:
     given, truth = Path(args.claims), args.truth
     if given.is_dir() and any(given.glob("claims.*")):
         given, truth = file_of(given, "claims"), truth or file_of(given, "truth")
-    found = _memory(args) if is_memory(given) else read_claims(given, on_bad_rows=args.on_bad_rows)
-    if found.bad.height:
-        print(f"{found.bad.height} bad rows left out, the first on line {found.bad['line'][0]}", file=sys.stderr)
-    if found.clipped:
-        print(f"{found.clipped} stated confidences of 0 or 1 taken as 0.001 or 0.999", file=sys.stderr)
-    return found.claims, read_truth(truth, epoch=found.epoch) if truth else None
+    source = _memory(args) if is_memory(given) else read_claims(given, on_bad_rows=args.on_bad_rows)
+    if source.bad.height:
+        print(f"{source.bad.height} bad rows left out, the first on line {source.bad['line'][0]}", file=sys.stderr)
+    if source.clipped:
+        print(f"{source.clipped} stated confidences of 0 or 1 taken as 0.001 or 0.999", file=sys.stderr)
+    return source.claims, read_truth(truth, epoch=source.epoch) if truth else None
 
 
 def _memory(args: argparse.Namespace) -> ClaimFile:
@@ -116,19 +112,15 @@ def _memory(args: argparse.Namespace) -> ClaimFile:
     from malsim.importers.building.claim_stream import stream
     from malsim.sim.replay.claim_files import ClaimFile
 
-    found = stream(args.claims, confidence=args.confidence)
-    for what, count in found.left_out.items():
+    source = stream(args.claims, confidence=args.confidence)
+    for what, count in source.left_out.items():
         if count:
             print(f"left out: {count} {what}", file=sys.stderr)
-    return ClaimFile(found.claims, pl.DataFrame(schema={"line": pl.Int64, "problem": pl.String}), None)
+    return ClaimFile(source.claims, pl.DataFrame(schema={"line": pl.Int64, "problem": pl.String}), None)
 
 
-def _replayed(
-    args: argparse.Namespace,
-    law: str,
-    rules: Any,
-    claims: pl.DataFrame,
-    truth: pl.DataFrame | None,
+def _replay(
+    args: argparse.Namespace, law: str, rules: Any, claims: pl.DataFrame, truth: pl.DataFrame | None
 ) -> Replay | LawReplay:
     from malsim.lab.studies.laws.replayed import dawid_skene, replay_law
     from malsim.progress import progress
@@ -137,10 +129,10 @@ def _replayed(
     if law not in GRAPHS:
         return replay_law(claims, truth, law=law, params=rules, seed=args.seed)
     watch = partial(progress, what="replay", unit="batch")
-    found = replay(claims, truth, rules=rules, contradictions=args.contradictions, seed=args.seed, watch=watch)
+    result = replay(claims, truth, rules=rules, contradictions=args.contradictions, seed=args.seed, watch=watch)
     if truth is not None:
-        found.baselines.update(dawid_skene(claims, truth, seed=args.seed))
-    return found
+        result.baselines.update(dawid_skene(claims, truth, seed=args.seed))
+    return result
 
 
 def _figures(result: Replay | LawReplay) -> dict[str, Any]:
@@ -148,18 +140,18 @@ def _figures(result: Replay | LawReplay) -> dict[str, Any]:
     from malsim.sim.replay.feed import Replay
 
     settled = result.settled if isinstance(result, Replay) else None
-    rest = {"settled": settled.settled, "ticks": settled.ticks, "refused": _refused(result)} if settled else {}
+    rest = {"settled": settled.settled, "ticks": settled.ticks, "refused": _refusals(result)} if settled else {}
     if result.score is None:
         return {"objects": result.answers.height, **rest}
     own = result.score
-    kept = ("accuracy", "brier", "log_loss", "ece")
+    figures = ("accuracy", "brier", "log_loss", "ece")
     return {
         "objects": own.objects,
         "accuracy": _finite(own.value["accuracy"]),
         "accuracy_ci": [_finite(end) for end in own.interval["accuracy"]],
         **{name: _finite(own.value[name]) for name in ("auc", "brier", "log_loss", "ece")},
         **rest,
-        "baselines": {name: {part: _finite(score.value[part]) for part in kept} for name, score in result.baselines.items()},
+        "baselines": {name: {part: _finite(one.value[part]) for part in figures} for name, one in result.baselines.items()},
     }
 
 
@@ -198,15 +190,15 @@ def _write(result: Replay | LawReplay, folder: Path) -> list[str]:
 
     folder.mkdir(parents=True, exist_ok=True)
     save_table(folder / "answers.parquet", result.answers)
-    written = ["answers.parquet", *(_contested(result, folder) if isinstance(result, Replay) else [])]
+    files = ["answers.parquet", *(_write_contested(result, folder) if isinstance(result, Replay) else [])]
     if result.score is not None and result.score.objects and not result.answers["probability"].null_count():
         title = "Is an effective of p right with frequency p?"
         reliability(result.answers, title=title).savefig(folder / "reliability.png")
-        written.append("reliability.png")
-    return written
+        files.append("reliability.png")
+    return files
 
 
-def _contested(result: Replay, folder: Path) -> list[str]:
+def _write_contested(result: Replay, folder: Path) -> list[str]:
     import polars as pl
 
     from malsim.plot.runs.trajectories import trajectories

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from malsim.scenario.law_options import memory_arguments, set_arguments
 
-if TYPE_CHECKING:
-    import argparse
-
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for frames and figures; default out/NAME")
     parser.add_argument("--rules", metavar="FILE", help="run under these rules instead: a TOML file, default or recall_v5")
@@ -50,13 +44,13 @@ def main(args: argparse.Namespace) -> int:
     scenario = scenario.replace(**changes)
     run = api.run(scenario)
     folder = args.output or Path("out") / scenario.name
-    written = run.write(folder)
+    paths = run.write(folder)
     if not args.no_plots:
-        written += run.plot.save(folder)
+        paths += run.plot.save(folder)
     if args.html:
         save_text(args.html, run.page())
     print(run)
-    print(f"  {folder}/: {', '.join(path.name for path in written)}")
+    print(f"  {folder}/: {', '.join(path.name for path in paths)}")
     if args.html:
         print(f"  {args.html}: open it in a browser; click a line to be told why it is where it is")
     return 2 if run.failures else int(args.strict and refusal_count(run.events, run.bands, scenario.replications) > 0)

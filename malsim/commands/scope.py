@@ -8,24 +8,20 @@ malsim scope ring.parquet -o scope.png
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.finite import day
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.lab.scope import Capture, Recording
-
-__all__ = ["arguments", "drawable", "main"]
 
 MOST = 4
 PICTURES = (".png", ".svg", ".pdf")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("run", metavar="RUN", help="a scenario, the folder of a run, or a saved capture (.parquet)")
     parser.add_argument(
         "-c", "--channel", action="append", default=[], metavar="WORDS",
@@ -50,14 +46,14 @@ def main(args: argparse.Namespace) -> int:
 
     if args.output:
         drawable(args.output)
-    captured = Capture.open(args.run) if Path(args.run).is_file() and args.run.endswith(".parquet") else _captured(args)
+    capture = Capture.open(args.run) if Path(args.run).is_file() and args.run.endswith(".parquet") else _capture(args)
     if args.save:
-        print(f"kept {captured.save(args.save)}")
+        print(f"kept {capture.save(args.save)}")
     if args.output:
-        captured.figure.savefig(args.output)
+        capture.figure.savefig(args.output)
         print(f"wrote {args.output}")
     if not args.save and not args.output:
-        print(captured)
+        print(capture)
     return 0
 
 
@@ -70,10 +66,10 @@ def drawable(path: str) -> str:
     return path
 
 
-def _captured(args: argparse.Namespace) -> Capture:
+def _capture(args: argparse.Namespace) -> Capture:
     from malsim.lab.scope import Trigger, capture
 
-    recording, why = _recorded(args)
+    recording, why = _recording(args)
     options: dict[str, Any] = {"record": args.record, "cursors": args.cursor, "title": why}
     if args.trigger:
         options["trigger"] = Trigger(
@@ -84,7 +80,7 @@ def _captured(args: argparse.Namespace) -> Capture:
     return capture(recording, args.channel or _liveliest(recording), **options)
 
 
-def _recorded(args: argparse.Namespace) -> tuple[Recording, str]:
+def _recording(args: argparse.Namespace) -> tuple[Recording, str]:
     """The recording of a scenario run now, or of the frames a run left in a folder; and what it is about."""
     from malsim import api
     from malsim.errors import DataError
@@ -117,8 +113,8 @@ def _liveliest(recording: Recording) -> list[str]:
     """The cells whose effective moves most, where no channel is asked for."""
     import polars as pl
 
-    moved = recording.frames.cells.group_by("cell").agg(pl.col("effective").max() - pl.col("effective").min())
-    cells = moved.sort(["effective", "cell"], descending=[True, False])["cell"].head(MOST)
+    spans = recording.frames.cells.group_by("cell").agg(pl.col("effective").max() - pl.col("effective").min())
+    cells = spans.sort(["effective", "cell"], descending=[True, False])["cell"].head(MOST)
     if cells.is_empty():
         signals = recording.frames.signals
         return (

@@ -6,20 +6,14 @@ malsim sensitivity scenarios/poisoner.toml --replications 16 --range rules.dampi
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from malsim.outputs import save_table
 from malsim.scenario.law_options import set_arguments, under_law
 
-if TYPE_CHECKING:
-    import argparse
-
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     set_arguments(parser)
     parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/poisoner.toml")
     parser.add_argument(
@@ -51,16 +45,16 @@ def main(args: argparse.Namespace) -> int:
     if args.replications is not None:
         scenario = scenario.replace(replications=args.replications)
     settings = {"metric": args.metric, "points": args.points, "workers": args.workers, "progress": not args.quiet}
-    found = sensitivity(scenario, ranges(args.range) or None, **settings)
-    print(found)
+    result = sensitivity(scenario, ranges(args.range) or None, **settings)
+    print(result)
     if args.output:
         args.output.mkdir(parents=True, exist_ok=True)
-        frames = {"tornado": found.tornado, "indices": found.frame, "pairs": found.pairs}
+        frames = {"tornado": result.tornado, "indices": result.frame, "pairs": result.pairs}
         for name, frame in frames.items():
             if frame is not None:
                 save_table(args.output / f"{name}.parquet", frame)
-        found.plot.tornado(scenario.name).savefig(args.output / "tornado.png")
-        if found.frame is not None:
-            found.plot.indices(scenario.name).savefig(args.output / "indices.png")
+        result.plot.tornado(scenario.name).savefig(args.output / "tornado.png")
+        if result.frame is not None:
+            result.plot.indices(scenario.name).savefig(args.output / "indices.png")
         print(f"  {args.output}/: {', '.join(sorted(path.name for path in args.output.iterdir()))}")
     return 0

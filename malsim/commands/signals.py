@@ -8,23 +8,19 @@ malsim signals --scorecard                     one table: fires, silent, delay, 
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.finite import day
 
 if TYPE_CHECKING:
-    import argparse
-
     import polars as pl
-
-__all__ = ["arguments", "main"]
 
 STORE = (".sqlite", ".sqlite3", ".db")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these signals; a store may stand here too")
     parser.add_argument("--on", metavar="STORE", help="say what each reads on a store, which is not changed")
     parser.add_argument(
@@ -62,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
         if not 0 < value < 1e6:  # noqa: PLR2004
             raise UsageError("a number out of bounds", where=name, given=value, allowed="above 0")
     if args.scorecard:
-        return _measured(names, args.seeds, args.quiet_streams, args.output)
+        return _scorecard(names, args.seeds, args.quiet_streams, args.output)
     if store is not None:
         return _read(store, names or list(catalogue()), args.ticks, args.every)
     if names:
@@ -82,14 +78,14 @@ def _read(store: str, names: list[str], ticks: int, every: float) -> int:
     from malsim.memory.store import Store
     from malsim.netlist.shipped import readings
 
-    with Store(store, write=False) as held:
-        memory, now = held.memory, held.day or 0.0
+    with Store(store, write=False) as file:
+        memory, now = file.memory, file.day or 0.0
     for one in readings(memory, names, now=now, ticks=ticks, every=every):
         print(one)
     return 0
 
 
-def _measured(names: list[str], seeds: int, quiet: int, output: Path | None) -> int:
+def _scorecard(names: list[str], seeds: int, quiet: int, output: Path | None) -> int:
     """Print the table; exit code 1 where a signal misses its fault or fires on what is benign."""
     from malsim.netlist.shipped.scorecard import scorecard
     from malsim.outputs import save_table

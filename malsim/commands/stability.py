@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,17 +10,12 @@ from typing import TYPE_CHECKING
 from malsim.outputs import save_table
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.lab.stability import Cures, Stability
-
-__all__ = ["arguments", "main"]
 
 MOST_LINES = 12
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")
     parser.add_argument("--rules", metavar="FILE", help="run under these rules instead: a TOML file, default or recall_v5")
     parser.add_argument(
@@ -47,23 +43,23 @@ def main(args: argparse.Namespace) -> int:
     rules = (Rules.read(args.rules) if args.rules else scenario.rules).set(*args.set)
     scenario = scenario.replace(rules=rules)
     run = api.run(scenario)
-    found = stability(run)
-    compared = cures(run, real=args.real) if args.cures or args.real else None
-    written = _write(found, compared, args.output) if args.output else []
+    result = stability(run)
+    comparison = cures(run, real=args.real) if args.cures or args.real else None
+    paths = _write(result, comparison, args.output) if args.output else []
     if args.json:
-        beside = {} if compared is None else {"cures": compared.table.to_dicts(), "real": compared.real.to_dicts()}
-        print(json.dumps(found.summary() | beside, indent=1))
+        beside = {} if comparison is None else {"cures": comparison.table.to_dicts(), "real": comparison.real.to_dicts()}
+        print(json.dumps(result.summary() | beside, indent=1))
         return 0
-    print("\n".join([str(found), *_cells(found)]))
-    if compared is not None:
-        print(compared)
-    if written:
-        print(f"  {args.output}/: {', '.join(path.name for path in written)}")
+    print("\n".join([str(result), *_cells(result)]))
+    if comparison is not None:
+        print(comparison)
+    if paths:
+        print(f"  {args.output}/: {', '.join(path.name for path in paths)}")
     return 0
 
 
-def _cells(found: Stability) -> list[str]:
-    ringing = found.ringing
+def _cells(result: Stability) -> list[str]:
+    ringing = result.ringing
     lines = [
         f"  {row['cell']:<16} swings by {row['amplitude'] or 0.0:.3f} about {row['fixed']:.3f}"
         + (f", loop of |λ| {row['radius']:.3f}" if row["radius"] is not None else ", on no loop")
@@ -72,9 +68,9 @@ def _cells(found: Stability) -> list[str]:
     return lines + ([f"  … and {ringing.height - MOST_LINES} more"] if ringing.height > MOST_LINES else [])
 
 
-def _write(found: Stability, compared: Cures | None, folder: Path) -> list[Path]:
-    paths = found.plot.save(folder)
-    if compared is not None:
+def _write(result: Stability, comparison: Cures | None, folder: Path) -> list[Path]:
+    paths = result.plot.save(folder)
+    if comparison is not None:
         paths.append(folder / "cures.png")
-        compared.figure().savefig(paths[-1])
-    return [*paths, save_table(folder / "cells.parquet", found.cells)]
+        comparison.figure().savefig(paths[-1])
+    return [*paths, save_table(folder / "cells.parquet", result.cells)]

@@ -6,27 +6,24 @@ malsim sweep scenarios/poisoner.toml --range rules.support_ceiling=0:0.9 --range
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.scenario.law_options import set_arguments, under_law
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
     from malsim.lab.space.design import Given
     from malsim.lab.studies.sweep import Swept
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["arguments", "main", "ranges"]
-
 MOST_LINES = 20
 MOST_DRAWN = 2
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     set_arguments(parser)
     parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/poisoner.toml")
     parser.add_argument(
@@ -66,28 +63,28 @@ def main(args: argparse.Namespace) -> int:
     scenario = under_law(api.read(args.scenario), args)
     changes = {name: getattr(args, name) for name in ("replications", "seed") if getattr(args, name) is not None}
     scenario = scenario.replace(**changes)
-    found = _swept(scenario, _given(args, scenario), args)
-    print(f"{scenario.name}: {found.points} points, {found.computed} computed now")
-    for row in found.frame.head(MOST_LINES).to_dicts():
-        settings = ", ".join(f"{name}={_shown(row[name])}" for name in found.names)
+    result = _sweep(scenario, _points(args, scenario), args)
+    print(f"{scenario.name}: {result.points} points, {result.computed} computed now")
+    for row in result.frame.head(MOST_LINES).to_dicts():
+        settings = ", ".join(f"{name}={_text(row[name])}" for name in result.names)
         ends = f" [{row['low']:.4g}, {row['high']:.4g}]" if row["low"] is not None else ""
         value = "no value" if row["value"] is None else f"{row['value']:.4g}{ends}"
         print(f"  {settings}: {row['metric']} {value}")
     if scenario.replications == 1:
         print("  one replication has no interval; ask for more with --replications N")
-    if found.frame.height > MOST_LINES:
-        print(f"  … and {found.frame.height - MOST_LINES} more rows")
-    print(f"  {found.folder}/: {', '.join(['points', *_drawn(found, args)])}")
+    if result.frame.height > MOST_LINES:
+        print(f"  … and {result.frame.height - MOST_LINES} more rows")
+    print(f"  {result.folder}/: {', '.join(['points', *_draw(result, args)])}")
     return 0
 
 
-def _swept(scenario: Scenario, given: Given, args: argparse.Namespace) -> Swept:
+def _sweep(scenario: Scenario, points: Given, args: argparse.Namespace) -> Swept:
     from malsim.errors import UsageError
     from malsim.lab.studies.sweep import sweep
 
     settings: dict[str, Any] = {"folder": args.output, "metric": args.metric or ["brier"], "progress": not args.quiet}
     if args.cluster is None:
-        return sweep(scenario, given, workers=args.workers, **settings)
+        return sweep(scenario, points, workers=args.workers, **settings)
     import importlib
 
     try:
@@ -100,30 +97,30 @@ def _swept(scenario: Scenario, given: Given, args: argparse.Namespace) -> Swept:
     except (OSError, ValueError) as error:
         raise UsageError("no scheduler answers", where="--cluster", given=args.cluster, hint=str(error)) from error
     with client:
-        return sweep(scenario, given, executor=client, **settings)
+        return sweep(scenario, points, executor=client, **settings)
 
 
-def _given(args: argparse.Namespace, scenario: Scenario) -> Given:
+def _points(args: argparse.Namespace, scenario: Scenario) -> Given:
     from malsim.errors import UsageError
     from malsim.lab.space.design import design
 
-    named = [name for name in ("grid", "range", "design") if getattr(args, name)]
-    if len(named) != 1:
-        given = " and ".join(f"--{name}" for name in named) or "none"
+    names = [name for name in ("grid", "range", "design") if getattr(args, name)]
+    if len(names) != 1:
+        given = " and ".join(f"--{name}" for name in names) or "none"
         raise UsageError("say one of --grid, --range, --design", given=given, hint="--grid rules.challenge_ceiling=0.3,0.6")
     if args.design:
         from malsim.table_files import read_table
 
         return read_table(args.design, default=".csv")
     if args.grid:
-        return {name: [_typed(value) for value in text.split(",")] for name, text in _pairs(args.grid, "--grid")}
+        return {name: [_value(value) for value in text.split(",")] for name, text in _pairs(args.grid, "--grid")}
     return design(ranges(args.range), args.points, scenario=scenario, seed=scenario.seed)
 
 
 def ranges(texts: list[str]) -> dict[str, list[float | int | str]]:
     """A space from NAME=LOW:HIGH, or of a choice from NAME=ONE,OTHER."""
     return {
-        name: [_typed(value) for value in text.split(":" if ":" in text else ",")] for name, text in _pairs(texts, "--range")
+        name: [_value(value) for value in text.split(":" if ":" in text else ",")] for name, text in _pairs(texts, "--range")
     }
 
 
@@ -137,7 +134,7 @@ def _pairs(texts: list[str], where: str) -> Iterator[tuple[str, str]]:
         yield name.strip(), values
 
 
-def _typed(text: str) -> float | int | str:
+def _value(text: str) -> float | int | str:
     for kind in (int, float):
         try:
             return kind(text)
@@ -146,17 +143,17 @@ def _typed(text: str) -> float | int | str:
     return text.strip()
 
 
-def _drawn(found: Swept, args: argparse.Namespace) -> list[str]:
+def _draw(result: Swept, args: argparse.Namespace) -> list[str]:
     """Draw every metric over at most two settings; over more there is no one figure to draw."""
-    varied = [name for name in found.names if found.frame[name].n_unique() > 1]
-    if args.no_plots or not 0 < len(varied) <= MOST_DRAWN:
+    varying = [name for name in result.names if result.frame[name].n_unique() > 1]
+    if args.no_plots or not 0 < len(varying) <= MOST_DRAWN:
         return []
     names = []
-    for number, metric in enumerate(found.metrics, 1):
+    for number, metric in enumerate(result.metrics, 1):
         names.append(f"{metric}.png" if metric.isidentifier() else f"metric-{number}.png")
-        found.plot(metric).savefig(found.folder / names[-1])
+        result.plot(metric).savefig(result.folder / names[-1])
     return names
 
 
-def _shown(value: object) -> str:
+def _text(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,19 +12,14 @@ from malsim.outputs import save_text
 from malsim.scenario.law_options import memory_arguments, set_arguments, under_law, with_memory
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.lab.studies.mutation import MutationScore
     from malsim.memory import Rules
     from malsim.scenario.judge.suite_summary import Suite
     from malsim.shadow.judge_history import HistorySource
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="scenario files, or folders of them")
     parser.add_argument(
         "--check", action="append", metavar="NAME", help="judge only the check of this name; may be repeated"
@@ -61,7 +57,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.errors import UsageError
 
     suite = _suite(args)
-    if not (suite.unread or any(judged.scenario.checks or judged.error for judged in suite.judged)):
+    if not (suite.unread or any(one.scenario.checks or one.error for one in suite.judged)):
         hint = "write a [[check]]" if not args.check else "see the names in the file"
         raise UsageError("no check was found", given=", ".join(map(str, args.paths)), hint=hint)
     for line in suite.lines():
@@ -82,10 +78,10 @@ def _seeds(suite: Suite, args: argparse.Namespace) -> int:
 
     from malsim.scenario.judge.fresh_seeds import on_fresh_seeds
 
-    found = on_fresh_seeds(tqdm(suite.judged, unit="scenario", disable=None), args.seeds, limits=Limits.of(args))
-    for line in found.lines():
+    result = on_fresh_seeds(tqdm(suite.judged, unit="scenario", disable=None), args.seeds, limits=Limits.of(args))
+    for line in result.lines():
         print(line)
-    return found.exit_code
+    return result.exit_code
 
 
 def _score(suite: Suite, limits: Limits, count: int | None) -> MutationScore:
@@ -93,9 +89,9 @@ def _score(suite: Suite, limits: Limits, count: int | None) -> MutationScore:
 
     from malsim.lab.studies.mutation import evenly, score, suite_mutants
 
-    made = suite_mutants(suite.judged)
-    chosen = made if count is None else evenly(made, count)
-    return score(suite.judged, limits=limits, cases=tqdm(chosen, unit="mutant", disable=None))
+    mutants = suite_mutants(suite.judged)
+    sample = mutants if count is None else evenly(mutants, count)
+    return score(suite.judged, limits=limits, cases=tqdm(sample, unit="mutant", disable=None))
 
 
 def _suite(args: argparse.Namespace) -> Suite:
@@ -108,15 +104,15 @@ def _suite(args: argparse.Namespace) -> Suite:
 
     rules = Rules.read(args.rules) if args.rules else None
     limits = Limits.of(args)
-    judged, unread = [], []
+    results, unread = [], []
     for path in scenario_files(args.paths):
         try:
             scenario = read(path, allow_code=args.allow_code)
             recording = _recording(args, scenario)
             scenario = scenario if recording else with_memory(scenario, args)
-            scenario = _changed(scenario, args, rules, begins=recording is None)
+            scenario = _with_options(scenario, args, rules, begins=recording is None)
             if scenario.checks or not args.check:
-                judged.append(
+                results.append(
                     judge_history(scenario, recording, limits=limits) if recording else judge(scenario, limits=limits)
                 )
         except MalsimError as problem:
@@ -125,7 +121,7 @@ def _suite(args: argparse.Namespace) -> Suite:
     options += f" --law {shlex.quote(args.law)}" if args.law else ""
     options += f" --memory {shlex.quote(args.memory)}" if args.memory else ""
     options += "".join(f" --set {shlex.quote(text)}" for text in args.set)
-    return Suite(tuple(judged), tuple(unread), options + limits.flags, strict=args.strict)
+    return Suite(tuple(results), tuple(unread), options + limits.flags, strict=args.strict)
 
 
 def _recording(args: argparse.Namespace, scenario: Scenario) -> HistorySource | None:
@@ -137,8 +133,8 @@ def _recording(args: argparse.Namespace, scenario: Scenario) -> HistorySource | 
     if not args.events and not (args.on and holds_checks_alone(scenario)):
         return None
     flags = ("law", "memory", "set", "rules", "mutate", "mutants", "seed", "replications", "replication")
-    asked = {f"--{name}": getattr(args, name) for name in flags}
-    for flag, given in asked.items():
+    options = {f"--{name}": getattr(args, name) for name in flags}
+    for flag, given in options.items():
         if given not in (None, [], False):
             raise UsageError(
                 f"{flag} changes a simulation, and this happened", where=scenario.path, hint=f"leave out {flag}"
@@ -148,7 +144,7 @@ def _recording(args: argparse.Namespace, scenario: Scenario) -> HistorySource | 
     return HistorySource(args.events, log=True) if args.events else HistorySource(Path(args.on))
 
 
-def _changed(scenario: Scenario, args: argparse.Namespace, rules: Rules | None, *, begins: bool) -> Scenario:
+def _with_options(scenario: Scenario, args: argparse.Namespace, rules: Rules | None, *, begins: bool) -> Scenario:
     changes = {name: getattr(args, name) for name in ("seed", "replications") if getattr(args, name) is not None}
     if args.replication is not None:
         changes |= {"first": args.replication, "replications": 1}

@@ -6,21 +6,17 @@ malsim tick memory.sqlite --now 41 --signals contradiction-load,dependency-rot
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING
 
 from malsim.finite import day_of
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.memory import Memory
     from malsim.memory.graph.arrays import Array
 
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("store", metavar="STORE", help="a store's file, such as memory.sqlite")
     at = "the day of the tick, a number or a date; default a day after the last write"
     parser.add_argument("--now", metavar="DAY", help=at)
@@ -50,16 +46,16 @@ def main(args: argparse.Namespace) -> int:
             raise UsageError("a store does not tick back", where="--now", given=now, allowed=f"{last:g} or later")
         before = store.memory.column("effective").copy()
         memory = store.tick(now, rules)
-    moved = np.nan_to_num(memory.column("effective") - before)
-    print(f"day {now:g}: {memory.height} cells, {np.count_nonzero(moved)} moved{_most(memory, moved)}")
+    change = np.nan_to_num(memory.column("effective") - before)
+    print(f"day {now:g}: {memory.height} cells, {np.count_nonzero(change)} moved{_most(memory, change)}")
     for one in readings(memory, names, now=now, rules=rules) if names else []:
         print(one)
     return 0
 
 
-def _most(memory: Memory, moved: Array) -> str:
+def _most(memory: Memory, change: Array) -> str:
     """Which cell moved farthest, if any did."""
-    if not moved.any():
+    if not change.any():
         return ""
-    row = int(abs(moved).argmax())
-    return f", {memory.cells['handle'][row]} farthest, by {moved[row]:+.3g}"
+    row = int(abs(change).argmax())
+    return f", {memory.cells['handle'][row]} farthest, by {change[row]:+.3g}"

@@ -5,19 +5,13 @@ malsim triage scenarios/triage_popular.toml --weekly 5,10,20 --replications 40
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from malsim.scenario.law_options import set_arguments, under_law
 
-if TYPE_CHECKING:
-    import argparse
-
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     set_arguments(parser)
     parser.add_argument("scenario", nargs="+", metavar="SCENARIO", help="a scenario file with [reviewers]")
     parser.add_argument("--policies", default="", metavar="A,B", help="policies; the others are compared with the first")
@@ -45,10 +39,10 @@ def main(args: argparse.Namespace) -> int:
         scenario = scenario if args.seed is None else scenario.replace(seed=args.seed)
         check_size(scenario.replace(replications=args.replications))
         frames.append(compare_policies(scenario, policies=policies, weekly=weekly, replications=args.replications).frame)
-    found = TriageTable(frame=pl.concat(frames))
-    print(found.json() if args.json else found)
+    table = TriageTable(frame=pl.concat(frames))
+    print(table.json() if args.json else table)
     if args.output:
-        paths = found.write(args.output)
+        paths = table.write(args.output)
         if not args.json:
             print(f"  {args.output}/: {', '.join(path.name for path in paths)}")
     return 0

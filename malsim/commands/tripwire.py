@@ -9,6 +9,7 @@ malsim tripwire design --arl0 2000 --delay 5 --scenario x.toml --signal worth
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,15 +17,10 @@ from malsim.outputs import save_text
 from malsim.scenario.law_options import set_arguments, under_law
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.sim.settings.scenario import Scenario
-
-__all__ = ["arguments", "main"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("netlists", nargs="*", metavar="FILE", help="netlists; default the scenario's own; or: design")
     set_arguments(parser)
     parser.add_argument("--scenario", metavar="FILE", help="where it is tried, with its [[episode]]s and checks")
@@ -33,15 +29,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="leave out the mutants and the faults, a run each")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one self-contained page")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="draw it, as .png or .svg; design: .malnet too")
-    made = parser.add_argument_group("design")
-    made.add_argument("--arl0", type=float, metavar="TICKS", help="least average run length to a false alarm")
-    made.add_argument("--delay", type=float, metavar="TICKS", help="most average run length to detect")
-    made.add_argument("--shift", type=float, help="what is to be detected, in the value's unit (1)")
-    made.add_argument("--mean", type=float, default=0.0, help="of the value while all is well (0)")
-    made.add_argument("--sigma", type=float, default=1.0, help="its standard deviation (1)")
-    made.add_argument("--correlation", type=float, default=0.0, help="of neighbouring ticks (0)")
-    made.add_argument("--signal", metavar="NAME", help="take these from the scenario's quiet ticks and episodes instead")
-    made.add_argument("--seed", type=int, default=0, help="of the simulation (0)")
+    design = parser.add_argument_group("design")
+    design.add_argument("--arl0", type=float, metavar="TICKS", help="least average run length to a false alarm")
+    design.add_argument("--delay", type=float, metavar="TICKS", help="most average run length to detect")
+    design.add_argument("--shift", type=float, help="what is to be detected, in the value's unit (1)")
+    design.add_argument("--mean", type=float, default=0.0, help="of the value while all is well (0)")
+    design.add_argument("--sigma", type=float, default=1.0, help="its standard deviation (1)")
+    design.add_argument("--correlation", type=float, default=0.0, help="of neighbouring ticks (0)")
+    design.add_argument("--signal", metavar="NAME", help="take these from the scenario's quiet ticks and episodes instead")
+    design.add_argument("--seed", type=int, default=0, help="of the simulation (0)")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -60,15 +56,15 @@ def main(args: argparse.Namespace) -> int:
     if len(args.netlists) > 1:
         return _compare(args, scenario)
     netlist = Path(args.netlists[0]) if args.netlists else None
-    made = validate(netlist, scenario, alarm=args.alarm, mutate=not args.quick, faults=not args.quick)
-    print(made)
+    scorecard = validate(netlist, scenario, alarm=args.alarm, mutate=not args.quick, faults=not args.quick)
+    print(scorecard)
     if args.html:
-        save_text(args.html, made.html)
+        save_text(args.html, scorecard.html)
         print(f"wrote {args.html}")
     if args.output:
-        made.figure.savefig(args.output)
+        scorecard.figure.savefig(args.output)
         print(f"wrote {args.output}")
-    return 0 if made.receipt.verdict.startswith("alive") else 1
+    return 0 if scorecard.receipt.verdict.startswith("alive") else 1
 
 
 def _compare(args: argparse.Namespace, scenario: Scenario) -> int:
@@ -94,12 +90,12 @@ def _design(args: argparse.Namespace) -> int:
             raise UsageError("which signal is watched", hint="--signal NAME, one of the netlist's numbers")
         noise, shift = noise_of(args.scenario, args.signal, alarm=args.alarm)
         print(f"{args.signal}: mean {noise.mean:.4g}, sigma {noise.sigma:.3g}, correlation {noise.correlation:.2g}")
-    made = design_tripwire(args.arl0, args.delay, noise=noise, shift=args.shift or shift, seed=args.seed)
-    print(made)
+    design = design_tripwire(args.arl0, args.delay, noise=noise, shift=args.shift or shift, seed=args.seed)
+    print(design)
     if args.output and args.output.suffix == ".malnet":
-        save_text(args.output, made.text)
+        save_text(args.output, design.text)
     elif args.output:
-        made.figure.savefig(args.output)
+        design.figure.savefig(args.output)
     if args.output:
         print(f"wrote {args.output}")
-    return 0 if made.reached else 1
+    return 0 if design.reached else 1

@@ -7,6 +7,7 @@ malsim tune a.toml b.toml --require "always (eff(obs_a1a1) >= 0.3)" --space rule
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,15 +15,10 @@ from typing import TYPE_CHECKING, Any
 from malsim.scenario.law_options import set_arguments, under_law
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.lab.tuning import Tuned
-
-__all__ = ["arguments", "main"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument(
         "problems", nargs="+", metavar="SCENARIO|DIR", help="scenario files, or folders of claims with truth"
     )
@@ -63,18 +59,18 @@ def main(args: argparse.Namespace) -> int:
         from multiprocessing import get_context
 
         with ProcessPoolExecutor(args.workers, mp_context=get_context("spawn")) as executor:
-            found = tune(problems, space=space, executor=executor, **settings)
+            result = tune(problems, space=space, executor=executor, **settings)
     else:
-        found = tune(problems, space=space, **settings)
-    print(json.dumps(_figures(found), indent=1) if args.json else found)
+        result = tune(problems, space=space, **settings)
+    print(json.dumps(_figures(result), indent=1) if args.json else result)
     if args.output:
         figure = args.output.with_suffix(".png")
-        found.figure().savefig(figure)
-        if found.recommended:
-            found.write(args.output)
+        result.figure().savefig(figure)
+        if result.recommended:
+            result.write(args.output)
         if not args.json:
             print(f"  {', '.join(str(path) for path in (args.output, figure) if path.is_file())}")
-    return 0 if found.recommended else 1
+    return 0 if result.recommended else 1
 
 
 def _problem(given: str, args: argparse.Namespace) -> Any:
@@ -100,6 +96,6 @@ def _dimension(text: str) -> tuple[str, tuple[Any, ...]]:
     return name, tuple(rest.split(","))
 
 
-def _figures(found: Tuned) -> dict[str, Any]:
+def _figures(result: Tuned) -> dict[str, Any]:
     names = ("objectives", "best", "interval", "loss", "gain", "held_out", "held_gain", "gap", "recommended", "reason")
-    return {name: getattr(found, name) for name in names} | {"front": found.front.to_dicts()}
+    return {name: getattr(result, name) for name in names} | {"front": result.front.to_dicts()}

@@ -6,21 +6,15 @@ malsim update memory.sqlite dec_a3ee --writer ann --body "measured again: 12 ms"
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from malsim.finite import day
-
-if TYPE_CHECKING:
-    import argparse
-
-__all__ = ["arguments", "main"]
 
 TEXTS = ("body", "summary", "verification", "stability")
 LISTS = ("topics", "entities", "source_refs")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("store", metavar="STORE", help="a store's file, such as memory.sqlite")
     parser.add_argument("cell", metavar="CELL", help="a handle or a key")
     parser.add_argument("--writer", required=True, metavar="NAME", help="who updates it")

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import argparse
-
-__all__ = ["arguments", "main"]
+import argparse
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("source", metavar="RECALL", help="a Recall database or JSON archive; it is only read")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
 
@@ -22,10 +16,10 @@ def main(args: argparse.Namespace) -> int:
 
     from malsim.importers.recall.verify import verify
 
-    verified = verify(args.source)
+    result = verify(args.source)
     if args.json:
-        differing = verified.differing.to_dicts()
-        print(json.dumps({"cells": verified.cells, "ticks": verified.ticks, "differing": differing}, indent=1))
+        differing = result.differing.to_dicts()
+        print(json.dumps({"cells": result.cells, "ticks": result.ticks, "differing": differing}, indent=1))
     else:
-        print(verified)
-    return 1 if verified.differing.height else 0
+        print(result)
+    return 1 if result.differing.height else 0

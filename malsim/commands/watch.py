@@ -6,19 +6,16 @@ malsim watch --events log.jsonl --checks checks.toml --once
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.shadow.follow import Follower, Sighting
     from malsim.shadow.webhook import Webhook
     from malsim.sim.settings.scenario import Scenario
-
-__all__ = ["arguments", "main"]
 
 UNASKED = 2
 DEFAULT = """
@@ -39,7 +36,6 @@ axiom = "monotone-age"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("store", nargs="?", type=Path, metavar="STORE", help="the store to follow; only read")
     parser.add_argument("--events", type=Path, metavar="LOG", help="follow what any memory logs as JSON lines instead")
     parser.add_argument("--checks", type=Path, metavar="FILE", help="checks and a netlist; default: what any memory keeps")
@@ -63,14 +59,14 @@ def main(args: argparse.Namespace) -> int:
     every = span(args.every, where="--every") / 1000
     webhook = Webhook.of(args.webhook) if args.webhook else None
     recording = HistorySource(args.events, log=True) if args.events else HistorySource(args.store)
-    follower = Follower(_asked(args.checks), recording, Limits.of(args))
+    follower = Follower(_checks(args.checks), recording, Limits.of(args))
     waiting: list[Sighting] = []
     bad = False
     try:
         while True:
-            found = _look(follower, patient=bool(follower.at) and not args.once)
-            bad = bad or any(one.bad for one in found)
-            waiting = _report(found, waiting, recording.path, webhook)
+            news = _look(follower, patient=bool(follower.at) and not args.once)
+            bad = bad or any(one.bad for one in news)
+            waiting = _report(news, waiting, recording.path, webhook)
             if args.once or (args.exit_on_fail and bad):
                 break
             time.sleep(every)
@@ -80,7 +76,7 @@ def main(args: argparse.Namespace) -> int:
     return int(bad) or (UNASKED if args.once and follower.unasked else 0)
 
 
-def _asked(path: Path | None) -> Scenario:
+def _checks(path: Path | None) -> Scenario:
     from malsim.errors import UsageError
     from malsim.scenario.file.scenario_file import parse, read
 
@@ -103,17 +99,17 @@ def _look(follower: Follower, *, patient: bool) -> list[Sighting]:
         return []
 
 
-def _report(found: list[Sighting], waiting: list[Sighting], source: Path, webhook: Webhook | None) -> list[Sighting]:
+def _report(news: list[Sighting], waiting: list[Sighting], source: Path, webhook: Webhook | None) -> list[Sighting]:
     """Print what is new and post it; what could not be posted, for the next look."""
-    for one in found:
+    for one in news:
         print(f"{source}: {one}", flush=True)
     if webhook is None:
         return []
-    queue = [*waiting, *found]
+    queue = [*waiting, *news]
     for place, one in enumerate(queue):
         if problem := webhook.post(one.as_json(source.name)):
-            said = f"{webhook.redacted}: not posted, {len(queue) - place} wait for the next look: {problem}"
-            print(said, file=sys.stderr, flush=True)
+            message = f"{webhook.redacted}: not posted, {len(queue) - place} wait for the next look: {problem}"
+            print(message, file=sys.stderr, flush=True)
             return queue[place:]
     return []
 

@@ -6,6 +6,7 @@ malsim why memory.sqlite obs_a1a1 --law records -o why.png
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +14,10 @@ from malsim.finite import day
 from malsim.scenario.law_options import set_arguments
 
 if TYPE_CHECKING:
-    import argparse
-
     from malsim.memory.explain import Explanation, LawExplanation
-
-__all__ = ["arguments", "main"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument(
         "source", metavar="SOURCE", help="a scenario, a store, what malsim import reads, or a file of claims"
     )
@@ -34,16 +30,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run or read, explain, say."""
-    found, rewritten = (_of_run(args), []) if args.source.endswith(".toml") else _of_claims(args)
-    print(found)
-    print(f"  {found.why}")
+    explanation, rewritten = (_of_run(args), []) if args.source.endswith(".toml") else _of_claims(args)
+    print(explanation)
+    print(f"  {explanation.why}")
     for line in rewritten:
         print(line)
     if args.output:
         from malsim.plot.runs.waterfall import waterfall
 
-        title = f'{found.handle} "{found.title}" on day {found.t:g}'
-        waterfall(found.terms, found.effective, title=title).savefig(args.output)
+        title = f'{explanation.handle} "{explanation.title}" on day {explanation.t:g}'
+        waterfall(explanation.terms, explanation.effective, title=title).savefig(args.output)
     return 0
 
 
@@ -66,12 +62,12 @@ def _of_claims(args: argparse.Namespace) -> tuple[Explanation | LawExplanation, 
     from malsim.sim.replay.claim_files import read_claims
 
     law, params = _law(args)
-    held = is_store(Path(args.source))
-    if law is None and held:
+    stored = is_store(Path(args.source))
+    if law is None and stored:
         return _of_graph(args)
     claims = stream(args.source, at=args.at).claims if is_memory(args.source) else read_claims(args.source).claims
-    found = explain_claim(claims, args.cell, law=law or "records", params=params, at=args.at)
-    return found, _rewritten(args) if held else []
+    explanation = explain_claim(claims, args.cell, law=law or "records", params=params, at=args.at)
+    return explanation, _rewritten(args) if stored else []
 
 
 def _law(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:

@@ -7,22 +7,17 @@ malsim write memory.sqlite --writer bob --kind prg --title "watch pump 3" --body
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from malsim.finite import day_of
-
-if TYPE_CHECKING:
-    import argparse
-
-__all__ = ["arguments", "main"]
 
 ENDS = (2, 3)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("store", metavar="STORE", help="a store's file; made where there is none")
     parser.add_argument("--writer", required=True, metavar="NAME", help="who claims it")
     parser.add_argument("--title", required=True, metavar="TEXT", help="the claim in one line")
@@ -45,8 +40,8 @@ def main(args: argparse.Namespace) -> int:
     from malsim.memory.store import Store
     from malsim.netlist.programs import checked
 
-    edges, found = [_edge(text) for text in args.edge], Path(args.store).exists()
-    if not found and args.now is not None:
+    edges, there = [_edge(text) for text in args.edge], Path(args.store).exists()
+    if not there and args.now is not None:
         day_of(args.now, None, where="--now")  # before a store is made
     with Store(args.store) as store:
         now = (store.day or 0.0) if args.now is None else day_of(args.now, store.start, where="--now")
@@ -57,7 +52,7 @@ def main(args: argparse.Namespace) -> int:
         }  # fmt: skip
         claims = {name: value for name, value in claim.items() if value not in (None, [])}
         verdict = store.admit(checked([claims]), Rules.read(args.rules or "default")).row(0, named=True)
-    if not found:
+    if not there:
         print(f"made {args.store}", file=sys.stderr)
     if verdict["verdict"] == "refused":
         print("refused: " + "; ".join(f"{issue['path']} {issue['message']}" for issue in verdict["issues"]))

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Mapping
 
     from malsim.parameters import Param
 
-__all__ = ["arguments", "main"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
     parser.add_argument("name", nargs="?", help="only this behaviour of writers")
 
 
@@ -25,12 +22,12 @@ def main(args: argparse.Namespace) -> int:
     from malsim.sim.settings.reader import PARAMS, POLICIES
     from malsim.sim.writers import behaviour, behaviours
 
-    for found in [behaviour(args.name)] if args.name else behaviours().values():
-        print(f"{found.name}: {found.sentence}")
-        print("".join(f"    {line}\n" if line else "\n" for line in found.equation.splitlines()), end="")
-        _print(found.params)
-        if found.habits:
-            print(f"    starts from {', '.join(f'{name} = {value}' for name, value in found.habits.items())}")
+    for one in [behaviour(args.name)] if args.name else behaviours().values():
+        print(f"{one.name}: {one.sentence}")
+        print("".join(f"    {line}\n" if line else "\n" for line in one.equation.splitlines()), end="")
+        _print(one.params)
+        if one.habits:
+            print(f"    starts from {', '.join(f'{name} = {value}' for name, value in one.habits.items())}")
         print()
     if not args.name:
         print("habits of every population:")

@@ -175,10 +175,7 @@ def _cells(versions: pl.DataFrame) -> pl.DataFrame:
 def _edges(cells: pl.DataFrame) -> pl.DataFrame:
     """From each version that replaces one to that."""
     edges = cells.filter("replaces").select(
-        source="key",
-        relation=pl.lit("supersedes"),
-        target=_key(pl.col("version") - 1, "object"),
-        weight=pl.lit(0.0),
+        source="key", relation=pl.lit("supersedes"), target=_key(pl.col("version") - 1, "object"), weight=pl.lit(0.0)
     )
     return edges.select(pl.col(name).cast(kind) for name, kind in EDGES.items())
 

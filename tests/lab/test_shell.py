@@ -313,7 +313,7 @@ def test_ctrl_c_gives_up_a_line_and_nothing_else(files: Path, monkeypatch: pytes
         return line
 
     monkeypatch.setattr("builtins.input", ask)
-    assert hal._asked(console) == 0
+    assert hal._prompt(console) == 0
     assert console.session.day == 2.0
 
 

@@ -42,10 +42,7 @@ def completed(cells: pl.DataFrame, options: Options) -> pl.DataFrame:
         assumed = pl.col("stated").is_null()
         topics = pl.when(assumed).then(pl.concat_list("topics", pl.lit(ASSUMED))).otherwise("topics")
         rows = rows.with_columns(topics.alias("topics"), pl.col("stated").fill_null(options.confidence))
-    rows = rows.with_columns(
-        pl.col("effective").fill_null(pl.col("stated")),
-        pl.col("touched").fill_null(pl.col("created")),
-    )
+    rows = rows.with_columns(pl.col("effective").fill_null(pl.col("stated")), pl.col("touched").fill_null(pl.col("created")))
     quality = pl.Series("quality", source_quality(rows["stated"].to_numpy()))
     stated = pl.col("stated").is_not_null()
     return rows.with_columns(

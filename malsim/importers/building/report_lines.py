@@ -36,12 +36,7 @@ def tally(cells: pl.DataFrame, options: Options) -> Counter[str]:
 
 
 def report_of(
-    form: str,
-    cells: Mapping[str, int],
-    edges: pl.DataFrame,
-    writers: pl.Series,
-    options: Options,
-    rest: Mapping[str, int],
+    form: str, cells: Mapping[str, int], edges: pl.DataFrame, writers: pl.Series, options: Options, rest: Mapping[str, int]
 ) -> pl.DataFrame:
     """The report (item, count): the `tally` of cells, edges by relation, writers, the `rest`; no line of zero."""
     assumes = options.confidence is not None
