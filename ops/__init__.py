@@ -1,7 +1,6 @@
 """The op palette: one short file an op, and the bench that tries them on signals.
 
-Every module in this folder is an op; `pin` says what they are made of, `bench` runs them over frames and test
-signals.
+Every module in this folder is an op; `pin` has what they declare, `bench` runs them over frames and test signals.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _BENCH = ("frequency", "over", "respond", "run")
 
 
 def __getattr__(name: str) -> Any:
-    """The bench is loaded when it is asked for, as it is made of what stands above."""
+    """Load the bench on first use, as it imports what stands above."""
     if name in _BENCH:
         return getattr(import_module("ops.bench"), name)
     raise AttributeError(f"module 'ops' has no attribute {name!r}")

@@ -36,7 +36,7 @@ MORE = "write more of the one you mean"
 
 @dataclass(frozen=True)
 class Loaded:
-    """What loading came to: the memory with the text's cells and edges, and the net that runs on it."""
+    """The result of loading: the memory with the text's cells and edges, and the net that runs on it."""
 
     memory: Memory
     net: Net
@@ -121,7 +121,7 @@ def check(document: Document, memory: Memory | None = None) -> CheckResult:
         names = graph.names() | {where.handle for _, where in net.paths}
         names |= {path(statement.address).handle for statement in net.flags}
         own = {name for row in graph.rows for name in (row["handle"], row.get("key")) if name}
-        needed = tuple(sorted(name for name in names - own if not (is_short(name) and _coming(name, own))))
+        needed = tuple(sorted(name for name in names - own if not _begins_one(name, own)))
         memory = _holding(needed)
     try:
         load(document, memory)
@@ -150,7 +150,7 @@ def _strangers(memory: Memory, net: Net, rep: int, expected: Collection[str]) ->
     return faults + [
         Fault.at(end.statement, end.word, "no such cell", hint=DECLARE)
         for (end, where), row in zip(ends, rows, strict=True)
-        if row == NONE and where.handle not in expected and not (is_short(where.handle) and _coming(where.handle, expected))
+        if row == NONE and where.handle not in expected and not _begins_one(where.handle, expected)
     ]
 
 
@@ -164,8 +164,9 @@ def _several(memory: Memory, handles: Iterable[str], rep: int, expected: Collect
     return {name: " ".join(cells[:4]) for name, cells in cells_of.items() if len(cells) > 1 and name not in cells}
 
 
-def _coming(short: str, expected: Collection[str]) -> bool:
-    return any(name.startswith(short) for name in expected)
+def _begins_one(handle: str, names: Collection[str]) -> bool:
+    """Whether a handle is cut short and one of these names begins so."""
+    return is_short(handle) and any(name.startswith(handle) for name in names)
 
 
 def _rows(memory: Memory, handles: list[str], rep: int) -> list[int]:

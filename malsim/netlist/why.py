@@ -66,7 +66,7 @@ def why(
     Returns
     -------
     list of Because
-        From the signal asked for to the first that nothing in the net moved.
+        From the given signal to the first that nothing in the net moved.
     """
     by_address = {str(link.address): signal for signal in net.signals.values() for link in signal.links}
     name, _, row = where.removesuffix(")").partition("(")
@@ -102,7 +102,7 @@ def _walk(
 
 
 def _last(signal: Signal, net: Net, history: pl.DataFrame, moved: Callable[[str, float], str] | None) -> Because:
-    """The signal's value at the end of its history, and when it came to be that."""
+    """The signal's value at the end of its history, and since when it has it."""
     values = history["value"]
     changes = (values.ne_missing(values.shift(1))).arg_true()
     at = int(changes[-1]) if len(changes) else 0

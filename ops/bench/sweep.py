@@ -32,7 +32,7 @@ def run(
     tick
         The tick's length, with its unit.
     outs
-        The output pins wanted; all of them unless told.
+        The output pins wanted; all of them by default.
 
     Returns
     -------

@@ -48,15 +48,15 @@ class Foreign:
         return answer
 
 
-def within_time(call: Callable[[], Any], name: str, *, seconds: float = SECONDS) -> Any:
+def within_time(call: Callable[[], Any], name: str) -> Any:
     """What a call gives, made on a thread of its own, which is left behind if it does not come back; else `OpError`."""
     calls, answers = _worker()
     calls.put(call)
     try:
-        fine, answer = answers.get(timeout=seconds)
+        fine, answer = answers.get(timeout=SECONDS)
     except queue.Empty:
         _worker.cache_clear()
-        raise OpError(f"did not come back within {seconds:g} s", where=name, hint="ask its author") from None
+        raise OpError(f"did not come back within {SECONDS:g} s", where=name, hint="ask its author") from None
     if fine:
         return answer
     if isinstance(answer, KeyboardInterrupt | OpError):

@@ -1,6 +1,6 @@
 """Finding ops: the modules of this folder, the presets that name one with its settings, and entry points.
 
-A third party's op is loaded when it is asked for, so a broken one harms no other.
+A third party's op is loaded on first use, so a broken one harms no other.
 """
 
 from __future__ import annotations

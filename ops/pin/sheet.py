@@ -105,7 +105,7 @@ class Sheet:
         return convert(number(tick, unit="ms", where="tick"), given="ms", to=self.tick.unit)
 
     def sized(self, **choices: object) -> Sheet:
-        """The same op with other sizes, or with its `any` pins made of one `type`: `bit`, `int` or `float`.
+        """The same op with other sizes, or with one `type` for its `any` pins: `bit`, `int` or `float`.
 
         Raises
         ------

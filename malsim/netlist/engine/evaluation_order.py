@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from malsim.netlist.engine.expressions import is_expression
 from malsim.netlist.language.address import Pin
-from malsim.netlist.wiring.net import derived_name, leaves
+from malsim.netlist.wiring.net import leaves
 
 if TYPE_CHECKING:
-    from malsim.netlist.wiring import Net, Signal
+    from malsim.netlist.wiring import Net
 
 __all__ = ["Expressions"]
 
@@ -33,7 +33,7 @@ class Expressions:
         owners = net.derived
         writers = {name: signal for name, signal in net.signals.items() if signal.writer}
         expressions = {name: one for name, one in writers.items() if one.writer and is_expression(one.writer.address)}
-        reads = {name: [owners[one] for one in _derived_reads(signal)] for name, signal in expressions.items()}
+        reads = {name: [owners[one] for one in signal.derived_reads] for name, signal in expressions.items()}
         ways = {name: [one.name for one in own if one.name in expressions] for name, own in reads.items()}
         order = tuple(TopologicalSorter(ways).static_order())
         movers: dict[str, set[str]] = {}
@@ -51,9 +51,3 @@ class Expressions:
             for instance in (one for one, own in read.items() if name in own):
                 read[instance].update(ways[name])
         return cls(order, after, {instance: tuple(name for name in order if name in own) for instance, own in read.items()})
-
-
-def _derived_reads(signal: Signal) -> list[str]:
-    """The derived values that an expression reads."""
-    ends = leaves(signal.writer.address) if signal.writer else ()
-    return [name for leaf in ends if (name := derived_name(leaf))]

@@ -220,7 +220,7 @@ def _around(where: Reduced, inner: Row, place: Place) -> Formula:
 
 
 def _member_values(reducer: str, inner: Row, place: Place) -> Formula:
-    """A field on its own rows; of words that are only told apart, their numbers."""
+    """A field on its own rows; of words that are only compared, their numbers."""
     if reducer != "distinct" or inner.fields not in _WORDS:
         return _own(inner, place)
     if inner.fields == ("object",):

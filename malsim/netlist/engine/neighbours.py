@@ -153,11 +153,6 @@ def numbers_of(numbers: pl.DataFrame, name: str, count: int) -> Array:
     return values
 
 
-def _degree(graph: Neighbours) -> Array:
-    degree: Array = np.diff(graph.adjacency.indptr).astype(np.float64)
-    return degree
-
-
 def _clustering(graph: Neighbours) -> Array:
     degree = graph.field("degree")
     share: Array = graph.triangles / np.maximum(degree * (degree - 1), 1)
@@ -205,6 +200,7 @@ def _root(graph: Neighbours) -> Array:
 
 
 _FIELDS: dict[str, Callable[[Neighbours], Array]] = {
-    "degree": _degree, "leaf": lambda graph: (graph.field("degree") == 1).astype(np.float64), "clustering": _clustering,
-    "lost": _is_lost, "orphaned": _is_orphan, "depth": _depth, "root": _root,
+    "degree": lambda graph: np.diff(graph.adjacency.indptr).astype(np.float64),
+    "leaf": lambda graph: (graph.field("degree") == 1).astype(np.float64),
+    "clustering": _clustering, "lost": _is_lost, "orphaned": _is_orphan, "depth": _depth, "root": _root,
 }  # fmt: skip

@@ -41,7 +41,7 @@ class Rows:
     first
         The number of the first replication.
     now
-        Days, and `rules` the law's: ages and time constants are told by them.
+        Days, and `rules` the law's: ages and time constants follow from them.
     neighbours
         Those of the scan before, to be used again where edges and statuses are the same.
     aliases
@@ -158,7 +158,10 @@ class Rows:
 
     def sums(self, domain: str, name: str) -> Array:
         """A field of topics, or of writers' parts of topics: `cells`, `work`, `salience` or `demand` of active cells."""
-        members, groups = self.groups("cell", "topic") if domain == "topic" else self._parts()
+        if domain == "topic":
+            members, groups = self.groups("cell", "topic")
+        else:
+            members, groups = self.neighbours.keep("cells of parts", self._find_parts, self._pairs)
         if name == "demand":
             values = self.work("demand")[members]
         elif name == "cells":
@@ -167,11 +170,8 @@ class Rows:
             values = np.nan_to_num(self.memory.column("effective" if name == "work" else "salience")[members])
         return np.bincount(groups, values, minlength=self.count(domain)).astype(np.float64)
 
-    def _parts(self) -> tuple[Ints, Ints]:
-        """(cells, the writer's part of a topic that each lies in)."""
-        return self.neighbours.keep("cells of parts", self._find_parts, self._pairs)
-
     def _find_parts(self) -> tuple[Ints, Ints]:
+        """(cells, the writer's part of a topic that each lies in)."""
         parts = self._pairs.with_columns(group=pl.int_range(pl.len())).select("group", "cell").explode("cell")
         return parts["cell"].to_numpy(), parts["group"].to_numpy()
 

@@ -65,7 +65,7 @@ class _Names:
 
 
 def _edges(graph: GraphRows, lookup: _Names, memory: Memory, cells: pl.DataFrame) -> pl.DataFrame:
-    """Edges by row, NONE for an end not found; writer and time are the source cell's where not said."""
+    """Edges by row, NONE for an end not found; writer and time default to the source cell's."""
     arcs = graph.arcs
     ends = {}
     for end in ("source", "target"):
@@ -106,7 +106,7 @@ def _supersessions(edges: pl.DataFrame, heirs: Ints, base: int) -> pl.DataFrame:
 
 
 def _authors(memory: Memory, cells: pl.DataFrame, graph: GraphRows, rep: int) -> tuple[pl.Series, pl.DataFrame]:
-    """The row of each cell's writer, and the writers frame with those who are new and the records that are said."""
+    """The row of each cell's writer, and the writers frame with those who are new and the records of the text."""
     names = set(memory.writers.filter(pl.col("rep") == rep)["writer"].to_list())
     fresh = [name for name in cells["writer"].unique(maintain_order=True).to_list() if name not in names]
     fresh.sort(key=lambda name: graph.records.get(name, {}).get("writer-row", 0))

@@ -22,7 +22,7 @@ __all__ = ["Arc", "GraphRows", "gather"]
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """One edge as written: ends by name or by the row of a cell of this text, and what else is said of it."""
+    """One edge as written: ends by name or by the row of a cell of this text, and what `prop` says of it."""
 
     source: str | int
     relation: str

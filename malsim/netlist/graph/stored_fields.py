@@ -1,4 +1,4 @@
-"""Which stored fields a netlist can say, how each is read and written, and what one that is not said becomes."""
+"""Which stored fields a netlist can give, how each is read and written, and the default of each."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _prop(column: str, value: object) -> Prop:
 
 
 def _differences(cells: pl.DataFrame) -> list[list[tuple[str, Any]]]:
-    """For each cell, the columns whose value is not what it would be without being said."""
+    """For each cell, the columns whose value is not the default."""
     basis = cells.select(
         *_BASIS, pl.col("rep"), *(pl.lit(None, kind).alias(name) for name, kind in GIVEN.items() if name not in _BASIS)
     )
@@ -176,7 +176,7 @@ def _arcs(memory: Memory, rows: pl.DataFrame, name: pl.Series) -> dict[int, list
 
 
 class _Out(NamedTuple):
-    """An out-edge as stored, and whether its writer, time and place are what they would be without being said."""
+    """An out-edge as stored, and whether its writer, time and place are the defaults."""
 
     source: int
     relation: str

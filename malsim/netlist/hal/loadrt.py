@@ -82,7 +82,7 @@ def _names(component: Component, arguments: dict[str, str]) -> list[str]:
 
 
 def _count(component: Component, arguments: dict[str, str]) -> float:
-    """How many instances are asked for without names; infinite for a number of very many digits."""
+    """The number of instances where they have no names; infinite for a number of very many digits."""
     if component.single:
         return 1
     count = next((float(value) for name in _COUNTS if (value := arguments.get(name, "")).isdecimal()), None)

@@ -1,7 +1,6 @@
 """Standing programs: the reference's operations over chosen members, run each tick for all replications at once."""
 
-from malsim.netlist.programs.parse import ProgramCell, checked, fault_of, program_cells
-from malsim.netlist.programs.program import Program, programs
+from malsim.netlist.programs.program import Program, ProgramCell, checked, fault_of, program_cells, programs
 from malsim.netlist.programs.run import Pass, Ran, run
 
 __all__ = ["Pass", "Program", "ProgramCell", "Ran", "checked", "fault_of", "program_cells", "programs", "run"]

@@ -1,6 +1,6 @@
 """What each operation comes to, for all replications at once: numbers a replication, and what it says of each member.
 
-Every number is rounded to thousandths, halves up, as the reference does; a program's memory of itself is what it said last.
+Every number is rounded to thousandths, halves up, as the reference does; a program remembers its last output.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One pass of the standing programs over a memory, and what they say entering it as claims where that is asked."""
+"""One pass of the standing programs over a memory, and their witnesses as claims to its gate on request."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _witness(program: Program, selection: Members, output: Output, rep: int, now
 
 
 def _finding(selection: Members, output: Output, rep: int) -> dict[str, Any]:
-    """What was said in one replication, and of each of its members, as plain numbers and texts."""
+    """The output of one replication and of each of its members, as plain numbers and texts."""
     mine = selection.reps == rep
     keys = [key for key, own in zip(selection.keys(), mine.tolist(), strict=True) if own]
     return {

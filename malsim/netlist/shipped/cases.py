@@ -47,8 +47,8 @@ def _at(*events: str | Edit, day: int = ONSET) -> Events:
     return {day: list(events)}
 
 
-def _daily(days: int, *events: Sequence[str | Edit], first: int = ONSET, step: int = 1) -> Events:
-    return {first + step * place: list(events[place]) for place in range(min(days, len(events)))}
+def _daily(days: int, *events: Sequence[str | Edit], step: int = 1) -> Events:
+    return {ONSET + step * place: list(events[place]) for place in range(min(days, len(events)))}
 
 
 def _with(**props: Any) -> Events:

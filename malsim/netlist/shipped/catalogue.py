@@ -42,7 +42,7 @@ class StandingSignal:
 
     @property
     def surfaced(self) -> bool:
-        """Whether it is told in the next push; a silent one acts between turns."""
+        """Whether the next push shows it; a silent one acts between turns."""
         return self.display == "surfaced"
 
     @property

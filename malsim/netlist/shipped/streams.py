@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Edit", "Events", "cell", "merged", "ordinary", "play"]
 
+WRITERS, TOPICS = 5, 4  # of a day's work
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -77,7 +79,7 @@ def _edit(memory: Memory, edit: Edit, rep: int) -> Memory:
     return memory.with_cells(cells)
 
 
-def ordinary(seed: int, days: int, writers: int = 5, topics: int = 4) -> Events:
+def ordinary(seed: int, days: int) -> Events:
     """A day's work: about two claims, each on what another writer said before; most support, one in twelve contradicts."""
     draw = np.random.default_rng(seed)
     stream: Events = {}
@@ -85,7 +87,7 @@ def ordinary(seed: int, days: int, writers: int = 5, topics: int = 4) -> Events:
     for day in range(days):
         texts: list[str | Edit] = []
         for number in range(int(draw.poisson(2.0)) + 4 * (day == 0)):
-            handle, writer = f"obs_f{seed % 256:02x}{day:02x}{number:x}", int(draw.integers(writers))
+            handle, writer = f"obs_f{seed % 256:02x}{day:02x}{number:x}", int(draw.integers(WRITERS))
             others = [name for name, author in cells if author != writer]
             edges = []
             if others:
@@ -93,7 +95,7 @@ def ordinary(seed: int, days: int, writers: int = 5, topics: int = 4) -> Events:
                 speaks = "contradicts> {}(-.4)" if draw.random() < 1 / 12 else "supports> {}(.5)"
                 edges.append(speaks.format(target))
             conf = float(thousandths(draw.beta(6, 3, 1))[0])
-            texts.append(cell(handle, *edges, conf=conf, writer=f"w{writer}", topics=f"t{int(draw.integers(topics))}"))
+            texts.append(cell(handle, *edges, conf=conf, writer=f"w{writer}", topics=f"t{int(draw.integers(TOPICS))}"))
             cells.append((handle, writer))
         stream[day] = texts
     return stream

@@ -13,7 +13,7 @@ from malsim.netlist.wiring.net import derived_name, leaves
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from malsim.netlist.wiring.net import Link, Net, Signal
+    from malsim.netlist.wiring.net import Net, Signal
 
 __all__ = ["derived_faults"]
 
@@ -22,8 +22,9 @@ def derived_faults(net: Net) -> Iterator[Fault]:
     """A fault for every derived value that is read and has no owner, and for one that follows from itself."""
     owners = net.derived
     for signal in net.signals.values():
-        for link, name in _read(signal):
-            if name not in owners:
+        for name in signal.derived_reads:
+            if signal.writer and name not in owners:
+                link = signal.writer
                 value = name.replace("-", "-derived-", 1)
                 hint = nearest(name, owners, f"write it: net NAME op.out > {value}, or see malsim signals")
                 allowed = " ".join(sorted(owners))
@@ -40,19 +41,12 @@ def derived_faults(net: Net) -> Iterator[Fault]:
         yield Fault.at(link.statement, link.word, f"this value follows from itself: {ring_text}", hint=hint)
 
 
-def _read(signal: Signal) -> Iterator[tuple[Link, str]]:
-    writer = signal.writer
-    for leaf in leaves(writer.address) if writer else ():
-        if writer and (name := derived_name(leaf)):
-            yield writer, name
-
-
 def _moves(net: Net) -> dict[str, set[str]]:
     """Which signals each derived value, and each signal that reads one, follows from; loops of ops alone are let be."""
     owners = net.derived
     sources: dict[str, set[str]] = {}
     for signal in net.signals.values():
-        reads = {owners[name].name for _, name in _read(signal) if name in owners}
+        reads = {owners[name].name for name in signal.derived_reads if name in owners}
         if reads:
             sources.setdefault(signal.name, set()).update(reads)
             for follower in _followers(net, signal.name) - {signal.name}:

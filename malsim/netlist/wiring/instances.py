@@ -23,7 +23,7 @@ __all__ = ["instances"]
 
 
 class _Sheets:
-    """The sheets asked for so far, or why there is none: many lines load the same op, and a look-up costs more than they."""
+    """The sheets found so far, or their errors: many lines load the same op, and a look-up costs more than they."""
 
     def __init__(self, palette: Callable[[str], Sheet]) -> None:
         self.palette = palette
@@ -94,5 +94,5 @@ def _implicit(
 
 
 def with_type(instance: Instance, kind: str) -> Instance:
-    """The instance with its pins of any type made of one."""
+    """The instance with one type for its pins of any type."""
     return replace(instance, sheet=instance.sheet.sized(type=kind))

@@ -1,4 +1,4 @@
-"""Statements to a net: every name known, every pin on one signal, every type and arrow right, or every fault told."""
+"""Statements to a net: every name known, every pin on one signal, every type and arrow right, or every fault."""
 
 from __future__ import annotations
 

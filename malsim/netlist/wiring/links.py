@@ -39,7 +39,7 @@ def documents(wire: Wire) -> bool:
 def signals(
     statements: Iterable[Statement], instances: dict[str, Instance | None], faults: list[Fault]
 ) -> dict[str, Signal]:
-    """Every signal by name; instances whose pins take any type are made of the type they are wired to."""
+    """Every signal by name; pins of any type take the type they are wired to."""
     links: dict[str, list[Link]] = defaultdict(list)
     for statement in statements:
         if isinstance(statement, Wire) and not documents(statement):

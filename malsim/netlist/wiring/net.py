@@ -70,6 +70,12 @@ class Signal:
         """The ends that read it."""
         return tuple(link for link in self.links if not link.writes)
 
+    @property
+    def derived_reads(self) -> list[str]:
+        """The derived values that the address of its writer reads."""
+        ends = leaves(self.writer.address) if self.writer else ()
+        return [name for leaf in ends if (name := derived_name(leaf))]
+
 
 @dataclass(frozen=True, slots=True)
 class Thread:

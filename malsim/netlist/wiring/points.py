@@ -185,7 +185,7 @@ def _neighbours(where: Reduced, row: Row, kind: str) -> Point:
 
 
 def _call(where: Call, instances: Mapping[str, Instance | None]) -> Point | None:
-    """A function of numbers: on the domain of what it reads, where that is told; a run's value serves every row."""
+    """A function of numbers: on the domain of what it reads, if that is known; a run's value serves every row."""
     points = []
     for one in where.arguments:
         if not isinstance(one, Constant):

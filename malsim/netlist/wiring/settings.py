@@ -44,7 +44,7 @@ def settings(
     programs: Collection[str],
     faults: list[Fault],
 ) -> Settings:
-    """Gather every `set`; of one said twice the last stands. What a program makes of its settings is its own business."""
+    """Gather every `set`, the last of several. What a program makes of its settings is its own business."""
     result = Settings()
     links = ((link.address, signal.name) for signal in signals.values() for link in signal.links)
     signal_of = {where: name for where, name in links if isinstance(where, Pin)}
