@@ -18,8 +18,9 @@ from malsim.lab.decay.chain import Chain
 from malsim.lab.decay.laws import LAWS
 from malsim.lab.decay.log import Log
 from malsim.lab.decay.rates import rates
-from malsim.lab.decay.scores import predicted
+from malsim.lab.decay.scores import predictions_of
 from malsim.memory import Memory, Rules, admit
+from malsim.memory.push.ten_cells import bootstrap
 from malsim.memory.store import Store
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim.replay.feed import replay
@@ -105,7 +106,7 @@ def test_the_law_that_made_the_claims_foretells_the_later_ones_best() -> None:
 
 
 def said_of(said: Array, log: Log, horizons: Array) -> tuple[Array, Array]:
-    return predicted(said, log, horizons).scores(0)
+    return predictions_of(said, log, horizons).scores(0)
 
 
 def test_claims_lost_from_sight_do_not_bend_the_score() -> None:
@@ -448,8 +449,9 @@ def test_other_bad_input_is_refused() -> None:
         ms.fit_decay(log).survival([1.0], "guess")
     with pytest.raises(UsageError, match="no such ending"):
         ms.histories(Memory.empty(), ended_by="magic")
-    with pytest.raises(UsageError, match="without cells"):
-        ms.histories(Memory.empty())
+    for memory in (Memory.empty(), bootstrap(Memory.empty())):  # the ten cells are no claims about the world
+        with pytest.raises(UsageError, match="has no history"):
+            ms.histories(memory)
 
 
 def test_claims_all_alike_or_over_at_once_are_fitted() -> None:

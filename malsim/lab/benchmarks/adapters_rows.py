@@ -70,7 +70,7 @@ def _a_call() -> Ratio:
     DictMemory.calls = 0
     start = time.process_time()
     _through_the_harness()
-    spent, calls = time.process_time() - start, DictMemory.calls
+    seconds, calls = time.process_time() - start, DictMemory.calls
     start = time.process_time()
     memory, query, claim = DictMemory(), Query("o"), Claim(0.0, "w", "o", "A")
     for _ in range(calls // 4):
@@ -78,9 +78,9 @@ def _a_call() -> Ratio:
         memory.tick(0.0)
         memory.read(query, 0.0, 10)
         memory.peek(query, 0.0, 10)
-    added = (spent - (time.process_time() - start)) / calls
+    overhead = (seconds - (time.process_time() - start)) / calls
     name = f"CPU that the harness adds to each of {calls:,} calls of an adapter, beside {MOST:g} µs"
-    return Ratio(name=name, ours=added, theirs=MOST * 1e-6, limit=1.0)
+    return Ratio(name=name, ours=overhead, theirs=MOST * 1e-6, limit=1.0)
 
 
 def _through_the_harness() -> None:

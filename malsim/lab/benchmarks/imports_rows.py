@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import tempfile
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,9 +32,9 @@ def rows() -> Iterator[Ratio]:
     with tempfile.TemporaryDirectory() as folder:
         history, lines = _history(Path(folder) / "history.db"), _lines(Path(folder) / "memory.jsonl")
         name = f"importing {RECORDS:,} records of mem0, beside a bare fetchall"
-        yield compare(name, partial(bring, history), partial(_fetched, history), limit=LIMIT, repeats=5)
+        yield compare(name, partial(bring, history), partial(_fetch_all, history), limit=LIMIT, repeats=5)
         name = f"importing {RECORDS:,} records of an MCP file, beside json.loads of its lines"
-        yield compare(name, partial(bring, lines), partial(_loaded, lines), limit=LIMIT, repeats=5)
+        yield compare(name, partial(bring, lines), partial(_load_lines, lines), limit=LIMIT, repeats=5)
 
 
 def _history(path: Path) -> Path:
@@ -41,21 +42,19 @@ def _history(path: Path) -> Path:
     random = np.random.default_rng(7)
     own = random.integers(2**32, size=(RECORDS, 4)).tolist()
     kinds = random.choice(["ADD", "UPDATE", "DELETE"], RECORDS, p=[0.7, 0.25, 0.05]).tolist()
-    told, added = [], ["0" * 36]
+    records, names = [], ["0" * 36]
     for place, (kind, parts) in enumerate(zip(kinds, own, strict=True)):
         name = f"{parts[0]:08x}-{parts[1] % 65536:04x}-4000-8000-{parts[2]:08x}{parts[3] % 65536:04x}"
         if kind == "ADD":
-            added.append(name)
+            names.append(name)
         new = None if kind == "DELETE" else f"Prefers the train of {place % 24:02}:{parts[1] % 60:02} when it is {parts[2]}"
         at = f"2026-03-{1 + place * 28 // RECORDS:02}T{place % 24:02}:{place % 60:02}:09.123456-08:00"
-        old = None if kind == "ADD" else "Prefers a train"
-        updated = None if kind == "ADD" else at
-        told.append((name, added[-1], old, new, kind, at, updated, int(new is None), None, "user"))
-    file = sqlite3.connect(path)
-    file.execute(f"CREATE TABLE history ({_COLUMNS})")
-    file.executemany(f"INSERT INTO history VALUES ({','.join('?' * len(told[0]))})", told)  # noqa: S608  # our own
-    file.commit()
-    file.close()
+        old, changed_at = (None, None) if kind == "ADD" else ("Prefers a train", at)
+        records.append((name, names[-1], old, new, kind, at, changed_at, int(new is None), None, "user"))
+    with closing(sqlite3.connect(path)) as file:
+        file.execute(f"CREATE TABLE history ({_COLUMNS})")
+        file.executemany(f"INSERT INTO history VALUES ({','.join('?' * len(records[0]))})", records)  # noqa: S608  # our own
+        file.commit()
     return path
 
 
@@ -63,21 +62,18 @@ def _lines(path: Path) -> Path:
     """Three in four lines are an entity with two observations, the others a relation."""
     with path.open("w", encoding="utf-8") as file:
         for place in range(RECORDS):
-            said = [f"listens on port {place}", f"is owned by team {place % 97} since release {place // 7}"]
-            entity = {"type": "entity", "name": f"service-{place}", "entityType": "service", "observations": said}
+            observations = [f"listens on port {place}", f"is owned by team {place % 97} since release {place // 7}"]
+            entity = {"type": "entity", "name": f"service-{place}", "entityType": "service", "observations": observations}
             ends = {"from": f"service-{place}", "to": f"service-{place // 2}", "relationType": "writes_to"}
             file.write(json.dumps({"type": "relation", **ends} if place % 4 == 3 else entity) + "\n")  # noqa: PLR2004
     return path
 
 
-def _fetched(path: Path) -> list[tuple[object, ...]]:
-    file = sqlite3.connect(path)
-    try:
+def _fetch_all(path: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path)) as file:
         return file.execute("SELECT * FROM history").fetchall()
-    finally:
-        file.close()
 
 
-def _loaded(path: Path) -> list[object]:
+def _load_lines(path: Path) -> list[object]:
     with path.open(encoding="utf-8") as file:
         return [json.loads(line) for line in file]

@@ -35,7 +35,7 @@ def rows() -> Iterator[Ratio]:
     """Each promise of the laws' speed."""
     for law in LINEAR:
         name = f"{law}, {MANY:,} claims of {OBJECTS:,} objects, beside {FEW:,}"
-        yield compare(name, partial(_taken, law, _claims(MANY)), partial(_taken, law, _claims(FEW)), limit=14)
+        yield compare(name, partial(_replay, law, _claims(MANY)), partial(_replay, law, _claims(FEW)), limit=14)
     evidence = _evidence(MANY)
     name = f"records, {MANY:,} claims and {SWEEPS} sweeps, beside the bare bincounts"
     yield compare(name, partial(closed, evidence), _sums(evidence), limit=12)
@@ -52,7 +52,7 @@ def _claims(count: int) -> Claims:
     return Claims(**places, rep=np.zeros(count, dtype=np.int64), sequence=np.arange(count), t=t, stated=stated)
 
 
-def _taken(law: str, claims: Claims) -> None:
+def _replay(law: str, claims: Claims) -> None:
     writers, objects = ([str(n) for n in range(size)] for size in (WRITERS, OBJECTS))
     plant = plant_of(law)
     state = plant.init([0], Vocabulary(writers, objects, [list("ABCDE")] * OBJECTS))
@@ -62,11 +62,10 @@ def _taken(law: str, claims: Claims) -> None:
 
 def _evidence(count: int) -> Evidence:
     claims = _claims(count)
-    places = {"writer_rep": WRITERS, "object_rep": OBJECTS}
     return Evidence(
         writer=claims.writer, object=claims.object, value=claims.value % 3, values=3, weight=np.ones(count),
         bin=stated_bins(claims.stated), reps=1, pinned=np.full(OBJECTS, -1),
-        **{name: np.zeros(size, dtype=np.int64) for name, size in places.items()},
+        writer_rep=np.zeros(WRITERS, dtype=np.int64), object_rep=np.zeros(OBJECTS, dtype=np.int64),
     )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.benchmarks.ratios import Ratio
 
-__all__ = ["bare_tick", "graph", "rows", "ticked"]
+__all__ = ["bare_tick", "full_tick", "graph", "rows"]
 
 PROPOSALS = 10_000
 WORDS = 40
@@ -42,13 +42,13 @@ def rows() -> Iterator[Ratio]:
         memory = graph(cells, 5 * cells)
         memory = tick(memory, 1.0)
         name = f"tick, {cells:,} cells / {5 * cells:,} edges, beside bare numpy and scipy.sparse"
-        yield compare(name, partial(ticked, memory), bare_tick(memory), limit=1.3, repeats=repeats)
+        yield compare(name, partial(full_tick, memory), bare_tick(memory), limit=1.3, repeats=repeats)
     yield _gate()
     yield _small_tick()
     yield from _imports()
 
 
-def ticked(memory: Memory) -> None:
+def full_tick(memory: Memory) -> None:
     """A tick of which all scores are read: most are computed only then."""
     after = tick(memory, 30.0)
     for name in SCORES:
@@ -58,17 +58,11 @@ def ticked(memory: Memory) -> None:
 def graph(cells: int, edges: int, *, seed: int = 1) -> Memory:
     """A memory of many claims by a thousand writers, and edges between cells chosen at random."""
     draws = np.random.Generator(np.random.Philox(key=seed))
-    claims = pl.DataFrame(
-        {
-            "kind": ["obs"],
-            "verification": ["external"],
-        }
-    ).select(pl.all().repeat_by(cells).explode())
-    claims = claims.with_columns(
-        writer="w" + pl.Series(draws.integers(0, 1000, cells)).cast(pl.String),
-        title="claim " + pl.int_range(pl.len()).cast(pl.String),
-        confidence=pl.Series(draws.uniform(0.1, 1.0, cells)),
-    )
+    numbers = pl.DataFrame({"writer": draws.integers(0, 1000, cells), "confidence": draws.uniform(0.1, 1.0, cells)})
+    claims = numbers.select(
+        kind=pl.lit("obs"), verification=pl.lit("external"), writer=pl.format("w{}", "writer"),
+        title=pl.format("claim {}", pl.int_range(pl.len())), confidence="confidence",
+    )  # fmt: skip
     memory, _ = admit(Memory.empty(), claims)
     source, target = draws.integers(0, cells, edges), draws.integers(0, cells, edges)
     supports = draws.random(edges) < SUPPORTING
@@ -87,14 +81,14 @@ def bare_tick(memory: Memory) -> Callable[[], object]:
     up, down = weight > 0, weight < 0
     support = sparse.csr_array((weight[up], (target[up], source[up])), shape=(count, count))
     challenge = sparse.csr_array((-weight[down], (target[down], source[down])), shape=(count, count))
-    accuser, accused = accusations(memory, "other_writer")
+    accuser, suspect = accusations(memory, "other_writer")
     stated, worth, author = (cells[name].to_numpy() for name in ("stated", "effective", "author"))
     active = np.ones(count, dtype=bool)
     age, tau = 30.0 - cells["touched"].to_numpy(), np.array([3650.0, 30.0, 7.0])[cells["stability"].to_physical().to_numpy()]
 
     def step() -> object:
         wrong = np.zeros(count, dtype=bool)
-        wrong[accused[active[accuser]]] = True
+        wrong[suspect[active[accuser]]] = True
         claims = np.bincount(author, minlength=writers)
         penalty = np.bincount(author, weights=np.where(wrong, stated, 0.0), minlength=writers)
         factor = np.where(claims < 3, 1.0, np.maximum(0.5, 1.0 - penalty / np.maximum(claims, 1)))  # noqa: PLR2004
@@ -112,23 +106,16 @@ def _gate() -> Ratio:
     draws = np.random.Generator(np.random.Philox(key=2))
     vocabulary = np.array([f"word{i}" for i in range(5000)])
     bodies = [" ".join(part) for part in vocabulary[draws.integers(0, 5000, (PROPOSALS, WORDS))]]
-    claims = as_claims(
-        pl.DataFrame(
-            {
-                "kind": "obs",
-                "writer": [f"w{i % 97}" for i in range(PROPOSALS)],
-                "title": [f"claim number {i}" for i in range(PROPOSALS)],
-                "body": bodies,
-                "confidence": draws.uniform(0.1, 1.0, PROPOSALS),
-            }
-        )
-    )
-    memory = graph(1_000, 5_000)
-    joined = joined_formats(Rules())
+    columns = {
+        "kind": "obs", "writer": [f"w{i % 97}" for i in range(PROPOSALS)],
+        "title": [f"claim number {i}" for i in range(PROPOSALS)], "body": bodies,
+        "confidence": draws.uniform(0.1, 1.0, PROPOSALS),
+    }  # fmt: skip
+    claims, memory, formats = as_claims(pl.DataFrame(columns)), graph(1_000, 5_000), joined_formats(Rules())
     texts = claims.select("title", "body", "writer")
     name = f"gate, {PROPOSALS:,} proposals of {WORDS} words, screened, beside one str.contains of all formats"
     return compare(
-        name, lambda: admit(memory, claims), lambda: texts.select(pl.all().str.contains(joined).any()), limit=15, repeats=7
+        name, lambda: admit(memory, claims), lambda: texts.select(pl.all().str.contains(formats).any()), limit=15, repeats=7
     )
 
 
@@ -153,10 +140,9 @@ def _small_tick() -> Ratio:
     )  # fmt: skip
     frame, scenario = pl.DataFrame({"x": np.arange(100.0)}), Scenario()
     plant, none = Graph(rules=scenario.rules), np.full(4, NONE)
-    begun = plant.with_graph(plant.init([0], Vocabulary([], [], [])), memory)
-    cell_index = CellIndex(
-        (), 1, pl.DataFrame(schema={"object": pl.String, "title": pl.String, "topics": pl.List(pl.String)})
-    )
+    start = plant.with_graph(plant.init([0], Vocabulary([], [], [])), memory)
+    topics = pl.DataFrame(schema={"object": pl.String, "title": pl.String, "topics": pl.List(pl.String)})
+    cell_index = CellIndex((), 1, topics)
     claims = Claims(
         rep=np.zeros(4, dtype=np.int64), t=np.full(4, 1.5), writer=none, sequence=np.arange(4), object=none, value=none,
         stated=np.full(4, 0.6), words=lambda: few,
@@ -164,7 +150,7 @@ def _small_tick() -> Ratio:
 
     def turn() -> None:
         recorder = Recorder(scenario)
-        state, verdicts = plant.admit(begun, claims)
+        state, verdicts = plant.admit(start, claims)
         recorder.admitted(verdicts, claims.rep, plant.view(state, 2.0))
         state = plant.tick(state, 2.0)
         snapshot = Snapshot(plant.view(state, 2.0), cell_index)

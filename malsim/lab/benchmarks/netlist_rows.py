@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from malsim.lab.benchmarks.memory_rows import graph, ticked
+from malsim.lab.benchmarks.memory_rows import full_tick, graph
 from malsim.lab.benchmarks.ratios import compare
 from malsim.memory import Memory, tick
 from malsim.netlist import lint, load, parse
@@ -89,11 +90,11 @@ def _ticker(text: str, replications: int) -> Callable[[], None]:
     engine = Engine(link(parse(text)), replications=replications)
     memory = Memory.empty()
     signals = np.random.default_rng(3).normal(size=(64, replications))
-    held: list[Any] = [engine.start(memory), 0]
+    state, turns = engine.start(memory), itertools.cycle(signals)
 
     def tick() -> None:
-        held[1] += 1
-        held[0] = engine.scan(held[0], memory, {"clock.days": signals[held[1] % 64]}).state
+        nonlocal state
+        state = engine.scan(state, memory, {"clock.days": next(turns)}).state
 
     return tick
 
@@ -107,15 +108,17 @@ def _standing() -> Ratio:
         state = engine.scan(state, memory, now=float(day)).state
     after = tick(memory, DAYS + 1.0)
     name = f"all {len(catalogue())} standing signals over {CELLS:,} cells / a bare tick of them"
-    return compare(name, lambda: engine.scan(state, after, now=DAYS + 1.0), partial(ticked, memory), limit=20.0, repeats=51)
+    return compare(
+        name, lambda: engine.scan(state, after, now=DAYS + 1.0), partial(full_tick, memory), limit=20.0, repeats=51
+    )
 
 
 def _text(lines: int) -> str:
     """Cells with edges and fields, and a watch on each."""
-    made = []
+    text = []
     for place in range(lines // 8):
         handle = f"obs_{place:05x}"
-        made += [
+        text += [
             f'{handle} "claim {place}" conf(.7!) eff(.61) curr(.9) sal(.5)',
             f"  supports> obs_{place - 1:05x}(.5)" if place else "# the first",
             f"  prop writer w{place % 97}",
@@ -125,7 +128,7 @@ def _text(lines: int) -> str:
             f"setp watch-{place}.level 0.5",
             f"addf watch-{place} tick",
         ]
-    return "\n".join(made)
+    return "\n".join(text)
 
 
 def _read(text: str) -> None:

@@ -28,25 +28,25 @@ def rows() -> Iterator[Ratio]:
     detector = peer("river.drift").PageHinkley()
     controller = peer("simple_pid").PID(2.0, 0.1, 0.05, setpoint=0.0, sample_time=None)
 
-    def smoothed() -> None:
+    def smooth() -> None:
         for sample in samples:
             mean.update(sample)
             mean.get()
 
-    def detected() -> None:
+    def detect() -> None:
         for sample in samples:
             detector.update(sample)
             detector.drift_detected  # noqa: B018 - a property that is asked for
 
-    def controlled() -> None:
+    def control() -> None:
         for sample in samples:
             controller(sample, dt=1.0)
 
-    driven = {"command": np.zeros_like(signal), "feedback": signal}
+    inputs = {"command": np.zeros_like(signal), "feedback": signal}
     gains = {"Pgain": 2.0, "Igain": 0.1, "Dgain": 0.05, "enable": True}
-    yield _row("smooth / river EWMean", "smooth", {"in": signal}, smoothed, 40)
-    yield _row("page-hinkley / river PageHinkley", "page-hinkley", {"in": signal}, detected, 20)
-    yield _row("pid / simple-pid", "pid", driven, controlled, 20, gains)
+    yield _row("smooth / river EWMean", "smooth", {"in": signal}, smooth, 40)
+    yield _row("page-hinkley / river PageHinkley", "page-hinkley", {"in": signal}, detect, 20)
+    yield _row("pid / simple-pid", "pid", inputs, control, 20, gains)
 
 
 def _row(

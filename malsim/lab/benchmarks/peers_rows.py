@@ -32,10 +32,10 @@ def rows() -> Iterator[Ratio]:
     peer("crowdkit", hint="pip install crowd-kit==1.4.2")
     if not DATA.is_dir() or not TUNED.is_file():
         raise UsageError("no real claims to compare on", where="malsim bench", given=str(DATA), hint="run it where they are")
-    tuned = Rules.read(TUNED)
+    rules = Rules.read(TUNED)
     for name in FOLDERS:
         claims = read_real(DATA / name)
-        ours, theirs = 1.0 - claims.score(tuned)["accuracy"], wrong_by_dawid_skene(claims)
+        ours, theirs = 1.0 - claims.score(rules)["accuracy"], wrong_by_dawid_skene(claims)
         yield Ratio(
             name=f"wrong answers, {name}, beside Dawid-Skene (crowd-kit)", ours=ours, theirs=theirs, limit=None, unit="%"
         )
@@ -50,9 +50,9 @@ def wrong_by_dawid_skene(claims: RealClaims) -> float:
     ((memory, truth),) = claims.parts
     names = memory.writers["writer"].to_numpy()
     value = pl.col("title").str.slice(pl.col("object").str.len_chars() + len(" is "))
-    said = memory.cells.select(task="object", label=value).with_columns(worker=names[memory.cells["author"].to_numpy()])
-    answered = aggregation.DawidSkene(n_iter=STEPS).fit_predict(said.to_pandas())
-    found = pl.DataFrame({"object": answered.index.to_list(), "said": answered.to_list()})
-    both = truth.join(found, on="object", how="left")
-    right = both.select((pl.col("said") == pl.col("value")).fill_null(value=False).mean())
+    labels = memory.cells.select(task="object", label=value).with_columns(worker=names[memory.cells["author"].to_numpy()])
+    answers = aggregation.DawidSkene(n_iter=STEPS).fit_predict(labels.to_pandas())
+    frame = pl.DataFrame({"object": answers.index.to_list(), "answer": answers.to_list()})
+    both = truth.join(frame, on="object", how="left")
+    right = both.select((pl.col("answer") == pl.col("value")).fill_null(value=False).mean())
     return 1.0 - float(right.item())

@@ -26,6 +26,6 @@ def rows() -> Iterator[Ratio]:
     x, y = draws.normal(size=(2, TICKS, REPLICATIONS))
     trace = Trace.of_arrays(range(TICKS), {"x": x})
     for inner, outer in ((3, 5), (50, 100), (500, 400)):
-        wanted = Property(f"always[0:{outer}] eventually[0:{inner}] (x > 0.5)")
+        formula = Property(f"always[0:{outer}] eventually[0:{inner}] (x > 0.5)")
         name = f"always[0:{outer}] eventually[0:{inner}] against one np.minimum"
-        yield compare(name, partial(wanted.margin, trace), partial(np.minimum, x, y), limit=40)
+        yield compare(name, partial(formula.margin, trace), partial(np.minimum, x, y), limit=40)

@@ -74,10 +74,10 @@ def compare(
     seconds: tuple[list[float], list[float]] = ([], [])
     gc.collect()
     for _ in range(repeats):
-        for kept, call in zip(seconds, (ours, theirs), strict=True):
+        for times, call in zip(seconds, (ours, theirs), strict=True):
             start = time.perf_counter()
             call()
-            kept.append(time.perf_counter() - start)
+            times.append(time.perf_counter() - start)
     mine, other = map(statistics.median, seconds)
     return Ratio(name=name, ours=mine, theirs=other, limit=limit, at_least=at_least, work=work)
 
@@ -88,11 +88,11 @@ def every_row(only: str = "", *, left_out: Callable[[UsageError], object] | None
     A family that lacks what it is compared with raises `UsageError`, or is handed to `left_out` and passed over.
     """
     package = importlib.import_module("malsim.lab.benchmarks")
-    for found in pkgutil.iter_modules(package.__path__):
-        if not found.name.endswith("_rows") or only not in found.name:
+    for module in pkgutil.iter_modules(package.__path__):
+        if not module.name.endswith("_rows") or only not in module.name:
             continue
         try:
-            yield from importlib.import_module(f"{package.__name__}.{found.name}").rows()
+            yield from importlib.import_module(f"{package.__name__}.{module.name}").rows()
         except UsageError as error:
             if left_out is None:
                 raise

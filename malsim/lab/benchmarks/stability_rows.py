@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from malsim.lab.benchmarks.memory_rows import graph, ticked
+from malsim.lab.benchmarks.memory_rows import full_tick, graph
 from malsim.lab.benchmarks.ratios import compare
 from malsim.lab.stability import stability
 from malsim.memory import tick
@@ -24,4 +24,4 @@ def rows() -> Iterator[Ratio]:
     """Fixed point, spectral radius, critical ceiling and ringing cells' mode of 100,000 cells and 500,000 edges."""
     memory = tick(graph(CELLS, 5 * CELLS), 1.0)
     name = f"stability of {CELLS:,} cells / {5 * CELLS:,} edges, beside one tick"
-    yield compare(name, partial(stability, memory), partial(ticked, memory), limit=100, repeats=7)
+    yield compare(name, partial(stability, memory), partial(full_tick, memory), limit=100, repeats=7)

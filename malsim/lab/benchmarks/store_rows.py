@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,18 +33,13 @@ QUERY = "word0007 word0123 word4711"
 
 def rows() -> Iterator[Ratio]:
     """Opening, asking and saving a store of many cells."""
-    memory = _worded(graph(CELLS, EDGES))
+    memory = _with_words(graph(CELLS, EDGES))
     size = f"{CELLS:,} cells / {EDGES:,} edges"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory.sqlite"
         memory.save(path)
-        yield compare(
-            f"opening {size}, beside a bare fetchall",
-            partial(Memory.open, path),
-            partial(_fetch, path),
-            limit=4.0,
-            repeats=3,
-        )
+        name = f"opening {size}, beside a bare fetchall"
+        yield compare(name, partial(Memory.open, path), partial(_fetch, path), limit=4.0, repeats=3)
         with Store(path, write=False) as store:
             bare = partial(_search, store.connection)
             ours = partial(push, store.connection, QUERY)
@@ -59,7 +55,7 @@ def rows() -> Iterator[Ratio]:
         )
 
 
-def _worded(memory: Memory) -> Memory:
+def _with_words(memory: Memory) -> Memory:
     """The memory with bodies of random words."""
     draws = np.random.Generator(np.random.Philox(key=7))
     vocabulary = pl.Series([f"word{i:04d}" for i in range(VOCABULARY)])
@@ -68,10 +64,8 @@ def _worded(memory: Memory) -> Memory:
 
 
 def _fetch(path: Path) -> list[list[tuple[object, ...]]]:
-    connection = sqlite3.connect(path)
-    fetched = [connection.execute(f"SELECT * FROM {table}").fetchall() for table in ("cells", "edges", "writers")]  # noqa: S608
-    connection.close()
-    return fetched
+    with closing(sqlite3.connect(path)) as connection:
+        return [connection.execute(f"SELECT * FROM {table}").fetchall() for table in ("cells", "edges", "writers")]  # noqa: S608
 
 
 def _search(connection: sqlite3.Connection) -> list[tuple[int, float]]:

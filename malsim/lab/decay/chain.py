@@ -32,22 +32,22 @@ class Chain:
     """
 
     gap: Array
-    said: Ints
+    value: Ints
     counts: Ints
     choices: Ints
 
     @classmethod
     def of(cls, log: pl.DataFrame) -> Chain:
         """The claims in a log of `histories`."""
-        told = log.select(
+        stretches = log.select(
             key=pl.struct("rep", "object").rank("dense").cast(pl.Int64) - 1,
             said=pl.col("value").rank("dense").over("rep", "object").cast(pl.Int64) - 1,
             start="start",
             days=pl.concat_list(pl.lit([0.0]), "restated"),
         ).sort("key", "start", maintain_order=True)
-        claims = told.with_row_index("row").explode("days")
+        claims = stretches.with_row_index("row").explode("days")
         claims = claims.with_columns(t=pl.col("start") + pl.col("days").cum_sum().over("row"))
-        key, said, t = (claims[name].to_numpy() for name in ("key", "said", "t"))
+        key, value, t = (claims[name].to_numpy() for name in ("key", "said", "t"))
         counts = np.bincount(key)
         order = np.argsort(-counts, kind="stable")
         seat = np.empty_like(order)
@@ -57,8 +57,8 @@ class Chain:
         shape = (int(counts.max()), len(counts))
         gap, values = np.zeros(shape), np.zeros(shape, dtype=np.int64)
         gap[place, seat[key]] = np.where(place > 0, np.diff(t, prepend=0.0), 0.0)
-        values[place, seat[key]] = said
-        choices = np.maximum(2, _most(key, said))
+        values[place, seat[key]] = value
+        choices = np.maximum(2, np.maximum.reduceat(value, begins) + 1)
         return cls(gap, values, counts[order], choices[order])
 
     @property
@@ -92,12 +92,12 @@ class Chain:
             n = int(np.searchsorted(-self.counts, -turn))  # objects with a claim of this number come first
             same = np.exp(speed[:, :n] * self.gap[turn, :n])[:, :, None]
             belief = belief[:, :n] * same + (1.0 - same) * even[:n]
-            place = np.arange(n) * most + self.said[turn, :n]
-            agreed = belief.reshape(points, -1)[:, place]
-            chance = agreed * right + (1.0 - agreed) * wrong[:, :n]
+            place = np.arange(n) * most + self.value[turn, :n]
+            own = belief.reshape(points, -1)[:, place]  # of the value said
+            chance = own * right + (1.0 - own) * wrong[:, :n]
             total += np.log(chance).sum(axis=1)
             belief *= (wrong[:, :n] / chance)[:, :, None]
-            belief.reshape(points, -1)[:, place] = agreed * right / chance
+            belief.reshape(points, -1)[:, place] = own * right / chance
         return -total
 
     def profile(self, fixed: Array, *, place: int) -> tuple[Array, Array]:
@@ -109,17 +109,10 @@ class Chain:
         middle, half = np.full(len(fixed), (low + high) / 2.0), (high - low) / 2.0
         count = POINTS
         for _ in range(ROUNDS):
-            tried = np.clip(middle[:, None] + half * np.linspace(-1.0, 1.0, count), low, high)
-            pair = (np.repeat(fixed, count), tried.ravel())
-            losses = self.loss(np.exp(pair[place]), np.exp(pair[1 - place])).reshape(tried.shape)
+            trials = np.clip(middle[:, None] + half * np.linspace(-1.0, 1.0, count), low, high)
+            pair = (np.repeat(fixed, count), trials.ravel())
+            losses = self.loss(np.exp(pair[place]), np.exp(pair[1 - place])).reshape(trials.shape)
             best = losses.argmin(axis=1)[:, None]
-            middle = np.take_along_axis(tried, best, axis=1)[:, 0]
+            middle = np.take_along_axis(trials, best, axis=1)[:, 0]
             half, count = half * 2.0 / (count - 1), NEAR
         return np.take_along_axis(losses, best, axis=1)[:, 0], middle
-
-
-def _most(key: Ints, said: Ints) -> Ints:
-    """How many values each key has."""
-    found = np.zeros(int(key.max()) + 1, dtype=np.int64)
-    np.maximum.at(found, key, said + 1)
-    return found

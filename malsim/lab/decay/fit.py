@@ -12,7 +12,7 @@ from malsim.lab.decay.choice import SCORES, choose
 from malsim.lab.decay.laws import LAWS
 from malsim.lab.decay.likelihood import Likelihood
 from malsim.lab.decay.log import SIGHTED, read_log
-from malsim.lab.decay.rates import RATES, Rates, rates
+from malsim.lab.decay.rates import RATES, UNKNOWN, Rates, rates
 from malsim.lab.decay.result import Decay
 
 if TYPE_CHECKING:
@@ -23,12 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["fit_decay"]
 
-FIT = (
-    dict.fromkeys(("law", "parameter"), pl.String)
-    | dict.fromkeys(("value", "low", "high"), pl.Float64)
-    | {"unit": pl.String}
-)
-UNKNOWN = (np.nan, 0.0, np.inf)
+FIT = {
+    "law": pl.String, "parameter": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "unit": pl.String,
+}  # fmt: skip
 MEMORYLESS = "exponential"
 WRONG = "claims are wrong at a rate above 0, so a stretch of agreement is no lifetime: only the exponential law is fitted"
 UNSEEN = "too many changes went unseen for a stretch to be a lifetime: only the exponential law is fitted"
@@ -76,49 +73,49 @@ def fit_decay(
         raise UsageError("no such law", where="fit_decay: laws", given=unknown, allowed=", ".join(LAWS))
     everything = read_log(log, share=share, floor=floor)
     lifetimes = everything.of_known_age
-    told = rates(log) if floor is None and set(log.columns) >= SIGHTED else None
-    floor = 0.0 if told else floor
-    chosen = [LAWS[name] for name in laws]
-    fits = told is None or told.lifetimes
+    estimate = rates(log) if floor is None and set(log.columns) >= SIGHTED else None
+    floor = 0.0 if estimate else floor
+    fits = estimate is None or estimate.lifetimes
     if fits and lifetimes.ended.any() and lifetimes.duration.sum() > 0.0:
-        scores = choose(chosen, lifetimes, share=share, floor=floor, seed=seed)
+        scores = choose([LAWS[name] for name in laws], lifetimes, share=share, floor=floor, seed=seed)
     else:
         scores = pl.DataFrame([(name, *(np.nan,) * (len(SCORES) - 1)) for name in laws], schema=SCORES, orient="row")
-    constants = [row for law in chosen for row in _constants(law, lifetimes, told, floor, fits=fits)]
-    table = told.table if told else pl.DataFrame(schema=RATES)
-    frame = pl.DataFrame(constants, schema=FIT, orient="row")
+    constants = [row for name in laws for row in _constants(LAWS[name], lifetimes, estimate, floor, fits=fits)]
     return Decay(
-        constants=frame, scores=scores, best=_best(scores), log=everything, rates=table, notes=_notes(told, everything)
+        constants=pl.DataFrame(constants, schema=FIT, orient="row"),
+        scores=scores,
+        best=_best(scores),
+        log=everything,
+        rates=estimate.table if estimate else pl.DataFrame(schema=RATES),
+        notes=_notes(estimate, everything),
     )
 
 
-def _constants(law: Law, log: Log, told: Rates | None, floor: float | None, *, fits: bool) -> list[tuple[object, ...]]:
-    if told and law.name == MEMORYLESS:
-        return [(law.name, "tau", *told.tau, "d"), (law.name, law.second, 0.0, 0.0, 0.0, "1")]
+def _constants(law: Law, log: Log, estimate: Rates | None, floor: float | None, *, fits: bool) -> list[tuple[object, ...]]:
+    if estimate and law.name == MEMORYLESS:
+        return [(law.name, "tau", *estimate.tau, "d"), (law.name, law.second, 0.0, 0.0, 0.0, "1")]
     if not fits or not log.duration.sum() > 0.0 or (not log.ended.any() and law.name != MEMORYLESS):
         return [(law.name, "tau", *UNKNOWN, "d"), (law.name, law.second, *UNKNOWN, "1")]
     likelihood = Likelihood.of(law, log, floor)
     best = likelihood.best()
     (low, high), ends = likelihood.interval(best, 0), likelihood.interval(best, 1)
-    tau = tuple(float(np.exp(each)) for each in (best[0], low, high))
-    return [
-        (law.name, "tau", *tau, "d"),
-        (law.name, law.second, *(law.outer(float(each)) for each in (best[1], *ends)), "1"),
-    ]
+    tau = np.exp([best[0], low, high]).tolist()
+    second = [law.outer(float(each)) for each in (best[1], *ends)]
+    return [(law.name, "tau", *tau, "d"), (law.name, law.second, *second, "1")]
 
 
 def _best(scores: pl.DataFrame) -> str:
     """The law of least log loss, of least aic where there is none, the first where there is neither."""
-    judged = "aic" if scores["log_loss"].is_nan().all() else "log_loss"
-    return str(scores.sort(judged, maintain_order=True)["law"][0])
+    column = "aic" if scores["log_loss"].is_nan().all() else "log_loss"
+    return str(scores.sort(column, maintain_order=True)["law"][0])
 
 
-def _notes(told: Rates | None, log: Log) -> tuple[str, ...]:
+def _notes(estimate: Rates | None, log: Log) -> tuple[str, ...]:
     """What the log cannot tell, in sentences."""
-    if told is None:
+    if estimate is None:
         return () if log.ended.any() else (NEVER,)
-    if np.isnan(told.tau[0]):
+    if np.isnan(estimate.tau[0]):
         return (NOTHING,)
-    if told.tau[0] == np.inf:
+    if estimate.tau[0] == np.inf:
         return (NEVER,)
-    return () if told.lifetimes else (WRONG if told.error[1] > 0.0 else UNSEEN,)
+    return () if estimate.lifetimes else (WRONG if estimate.error[1] > 0.0 else UNSEEN,)

@@ -49,17 +49,18 @@ def histories(source: Any, *, ended_by: str = "anyone", until: float | None = No
     """
     if ended_by not in ENDINGS:
         raise UsageError("no such ending", where="histories: ended_by", given=ended_by, allowed=", ".join(ENDINGS))
-    seen = sightings(source)
-    if seen["t"].is_nan().any():
+    claims = sightings(source)
+    if claims["t"].is_nan().any():
         raise DataError("not a number of days", where="histories: t", given="NaN")
-    closed = _last_day(source, seen) if until is None else until
-    kept = seen.filter(pl.col("t") <= closed)
-    if kept.is_empty():
-        hint = f"the first claim came on day {seen['t'].to_numpy().min():g}"
+    end = _last_day(source, claims) if until is None else until
+    first_day = claims["t"].to_numpy().min()
+    if first_day > end:
+        hint = f"the first claim came on day {first_day:g}"
         raise UsageError("no claim is as old as that", where="histories: until", given=until, hint=hint)
-    numbered = kept.with_columns(pl.Series("stretch", _stretches(kept, ended_by))).filter(pl.col("stretch") != _DROPPED)
+    claims = claims.filter(pl.col("t") <= end)
+    claims = claims.with_columns(pl.Series("stretch", _stretches(claims, ended_by))).filter(pl.col("stretch") != _DROPPED)
     first, t = pl.col("stretch") == 0, pl.col("t")
-    log = numbered.group_by(*_OBJECT, "stretch", maintain_order=True).agg(
+    log = claims.group_by(*_OBJECT, "stretch", maintain_order=True).agg(
         pl.col("cell").first(), pl.col("stability").first(), pl.col("said").first().alias("value"),
         start=t.first(), after=t.last() - t.first(), restated=t.diff().drop_nulls(),
     )  # fmt: skip
@@ -68,7 +69,7 @@ def histories(source: Any, *, ended_by: str = "anyone", until: float | None = No
         before=pl.col("start").shift(-1).over(_OBJECT) - pl.col("start"),
         entered=pl.when(first).then(None).otherwise(0.0),
         restated="restated",
-        until=pl.lit(float(closed)),
+        until=pl.lit(float(end)),
         ended_by=pl.lit(ended_by),
     ).with_columns(pl.col("object").str.strip_prefix(ALONE))  # fmt: skip
 
@@ -78,33 +79,33 @@ def restatements(log: pl.DataFrame) -> pl.DataFrame:
     return log.select("rep", "object", "value", interval="restated").explode("interval").drop_nulls("interval")
 
 
-def _stretches(seen: pl.DataFrame, ended_by: str) -> Ints:
+def _stretches(claims: pl.DataFrame, ended_by: str) -> Ints:
     """The number of each claim's stretch within its object, from 0; -1 for claims that are left out.
 
     The k-th claims of all objects are looked at together, round by round.
     """
-    keyed = seen.select(
+    columns = claims.select(
         key=pl.struct("rep", "object").rank("dense").cast(pl.Int64) - 1,
         said=pl.col("said").rank("dense").cast(pl.Int64),
         writer=pl.col("writer").fill_null("").rank("dense").cast(pl.Int64),
         may=_may_end(ended_by),
     )
-    key, said, writer = (keyed[name].to_numpy() for name in ("key", "said", "writer"))
-    may, others = keyed["may"].to_numpy(), ended_by == "other_writer"
+    key, value, writer = (columns[name].to_numpy() for name in ("key", "said", "writer"))
+    may, others = columns["may"].to_numpy(), ended_by == "other_writer"
     begins = np.flatnonzero(np.diff(key, prepend=-1))
     counts = np.diff(begins, append=len(key))
-    now, author, stretch = said[begins], writer[begins], np.zeros(len(begins), dtype=np.int64)
-    found = np.zeros(len(key), dtype=np.int64)
+    now, author, stretch = value[begins], writer[begins], np.zeros(len(begins), dtype=np.int64)
+    numbers = np.zeros(len(key), dtype=np.int64)
     for turn in range(1, counts.max()):
         here = np.flatnonzero(counts > turn)
         row = begins[here] + turn
-        other = said[row] != now[here]
+        other = value[row] != now[here]
         ends = other & may[row] & ((writer[row] != author[here]) | (not others))
         over = here[ends]
-        now[over], author[over] = said[row[ends]], writer[row[ends]]
+        now[over], author[over] = value[row[ends]], writer[row[ends]]
         stretch[over] += 1
-        found[row] = np.where(other & ~ends, _DROPPED, stretch[here])
-    return found
+        numbers[row] = np.where(other & ~ends, _DROPPED, stretch[here])
+    return numbers
 
 
 def _may_end(ended_by: str) -> pl.Expr:
@@ -113,12 +114,12 @@ def _may_end(ended_by: str) -> pl.Expr:
     return pl.col(ended_by) if ended_by in ("verified", "superseded", "contradicted") else pl.lit(value=True)
 
 
-def _last_day(source: Any, seen: pl.DataFrame) -> float:
+def _last_day(source: Any, claims: pl.DataFrame) -> float:
     """The last day that a source shows anything of."""
-    days = [float(seen["t"].to_numpy().max())]
+    days = [float(claims["t"].to_numpy().max())]
     if memory := getattr(source, "memory", None):
-        touched = pl.concat([memory.cells["touched"], memory.edges["t"]]).drop_nulls()
-        days += [float(day) for day in touched.to_list()]
+        times = pl.concat([memory.cells["touched"], memory.edges["t"]]).drop_nulls()
+        days += [float(day) for day in times.to_list()]
     if scenario := getattr(source, "scenario", None):
         days.append(float(scenario.days))
     return max(days)

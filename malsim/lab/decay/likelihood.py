@@ -27,7 +27,7 @@ FIRST_STEP = 0.02
 
 @dataclass(frozen=True)
 class Likelihood:
-    """Lifetimes under a law of survival S; the floor held, if given.
+    """Lifetimes under a law of survival S, of a fixed floor if one is given.
 
     Σ over deaths seen log −S'(a) + Σ over deaths between a and b log(S(a) − S(b)) + Σ over those still standing log S(a)
     − Σ over all log S(e), as a lifetime that came in sight at the age e had not ended before.
@@ -35,7 +35,7 @@ class Likelihood:
 
     law: Law
     log: Log
-    held: float | None = None
+    floor: float | None = None
 
     @classmethod
     def of(cls, law: Law, log: Log, floor: float | None = None) -> Likelihood:
@@ -47,7 +47,7 @@ class Likelihood:
         """Where log τ and the second parameter are looked for: log τ within ±9 of log(exposure / events)."""
         exposure = self.log.duration.sum() - self.log.entered.sum()
         middle = float(np.log(exposure / max(int(self.log.ended.sum()), 1)))
-        second = (self.law.low, self.law.high) if self.held is None else (self.held, self.held)
+        second = (self.law.low, self.law.high) if self.floor is None else (self.floor, self.floor)
         return [(middle - WIDE, middle + WIDE), second]
 
     @cached_property
@@ -68,17 +68,17 @@ class Likelihood:
         """
         log_tau, inner = float(point[0]), float(point[1])
         survival = self.law.log_survival
-        dead, last, first, standing, entered = self._parts
-        total = survival(standing, log_tau, inner).sum() - survival(entered, log_tau, inner).sum()
+        dead, last, first, standing, sighted = self._parts
+        total = survival(standing, log_tau, inner).sum() - survival(sighted, log_tau, inner).sum()
         total += self.law.log_density(dead, log_tau, inner).sum()
         at_last = survival(last, log_tau, inner)
-        gone = -np.expm1(survival(first, log_tau, inner) - at_last)
-        return -float(total + (at_last + np.log(np.maximum(gone, TINY))).sum())
+        fall = -np.expm1(survival(first, log_tau, inner) - at_last)
+        return -float(total + (at_last + np.log(np.maximum(fall, TINY))).sum())
 
     def best(self) -> Array:
         """The most likely (log τ, second)."""
-        found = _least(lambda second: self._profile(1, second)[0], self.bounds[1])
-        return np.array([self._profile(1, found)[1], found])
+        best = _least(lambda second: self._profile(1, second)[0], self.bounds[1])
+        return np.array([self._profile(1, best)[1], best])
 
     def interval(self, best: Array, place: int) -> tuple[float, float]:
         """The 95 % profile-likelihood interval of one parameter; an end that the data leave open is infinite.
@@ -93,17 +93,17 @@ class Likelihood:
 
     def _end(self, best: Array, place: int, sign: float, allowed: float) -> float:
         """Step away from the best, twice as far each time, until the loss is passed; then bisect."""
-        bound = self.bounds[place][int(sign > 0.0)]
+        limit = self.bounds[place][int(sign > 0.0)]
         inside, step = float(best[place]), FIRST_STEP
         while True:
-            reached = sign * min(sign * inside + step, sign * bound)
-            if self._profile(place, reached)[0] > allowed:
+            further = sign * min(sign * inside + step, sign * limit)
+            if self._profile(place, further)[0] > allowed:
                 break
-            if reached == bound:
-                return bound if self._own(1 - place) else sign * np.inf
-            inside, step = reached, 2.0 * step
-        found = float(brentq(lambda v: self._profile(place, v)[0] - allowed, inside, reached, xtol=1e-4))
-        return sign * np.inf if self._runs_away(1 - place, self._profile(place, found)[1]) else found
+            if further == limit:
+                return limit if self._own(1 - place) else sign * np.inf
+            inside, step = further, 2.0 * step
+        end = float(brentq(lambda v: self._profile(place, v)[0] - allowed, inside, further, xtol=1e-4))
+        return sign * np.inf if self._runs_away(1 - place, self._profile(place, end)[1]) else end
 
     def _own(self, other: int) -> bool:
         """Whether a bound is the parameter's own (a floor is 0 to 1), not just where the search ends."""
@@ -113,7 +113,7 @@ class Likelihood:
         """Whether a parameter goes to where the search ends, so that the other is held by nothing but that."""
         if place == 1 and not self.law.logarithmic:
             return False
-        return min(abs(value - bound) for bound in self.bounds[place]) < EDGE
+        return min(abs(value - limit) for limit in self.bounds[place]) < EDGE
 
     def _profile(self, place: int, value: float) -> tuple[float, float]:
         """The least loss with one parameter at a value, and the other there."""
@@ -130,5 +130,5 @@ def _least(loss: Callable[[float], float], bounds: tuple[float, float]) -> float
     low, high = bounds
     if low == high:
         return low
-    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": CLOSE})
-    return min((float(found.x), low, high), key=loss)
+    inner = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": CLOSE})
+    return min((float(inner.x), low, high), key=loss)

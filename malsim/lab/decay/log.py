@@ -50,10 +50,10 @@ class Log:
     def __len__(self) -> int:
         return len(self.after)
 
-    def rows(self, chosen: Ints | Bools | slice) -> Log:
+    def rows(self, selection: Ints | Bools | slice) -> Log:
         """Some of the lifetimes."""
-        start = None if self.start is None else self.start[chosen]
-        return Log(self.after[chosen], self.before[chosen], self.entered[chosen], start)
+        start = None if self.start is None else self.start[selection]
+        return Log(self.after[selection], self.before[selection], self.entered[selection], start)
 
     def split(self, share: float, end: float = 1.0) -> tuple[Log, Log]:
         """The earlier lifetimes as they were known when the later began, and the later, up to a share of all."""
@@ -61,11 +61,10 @@ class Log:
         early, late = self.rows(slice(0, cut)), self.rows(slice(cut, last))
         if self.start is None or cut == len(self):
             return early, late
-        watched = self.start[cut] - self.start[:cut]
-        seen = watched > early.entered
-        before = np.where(early.before <= watched, early.before, np.inf)
-        known = Log(np.minimum(early.after, watched), before, early.entered, early.start)
-        return known.rows(seen & (known.after >= known.entered)), late
+        age = self.start[cut] - self.start[:cut]
+        before = np.where(early.before <= age, early.before, np.inf)
+        then = Log(np.minimum(early.after, age), before, early.entered, early.start)
+        return then.rows((age > then.entered) & (then.after >= then.entered)), late
 
 
 def read_log(log: pl.DataFrame, *, share: float, floor: float | None) -> Log:

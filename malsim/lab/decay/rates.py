@@ -69,9 +69,9 @@ def rates(log: pl.DataFrame) -> Rates:
 def _reports(log: pl.DataFrame) -> Estimate:
     """Claims an object and day, after the first about each."""
     each = log.group_by("rep", "object").agg(
-        claims=pl.len() + pl.col("restated").list.len().sum() - 1, watched=pl.col("until").max() - pl.col("start").min()
+        claims=pl.len() + pl.col("restated").list.len().sum() - 1, days=pl.col("until").max() - pl.col("start").min()
     )
-    count, days = float(each["claims"].sum()), float(each["watched"].sum())
+    count, days = float(each["claims"].sum()), float(each["days"].sum())
     if not days > 0.0:
         return UNKNOWN
     low, high = poisson(count)
@@ -87,8 +87,8 @@ def _estimate(chain: Chain, place: int) -> Estimate:
         grid, losses = np.append(grid, more), np.append(losses, chain.profile(more, place=place)[0])
         order = np.argsort(grid)
         grid, losses = grid[order], losses[order]
-    held = np.flatnonzero(losses <= losses.min() + CHI_SQUARE / 2.0)
-    first, last, best = int(held[0]), int(held[-1]), int(losses.argmin())
+    inside = np.flatnonzero(losses <= losses.min() + CHI_SQUARE / 2.0)
+    first, last, best = int(inside[0]), int(inside[-1]), int(losses.argmin())
     allowed = losses[best] + CHI_SQUARE / 2.0
     low = 0.0 if first == 0 else float(np.exp(_crossing(grid, losses, first - 1, first, allowed)))
     top = len(grid) - 1
@@ -102,8 +102,8 @@ def _near(losses: Array) -> list[int]:
     """The steps of a grid beside its best point, and where the loss passes the interval's."""
     best, last = int(losses.argmin()), len(losses) - 2
     inside = np.append(losses <= losses[best] + CHI_SQUARE / 2.0, False)
-    passed = np.flatnonzero(inside[:-2] != inside[1:-1])
-    return sorted({min(max(at, 0), last) for at in (best - 1, best)} | {int(at) for at in passed})
+    crossings = np.flatnonzero(inside[:-2] != inside[1:-1])
+    return sorted({min(max(at, 0), last) for at in (best - 1, best)} | {int(at) for at in crossings})
 
 
 def _crossing(grid: Array, losses: Array, out: int, inside: int, allowed: float) -> float:

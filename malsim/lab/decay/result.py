@@ -70,17 +70,17 @@ class Decay:
     def curves(self) -> pl.DataFrame:
         """What was observed (Kaplan-Meier, with low and high) and what each law says: law, t (days), survival, low, high."""
         t, share, low, high = kaplan_meier(self.log.duration, self.log.ended)
-        seen = pl.DataFrame({"law": ["observed"] * len(t), "t": t, "survival": share, "low": low, "high": high})
+        observed = pl.DataFrame({"law": ["observed"] * len(t), "t": t, "survival": share, "low": low, "high": high})
         grid = np.linspace(0.0, self.log.duration.max(), POINTS)
-        said = [pl.DataFrame({"t": grid, "survival": self.survival(grid, law), "law": law}) for law in self.scores["law"]]
-        return pl.concat([seen, *said], how="diagonal")
+        laws = [pl.DataFrame({"t": grid, "survival": self.survival(grid, law), "law": law}) for law in self.scores["law"]]
+        return pl.concat([observed, *laws], how="diagonal")
 
     @property
     def at_risk(self) -> pl.DataFrame:
         """How many claims were neither over nor out of sight at each age: t (days), standing."""
         ages, leaving = np.unique(self.log.duration, return_counts=True)
-        left = len(self.log) - np.cumsum(leaving)
-        return pl.DataFrame({"t": np.append(0.0, ages), "standing": np.append(len(self.log), left)})
+        standing = len(self.log) - np.cumsum(leaving)
+        return pl.DataFrame({"t": np.append(0.0, ages), "standing": np.append(len(self.log), standing)})
 
     def figure(self, *, title: str = "How long claims stay true") -> Sheet:
         """What was observed, what each law says, and how many claims were in sight."""
@@ -94,7 +94,8 @@ class Decay:
         lines = [f"{ended} stretches ended, {len(self.log) - ended} had not; {self._choice}"]
         loss = dict(self.scores.select("law", "log_loss").rows())
         lines += [
-            f"  {said}" + ("" if np.isnan(loss[law]) else f"; log loss {loss[law]:.4f}") for law, said in self.labels.items()
+            f"  {label}" + ("" if np.isnan(loss[law]) else f"; log loss {loss[law]:.4f}")
+            for law, label in self.labels.items()
         ]
         lines += [f"  {_words(row)}" for row in self.rates.to_dicts()]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])

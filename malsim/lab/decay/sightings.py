@@ -37,30 +37,30 @@ def sightings(source: Any) -> pl.DataFrame:
         with Store(source, write=False) as store:
             return sightings(store)
     memory: Memory = getattr(source, "memory", source)
-    if not memory.height:
-        raise UsageError("a memory without cells has no history", where="histories", hint="admit claims first")
     cells = _cells(memory)
-    rows = pl.concat([cells, _restated(source, cells)])
-    kept = rows.filter(pl.col("writer").fill_null("") != WRITER)  # the first ten cells are no claims about the world
-    return kept.sort("rep", "object", "t", "first", "restated", maintain_order=True).drop("restated")
+    claims = pl.concat([cells, _restatements(source, cells)])
+    claims = claims.filter(pl.col("writer").fill_null("") != WRITER)  # the first ten cells are no claims about the world
+    if claims.is_empty():
+        raise UsageError("a memory without claims has no history", where="histories", hint="admit claims first")
+    return claims.sort("rep", "object", "t", "first", "restated", maintain_order=True).drop("restated")
 
 
 def _cells(memory: Memory) -> pl.DataFrame:
     names = ("rep", "object", "handle", "stability", "created", "writer", "value", "title", "verification", "successor")
     cells = memory.cells.select(names).with_row_index("row").with_columns(_ROW.cast(pl.Int64))
     edges = memory.edges.filter(pl.col("relation") == "contradicts").select("source", "target")
-    named = pl.col("object").is_not_null() & (pl.col("object") != "")
+    has_object = pl.col("object").is_not_null() & (pl.col("object") != "")
     alone = pl.lit(ALONE) + pl.col("handle").first().over(pl.Series("group", _groups(cells, edges)))
-    told = cells.with_columns(
+    claims = cells.with_columns(
         said=pl.coalesce(pl.col("value").cast(pl.String), pl.col("title").str.to_lowercase().str.strip_chars()),
-        object=pl.when(named).then("object").otherwise(alone),
+        object=pl.when(has_object).then("object").otherwise(alone),
     )
-    return told.select(
+    return claims.select(
         "rep", "object", pl.col("row").alias("first"), pl.col("handle").alias("cell"), "stability",
         pl.col("created").alias("t"), "writer", "said",
         verified=pl.col("verification") != "unverified",
-        superseded=_ROW.is_in(_superseding(told).implode()),
-        contradicted=_ROW.is_in(_contradicting(told, edges).implode()),
+        superseded=_ROW.is_in(_superseding(claims).implode()),
+        contradicted=_ROW.is_in(_contradicting(claims, edges).implode()),
         restated=pl.lit(value=False),
     )  # fmt: skip
 
@@ -68,10 +68,9 @@ def _cells(memory: Memory) -> pl.DataFrame:
 def _groups(cells: pl.DataFrame, edges: pl.DataFrame) -> np.ndarray[Any, Any]:
     """For each cell a number that it shares with all it supersedes or contradicts, one after the other."""
     old = cells.filter(pl.col("successor") >= 0)
-    ends = [
-        np.concatenate([old[a].to_numpy(), edges[b].to_numpy()]) for a, b in (("row", "source"), ("successor", "target"))
-    ]
-    graph = coo_array((np.ones(len(ends[0])), tuple(ends)), shape=(cells.height, cells.height))
+    source, target = pl.concat([old["row"], edges["source"]]), pl.concat([old["successor"], edges["target"]])
+    ends = source.to_numpy(), target.to_numpy()
+    graph = coo_array((np.ones(len(source)), ends), shape=(cells.height, cells.height))
     return np.asarray(connected_components(graph, directed=False)[1])
 
 
@@ -87,18 +86,17 @@ def _contradicting(cells: pl.DataFrame, edges: pl.DataFrame) -> pl.Series:
     return source.filter((source["created"] > target["created"]) & (source["writer"] != target["writer"]))["row"]
 
 
-def _restated(source: Any, cells: pl.DataFrame) -> pl.DataFrame:
+def _restatements(source: Any, cells: pl.DataFrame) -> pl.DataFrame:
     """The claims that the gate took for restatements: a store logs their verdicts, a run its events."""
-    writer, cell = pl.col("writer"), pl.col("cell")
     if isinstance(source, Store):
-        told = source.verdicts.filter(pl.col("verdict") == "deduplicated").select("rep", "t", "writer", first=cell)
-        again = told.join(cells.drop("t", "writer", "rep"), on="first")
+        verdicts = source.verdicts.filter(pl.col("verdict") == "deduplicated").select("rep", "t", "writer", first="cell")
+        again = verdicts.join(cells.drop("t", "writer", "rep"), on="first")
     else:
         events: pl.DataFrame = getattr(source, "events", pl.DataFrame())
         if "subject" not in events.columns:
             return cells.clear()
-        told = events.filter(pl.col("kind") == "deduplicated").select(
+        verdicts = events.filter(pl.col("kind") == "deduplicated").select(
             "rep", "t", writer=pl.col("detail").str.strip_prefix("by "), cell="subject"
         )
-        again = told.join(cells.drop("t", "writer"), on=["rep", "cell"])
-    return again.with_columns(writer, restated=pl.lit(value=True)).select(cells.columns)
+        again = verdicts.join(cells.drop("t", "writer"), on=["rep", "cell"])
+    return again.with_columns(restated=pl.lit(value=True)).select(cells.columns)
