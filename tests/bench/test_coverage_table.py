@@ -38,7 +38,7 @@ METRICS: dict[str, tuple[Draw, float, tuple[float, ...]]] = {
 }
 
 
-def drawn(draw: Draw, draws: np.random.Generator, _: int, count: int) -> list[NDArray[np.float64]]:
+def draw_some(draw: Draw, draws: np.random.Generator, _: int, count: int) -> list[NDArray[np.float64]]:
     return [draw(draws, count)]
 
 
@@ -46,20 +46,20 @@ def drawn(draw: Draw, draws: np.random.Generator, _: int, count: int) -> list[ND
 def test_what_is_promised_is_kept(name: str) -> None:
     draw, truth, widths = METRICS[name]
     for width in widths:
-        held, doubted, refused, count = 0, 0, 0, []
+        covered, doubtful, refusals, count = 0, 0, 0, []
         for seed in range(RUNS):
             draws = np.random.default_rng([SEED, seed, int(1000 * width)])
             try:
-                found = sequential(partial(drawn, draw, draws), {"x": width})
+                result = sequential(partial(draw_some, draw, draws), {"x": width})
             except UsageError:  # no event was seen at all
-                refused += 1
+                refusals += 1
                 continue
-            count.append(found.replications)
-            unsure = bool(found.doubts) or not found.reached
-            doubted += unsure
-            held += not unsure and found["x"].low <= truth <= found["x"].high
-        promised = RUNS - doubted - refused
-        said = f"{held / promised:.3f} of {promised} promised"
-        print(f"{name:14} ± {width:<5} {said}, {doubted} doubted, {refused} refused, {np.median(count):.0f} runs")  # noqa: T201
-        assert held >= LEAST * promised
-        assert promised >= RUNS / 2
+            count.append(result.replications)
+            unsure = bool(result.doubts) or not result.reached
+            doubtful += unsure
+            covered += not unsure and result["x"].low <= truth <= result["x"].high
+        usable = RUNS - doubtful - refusals
+        message = f"{covered / usable:.3f} of {usable} promised"
+        print(f"{name:14} ± {width:<5} {message}, {doubtful} doubted, {refusals} refused, {np.median(count):.0f} runs")  # noqa: T201
+        assert covered >= LEAST * usable
+        assert usable >= RUNS / 2

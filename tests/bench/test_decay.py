@@ -46,28 +46,28 @@ behaviour = "honest"
 def logs_of(tau: float, writers: str, *, seed: int, days: int, count: int, facts: int) -> list[pl.DataFrame]:
     """Logs of so many replications, one each."""
     story = STORY.format(seed=seed, days=days, hazard=1.0 / tau, writers=writers, facts=facts)
-    found: list[pl.DataFrame] = []
+    results: list[pl.DataFrame] = []
     for first in range(0, count, BATCH):
         log = ms.histories(ms.run(parse(story), first=first, replications=min(BATCH, count - first)))
-        found += log.partition_by("rep", maintain_order=True)
-    return found
+        results += log.partition_by("rep", maintain_order=True)
+    return results
 
 
 @pytest.mark.parametrize("writers", WRITERS)
 @pytest.mark.parametrize("tau", TAUS)
 def test_the_interval_holds_the_planted_constant_in_95_lives_of_100(tau: float, writers: str) -> None:
-    found = [rates(log).tau for log in logs_of(tau, WRITERS[writers], seed=71, days=DAYS, count=RUNS, facts=4)]
-    held = sum(low <= tau <= high for _, low, high in found)
-    untold = sum(low == 0.0 and high == float("inf") for _, low, high in found)
-    width = statistics.median(high / low if low else float("inf") for _, low, high in found)
-    print(f"\n| {tau} | {writers} | {held / RUNS:.3f} | {untold / RUNS:.3f} | {width:.2f} |")  # noqa: T201  # the table
-    assert held >= LEAST * RUNS
+    results = [rates(log).tau for log in logs_of(tau, WRITERS[writers], seed=71, days=DAYS, count=RUNS, facts=4)]
+    covered = sum(low <= tau <= high for _, low, high in results)
+    untold = sum(low == 0.0 and high == float("inf") for _, low, high in results)
+    width = statistics.median(high / low if low else float("inf") for _, low, high in results)
+    print(f"\n| {tau} | {writers} | {covered / RUNS:.3f} | {untold / RUNS:.3f} | {width:.2f} |")  # noqa: T201  # the table
+    assert covered >= LEAST * RUNS
 
 
 @pytest.mark.parametrize("tau", [20, 50])
 def test_perfect_daily_writers_give_the_planted_constant(tau: float) -> None:
-    held = 0
+    covered = 0
     for log in logs_of(tau, WRITERS["honest"], seed=2026, days=400, count=24, facts=8):
         low, high = ms.fit_decay(log, laws=["exponential"]).constants.row(0)[3:5]
-        held += low <= tau <= high
-    assert held >= 20
+        covered += low <= tau <= high
+    assert covered >= 20

@@ -50,13 +50,13 @@ SEEDS = range(3)
 BUDGET = 200
 
 
-def runs(said: str, method: Method) -> list[int]:
-    found = [falsify(parse(STORY), said, budget=BUDGET, seed=seed, method=method) for seed in SEEDS]
-    return [one.runs if one.broken else 2 * BUDGET for one in found]
+def runs(text: str, method: Method) -> list[int]:
+    results = [falsify(parse(STORY), text, budget=BUDGET, seed=seed, method=method) for seed in SEEDS]
+    return [one.runs if one.broken else 2 * BUDGET for one in results]
 
 
-@pytest.mark.parametrize("said", BREAKS)
-def test_a_planted_break_is_found_with_fewer_runs_than_at_random(said: str) -> None:
-    searched, at_random = runs(said, "search"), runs(said, "random")
-    assert max(searched) <= BUDGET
-    assert statistics.median(searched) < statistics.median(at_random)
+@pytest.mark.parametrize("text", BREAKS)
+def test_a_planted_break_is_found_with_fewer_runs_than_at_random(text: str) -> None:
+    guided, at_random = runs(text, "search"), runs(text, "random")
+    assert max(guided) <= BUDGET
+    assert statistics.median(guided) < statistics.median(at_random)

@@ -71,24 +71,24 @@ def parzen(loss: Loss, seed: int) -> float:
 
 def evolution(loss: Loss, seed: int) -> float:
     """As scipy has it by default, until the budget is spent."""
-    seen: list[float] = []
+    values: list[float] = []
 
-    def counted(x: NDArray[np.float64]) -> float:
-        if len(seen) == BUDGET:
+    def evaluate(x: NDArray[np.float64]) -> float:
+        if len(values) == BUDGET:
             raise SpentError
-        seen.append(loss(x))
-        return seen[-1]
+        values.append(loss(x))
+        return values[-1]
 
     with pytest.raises(SpentError):
-        differential_evolution(counted, Bounds(np.zeros(SIZE), np.ones(SIZE)), rng=seed)
-    return min(seen)
+        differential_evolution(evaluate, Bounds(np.zeros(SIZE), np.ones(SIZE)), rng=seed)
+    return min(values)
 
 
 @pytest.mark.parametrize("make", [quadratic, rosenbrock, rastrigin])
 def test_the_search_is_never_worse_than_others_on_the_same_budget(make: Callable[[int], Loss]) -> None:
-    found = {
+    medians = {
         search.__name__: float(np.median([search(make(seed), seed) for seed in SEEDS]))
         for search in (ours, parzen, evolution)
     }
-    print(f"{make.__name__:12}" + "".join(f"{name:>12} {value:<10.3g}" for name, value in found.items()))  # noqa: T201
-    assert found["ours"] <= max(NEAR, min(found["parzen"], found["evolution"]))
+    print(f"{make.__name__:12}" + "".join(f"{name:>12} {value:<10.3g}" for name, value in medians.items()))  # noqa: T201
+    assert medians["ours"] <= max(NEAR, min(medians["parzen"], medians["evolution"]))

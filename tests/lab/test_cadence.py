@@ -54,18 +54,18 @@ def memories(draw: st.DrawFn) -> Memory:
 @settings(max_examples=40)
 @given(memories(), st.lists(st.floats(0.0, 300.0), max_size=6), st.floats(300.0, 400.0))
 def test_currency_depends_on_no_tick_before(memory: Memory, before: list[float], now: float) -> None:
-    ticked = memory
+    after = memory
     for at in sorted(before):
-        ticked = tick(ticked, at)
-    one, other = tick(memory, now), tick(ticked, now)
+        after = tick(after, at)
+    one, other = tick(memory, now), tick(after, now)
     assert one.cells["currency"].equals(other.cells["currency"])
 
 
 @settings(max_examples=40)
 @given(memories(), st.floats(50.0, 100.0))
 def test_a_second_tick_at_one_instant_changes_nothing_settled(memory: Memory, now: float) -> None:
-    found = second_tick(memory, now, Rules())
-    assert found.holds is (True if settle(memory, now).settled else None)
+    result = second_tick(memory, now, Rules())
+    assert result.holds is (True if settle(memory, now).settled else None)
 
 
 @given(memories(), st.floats(100.0, 200.0))
@@ -79,18 +79,18 @@ def test_a_memory_that_reading_moves_is_found_out(monkeypatch: pytest.MonkeyPatc
     memory = tick(admit(Memory.empty(), [claim])[0], 1.0)
 
     def touching(read: Memory, handle: str, **given: Any) -> Any:
-        found = expand(read, handle, **given)
-        return replace(found, memory=found.memory.with_cells(found.memory.cells.with_columns(currency=pl.lit(1.0))))
+        result = expand(read, handle, **given)
+        return replace(result, memory=result.memory.with_cells(result.memory.cells.with_columns(currency=pl.lit(1.0))))
 
     monkeypatch.setattr("malsim.lab.cadence.invariants.expand", touching)
     assert reads_change_nothing(memory, 30.0, Rules()).holds is False
 
 
 def test_a_currency_that_a_clock_moves_is_found_out() -> None:
-    kept = {"rep": [0], "cell": ["a"], "touched": [1.0], "c0": [1.0], "stability": ["stable"], "pinned": [False]}
-    one = pl.DataFrame({**kept, "status": ["active"], "currency": [0.5], "effective": [0.2]})
-    moved = paired(one, one.with_columns(currency=pl.lit(0.6)))
-    assert same_currency(moved, others=0, alone=False).holds is False
+    history = {"rep": [0], "cell": ["a"], "touched": [1.0], "c0": [1.0], "stability": ["stable"], "pinned": [False]}
+    one = pl.DataFrame({**history, "status": ["active"], "currency": [0.5], "effective": [0.2]})
+    pairs = paired(one, one.with_columns(currency=pl.lit(0.6)))
+    assert same_currency(pairs, others=0, alone=False).holds is False
     fresher = paired(one, one.with_columns(touched=pl.lit(2.0), currency=pl.lit(0.6)))
     assert same_currency(fresher, others=0, alone=False).holds
     assert same_currency(fresher, others=0, alone=True).holds is False
@@ -98,36 +98,36 @@ def test_a_currency_that_a_clock_moves_is_found_out() -> None:
 
 
 def test_a_settling_scenario_keeps_every_law() -> None:
-    found = ms.cadence("scenarios/decay_classes.toml", periods=["1h", "1w"], days=14.0, progress=False)
-    assert found.laws["holds"].to_list() == [True, True, True]
-    assert found.holds
-    assert found.reference == "every 1d"
-    assert found.frame["clock"].to_list() == [
+    result = ms.cadence("scenarios/decay_classes.toml", periods=["1h", "1w"], days=14.0, progress=False)
+    assert result.laws["holds"].to_list() == [True, True, True]
+    assert result.holds
+    assert result.reference == "every 1d"
+    assert result.frame["clock"].to_list() == [
         "every 1d", "every 1h", "every 1w", "every 1d, late", "every 1d, missed", "every 1d, doubled",
     ]  # fmt: skip
-    assert found.frame["ticks"].to_list()[:3] == [14, 336, 2]
-    assert found.frame["waits"].to_list()[:3] == pytest.approx([1.0, 1 / 24, 7.0])
-    assert found.frame["shared"].to_list() == [4] * 6
-    assert found.frame["currency"].max() == found.frame["effective"].max() == 0.0
+    assert result.frame["ticks"].to_list()[:3] == [14, 336, 2]
+    assert result.frame["waits"].to_list()[:3] == pytest.approx([1.0, 1 / 24, 7.0])
+    assert result.frame["shared"].to_list() == [4] * 6
+    assert result.frame["currency"].max() == result.frame["effective"].max() == 0.0
 
 
 def test_what_a_ringing_dispute_is_worth_depends_on_the_clock() -> None:
-    found = ms.cadence("scenarios/mutual_dispute.toml", periods=["1d", "2d"], days=14.0, progress=False)
-    assert found.laws["holds"].to_list() == [True, None, True]
-    changed = dict(found.frame.select("clock", "effective").rows())
-    assert changed["every 1d"] == 0.0
-    assert changed["every 2d"] == pytest.approx(0.3)
-    assert not found.frame["settles"].any()
-    assert "says nothing here" in repr(found)
-    drawn = found.plot("ringing")
-    assert "time (d)" in drawn.axes[0].get_xlabel()
-    assert len(drawn.axes[0].get_lines()) == found.frame.height
+    result = ms.cadence("scenarios/mutual_dispute.toml", periods=["1d", "2d"], days=14.0, progress=False)
+    assert result.laws["holds"].to_list() == [True, None, True]
+    effective = dict(result.frame.select("clock", "effective").rows())
+    assert effective["every 1d"] == 0.0
+    assert effective["every 2d"] == pytest.approx(0.3)
+    assert not result.frame["settles"].any()
+    assert "says nothing here" in repr(result)
+    sheet = result.plot("ringing")
+    assert "time (d)" in sheet.axes[0].get_xlabel()
+    assert len(sheet.axes[0].get_lines()) == result.frame.height
 
 
 def test_a_short_scenario_is_run_for_a_week_so_that_a_week_can_be_asked_for() -> None:
     short = ms.read("scenarios/mutual_dispute.toml").replace(days=2.0)
-    found = ms.cadence(short, periods=["1w"], progress=False)
-    assert found.frame["ticks"].to_list()[:2] == [7, 1]
+    result = ms.cadence(short, periods=["1w"], progress=False)
+    assert result.frame["ticks"].to_list()[:2] == [7, 1]
 
 
 def test_who_runs_the_clocks_changes_nothing() -> None:
@@ -152,7 +152,7 @@ def test_the_command_says_and_writes(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"periods": []}, "no periods"),
         ({"periods": "1d"}, "no periods"),
@@ -164,6 +164,6 @@ def test_the_command_says_and_writes(tmp_path: Path, capsys: pytest.CaptureFixtu
         ({"periods": ["1d"], "days": 0.5}, "turn_every"),
     ],
 )
-def test_what_no_clock_can_do_is_told(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(MalsimError, match=said):
+def test_what_no_clock_can_do_is_told(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(MalsimError, match=message):
         ms.cadence("scenarios/mutual_dispute.toml", **given, progress=False)

@@ -44,21 +44,21 @@ def lifetimes(law: str, count: int, draws: np.random.Generator) -> Array:
     return tau * (left ** (-1 / second) - 1) if law == "power" else tau * (-np.log(left)) ** (1 / second)
 
 
-def watched(life: Array, start: Array, until: float) -> pl.DataFrame:
-    seen = until - start
-    return pl.DataFrame({"start": start, "duration": np.minimum(life, seen), "ended": life <= seen})
+def censored(life: Array, start: Array, until: float) -> pl.DataFrame:
+    limit = until - start
+    return pl.DataFrame({"start": start, "duration": np.minimum(life, limit), "ended": life <= limit})
 
 
 @pytest.mark.parametrize("law", list(LAWS))
 def test_planted_constants_lie_in_their_95_percent_interval_about_that_often(law: str) -> None:
-    held = np.zeros(2)
+    covered = np.zeros(2)
     rounds = 25
     for seed in range(rounds):
         draws = np.random.default_rng(seed)
-        found = ms.fit_decay(watched(lifetimes(law, 250, draws), draws.uniform(0, 90, 250), 100.0), laws=[law], share=1.0)
-        rows = found.constants
-        held += ((rows["low"] <= pl.Series(PLANTED[law])) & (pl.Series(PLANTED[law]) <= rows["high"])).to_numpy()
-    assert (held >= 20).all(), held  # P(fewer than 20 of 25 at 95 %) < 0.001
+        fit = ms.fit_decay(censored(lifetimes(law, 250, draws), draws.uniform(0, 90, 250), 100.0), laws=[law], share=1.0)
+        rows = fit.constants
+        covered += ((rows["low"] <= pl.Series(PLANTED[law])) & (pl.Series(PLANTED[law]) <= rows["high"])).to_numpy()
+    assert (covered >= 20).all(), covered  # P(fewer than 20 of 25 at 95 %) < 0.001
 
 
 @settings(max_examples=20)
@@ -66,8 +66,8 @@ def test_planted_constants_lie_in_their_95_percent_interval_about_that_often(law
 def test_with_a_floor_of_zero_the_rate_is_events_over_exposure(rows: list[tuple[float, bool]]) -> None:
     duration, ended = (list(column) for column in zip(*rows, strict=True))
     ended[0] = True
-    found = ms.fit_decay(pl.DataFrame({"duration": duration, "ended": ended}), laws=["exponential"], floor=0.0, share=1.0)
-    tau, low, high = found.constants.row(0)[2:5]
+    fit = ms.fit_decay(pl.DataFrame({"duration": duration, "ended": ended}), laws=["exponential"], floor=0.0, share=1.0)
+    tau, low, high = fit.constants.row(0)[2:5]
     assert tau == pytest.approx(sum(duration) / sum(ended), rel=1e-4)
     events, ratio = sum(ended), np.array([low, high]) / tau
     np.testing.assert_allclose(2 * events * (np.log(ratio) + 1 / ratio - 1), 3.841459, rtol=1e-2)  # the profile, closed form
@@ -75,57 +75,57 @@ def test_with_a_floor_of_zero_the_rate_is_events_over_exposure(rows: list[tuple[
 
 def test_counting_censored_claims_beats_dropping_them() -> None:
     draws = np.random.default_rng(1)
-    log = watched(draws.exponential(60.0, 400), draws.uniform(0, 95, 400), 100.0)
-    kept, dropped = (ms.fit_decay(one, floor=0.0).constants.row(0)[2:5] for one in (log, log.filter("ended")))
-    assert kept[1] < 60.0 < kept[2]
-    assert dropped[2] < 60.0  # its interval lies below the truth altogether
+    log = censored(draws.exponential(60.0, 400), draws.uniform(0, 95, 400), 100.0)
+    fair, biased = (ms.fit_decay(one, floor=0.0).constants.row(0)[2:5] for one in (log, log.filter("ended")))
+    assert fair[1] < 60.0 < fair[2]
+    assert biased[2] < 60.0  # its interval lies below the truth altogether
     stays = np.linspace(5, 95, 10)
     assert (
-        np.abs(np.exp(-stays / kept[0]) - np.exp(-stays / 60)).max()
-        < np.abs(np.exp(-stays / dropped[0]) - np.exp(-stays / 60)).max()
+        np.abs(np.exp(-stays / fair[0]) - np.exp(-stays / 60)).max()
+        < np.abs(np.exp(-stays / biased[0]) - np.exp(-stays / 60)).max()
     )
 
 
 @pytest.mark.parametrize("law", list(LAWS))
 def test_laws_are_survivals_whose_density_is_their_slope(law: str) -> None:
-    found, (tau, second) = LAWS[law], PLANTED[law]
-    inner = np.log(second) if found.logarithmic else second
+    fit, (tau, second) = LAWS[law], PLANTED[law]
+    inner = np.log(second) if fit.logarithmic else second
     t = np.linspace(0.5, 200, 50)
-    numeric = -(found.survival(t + 1e-5, tau, second) - found.survival(t - 1e-5, tau, second)) / 2e-5
-    np.testing.assert_allclose(np.exp(found.log_density(t, np.log(tau), inner)), numeric, rtol=1e-5)
-    assert found.survival(np.array([0.0]), tau, second).tolist() == [1.0]
+    numeric = -(fit.survival(t + 1e-5, tau, second) - fit.survival(t - 1e-5, tau, second)) / 2e-5
+    np.testing.assert_allclose(np.exp(fit.log_density(t, np.log(tau), inner)), numeric, rtol=1e-5)
+    assert fit.survival(np.array([0.0]), tau, second).tolist() == [1.0]
 
 
 def test_the_law_that_made_the_claims_foretells_the_later_ones_best() -> None:
     draws = np.random.default_rng(3)
-    found = ms.fit_decay(watched(40 * (-np.log(draws.random(1500))) ** (1 / 3.0), draws.uniform(0, 150, 1500), 200.0))
-    assert found.best == "weibull"
-    scores = found.scores.filter(law="weibull").row(0, named=True)
+    fit = ms.fit_decay(censored(40 * (-np.log(draws.random(1500))) ** (1 / 3.0), draws.uniform(0, 150, 1500), 200.0))
+    assert fit.best == "weibull"
+    scores = fit.scores.filter(law="weibull").row(0, named=True)
     assert scores["log_loss_low"] <= scores["log_loss"] <= scores["log_loss_high"]
-    assert scores["log_loss"] < found.scores.filter(law="exponential")["log_loss"][0]
+    assert scores["log_loss"] < fit.scores.filter(law="exponential")["log_loss"][0]
 
 
-def said_of(said: Array, log: Log, horizons: Array) -> tuple[Array, Array]:
-    return predictions_of(said, log, horizons).scores(0)
+def scores_of(survival: Array, log: Log, horizons: Array) -> tuple[Array, Array]:
+    return predictions_of(survival, log, horizons).scores(0)
 
 
 def test_claims_lost_from_sight_do_not_bend_the_score() -> None:
     draws = np.random.default_rng(4)
-    life, gone = draws.exponential(20.0, 4000), draws.exponential(40.0, 4000)
+    life, loss = draws.exponential(20.0, 4000), draws.exponential(40.0, 4000)
     horizons = np.array([5.0, 15.0, 30.0])
     whole = Log(life, life, np.zeros(4000))
-    part = Log(np.minimum(life, gone), np.where(life <= gone, life, np.inf), np.zeros(4000))
-    seen, known = said_of(np.exp(-horizons / 20), whole, horizons), said_of(np.exp(-horizons / 20), part, horizons)
-    assert known[0][0] == pytest.approx(seen[0][0], abs=0.02)
-    assert known[1][0] < 0.03
-    wrong = said_of(np.exp(-horizons / 60), part, horizons)
-    assert wrong[0][0] > np.quantile(known[0][1:], 0.975)
+    part = Log(np.minimum(life, loss), np.where(life <= loss, life, np.inf), np.zeros(4000))
+    full, partial = scores_of(np.exp(-horizons / 20), whole, horizons), scores_of(np.exp(-horizons / 20), part, horizons)
+    assert partial[0][0] == pytest.approx(full[0][0], abs=0.02)
+    assert partial[1][0] < 0.03
+    wrong = scores_of(np.exp(-horizons / 60), part, horizons)
+    assert wrong[0][0] > np.quantile(partial[0][1:], 0.975)
     assert wrong[1][0] > 0.1
 
 
 def test_what_the_later_claims_show_does_not_reach_the_earlier_fit() -> None:
     start = np.arange(40.0)
-    log = watched(np.full(40, 10.0), start, 100.0)
+    log = censored(np.full(40, 10.0), start, 100.0)
     other = log.with_columns(duration=pl.when(pl.col("start") + 10 > 28).then(25.0).otherwise("duration"))
     one, two = (ms.fit_decay(each, floor=0.0) for each in (log, other))
     assert one.constants["value"][0] != two.constants["value"][0]
@@ -135,7 +135,7 @@ def test_what_the_later_claims_show_does_not_reach_the_earlier_fit() -> None:
 def test_the_order_of_rows_decides_nothing_where_starts_are_known() -> None:
     draws = np.random.default_rng(5)
     order = draws.permutation(30)
-    log = watched(draws.exponential(9.0, 30), draws.permutation(30).astype(float), 40.0)
+    log = censored(draws.exponential(9.0, 30), draws.permutation(30).astype(float), 40.0)
     one, other = ms.fit_decay(log), ms.fit_decay(log[order])
     assert one.constants.equals(other.constants)
     assert one.scores.equals(other.scores)
@@ -170,7 +170,7 @@ def test_a_stretch_ends_with_the_first_claim_that_says_otherwise_and_never_with_
 
 
 @pytest.mark.parametrize(
-    ("ended_by", "found"),
+    ("ended_by", "expected"),
     [
         ("other_writer", [("obs_0000", 0.0, 2.0, 5.0), ("obs_0002", 5.0, 1.0, 3.0), ("obs_0004", 8.0, 0.0, None)]),
         ("verified", [("obs_0000", 0.0, 2.0, 6.0), ("obs_0003", 6.0, 0.0, None)]),
@@ -178,10 +178,10 @@ def test_a_stretch_ends_with_the_first_claim_that_says_otherwise_and_never_with_
         ("superseded", [("obs_0000", 0.0, 8.0, None)]),
     ],
 )
-def test_whose_word_ends_a_stretch(ended_by: str, found: list[tuple[object, ...]]) -> None:
+def test_whose_word_ends_a_stretch(ended_by: str, expected: list[tuple[object, ...]]) -> None:
     memory = admit(Memory.empty(), pl.DataFrame(CAR), Rules())[0]
     log = ms.histories(memory, ended_by=ended_by)
-    assert stretches(log) == found
+    assert stretches(log) == expected
     assert log["ended_by"].unique().to_list() == [ended_by]
 
 
@@ -255,9 +255,9 @@ def test_claims_that_the_gate_took_for_restatements_are_sightings(tmp_path: Path
                            "title": ["on", "ON", "off"], "confidence": [0.6] * 3, "kind": ["obs"] * 3})  # fmt: skip
     with Store(tmp_path / "memory.sqlite") as store:
         store.admit(claims)
-        kept = ms.histories(store)
-    assert kept.select("start", "after", "before").rows() == [(0.0, 4.0, 9.0), (9.0, 0.0, None)]
-    assert ms.histories(tmp_path / "memory.sqlite").equals(kept)
+        log = ms.histories(store)
+    assert log.select("start", "after", "before").rows() == [(0.0, 4.0, 9.0), (9.0, 0.0, None)]
+    assert ms.histories(tmp_path / "memory.sqlite").equals(log)
 
 
 def test_a_replay_gives_a_log_as_a_run_does() -> None:
@@ -266,7 +266,7 @@ def test_a_replay_gives_a_log_as_a_run_does() -> None:
     assert ms.histories(replay(stream)).select("start", "after", "before").rows() == [(0.0, 2.0, 5.0), (5.0, 0.0, None)]
 
 
-def sighted(values: Sequence[Sequence[str]], *, every: float, until: float) -> pl.DataFrame:
+def sightings_of(values: Sequence[Sequence[str]], *, every: float, until: float) -> pl.DataFrame:
     """The log of some objects of which each is spoken of at even intervals."""
     rows = [
         {
@@ -274,129 +274,129 @@ def sighted(values: Sequence[Sequence[str]], *, every: float, until: float) -> p
             "kind": "obs",
             "writer": "ann",
             "object": f"o{name}",
-            "title": said,
+            "title": value,
             "body": f"{name} {place}",
             "confidence": 0.6,
         }
-        for name, told in enumerate(values)
-        for place, said in enumerate(told)
+        for name, story in enumerate(values)
+        for place, value in enumerate(story)
     ]
     return ms.histories(admit(Memory.empty(), pl.DataFrame(rows).sort("t"), Rules())[0], until=until)
 
 
 def test_the_likelihood_is_the_sum_over_all_truths() -> None:
-    log = sighted(["aabca", "abb"], every=2.0, until=12.0)
+    log = sightings_of(["aabca", "abb"], every=2.0, until=12.0)
     tau, error = 5.0, 0.2
     total = 0.0
-    for told, k in (("aabca", 3), ("abb", 2)):
-        said = np.array([ord(one) - ord("a") for one in told])
+    for values, k in (("aabca", 3), ("abb", 2)):
+        claims = np.array([ord(one) - ord("a") for one in values])
         same = 1 / k + (1 - 1 / k) * np.exp(-2.0 * k / ((k - 1) * tau))
         step = np.full((k, k), (1 - same) / (k - 1)) + np.eye(k) * (same - (1 - same) / (k - 1))
         says = np.full((k, k), error / (k - 1)) + np.eye(k) * (1 - error - error / (k - 1))
-        truths = product(range(k), repeat=len(said))
-        each = ([1 / k, *(step[a, b] for a, b in pairwise(truth)), *says[list(truth), said]] for truth in truths)
+        truths = product(range(k), repeat=len(claims))
+        each = ([1 / k, *(step[a, b] for a, b in pairwise(truth)), *says[list(truth), claims]] for truth in truths)
         total += np.log(sum(float(np.prod(parts)) for parts in each))
     assert Chain.of(log).loss(np.array([tau]), np.array([error]))[0] == pytest.approx(-total, rel=1e-12)
 
 
 def test_without_errors_the_likelihood_is_that_of_the_pairs() -> None:
-    log = sighted(["aaabbbacc"], every=3.0, until=30.0)
-    found, tau = Chain.of(log), np.geomspace(1.0, 100.0, 5)
+    log = sightings_of(["aaabbbacc"], every=3.0, until=30.0)
+    fit, tau = Chain.of(log), np.geomspace(1.0, 100.0, 5)
     same = 1 / 3 + 2 / 3 * np.exp(-3.0 * 3 / (2 * tau))
     other = (1 - same) / 2
     expected = -(5 * np.log(same) + 3 * np.log(other) + np.log(1 / 3))
-    np.testing.assert_allclose(found.loss(tau, np.full(5, 1e-9)), expected, rtol=1e-6)
+    np.testing.assert_allclose(fit.loss(tau, np.full(5, 1e-9)), expected, rtol=1e-6)
 
 
-def planted(tau: float, *, accuracy: float, every: float, seed: int, days: float = 300.0) -> pl.DataFrame:
+def simulated(tau: float, *, accuracy: float, every: float, seed: int, days: float = 300.0) -> pl.DataFrame:
     """Six objects of three values whose truth changes at rate 1/τ, spoken of at even intervals."""
     draws, times = np.random.default_rng(seed), np.arange(0.0, days, every)
-    told = []
+    values = []
     for _ in range(6):
         changed = np.cumsum(draws.poisson(every / tau, len(times)) > 0)
         truth = np.cumsum(np.append(0, draws.integers(1, 3, int(changed.max()) + 1)))[changed] % 3
         wrong = draws.random(len(times)) >= accuracy
-        told.append(["abc"[value] for value in (truth + wrong * draws.integers(1, 3, len(times))) % 3])
-    return sighted(told, every=every, until=days)
+        values.append(["abc"[value] for value in (truth + wrong * draws.integers(1, 3, len(times))) % 3])
+    return sightings_of(values, every=every, until=days)
 
 
 def test_restatements_leave_the_time_constant_alone() -> None:
-    sparse, often = (rates(planted(30.0, accuracy=1.0, every=every, seed=1)) for every in (2.0, 0.5))
-    for found in (sparse, often):
-        assert found.tau[1] < 30.0 < found.tau[2]
-        assert found.error[1] == 0.0
+    sparse, often = (rates(simulated(30.0, accuracy=1.0, every=every, seed=1)) for every in (2.0, 0.5))
+    for each in (sparse, often):
+        assert each.tau[1] < 30.0 < each.tau[2]
+        assert each.error[1] == 0.0
     assert often.reports[0] == pytest.approx(2.0, rel=0.01)
     assert sparse.reports[1] < 0.5 < sparse.reports[2]
 
 
 def test_errors_are_told_from_changes() -> None:
-    found = ms.fit_decay(planted(40.0, accuracy=0.8, every=1.0, seed=2))
-    tau = found.constants.row(0, named=True)
+    fit = ms.fit_decay(simulated(40.0, accuracy=0.8, every=1.0, seed=2))
+    tau = fit.constants.row(0, named=True)
     assert tau["low"] < 40.0 < tau["high"]
-    error = found.rates.row(0, named=True)
+    error = fit.rates.row(0, named=True)
     assert error["low"] < 0.2 < error["high"]
-    assert found.constants.filter(law="weibull")["value"].is_nan().all()
-    assert not found.apart
-    assert "a stretch of agreement is no life" in str(found)
+    assert fit.constants.filter(law="weibull")["value"].is_nan().all()
+    assert not fit.apart
+    assert "a stretch of agreement is no life" in str(fit)
 
 
 def test_a_truth_that_never_changes_has_a_lower_end_only() -> None:
-    found = ms.fit_decay(sighted(["a" * 50] * 4, every=2.0, until=100.0))
-    low, high = found.constants.filter(law="exponential", parameter="tau").row(0)[3:5]
+    fit = ms.fit_decay(sightings_of(["a" * 50] * 4, every=2.0, until=100.0))
+    low, high = fit.constants.filter(law="exponential", parameter="tau").row(0)[3:5]
     assert low > 50.0
     assert high == np.inf
-    assert "no change need have happened" in str(found)
-    assert found.survival([100.0], "exponential").tolist() == [1.0]
-    assert found.figure().axes
+    assert "no change need have happened" in str(fit)
+    assert fit.survival([100.0], "exponential").tolist() == [1.0]
+    assert fit.figure().axes
 
 
 def test_a_log_that_cannot_tell_says_so() -> None:
-    single = ms.fit_decay(sighted(["a"] * 12, every=1.0, until=10.0))
+    single = ms.fit_decay(sightings_of(["a"] * 12, every=1.0, until=10.0))
     assert single.cannot_tell
     assert "the log cannot tell" in str(single)
     assert single.constants.row(0)[3:5] == (0.0, np.inf)
 
 
 def test_writers_too_slow_leave_the_constant_open_below() -> None:
-    found = rates(planted(2.0, accuracy=0.9, every=30.0, seed=3))
-    assert found.tau[1] == 0.0
-    assert found.tau[2] > 2.0
+    fit = rates(simulated(2.0, accuracy=0.9, every=30.0, seed=3))
+    assert fit.tau[1] == 0.0
+    assert fit.tau[2] > 2.0
 
 
 def test_ends_between_two_days_are_weighed_as_such() -> None:
     draws = np.random.default_rng(7)
     life = 20.0 * draws.weibull(1.5, 600)
     log = pl.DataFrame({"after": np.floor(life / 8) * 8, "before": np.ceil(life / 8) * 8})
-    found = ms.fit_decay(log, laws=["weibull"], share=1.0).constants
-    assert ((found["low"] <= pl.Series([20.0, 1.5])) & (found["high"] >= pl.Series([20.0, 1.5]))).all()
+    fit = ms.fit_decay(log, laws=["weibull"], share=1.0).constants
+    assert ((fit["low"] <= pl.Series([20.0, 1.5])) & (fit["high"] >= pl.Series([20.0, 1.5]))).all()
 
 
 def test_lives_that_came_late_into_sight_do_not_lengthen_the_constant() -> None:
     draws = np.random.default_rng(8)
     life, entered = 20.0 * draws.weibull(2.0, 3000), draws.uniform(0.0, 30.0, 3000)
-    seen = life > entered
-    log = pl.DataFrame({"after": life[seen], "before": life[seen], "entered": entered[seen]})
-    known, blind = (
+    visible = life > entered
+    log = pl.DataFrame({"after": life[visible], "before": life[visible], "entered": entered[visible]})
+    aware, blind = (
         ms.fit_decay(one, laws=["weibull"], share=1.0).constants.row(0)[3:5] for one in (log, log.drop("entered"))
     )
-    assert known[0] < 20.0 < known[1]
+    assert aware[0] < 20.0 < aware[1]
     assert blind[0] > 20.0
 
 
 def test_laws_that_foretell_alike_cannot_be_told_apart() -> None:
     draws = np.random.default_rng(9)
-    found = ms.fit_decay(watched(draws.exponential(15.0, 200), draws.uniform(0, 150, 200), 200.0))
-    assert not found.apart
-    assert "cannot be told apart" in str(found)
+    fit = ms.fit_decay(censored(draws.exponential(15.0, 200), draws.uniform(0, 150, 200), 200.0))
+    assert not fit.apart
+    assert "cannot be told apart" in str(fit)
     clear = ms.fit_decay(
-        watched(40 * draws.weibull(4.0, 1500), draws.uniform(0, 300, 1500), 400.0), laws=["exponential", "weibull"]
+        censored(40 * draws.weibull(4.0, 1500), draws.uniform(0, 300, 1500), 400.0), laws=["exponential", "weibull"]
     )
     assert clear.apart
     assert clear.best == "weibull"
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"duration": None}, "columns are missing"),
         ({"duration": pl.lit(-1.0)}, "not a number of days"),
@@ -410,16 +410,16 @@ def test_laws_that_foretell_alike_cannot_be_told_apart() -> None:
         ({"start": pl.lit(None, pl.Float64)}, "not a number of days"),
     ],
 )
-def test_what_is_not_a_log_is_refused(change: dict[str, pl.Expr | None], said: str) -> None:
+def test_what_is_not_a_log_is_refused(change: dict[str, pl.Expr | None], message: str) -> None:
     log = pl.DataFrame({"duration": [1.0] * 12, "ended": [True] * 12})
     for name, value in change.items():
         log = log.drop(name) if value is None else log.with_columns(value.alias(name))
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         ms.fit_decay(log)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"after": pl.lit(np.nan)}, "not a number of days"),
         ({"before": pl.lit(np.nan)}, "not a number of days"),
@@ -429,9 +429,9 @@ def test_what_is_not_a_log_is_refused(change: dict[str, pl.Expr | None], said: s
         ({"entered": pl.lit(np.nan)}, "not a number of days"),
     ],
 )
-def test_intervals_that_are_none_are_refused(change: dict[str, pl.Expr], said: str) -> None:
+def test_intervals_that_are_none_are_refused(change: dict[str, pl.Expr], message: str) -> None:
     log = pl.DataFrame({"after": [1.0] * 12, "before": [3.0] * 12}).with_columns(**change)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         ms.fit_decay(log)
 
 
@@ -463,8 +463,8 @@ def test_claims_all_alike_or_over_at_once_are_fitted() -> None:
 
 def test_the_figure_says_days_and_shares() -> None:
     draws = np.random.default_rng(0)
-    found = ms.fit_decay(watched(draws.exponential(30.0, 300), draws.uniform(0, 100, 300), 120.0))
-    figure = found.figure()
+    fit = ms.fit_decay(censored(draws.exponential(30.0, 300), draws.uniform(0, 100, 300), 120.0))
+    figure = fit.figure()
     assert figure.axes[0].get_ylabel() == "share still true (0 to 1)"
     assert "(days)" in figure.axes[1].get_xlabel()
-    assert "exponential: tau" in str(found)
+    assert "exponential: tau" in str(fit)

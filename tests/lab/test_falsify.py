@@ -86,8 +86,8 @@ def test_a_break_is_found_shrunk_and_fails_again_from_its_file(broken: Any) -> N
     assert broken.scenario.replications == 1
     assert broken.scenario.claims["handle"].to_list()[0] == "dec_a3ee"
     assert "obs_b0b1" not in broken.scenario.claims["handle"].to_list()
-    judged = judge(parse(broken.text))
-    assert [(one.check.name, one.status) for one in judged.outcomes] == [("worth something", "fail")]
+    judgement = judge(parse(broken.text))
+    assert [(one.check.name, one.status) for one in judgement.outcomes] == [("worth something", "fail")]
     assert "turn" in str(broken)
     assert "broken in run" in str(broken)
 
@@ -113,15 +113,15 @@ def test_every_smaller_break_is_still_a_break_and_nothing_can_be_taken_away(brok
 
 def test_settings_are_searched_too_and_written() -> None:
     text = STORY.replace("[[check]]", CONTRADICTED + "[[check]]", 1)
-    made = ms.falsify(
+    result = ms.falsify(
         parse(text), "always[1d:5d] (eff(dec_a3ee) >= 0.25)", writes=0,
         parameters={"rules.challenge_ceiling": (0.0, 1.0)}, budget=30,
     )  # fmt: skip
-    assert made.disturbance is not None
-    held = tomllib.loads(made.text)
-    assert held["rules"]["challenge_ceiling"] == made.disturbance.settings["rules.challenge_ceiling"] > 0.6
-    assert held["check"][0]["property"] == "always[1d:5d] (eff(dec_a3ee) >= 0.25)"
-    assert len(held["claim"]) == 2
+    assert result.disturbance is not None
+    document = tomllib.loads(result.text)
+    assert document["rules"]["challenge_ceiling"] == result.disturbance.settings["rules.challenge_ceiling"] > 0.6
+    assert document["check"][0]["property"] == "always[1d:5d] (eff(dec_a3ee) >= 0.25)"
+    assert len(document["claim"]) == 2
 
 
 CONTRADICTED = """[[claim]]
@@ -192,20 +192,20 @@ def test_predicates_of_different_units_weigh_alike() -> None:
 
 
 def test_with_scales_of_one_the_margin_is_the_propertys_own() -> None:
-    made = run(parse(STORY))
-    for said in ("always[1d:5d] (eff(dec_a3ee) >= 0.5)", "eventually (rise(eff(dec_a3ee) > 0.2) or eff(obs_b0b1) < 0.1)"):
-        shown = property_run(said, made)
-        formula = parse_property(said)
-        assert margin(formula, shown, [1.0] * len(predicates(formula))) == pytest.approx(shown.raw)
+    result = run(parse(STORY))
+    for text in ("always[1d:5d] (eff(dec_a3ee) >= 0.5)", "eventually (rise(eff(dec_a3ee) > 0.2) or eff(obs_b0b1) < 0.1)"):
+        outcome = property_run(text, result)
+        formula = parse_property(text)
+        assert margin(formula, outcome, [1.0] * len(predicates(formula))) == pytest.approx(outcome.raw)
 
 
 def test_writes_come_in_the_middle_of_their_turns_with_handles_of_their_own() -> None:
     scenario = parse(STORY)
-    found = Disturbance((Write(1, "eve", "contradicts", "dec_a3ee", 0.9), Write(3, "eve", "supports", "dec_a3ee", 0.5)))
-    made = with_disturbance(scenario, found)
-    assert made.claims.filter(writer="eve")["t"].to_list() == [1.5, 3.5]
-    assert made.claims["handle"].n_unique() == 4
-    assert run(made).events.filter(kind="rejected").is_empty()
+    writes = Write(1, "eve", "contradicts", "dec_a3ee", 0.9), Write(3, "eve", "supports", "dec_a3ee", 0.5)
+    result = with_disturbance(scenario, Disturbance(writes))
+    assert result.claims.filter(writer="eve")["t"].to_list() == [1.5, 3.5]
+    assert result.claims["handle"].n_unique() == 4
+    assert run(result).events.filter(kind="rejected").is_empty()
 
 
 leaf = st.one_of(
@@ -226,9 +226,9 @@ def test_a_table_written_reads_back(table: dict[str, Any]) -> None:
 
 def test_a_break_that_its_text_does_not_say_is_not_given_out() -> None:
     scenario = parse(STORY).replace(rules={"challenge_ceiling": 1.0})
-    found = Disturbance((Write(1, "eve", "contradicts", "dec_a3ee", 1.0),))
-    said = "always[1d:5d] (eff(dec_a3ee) >= 0.25)"
-    shown = property_run(said, run(with_disturbance(scenario, found)))
-    assert shown.broken
+    disturbance = Disturbance((Write(1, "eve", "contradicts", "dec_a3ee", 1.0),))
+    text = "always[1d:5d] (eff(dec_a3ee) >= 0.25)"
+    outcome = property_run(text, run(with_disturbance(scenario, disturbance)))
+    assert outcome.broken
     with pytest.raises(MalsimError, match="fails again"):
-        text_of(Break(scenario, found), Check(name="x", property=said), shown)
+        text_of(Break(scenario, disturbance), Check(name="x", property=text), outcome)

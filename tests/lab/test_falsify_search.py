@@ -68,15 +68,15 @@ BREAKS: dict[str, Callable[[Any, Any], float]] = {
 
 def ran(name: str, seed: int, method: Method, *, at_once: int = 1) -> Trail[Paper]:
     def evaluate(points: Sequence[Any]) -> Iterator[Paper]:
-        made = (Paper(BREAKS[name](*worth_and_claims(point))) for point in points)
-        return iter(list(made)) if at_once > 1 else made
+        papers = (Paper(BREAKS[name](*worth_and_claims(point))) for point in points)
+        return iter(list(papers)) if at_once > 1 else papers
 
     return search(
         PLAN.size,
         evaluate,
         budget=BUDGET if method == "search" else AT_RANDOM,
         key=lambda point: PLAN.at(point).key,
-        rank=lambda seen: [one.margin for one in seen],
+        rank=lambda runs: [one.margin for one in runs],
         block=PLACES,
         seed=seed,
         method=method,
@@ -84,15 +84,15 @@ def ran(name: str, seed: int, method: Method, *, at_once: int = 1) -> Trail[Pape
 
 
 def runs(name: str, method: Method) -> list[int]:
-    found = [ran(name, seed, method) for seed in SEEDS]
-    return [BUDGET if one.broken is None else one.broken + 1 for one in found]
+    trails = [ran(name, seed, method) for seed in SEEDS]
+    return [BUDGET if one.broken is None else one.broken + 1 for one in trails]
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_every_planted_break_is_found_with_fewer_runs_than_at_random_on_the_median(name: str) -> None:
-    searched = runs(name, "search")
-    assert max(searched) < BUDGET
-    assert np.median(searched) < np.median(runs(name, "random"))
+def test_every_planted_break_is_found_with_fewer_runsthan_at_random_on_the_median(name: str) -> None:
+    guided = runs(name, "search")
+    assert max(guided) < BUDGET
+    assert np.median(guided) < np.median(runs(name, "random"))
 
 
 def test_what_is_found_does_not_depend_on_how_many_are_run_at_once() -> None:
@@ -112,19 +112,19 @@ def test_the_phases_follow_each_other_and_no_run_is_made_twice() -> None:
 
 
 def test_a_budget_is_never_overdrawn_and_a_space_of_one_point_ends() -> None:
-    asked: list[Any] = []
+    calls: list[Any] = []
 
     def evaluate(points: Sequence[Any]) -> Iterator[Paper]:
-        asked.extend(points)
+        calls.extend(points)
         return (Paper(1.0) for _ in points)
 
     methods: tuple[Method, ...] = ("search", "random")
     for method in methods:
-        asked.clear()
+        calls.clear()
         trail = search(
-            3, evaluate, budget=21, key=lambda point: point.tobytes(), rank=lambda seen: [1.0] * len(seen), method=method
+            3, evaluate, budget=21, key=lambda point: point.tobytes(), rank=lambda runs: [1.0] * len(runs), method=method
         )
-        assert len(asked) == len(trail.runs) == 21
+        assert len(calls) == len(trail.runs) == 21
         assert trail.broken is None
-        alone = search(3, evaluate, budget=21, key=lambda _: 0, rank=lambda seen: [1.0] * len(seen), method=method)
+        alone = search(3, evaluate, budget=21, key=lambda _: 0, rank=lambda runs: [1.0] * len(runs), method=method)
         assert len(alone.runs) == 1

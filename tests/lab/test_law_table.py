@@ -41,39 +41,39 @@ def truths() -> pl.DataFrame:
     return story().select("object", "value", asked="time")
 
 
-def value(found: pl.DataFrame, law: str, metric: str) -> float:
-    return float(found.filter((pl.col("law") == law) & (pl.col("metric") == metric))["value"].item())
+def value(frame: pl.DataFrame, law: str, metric: str) -> float:
+    return float(frame.filter((pl.col("law") == law) & (pl.col("metric") == metric))["value"].item())
 
 
 def test_an_objects_first_value_is_no_change_and_a_repeated_row_is_none_either() -> None:
-    repeated = pl.concat([truths(), truths()]).sort("object", "asked")
-    assert questions_of(repeated, ask=1.0).equals(questions_of(truths(), ask=1.0))
+    twice = pl.concat([truths(), truths()]).sort("object", "asked")
+    assert questions_of(twice, ask=1.0).equals(questions_of(truths(), ask=1.0))
     assert questions_of(truths(), ask=1.0).height == 3
 
 
 def test_a_tie_is_scored_as_one_of_its_values_drawn_at_random() -> None:
     """Two writers of two values: half a right answer, and the Brier score of a coin, not of a sure thing."""
     claims = pl.concat([story(), story().with_columns(writer=pl.lit("g"), value=pl.lit("E"))])
-    found = compare_on_claims(claims, truths(), ["majority"], ask_after=1.0).frame
-    assert value(found, "majority", "accuracy") == 0.5
-    assert value(found, "majority", "brier") == pytest.approx(0.25)
+    frame = compare_on_claims(claims, truths(), ["majority"], ask_after=1.0).frame
+    assert value(frame, "majority", "accuracy") == 0.5
+    assert value(frame, "majority", "brier") == pytest.approx(0.25)
 
 
 def test_a_memory_that_cannot_return_is_wrong_where_truth_does() -> None:
-    found = compare_on_claims(story(), truths(), ["last_write", "graphiti"], ask_after=1.0).frame
-    assert value(found, "last_write", "returned") == 1.0
-    assert value(found, "graphiti", "returned") == 0.0
-    assert value(found, "graphiti", "accuracy") == pytest.approx(2 / 3)
+    frame = compare_on_claims(story(), truths(), ["last_write", "graphiti"], ask_after=1.0).frame
+    assert value(frame, "last_write", "returned") == 1.0
+    assert value(frame, "graphiti", "returned") == 0.0
+    assert value(frame, "graphiti", "accuracy") == pytest.approx(2 / 3)
 
 
 def test_values_that_lead_together_share_the_answer() -> None:
-    found = compare_on_claims(story(), truths(), ["mem0_additive"], ask_after=1.0).frame
-    assert value(found, "mem0_additive", "accuracy") == pytest.approx(0.5)
+    frame = compare_on_claims(story(), truths(), ["mem0_additive"], ask_after=1.0).frame
+    assert value(frame, "mem0_additive", "accuracy") == pytest.approx(0.5)
 
 
 def test_claims_at_the_time_of_a_question_are_not_yet_heard() -> None:
-    found = compare_on_claims(story(), truths(), ["last_write"], ask_after=0.0).frame
-    assert value(found, "last_write", "accuracy") == 0.0
+    frame = compare_on_claims(story(), truths(), ["last_write"], ask_after=0.0).frame
+    assert value(frame, "last_write", "accuracy") == 0.0
 
 
 def test_a_writer_who_is_not_there_is_refused() -> None:

@@ -103,16 +103,16 @@ def test_figures_need_no_record_and_are_the_same_without(world: ms.Scenario, run
 
 
 def test_a_margin_a_series_and_a_function_measure_too(world: ms.Scenario, run: Run) -> None:
-    taken = measured_by_running(world, ["accuracy >= 0", "mean of words", "always (words >= 0)"])
-    assert np.array_equal(taken[0], measured(run, "accuracy"))
+    columns = measured_by_running(world, ["accuracy >= 0", "mean of words", "always (words >= 0)"])
+    assert np.array_equal(columns[0], measured(run, "accuracy"))
     words = run.signals.filter(pl.col("signal") == "words").group_by("rep", maintain_order=True).agg(pl.col("value"))
-    assert np.allclose(taken[1], [np.mean(values) for values in words["value"].to_list()], rtol=1e-12)
-    assert np.allclose(taken[2], [min(values) for values in words["value"].to_list()], rtol=1e-12)
+    assert np.allclose(columns[1], [np.mean(values) for values in words["value"].to_list()], rtol=1e-12)
+    assert np.allclose(columns[2], [min(values) for values in words["value"].to_list()], rtol=1e-12)
     assert measured(run, lambda _: np.arange(6.0)).tolist() == [0, 1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("metric", "message"),
     [
         ("acuracy", "did you mean accuracy"),
         ("", "neither a figure nor a property"),
@@ -124,9 +124,9 @@ def test_a_margin_a_series_and_a_function_measure_too(world: ms.Scenario, run: R
         ("steady of words", "20 ticks or more"),
     ],
 )
-def test_what_measures_nothing_is_told(run: Run, wanted: Any, said: str) -> None:
-    with pytest.raises(MalsimError, match=said):
-        measured(run, wanted)
+def test_what_measures_nothing_is_told(run: Run, metric: Any, message: str) -> None:
+    with pytest.raises(MalsimError, match=message):
+        measured(run, metric)
 
 
 def test_no_truth_given_is_told(run: Run) -> None:
@@ -168,10 +168,10 @@ def test_an_interval_that_would_say_nothing_is_an_error(each: list[float]) -> No
 
 
 def test_an_estimate_counts_what_has_a_value() -> None:
-    found = estimate(np.array([1.0, math.nan, 2.0]), "delay")
-    assert isinstance(found, Estimate)
-    assert (found.replications, found.value) == (2, 1.5)
-    assert math.isclose(found.high - found.value, found.half_width)
+    result = estimate(np.array([1.0, math.nan, 2.0]), "delay")
+    assert isinstance(result, Estimate)
+    assert (result.replications, result.value) == (2, 1.5)
+    assert math.isclose(result.high - result.value, result.half_width)
 
 
 def brute(series: np.ndarray[Any, np.dtype[np.float64]]) -> int:
@@ -186,26 +186,26 @@ def brute(series: np.ndarray[Any, np.dtype[np.float64]]) -> int:
 def test_a_warm_up_is_what_the_definition_says(length: int, ramp: int, height: float, seed: int) -> None:
     series = np.random.default_rng(seed).normal(size=length)
     series[:ramp] += height * (1.0 - np.arange(min(ramp, length)) / max(ramp, 1))
-    found = int(mser5(series))
-    assert found == brute(series)
-    assert mser5(np.stack([series, series[::-1]], axis=1)).tolist() == [found, brute(series[::-1])]
+    result = int(mser5(series))
+    assert result == brute(series)
+    assert mser5(np.stack([series, series[::-1]], axis=1)).tolist() == [result, brute(series[::-1])]
 
 
 def test_a_steady_mean_leaves_the_warm_up_out() -> None:
-    settled = np.r_[np.linspace(9.0, 1.0, 30), np.tile([0.9, 1.1], 60)]
-    late = np.r_[np.full(7, np.nan), settled]
-    assert np.allclose(steady_mean(np.stack([np.r_[settled, [0.9, 1.1] * 3, 0.9], late], axis=1)), 1.0, atol=0.02)
+    steady = np.r_[np.linspace(9.0, 1.0, 30), np.tile([0.9, 1.1], 60)]
+    late = np.r_[np.full(7, np.nan), steady]
+    assert np.allclose(steady_mean(np.stack([np.r_[steady, [0.9, 1.1] * 3, 0.9], late], axis=1)), 1.0, atol=0.02)
     with pytest.raises(UsageError, match="a value at every tick"):
-        steady_mean(np.r_[settled, np.nan, settled][:, None])
+        steady_mean(np.r_[steady, np.nan, steady][:, None])
     with pytest.raises(UsageError, match="20 ticks or more"):
         steady_mean(np.full((40, 1), np.nan))
 
 
 def test_a_function_s_code_is_told_from_another_s_and_from_nothing_else() -> None:
-    def made(size: float) -> object:
+    def twin(size: float) -> object:
         return lambda run: run.worth * size
 
-    one, same, other = (code_of(made(size)) for size in (1.0, 1.0, 2.0))  # type: ignore[arg-type]
+    one, same, other = (code_of(twin(size)) for size in (1.0, 1.0, 2.0))  # type: ignore[arg-type]
     assert one == same != other
     assert code_of(lambda run: run.a) != code_of(lambda run: run.b)
     assert code_of(lambda run: run.a) == code_of(lambda run: run.a)

@@ -51,20 +51,20 @@ def test_every_name_of_a_mutant_makes_another_scenario_or_none(path: Path) -> No
             raise
         except MalsimError:
             continue
-        assert told(broken) != told(scenario)
+        assert contents(broken) != contents(scenario)
 
 
-def told(scenario: Scenario) -> list[object]:
+def contents(scenario: Scenario) -> list[object]:
     """A scenario's fields, its frame as rows."""
-    held = (getattr(scenario, part.name) for part in fields(scenario))
-    return [each.to_dicts() if isinstance(each, pl.DataFrame) else each for each in held]
+    values = (getattr(scenario, part.name) for part in fields(scenario))
+    return [each.to_dicts() if isinstance(each, pl.DataFrame) else each for each in values]
 
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four mutants a scenario, for what does not depend on which they are."""
-    moved = (f"rules.{rule}" for rule in ("challenge_ceiling = 0", "challenge_ceiling = 1", "rank_degree = 0"))
-    names = (*moved, "without claim.obs_b2b2.edges.0")
+    moves = (f"rules.{rule}" for rule in ("challenge_ceiling = 0", "challenge_ceiling = 1", "rank_degree = 0"))
+    names = (*moves, "without claim.obs_b2b2.edges.0")
     monkeypatch.setattr("malsim.lab.studies.mutation.mutants", lambda _: names)
 
 
@@ -82,21 +82,21 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_a_check_notices_is_killed_and_what_it_does_not_survives(name: str, kind: str) -> None:
-    found = fate(judge(parse(TEXT, where="s.toml")), name, lambda scenario: mutated(scenario, name))
-    assert (found.kind, found.mutant) == (kind, name)
-    assert found.where.startswith("s.toml")
+    result = fate(judge(parse(TEXT, where="s.toml")), name, lambda scenario: mutated(scenario, name))
+    assert (result.kind, result.mutant) == (kind, name)
+    assert result.where.startswith("s.toml")
     if kind == "killed":
-        assert (found.where, found.message) == (f"s.toml:{LINE}", "it is disputed")
+        assert (result.where, result.message) == (f"s.toml:{LINE}", "it is disputed")
 
 
 def test_a_crash_is_no_kill() -> None:
-    judged = judge(parse(TEXT))
-    broken: dict[str, object] = {"not there": judged.scenario.claims.clear(), "crash": None}
+    base = judge(parse(TEXT))
+    broken: dict[str, object] = {"not there": base.scenario.claims.clear(), "crash": None}
     for claims in broken.values():
-        cases = [("m", [(judged, lambda scenario, claims=claims: scenario.replace(claims=claims))])]
-        found = score([judged], cases=cases)
-        assert (found.fates[0].kind, found.share) == ("broke off", 0.0)
-        assert "broke off: m: " in str(found)
+        cases = [("m", [(base, lambda scenario, claims=claims: scenario.replace(claims=claims))])]
+        result = score([base], cases=cases)
+        assert (result.fates[0].kind, result.share) == ("broke off", 0.0)
+        assert "broke off: m: " in str(result)
 
 
 @pytest.mark.usefixtures("few")
@@ -118,11 +118,11 @@ def test_a_suite_that_does_not_pass_is_not_scored() -> None:
 
 @given(st.lists(st.sampled_from(["killed", "survived", "broke off", "equivalent", "impossible"]), max_size=6))
 def test_the_score_is_the_share_killed_of_all_that_could_be_noticed(kinds: list[str]) -> None:
-    found = MutationScore(tuple(Fate(mutant=f"m{n}", kind=kind, where="w") for n, kind in enumerate(kinds)))  # type: ignore[arg-type]
-    made = [kind for kind in kinds if kind not in ("equivalent", "impossible")]
-    assert found.share == (kinds.count("killed") / len(made) if made else 0.0)
+    result = MutationScore(tuple(Fate(mutant=f"m{n}", kind=kind, where="w") for n, kind in enumerate(kinds)))  # type: ignore[arg-type]
+    counted = [kind for kind in kinds if kind not in ("equivalent", "impossible")]
+    assert result.share == (kinds.count("killed") / len(counted) if counted else 0.0)
     for number, kind in enumerate(kinds):
-        assert (f": m{number}" in str(found)) == (kind in ("survived", "broke off"))
+        assert (f": m{number}" in str(result)) == (kind in ("survived", "broke off"))
 
 
 @pytest.mark.parametrize(
@@ -142,9 +142,9 @@ def test_a_netlist_is_broken_by_its_text() -> None:
     assert scenario.netlist is not None
     names = [name for name in mutants(scenario) if name.startswith("netlist: ")]
     assert names == ["netlist: uncall slow", "netlist: cut raw"]
-    said = [wires.text for name in (*names, "netlist: calm → calmer") if (wires := mutated(scenario, name).netlist)]
-    assert len({scenario.netlist.text, *said}) == 4
-    assert said[-1] == scenario.netlist.text.replace("calm", "calmer")
+    output = [wires.text for name in (*names, "netlist: calm → calmer") if (wires := mutated(scenario, name).netlist)]
+    assert len({scenario.netlist.text, *output}) == 4
+    assert output[-1] == scenario.netlist.text.replace("calm", "calmer")
     with pytest.raises(MalsimError):
         mutated(scenario, "netlist: smooth → rough")
 
@@ -154,9 +154,9 @@ def test_the_command_names_what_survives(tmp_path: Path, capsys: pytest.CaptureF
     path = tmp_path / "x.toml"
     path.write_text(TEXT, encoding="utf-8")
     assert main(["test", str(path), "--mutate"]) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     score = "mutation score 0.667: 2 of 3 mutants noticed by a check; 1 more change nothing that is recorded\n"
-    assert said.endswith(f"{path}: survived: rules.challenge_ceiling = 1\n{score}")
+    assert output.endswith(f"{path}: survived: rules.challenge_ceiling = 1\n{score}")
     assert main(["test", str(path), "--mutants", "2"]) == 0
     assert "mutation score 1: 1 of 1 mutants noticed by a check; 1 more change" in capsys.readouterr().out
     assert main(["test", str(path), "--mutants", "0"]) == 2
@@ -174,20 +174,20 @@ def test_what_is_drawn_of_one_scenario_hangs_on_no_other() -> None:
     one, two = (judge(parse(TEXT, name=name, where=f"{name}.toml")) for name in ("one", "two"))
     alone = [name for name, _ in sample_mutants(suite_mutants([one]), each=3, rules=0, tries=1)]
     both = sample_mutants(suite_mutants([one, two]), each=3, rules=2, tries=1)
-    assert [name for name, tried in both if tried[0][0] is one and not name.startswith("rules.")] == alone
+    assert [name for name, cases in both if cases[0][0] is one and not name.startswith("rules.")] == alone
     assert len(alone) == 3
-    assert [len(tried) for name, tried in both if name.startswith("rules.")] == [1, 1]
+    assert [len(cases) for name, cases in both if name.startswith("rules.")] == [1, 1]
     assert [name for name, _ in sample_mutants(suite_mutants([one]), each=3, rules=0, tries=1, seed=1)] != alone
     with pytest.raises(UsageError, match="--each"):
         sample_mutants([], each=-1, rules=0, tries=1)
 
 
 def test_the_worst_survivor_is_the_one_that_moves_most() -> None:
-    judged = judge(parse(TEXT, where="s.toml"))
+    base = judge(parse(TEXT, where="s.toml"))
     names = ("claim.obs_b2b2.confidence = 1", "without claim.obs_b2b2.pinned", "rules.challenge_ceiling = 1")
-    fates = [fate(judged, name, lambda scenario, name=name: mutated(scenario, name)) for name in names]  # type: ignore[misc]
-    found = MutationScore(tuple(fates))
-    assert [one.change for one in found.worst()] == sorted((one.change for one in found.of("survived")), reverse=True)
+    fates = [fate(base, name, lambda scenario, name=name: mutated(scenario, name)) for name in names]  # type: ignore[misc]
+    result = MutationScore(tuple(fates))
+    assert [one.change for one in result.worst()] == sorted((one.change for one in result.of("survived")), reverse=True)
     assert fates[1].change == 0.0
     assert fates[2].change > 0.0
 
@@ -196,13 +196,13 @@ def test_mutate_gives_a_line_a_scenario_the_score_and_the_worst(tmp_path: Path, 
     path, frame = tmp_path / "s.toml", tmp_path / "fates.csv"
     path.write_text(TEXT, encoding="utf-8")
     assert main(["mutate", str(tmp_path), "--each", "4", "--rules", "3", "-o", str(frame)]) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     fates = pl.read_csv(frame)
     assert fates.height == 7
     killed, scored = (fates.filter(pl.col("kind").is_in(kinds)).height for kinds in (["killed"], SCORED))
-    assert f"mutation score {killed / scored:.3g}: {killed} of {scored} mutants noticed" in said
-    assert f"{path}  " in said
-    assert "rules  " in said
+    assert f"mutation score {killed / scored:.3g}: {killed} of {scored} mutants noticed" in output
+    assert f"{path}  " in output
+    assert "rules  " in output
     path.write_text(TEXT.replace("< 0.3", "> 0.3"), encoding="utf-8")
     assert main(["mutate", str(path)]) == 2
     assert "does not pass as it is" in capsys.readouterr().out

@@ -36,8 +36,8 @@ def folder(path: Path, *, dated: bool = False, objects: int = 12, writers: int =
                 rows.append(f"{10 * day + w if dated else ''},w{w},o{o},v{value},{draws.uniform(0.3, 1.0):.2f}")
     path.mkdir(exist_ok=True)
     (path / "claims.csv").write_text("\n".join(rows) + "\n")
-    asked = [f"o{o},v{true[o]},{8 if o % 2 else 30}" if dated else f"o{o},v{true[o]}," for o in range(objects)]
-    (path / "truth.csv").write_text("object,value,valid_from\n" + "\n".join(asked) + "\n")
+    lines = [f"o{o},v{true[o]},{8 if o % 2 else 30}" if dated else f"o{o},v{true[o]}," for o in range(objects)]
+    (path / "truth.csv").write_text("object,value,valid_from\n" + "\n".join(lines) + "\n")
     return path
 
 
@@ -45,10 +45,10 @@ def folder(path: Path, *, dated: bool = False, objects: int = 12, writers: int =
 @pytest.mark.parametrize("dated", [False, True])
 def test_answers_are_those_of_a_replay_under_the_same_rules(tmp_path: Path, law: str, *, dated: bool) -> None:
     real = read_real(folder(tmp_path, dated=dated))
-    found = read_claims(tmp_path / "claims.csv")
-    truth = read_truth(tmp_path / "truth.csv", epoch=found.epoch)
-    told = replay(found.claims, truth, rules=LAWS[law]).answers.filter(pl.col("right").is_not_null())
-    both = real.answers(LAWS[law]).join(told, on="object", suffix="_told")
+    stream = read_claims(tmp_path / "claims.csv")
+    truth = read_truth(tmp_path / "truth.csv", epoch=stream.epoch)
+    answers = replay(stream.claims, truth, rules=LAWS[law]).answers.filter(pl.col("right").is_not_null())
+    both = real.answers(LAWS[law]).join(answers, on="object", suffix="_told")
     assert both.height == 12
     np.testing.assert_allclose(both["probability"], both["probability_told"], atol=2e-3)
     assert both["right"].to_list() == both["right_told"].to_list()
@@ -56,12 +56,12 @@ def test_answers_are_those_of_a_replay_under_the_same_rules(tmp_path: Path, law:
 
 def test_the_majority_is_that_of_a_replay(tmp_path: Path) -> None:
     real = read_real(folder(tmp_path))
-    found = read_claims(tmp_path / "claims.csv")
-    told = replay(found.claims, read_truth(tmp_path / "truth.csv")).baselines["majority"]
-    voted = real.majority()
-    assert voted["right"].mean() == pytest.approx(told.value["accuracy"])
-    brier = ((voted["probability"] - voted["right"].cast(pl.Float64)) ** 2).mean()
-    assert brier == pytest.approx(told.value["brier"])
+    stream = read_claims(tmp_path / "claims.csv")
+    answers = replay(stream.claims, read_truth(tmp_path / "truth.csv")).baselines["majority"]
+    majority = real.majority()
+    assert majority["right"].mean() == pytest.approx(answers.value["accuracy"])
+    brier = ((majority["probability"] - majority["right"].cast(pl.Float64)) ** 2).mean()
+    assert brier == pytest.approx(answers.value["brier"])
 
 
 def test_halves_do_not_overlap_and_do_not_depend_on_order() -> None:
@@ -75,15 +75,15 @@ def test_halves_do_not_overlap_and_do_not_depend_on_order() -> None:
 
 def test_laws_stand_beside_the_majority_with_intervals(tmp_path: Path) -> None:
     sets = [folder(tmp_path / name, objects=20) for name in ("a", "b")]
-    found = ms.compare_laws(sets, LAWS, seed=None)
-    frame = found.frame
+    stream = ms.compare_laws(sets, LAWS, seed=None)
+    frame = stream.frame
     assert frame["law"].unique(maintain_order=True).to_list() == [*LAWS, "majority"]
     assert ((frame["low"] <= frame["value"]) & (frame["value"] <= frame["high"])).all()
     one = frame.filter((pl.col("law") == "light") & (pl.col("metric") == "brier"))
     assert one.filter(data="mean")["value"][0] == pytest.approx(one.filter(pl.col("data") != "mean")["value"].mean())
-    assert [axes.get_xlabel()[:8] for axes in found.figure().axes] == ["accuracy", "Brier sc"]
+    assert [axes.get_xlabel()[:8] for axes in stream.figure().axes] == ["accuracy", "Brier sc"]
     assert frame.filter(law="majority")["over_majority"].unique().to_list() == [0.0]
-    assert "majority" in str(found)
+    assert "majority" in str(stream)
     with pytest.raises(UsageError, match="nothing to compare"):
         ms.compare_laws([], LAWS)
 

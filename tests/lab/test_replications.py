@@ -51,21 +51,21 @@ def normal(seed: int, spread: float = 1.0) -> Callable[[int, int], list[NDArray[
 
 
 def test_it_stops_when_narrow_and_not_before() -> None:
-    found = sequential(normal(1, 0.2), {"x": 0.05})
-    looks = found.rounds
-    assert found.reached
+    result = sequential(normal(1, 0.2), {"x": 0.05})
+    looks = result.rounds
+    assert result.reached
     assert looks["replications"].to_list() == [16, 24, 36, 54, 81][: looks.height]
     halves = ((looks["high"] - looks["low"]) / 2).to_list()
     assert halves[-1] <= 0.05 < min(halves[:-1])
-    need = (1.96 * 0.2 / 0.05) ** 2
-    assert need / 2 < found.replications < 2 * need
+    theory = (1.96 * 0.2 / 0.05) ** 2
+    assert theory / 2 < result.replications < 2 * theory
 
 
 def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
-    held = [sequential(normal(seed, 0.2), {"x": 0.05})["x"] for seed in range(1000)]
-    covered = np.mean([one.low <= 0.5 <= one.high for one in held])
-    low, _ = stats.binomtest(int(1000 * covered), 1000).proportion_ci(0.999)
-    assert covered > 0.92
+    estimates = [sequential(normal(seed, 0.2), {"x": 0.05})["x"] for seed in range(1000)]
+    coverage = np.mean([one.low <= 0.5 <= one.high for one in estimates])
+    low, _ = stats.binomtest(int(1000 * coverage), 1000).proportion_ci(0.999)
+    assert coverage > 0.92
     assert low < 0.95  # were it wider than it says, it would waste runs
 
 
@@ -81,20 +81,20 @@ def test_the_first_replications_are_the_same_however_many_follow(small: ms.Scena
 
 
 def test_the_most_is_kept_to_and_told(small: ms.Scenario) -> None:
-    found = ms.replicate(small, metric="accuracy", half_width=1e-6, most=20)
-    assert (found.replications, found.reached) == (20, False)
-    assert "not reached" in repr(found)
-    assert found.frame["reached"].to_list() == [False]
+    result = ms.replicate(small, metric="accuracy", half_width=1e-6, most=20)
+    assert (result.replications, result.reached) == (20, False)
+    assert "not reached" in repr(result)
+    assert result.frame["reached"].to_list() == [False]
 
 
 def test_numbering_goes_on_from_the_scenarios_first(small: ms.Scenario) -> None:
-    found = ms.replicate(small.replace(first=10), metric="brier", half_width=0.2, first=4)
-    assert found.each["rep"].to_list()[:4] == [10, 11, 12, 13]
-    assert found.each["brier"][0] == ms.run(small, first=10).metrics().filter(metric="brier")["value"][0]
+    result = ms.replicate(small.replace(first=10), metric="brier", half_width=0.2, first=4)
+    assert result.each["rep"].to_list()[:4] == [10, 11, 12, 13]
+    assert result.each["brier"][0] == ms.run(small, first=10).metrics().filter(metric="brier")["value"][0]
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"half_width": 0.0}, "above 0"),
         ({"half_width": math.nan}, "above 0"),
@@ -106,8 +106,8 @@ def test_numbering_goes_on_from_the_scenarios_first(small: ms.Scenario) -> None:
         ({"metric": "cells >= 0 and nothing"}, "nothing"),
     ],
 )
-def test_what_cannot_be_replicated_is_told(small: ms.Scenario, settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(MalsimError, match=said):
+def test_what_cannot_be_replicated_is_told(small: ms.Scenario, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(MalsimError, match=message):
         ms.replicate(small, **{"metric": "brier", "first": 2, **settings})
 
 
@@ -127,18 +127,18 @@ def test_no_truth_given_is_told() -> None:
 
 def test_a_pair_lives_on_the_same_numbers(small: ms.Scenario) -> None:
     other = small.replace(rules={"challenge_ceiling": 0.3}, seed=99)
-    found = ms.compare(small, other, metric="brier", replications=30)
+    result = ms.compare(small, other, metric="brier", replications=30)
     one = ms.run(small, replications=30)
     two = ms.run(other, replications=30, seed=small.seed)
     left, right = (run.metrics().filter(metric="brier")["value"][0] for run in (one, two))
-    assert math.isclose(found.difference.value, right - left, abs_tol=1e-12)
-    held = found.each.drop_nulls()
-    oracle = stats.ttest_rel(held["b"].to_numpy(), held["a"].to_numpy()).confidence_interval()
-    assert np.allclose([found.difference.low, found.difference.high], oracle, rtol=1e-9)
-    apart = stats.ttest_ind(held["b"].to_numpy(), held["a"].to_numpy(), equal_var=False).confidence_interval()
-    assert np.allclose(found.unpaired, apart, rtol=1e-9)
-    assert found.saved > 2
-    assert found.unpaired[0] < found.difference.low < found.difference.high < found.unpaired[1]
+    assert math.isclose(result.difference.value, right - left, abs_tol=1e-12)
+    estimates = result.each.drop_nulls()
+    oracle = stats.ttest_rel(estimates["b"].to_numpy(), estimates["a"].to_numpy()).confidence_interval()
+    assert np.allclose([result.difference.low, result.difference.high], oracle, rtol=1e-9)
+    apart = stats.ttest_ind(estimates["b"].to_numpy(), estimates["a"].to_numpy(), equal_var=False).confidence_interval()
+    assert np.allclose(result.unpaired, apart, rtol=1e-9)
+    assert result.saved > 2
+    assert result.unpaired[0] < result.difference.low < result.difference.high < result.unpaired[1]
 
 
 def test_turning_a_comparison_round_turns_its_sign(small: ms.Scenario) -> None:
@@ -155,10 +155,10 @@ def test_turning_a_comparison_round_turns_its_sign(small: ms.Scenario) -> None:
 def test_a_comparison_goes_on_until_it_knows(small: ms.Scenario) -> None:
     other = small.replace(rules={"challenge_ceiling": 0.3})
     wide = ms.compare(small, other, metric="brier", replications=16)
-    found = ms.compare(small, other, metric="brier", half_width=0.7 * wide.difference.half_width)
-    assert found.difference.half_width <= 0.7 * wide.difference.half_width
-    assert found.each.head(16).equals(wide.each)
-    assert found.each.height > 16
+    result = ms.compare(small, other, metric="brier", half_width=0.7 * wide.difference.half_width)
+    assert result.difference.half_width <= 0.7 * wide.difference.half_width
+    assert result.each.head(16).equals(wide.each)
+    assert result.each.height > 16
 
 
 def test_two_scenarios_that_are_one_have_no_interval(small: ms.Scenario) -> None:
@@ -172,7 +172,7 @@ def test_what_is_found_is_drawn_with_units(small: ms.Scenario) -> None:
     def late(run: Run) -> NDArray[np.float64]:
         return np.arange(run.scenario.replications, dtype=float)
 
-    narrowed = ms.replicate(small, metric=["brier", late], half_width=3.0, first=4).plot("small")
-    assert [axes.get_ylabel() for axes in narrowed.axes] == ["brier (1)", "late (the value's unit)"]
+    sheet = ms.replicate(small, metric=["brier", late], half_width=3.0, first=4).plot("small")
+    assert [axes.get_ylabel() for axes in sheet.axes] == ["brier (1)", "late (the value's unit)"]
     pairs = ms.compare(small, small.replace(rules={"damping": 0.5}), metric="accuracy", replications=16)
     assert "accuracy (1)" in pairs.plot().axes[0].get_xlabel()

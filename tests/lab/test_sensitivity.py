@@ -63,29 +63,29 @@ def empty() -> ms.Scenario:
 
 def ishigami(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     x = (2.0 * shares - 1.0) * np.pi
-    found: NDArray[np.float64] = np.sin(x[:, 0]) + 7.0 * np.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * np.sin(x[:, 0])
-    return found
+    result: NDArray[np.float64] = np.sin(x[:, 0]) + 7.0 * np.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * np.sin(x[:, 0])
+    return result
 
 
 def ishigami_indices() -> tuple[list[float], list[float]]:
     """In closed form, for a = 7 and b = 0.1. Source: Ishigami and Homma, 1990."""
     a, b = 7.0, 0.1
     alone = [0.5 * (1.0 + b * np.pi**4 / 5.0) ** 2, a**2 / 8.0, 0.0]
-    mixed = 8.0 * b**2 * np.pi**8 / 225.0
-    whole = sum(alone) + mixed
-    total = [alone[0] + mixed, alone[1], mixed]
+    interaction = 8.0 * b**2 * np.pi**8 / 225.0
+    whole = sum(alone) + interaction
+    total = [alone[0] + interaction, alone[1], interaction]
     return [one / whole for one in alone], [one / whole for one in total]
 
 
 def test_indices_of_ishigami_are_those_of_its_closed_form() -> None:
     first, total = ishigami_indices()
-    found = sobol(ishigami, ["x1", "x2", "x3"], points=1024)
+    result = sobol(ishigami, ["x1", "x2", "x3"], points=1024)
     for name, exact in (("first", first), ("total", total)):
-        assert np.allclose(found[name], exact, atol=0.03)
-        assert (found[f"{name}_low"] <= pl.Series(exact)).all()
-        assert (found[f"{name}_high"] >= pl.Series(exact)).all()
-    assert not found["flat"].any()
-    assert found.equals(sobol(ishigami, ["x1", "x2", "x3"], points=1024))
+        assert np.allclose(result[name], exact, atol=0.03)
+        assert (result[f"{name}_low"] <= pl.Series(exact)).all()
+        assert (result[f"{name}_high"] >= pl.Series(exact)).all()
+    assert not result["flat"].any()
+    assert result.equals(sobol(ishigami, ["x1", "x2", "x3"], points=1024))
 
 
 def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
@@ -93,22 +93,22 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
     exact = np.array([first, total])
     hits = []
     for seed in range(12):
-        found = sobol(ishigami, ["x1", "x2", "x3"], points=128, seed=seed)
-        low, high = (np.array([found[f"{name}_{end}"] for name in ("first", "total")]) for end in ("low", "high"))
+        result = sobol(ishigami, ["x1", "x2", "x3"], points=128, seed=seed)
+        low, high = (np.array([result[f"{name}_{end}"] for name in ("first", "total")]) for end in ("low", "high"))
         hits.append((low <= exact) & (exact <= high))
     assert np.mean(hits) > 0.9
 
 
 def test_what_does_nothing_is_flat_and_what_adds_up_shares_out() -> None:
-    found = sobol(lambda x: 3.0 * x[:, 0] + 1.0 * x[:, 2], ["a", "idle", "b"], points=256)
-    assert found["flat"].to_list() == [False, True, False]
-    assert np.allclose(found["first"], [0.9, 0.0, 0.1], atol=0.02)
-    assert np.allclose(found["total"], [0.9, 0.0, 0.1], atol=0.02)
+    result = sobol(lambda x: 3.0 * x[:, 0] + 1.0 * x[:, 2], ["a", "idle", "b"], points=256)
+    assert result["flat"].to_list() == [False, True, False]
+    assert np.allclose(result["first"], [0.9, 0.0, 0.1], atol=0.02)
+    assert np.allclose(result["total"], [0.9, 0.0, 0.1], atol=0.02)
 
 
 def test_one_setting_alone_accounts_for_everything() -> None:
-    found = sobol(lambda x: np.exp(x[:, 0]), ["a"], points=64)
-    assert found.select("first", "total").row(0) == pytest.approx((1.0, 1.0), abs=0.05)
+    result = sobol(lambda x: np.exp(x[:, 0]), ["a"], points=64)
+    assert result.select("first", "total").row(0) == pytest.approx((1.0, 1.0), abs=0.05)
 
 
 @pytest.mark.parametrize("points", [0, 4, 12, 100, -8])
@@ -128,13 +128,13 @@ def test_every_rule_is_moved_and_stays_within_its_bounds() -> None:
     rules = Rules(edge_weight_max=math.inf, salience_floor=0.0, calibration_floor=1.0)
     scenario = ms.Scenario(rules=rules)
     space = of_rules(scenario, 0.2)
-    known = settings_of(rules)
-    assert set(known) - set(space.names) == {"rules.edge_weight_max"}  # infinity has no fifth
-    seen = set()
+    every = settings_of(rules)
+    assert set(every) - set(space.names) == {"rules.edge_weight_max"}  # infinity has no fifth
+    names = set()
     for move in moves(space):
-        assert known[move.setting].checked(move.to) != known[move.setting].value
-        seen.add(move.setting)
-    assert seen == set(space.names)
+        assert every[move.setting].checked(move.to) != every[move.setting].value
+        names.add(move.setting)
+    assert names == set(space.names)
     ends = {one.name: (one.low, one.high) for one in space.dimensions}
     assert ends["rules.challenge_ceiling"] == pytest.approx((0.48, 0.72))
     assert ends["rules.salience_floor"] == pytest.approx((0.0, 0.2))
@@ -146,15 +146,15 @@ def test_every_rule_is_moved_and_stays_within_its_bounds() -> None:
 
 def test_swings_are_paired_differences_from_the_base() -> None:
     base = np.array([1.0, 2.0, 3.0])
-    made = [Move("a", 0.1), Move("a", 0.3), Move("b", "x"), Move("c", 2)]
-    found = swings(made, base, [base - 0.5, base + 1.0, base + np.array([0.0, 2.0, 4.0]), base])
-    assert found["setting"].to_list() == ["b", "a", "a", "c"]
-    assert found["swing"].to_list() == [2.0, 1.5, 1.5, 0.0]
-    assert found["flat"].to_list() == [False, False, False, True]
-    row = found.row(0, named=True)
+    steps = [Move("a", 0.1), Move("a", 0.3), Move("b", "x"), Move("c", 2)]
+    result = swings(steps, base, [base - 0.5, base + 1.0, base + np.array([0.0, 2.0, 4.0]), base])
+    assert result["setting"].to_list() == ["b", "a", "a", "c"]
+    assert result["swing"].to_list() == [2.0, 1.5, 1.5, 0.0]
+    assert result["flat"].to_list() == [False, False, False, True]
+    row = result.row(0, named=True)
     assert (row["to"], row["value"], row["difference"]) == ("x", 4.0, 2.0)
     assert row["high"] - 2.0 == pytest.approx(4.302653 * 2.0 / math.sqrt(3), rel=1e-6)
-    alone = swings(made[:1], base[:1], [base[:1] + 1.0])
+    alone = swings(steps[:1], base[:1], [base[:1] + 1.0])
     assert alone.select("difference", "low", "high").row(0) == (1.0, None, None)
 
 
@@ -163,19 +163,19 @@ def test_swings_are_paired_differences_from_the_base() -> None:
 def test_two_that_always_move_it_alike_are_a_pair_and_no_others(up: float, down: float, count: int, seed: int) -> None:
     one, other = np.random.default_rng(seed).normal(size=(2, count))
     other -= one * (one @ other) / (one @ one)
-    made = [Move(name, end) for name in "abcd" for end in (0.0, 1.0)]
+    steps = [Move(name, end) for name in "abcd" for end in (0.0, 1.0)]
     effects = [up * one, down * one, other, np.zeros(count)]
-    moved = [sign * effect for effect in effects for sign in (-1.0, 1.0)]
-    found = alike(made, moved)
-    assert found.select("one", "other", "together").rows() == [("a", "b", "opposite")]
-    assert alike(made, [each[:2] for each in moved]).is_empty()
+    values = [sign * effect for effect in effects for sign in (-1.0, 1.0)]
+    result = alike(steps, values)
+    assert result.select("one", "other", "together").rows() == [("a", "b", "opposite")]
+    assert alike(steps, [each[:2] for each in values]).is_empty()
 
 
 def planted(run: Run) -> NDArray[np.float64]:
     """Depends on a product of two rules, on a third, and on chance."""
     rules, chance = run.scenario.rules, np.array([1.0, 2.0, 4.0, 3.0, 5.0])
-    found: NDArray[np.float64] = chance * rules.support_ceiling * rules.challenge_ceiling + np.sqrt(chance) * rules.damping
-    return found
+    result: NDArray[np.float64] = chance * rules.support_ceiling * rules.challenge_ceiling + np.sqrt(chance) * rules.damping
+    return result
 
 
 def test_a_planted_product_is_found(empty: ms.Scenario) -> None:
@@ -185,18 +185,18 @@ def test_a_planted_product_is_found(empty: ms.Scenario) -> None:
         "rules.damping": (0.5, 1.0),
         "rules.stale_below": (0.1, 0.9),
     }
-    found = ms.sensitivity(empty, space, metric=planted, points=16, progress=False)
-    assert found.frame is not None
-    assert found.flat == ["rules.stale_below"]
-    assert found.pairs.select("one", "other", "together").rows() == [
+    result = ms.sensitivity(empty, space, metric=planted, points=16, progress=False)
+    assert result.frame is not None
+    assert result.flat == ["rules.stale_below"]
+    assert result.pairs.select("one", "other", "together").rows() == [
         ("rules.support_ceiling", "rules.challenge_ceiling", "same")
     ]
-    assert found.base == pytest.approx(3.0 * 0.15 * 0.6 + np.sqrt([1, 2, 4, 3, 5]).mean())
-    move = found.tornado.filter(pl.col("setting") == "rules.damping").row(0, named=True)
+    assert result.base == pytest.approx(3.0 * 0.15 * 0.6 + np.sqrt([1, 2, 4, 3, 5]).mean())
+    move = result.tornado.filter(pl.col("setting") == "rules.damping").row(0, named=True)
     assert (move["to"], move["difference"]) == ("0.5", pytest.approx(-0.5 * np.sqrt([1, 2, 4, 3, 5]).mean()))
-    assert "confounded: rules.support_ceiling and rules.challenge_ceiling" in repr(found)
-    assert found.plot.indices().axes[0].get_yticklabels()[0].get_text() == "rules.stale_below (flat)"
-    assert found.plot.tornado().axes[0].get_xlabel().startswith("planted (the value's unit)")
+    assert "confounded: rules.support_ceiling and rules.challenge_ceiling" in repr(result)
+    assert result.plot.indices().axes[0].get_yticklabels()[0].get_text() == "rules.stale_below (flat)"
+    assert result.plot.tornado().axes[0].get_xlabel().startswith("planted (the value's unit)")
 
 
 def test_who_computes_changes_nothing() -> None:
@@ -213,20 +213,20 @@ def test_who_computes_changes_nothing() -> None:
 
 
 def test_all_rules_are_moved_where_no_space_is_given(empty: ms.Scenario) -> None:
-    found = ms.sensitivity(empty, metric=planted, progress=False)
-    assert found.frame is None
-    assert set(found.tornado["setting"]) == set(settings_of(Rules()))
-    assert set(found.tornado.filter(~pl.col("flat"))["setting"]) == {
+    result = ms.sensitivity(empty, metric=planted, progress=False)
+    assert result.frame is None
+    assert set(result.tornado["setting"]) == set(settings_of(Rules()))
+    assert set(result.tornado.filter(~pl.col("flat"))["setting"]) == {
         "rules.support_ceiling", "rules.challenge_ceiling", "rules.damping",
     }  # fmt: skip
-    assert len(found.flat) == len(settings_of(Rules())) - 3
-    assert "not drawn: " in found.plot.tornado("planted").axes[0].get_title(loc="left")
+    assert len(result.flat) == len(settings_of(Rules())) - 3
+    assert "not drawn: " in result.plot.tornado("planted").axes[0].get_title(loc="left")
     with pytest.raises(UsageError, match="give sensitivity a space"):
-        found.plot.indices()
+        result.plot.indices()
 
 
 @pytest.mark.parametrize(
-    ("space", "changes", "said"),
+    ("space", "changes", "message"),
     [
         ({}, {}, "an empty space"),
         ({"rules.suport_ceiling": (0, 1)}, {}, "did you mean rules.support_ceiling"),
@@ -237,8 +237,8 @@ def test_all_rules_are_moved_where_no_space_is_given(empty: ms.Scenario) -> None
         (None, {"metric": lambda _: np.arange(5.0)}, "the same whatever is moved"),
     ],
 )
-def test_what_cannot_be_studied_is_told(empty: ms.Scenario, space: Any, changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_what_cannot_be_studied_is_told(empty: ms.Scenario, space: Any, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         ms.sensitivity(empty, space, **{"metric": planted, "progress": False, **changes})
 
 
@@ -264,12 +264,12 @@ def test_a_margin_of_a_scripted_scenario_has_indices_without_chance() -> None:
     ring = ms.read("scenarios/mutual_dispute.toml").replace(days=6.0)
     text = "always (abs(eff(obs_a1a1) - prev(eff(obs_a1a1))) <= 0.1)"
     space = {"rules.challenge_ceiling": (0.1, 0.9), "rules.damping": (0.3, 1.0)}
-    found = ms.sensitivity(ring, space, metric=text, points=8, progress=False)
-    assert found.tornado["low"].null_count() == found.tornado.height
-    assert found.pairs.is_empty()
-    assert found.frame is not None
-    assert found.frame["total"].min() > 0.0  # type: ignore[operator]  # a column of floats
-    assert found.plot.tornado().axes[0].get_xlabel().startswith(f"margin of {text} (units compared)")
+    result = ms.sensitivity(ring, space, metric=text, points=8, progress=False)
+    assert result.tornado["low"].null_count() == result.tornado.height
+    assert result.pairs.is_empty()
+    assert result.frame is not None
+    assert result.frame["total"].min() > 0.0  # type: ignore[operator]  # a column of floats
+    assert result.plot.tornado().axes[0].get_xlabel().startswith(f"margin of {text} (units compared)")
 
 
 def test_nothing_is_nudged_past_its_bounds() -> None:

@@ -102,8 +102,8 @@ def test_each_setting_changes_alone_and_reads_back(rich: ms.Scenario) -> None:
             continue
         value = other(one)
         after = settings_of(changed(rich, {name: value}))
-        told = {key: held.value for key, held in after.items() if held.value != before[key].value}
-        assert told == {name: value}
+        changes = {key: one.value for key, one in after.items() if one.value != before[key].value}
+        assert changes == {name: value}
 
 
 def test_an_ops_parameter_is_set_in_its_own_unit(rich: ms.Scenario) -> None:
@@ -111,25 +111,25 @@ def test_an_ops_parameter_is_set_in_its_own_unit(rich: ms.Scenario) -> None:
     assert (before["netlist.dog.level"].value, before["netlist.once.width"].value) == (0.15, 600_000.0)
     assert before["netlist.once.width"].unit == "ms"
     assert "netlist.either.table" not in before  # or2 is an op whose table is fixed
-    made = changed(rich, {"netlist.dog.level": 1e-7, "netlist.once.width": 90_000.5})
-    assert made.netlist is not None
-    assert made.netlist.text.endswith("setp dog.level 0.0000001\nsetp once.width 90000.5ms\n")
+    result = changed(rich, {"netlist.dog.level": 1e-7, "netlist.once.width": 90_000.5})
+    assert result.netlist is not None
+    assert result.netlist.text.endswith("setp dog.level 0.0000001\nsetp once.width 90000.5ms\n")
     assert rich.netlist is not None
     assert "90000" not in rich.netlist.text
 
 
 def test_several_change_together(rich: ms.Scenario) -> None:
-    made = changed(
+    result = changed(
         rich, {"writers.crew.accuracy": 0.6, "writers.crew.count": 3, "run.turn_every": 0.5, "rules.damping": 0.5}
     )
-    crew = made.writers[0]
-    assert (crew.settings["accuracy"], crew.count, made.turn_every, made.rules.damping) == (0.6, 3, DAY // 2, 0.5)
-    assert made.writers[1] is rich.writers[1] or made.writers[1] == rich.writers[1]
+    crew = result.writers[0]
+    assert (crew.settings["accuracy"], crew.count, result.turn_every, result.rules.damping) == (0.6, 3, DAY // 2, 0.5)
+    assert result.writers[1] is rich.writers[1] or result.writers[1] == rich.writers[1]
     assert changed(rich, {"faults.crew-2.bad.wrong": 0.5}).faults[0] == rich.faults[0]
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({"rules.suport_ceiling": 0.1}, "did you mean rules.support_ceiling"),
         ({"accuracy": 0.1}, "writers.crew.accuracy"),
@@ -144,19 +144,19 @@ def test_several_change_together(rich: ms.Scenario) -> None:
         ({"facts.valve.hazard": 0.1}, "no such setting"),
     ],
 )
-def test_what_cannot_be_set_is_told(rich: ms.Scenario, values: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_what_cannot_be_set_is_told(rich: ms.Scenario, values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         changed(rich, values)
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
-    held = changed(Rules(), {"rules.support_ceiling": np.float64(0.25), "rules.settle_ticks": np.int64(9)})
-    assert (held.support_ceiling, held.settle_ticks) == (0.25, 9)
-    assert type(held.support_ceiling) is float
+    rules = changed(Rules(), {"rules.support_ceiling": np.float64(0.25), "rules.settle_ticks": np.int64(9)})
+    assert (rules.support_ceiling, rules.settle_ticks) == (0.25, 9)
+    assert type(rules.support_ceiling) is float
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "message"),
     [
         ({}, "an empty space"),
         ({"rules.suport_ceiling": (0, 1)}, "did you mean rules.support_ceiling"),
@@ -174,10 +174,10 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"rules.mass_from": "effective"}, "two or more"),
     ],
 )
-def test_a_bad_space_is_a_clear_error(table: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said) as raised:
+def test_a_bad_space_is_a_clear_error(table: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message) as error:
         Space.of(table)
-    assert "space" in str(raised.value)
+    assert "space" in str(error.value)
 
 
 def test_a_name_must_be_known_to_every_subject(rich: ms.Scenario) -> None:

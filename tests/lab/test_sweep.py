@@ -79,11 +79,11 @@ def small() -> ms.Scenario:
 @pytest.fixture(scope="module")
 def whole(small: ms.Scenario, tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
     """The points, each by a plain run."""
-    frame: pl.DataFrame = swept(small, CEILINGS, tmp_path_factory.mktemp("whole")).frame
+    frame: pl.DataFrame = sweep_of(small, CEILINGS, tmp_path_factory.mktemp("whole")).frame
     return frame
 
 
-def swept(scenario: ms.Scenario, ceilings: list[float], folder: Path, **settings: Any) -> Any:
+def sweep_of(scenario: ms.Scenario, ceilings: list[float], folder: Path, **settings: Any) -> Any:
     settings = {"executor": Here(), "progress": False, **settings}
     return ms.sweep(scenario, {"rules.challenge_ceiling": ceilings}, folder=folder, **settings)
 
@@ -111,21 +111,21 @@ def test_a_point_is_what_a_plain_run_of_its_settings_gives(small: ms.Scenario, w
 
 def test_points_do_not_depend_on_who_computes_them(small: ms.Scenario, whole: pl.DataFrame, tmp_path: Path) -> None:
     with ThreadPoolExecutor(3) as threads:
-        many = swept(small, CEILINGS[::-1], tmp_path / "threads", executor=threads)
+        many = sweep_of(small, CEILINGS[::-1], tmp_path / "threads", executor=threads)
     assert_frame_equal(many.frame, whole, check_exact=True)
     assert {path.name: path.read_bytes() for path in files(many.folder)} == {
-        path.name: path.read_bytes() for path in files(swept(small, CEILINGS, tmp_path / "here").folder)
+        path.name: path.read_bytes() for path in files(sweep_of(small, CEILINGS, tmp_path / "here").folder)
     }
 
 
 def test_what_is_there_is_not_computed_again(small: ms.Scenario, whole: pl.DataFrame, tmp_path: Path) -> None:
-    assert swept(small, CEILINGS[:7], tmp_path).computed == 7
+    assert sweep_of(small, CEILINGS[:7], tmp_path).computed == 7
     files(tmp_path)[2].unlink()
     (files(tmp_path)[0].parent / ".half.1.part").write_bytes(b"PAR1 and no more")
-    again = swept(small, CEILINGS, tmp_path)
+    again = sweep_of(small, CEILINGS, tmp_path)
     assert (again.points, again.computed) == (24, 18)
     assert_frame_equal(again.frame, whole, check_exact=True)
-    assert swept(small, CEILINGS, tmp_path).computed == 0
+    assert sweep_of(small, CEILINGS, tmp_path).computed == 0
 
 
 @pytest.mark.parametrize(
@@ -133,12 +133,12 @@ def test_what_is_there_is_not_computed_again(small: ms.Scenario, whole: pl.DataF
     [{"seed": 4}, {"replications": 3}, {"rules": {"damping": 0.5}}, {"days": 3.0}],
 )
 def test_a_folder_holds_one_sweep(small: ms.Scenario, tmp_path: Path, change: dict[str, Any]) -> None:
-    swept(small, [0.1], tmp_path)
+    sweep_of(small, [0.1], tmp_path)
     with pytest.raises(UsageError, match="another sweep; given: 'other identity'"):
-        swept(small.replace(**change), [0.1], tmp_path)
+        sweep_of(small.replace(**change), [0.1], tmp_path)
     with pytest.raises(UsageError, match="other metrics"):
-        swept(small, [0.1], tmp_path, metric="brier")
-    assert swept(small.replace(why="in other words"), [0.1], tmp_path).computed == 0
+        sweep_of(small, [0.1], tmp_path, metric="brier")
+    assert sweep_of(small.replace(why="in other words"), [0.1], tmp_path).computed == 0
 
 
 def test_a_functions_points_are_kept_under_what_it_does(small: ms.Scenario, tmp_path: Path) -> None:
@@ -154,13 +154,13 @@ def test_a_functions_points_are_kept_under_what_it_does(small: ms.Scenario, tmp_
 
         return score
 
-    assert swept(small, [0.1], tmp_path, metric=times(2.0)).computed == 1
-    assert swept(small, [0.1], tmp_path, metric=times(2.0)).computed == 0
-    before = swept(small, [0.1], tmp_path, metric=times(2.0)).frame
-    for changed in (other(2.0), times(3.0), times(2.0, power=2.0), times(np.arange(2000.0))):
+    assert sweep_of(small, [0.1], tmp_path, metric=times(2.0)).computed == 1
+    assert sweep_of(small, [0.1], tmp_path, metric=times(2.0)).computed == 0
+    before = sweep_of(small, [0.1], tmp_path, metric=times(2.0)).frame
+    for variant in (other(2.0), times(3.0), times(2.0, power=2.0), times(np.arange(2000.0))):
         with pytest.raises(UsageError, match="another sweep; given: 'other body of score'"):
-            swept(small, [0.1], tmp_path, metric=changed)
-    assert_frame_equal(swept(small, [0.1], tmp_path, metric=times(2.0)).frame, before)
+            sweep_of(small, [0.1], tmp_path, metric=variant)
+    assert_frame_equal(sweep_of(small, [0.1], tmp_path, metric=times(2.0)).frame, before)
 
 
 def test_the_code_of_a_function_is_the_same_in_every_process_and_tells_its_parts() -> None:
@@ -177,10 +177,10 @@ def test_the_code_of_a_function_is_the_same_in_every_process_and_tells_its_parts
     assert code_of(Scaled(1.0)) == code_of(Scaled(1.0)) != code_of(Scaled(2.0))
     assert code_of(Scaled(1.0).method) == code_of(Scaled(1.0).method) != code_of(Scaled(2.0).method)
 
-    def asked(run: ms.Run, within: Callable[[ms.Run], Any]) -> Any:
+    def metric(run: ms.Run, within: Callable[[ms.Run], Any]) -> Any:
         return within(run)
 
-    outer = [partial(asked, within=Scaled(factor).method) for factor in (1.0, 1.0, 2.0)]
+    outer = [partial(metric, within=Scaled(factor).method) for factor in (1.0, 1.0, 2.0)]
     assert code_of(outer[0]) == code_of(outer[1]) != code_of(outer[2])
 
 
@@ -194,26 +194,26 @@ def test_points_finished_before_a_kill_are_kept(small: ms.Scenario, whole: pl.Da
         until(lambda: len(files(folder)) >= 3 or process.poll() is not None)
         process.send_signal(signal.SIGKILL)
     until(lambda: not living(process.pid))
-    done = files(folder)
-    assert 3 <= len(done) < 24
-    assert all(pl.read_parquet(path).height == 2 for path in done)
-    again = swept(small.replace(path=str(tmp_path / "small.toml")), CEILINGS, folder)
-    assert again.computed == 24 - len(done)
+    finished = files(folder)
+    assert 3 <= len(finished) < 24
+    assert all(pl.read_parquet(path).height == 2 for path in finished)
+    again = sweep_of(small.replace(path=str(tmp_path / "small.toml")), CEILINGS, folder)
+    assert again.computed == 24 - len(finished)
     assert_frame_equal(again.frame, whole, check_exact=True)
     assert not list(folder.glob("points/*/.*.part"))
 
 
 def living(group: int) -> list[int]:
     """The processes of a group that are not dead: workers whose parent was killed must not stay."""
-    found = []
+    result = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text(encoding="utf-8").rpartition(")")[2].split()
         except (FileNotFoundError, ProcessLookupError):
             continue
         if int(fields[2]) == group and fields[0] != "Z":
-            found.append(int(stat.parent.name))
-    return found
+            result.append(int(stat.parent.name))
+    return result
 
 
 def test_a_worker_that_dies_is_told_and_costs_nothing_finished(small: ms.Scenario, tmp_path: Path) -> None:
@@ -227,11 +227,11 @@ def test_a_worker_that_dies_is_told_and_costs_nothing_finished(small: ms.Scenari
     thread = threading.Thread(target=kill_a_worker)
     thread.start()
     with pytest.raises(UsageError, match=r"a worker died.*run the same again"):
-        swept(small.replace(days=60.0), CEILINGS, folder, executor=None, workers=1)
+        sweep_of(small.replace(days=60.0), CEILINGS, folder, executor=None, workers=1)
     thread.join()
-    kept = files(folder)
-    assert 1 <= len(kept) < 24
-    assert all(pl.read_parquet(path).height == 2 for path in kept)
+    before = files(folder)
+    assert 1 <= len(before) < 24
+    assert all(pl.read_parquet(path).height == 2 for path in before)
 
 
 def test_it_runs_in_a_notebook(tmp_path: Path) -> None:
@@ -246,11 +246,11 @@ def test_it_runs_in_a_notebook(tmp_path: Path) -> None:
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    said = [
+    message = [
         "".join(part.get("text", "") for part in cell.outputs if part.get("name") == "stdout") for cell in notebook.cells
     ]
-    assert said[1].strip() == "['brier', 'accuracy', 'brier', 'accuracy'] 2"
-    assert "other processes cannot import this; given: 'mine'" in said[3]
+    assert message[1].strip() == "['brier', 'accuracy', 'brier', 'accuracy'] 2"
+    assert "other processes cannot import this; given: 'mine'" in message[3]
 
 
 @pytest.mark.filterwarnings("default")
@@ -270,9 +270,9 @@ def test_a_cluster_that_loses_a_worker_finishes_all_the_same(
 
         thread = threading.Thread(target=kill_one)
         thread.start()
-        found = swept(small, CEILINGS, folder, executor=client)
+        result = sweep_of(small, CEILINGS, folder, executor=client)
         thread.join()
-    assert_frame_equal(found.frame, whole, check_exact=True)
+    assert_frame_equal(result.frame, whole, check_exact=True)
 
 
 def test_points_under_way_are_few_however_many_there_are() -> None:
@@ -282,9 +282,9 @@ def test_points_under_way_are_few_however_many_there_are() -> None:
         nonlocal most
         for number in range(2000):
             most = max(most, number + 1 - len(ended))
-            yield partial(done, number)
+            yield partial(finish, number)
 
-    def done(number: int) -> int:
+    def finish(number: int) -> int:
         ended.append(number)
         return number
 
@@ -296,17 +296,17 @@ def test_points_under_way_are_few_however_many_there_are() -> None:
 
 def test_a_grid_is_not_held_in_memory(small: ms.Scenario) -> None:
     shares = np.linspace(0, 1, 1000).tolist()
-    made = designed({"rules.challenge_ceiling": shares, "rules.support_ceiling": shares}, small)
+    points = designed({"rules.challenge_ceiling": shares, "rules.support_ceiling": shares}, small)
     tracemalloc.start()
-    seen = sum(1 for number, _ in zip(range(20_000), made, strict=False))
+    count = sum(1 for number, _ in zip(range(20_000), points, strict=False))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert (len(made), seen) == (1_000_000, 20_000)
+    assert (len(points), count) == (1_000_000, 20_000)
     assert peak < 200_000
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({}, "a design without a point"),
         ([], "a design without a point"),
@@ -322,8 +322,8 @@ def test_a_grid_is_not_held_in_memory(small: ms.Scenario) -> None:
         (pl.DataFrame({"day": [1.0]}), "no such setting"),
     ],
 )
-def test_a_bad_design_is_refused_before_anything_is_run(small: ms.Scenario, tmp_path: Path, given: Any, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_a_bad_design_is_refused_before_any_run(small: ms.Scenario, tmp_path: Path, given: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         ms.sweep(small, given, folder=tmp_path / "none", executor=Here(), progress=False)
     assert not (tmp_path / "none").exists()
 
@@ -333,24 +333,24 @@ def test_a_point_that_cannot_run_is_named_and_the_rest_kept(small: ms.Scenario, 
         ms.sweep(small, {"run.turn_every": [0.5, 9.0]}, folder=tmp_path, executor=Here(), progress=False)
     assert len(files(tmp_path)) == 1
     with pytest.raises(UsageError, match="no truth given"):
-        swept(ms.read("scenarios/worked_example.toml"), [0.1], tmp_path / "other")
+        sweep_of(ms.read("scenarios/worked_example.toml"), [0.1], tmp_path / "other")
 
 
 @pytest.mark.parametrize("given", [3, "processes"])
 def test_what_is_no_executor_is_told(small: ms.Scenario, tmp_path: Path, given: Any) -> None:
     with pytest.raises(UsageError, match="not an executor"):
-        swept(small, [0.1], tmp_path, executor=given)
+        sweep_of(small, [0.1], tmp_path, executor=given)
     with pytest.raises(UsageError, match="no worker"):
-        swept(small, [0.1], tmp_path, executor=None, workers=0)
+        sweep_of(small, [0.1], tmp_path, executor=None, workers=0)
     with pytest.raises(UsageError, match="cannot import this"):
-        swept(small, [0.1], tmp_path, executor=None, metric=lambda run: run.memory.cells.height)
+        sweep_of(small, [0.1], tmp_path, executor=None, metric=lambda run: run.memory.cells.height)
 
 
 def test_points_given_twice_are_one_and_types_hold(small: ms.Scenario, tmp_path: Path) -> None:
     rows = [{"rules.damping": 1, "rules.mass_from": "stated", "rules.settle_ticks": 5.0}] * 2
-    found = ms.sweep(small, rows, folder=tmp_path, executor=Here(), progress=False, metric="brier")
-    assert found.points == 1
-    assert found.frame.schema == {
+    result = ms.sweep(small, rows, folder=tmp_path, executor=Here(), progress=False, metric="brier")
+    assert result.points == 1
+    assert result.frame.schema == {
         "rules.damping": pl.Float64, "rules.mass_from": pl.String, "rules.settle_ticks": pl.Int64,
         "metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "replications": pl.Int64,
     }  # fmt: skip
@@ -359,11 +359,11 @@ def test_points_given_twice_are_one_and_types_hold(small: ms.Scenario, tmp_path:
 def test_a_space_is_covered_evenly() -> None:
     space = {"rules.support_ceiling": (0.0, 0.8), "rules.mass_from": ("stated", "effective")}
     for method in ("sobol", "latin"):
-        made = ms.design(space, 16, method=method)
-        assert sorted(np.floor(made["rules.support_ceiling"].to_numpy() / 0.05)) == list(range(16))
-        assert made["rules.mass_from"].value_counts()["count"].to_list() == [8, 8]
-        assert made.equals(ms.design(space, 16, method=method))
-        assert not made.equals(ms.design(space, 16, method=method, seed=1))
+        points = ms.design(space, 16, method=method)
+        assert sorted(np.floor(points["rules.support_ceiling"].to_numpy() / 0.05)) == list(range(16))
+        assert points["rules.mass_from"].value_counts()["count"].to_list() == [8, 8]
+        assert points.equals(ms.design(space, 16, method=method))
+        assert not points.equals(ms.design(space, 16, method=method, seed=1))
     assert ms.design(space, 5).height == 5
     with pytest.raises(UsageError, match="without a point"):
         ms.design(space, 0)
@@ -377,26 +377,26 @@ def test_a_sweep_is_drawn(small: ms.Scenario, tmp_path: Path) -> None:
         "rules.mass_from": ["stated", "effective"],
         "rules.damping": [1.0],
     }
-    found = ms.sweep(small, grid, folder=tmp_path, executor=Here(), progress=False)
-    lines = found.plot().axes[0]
+    result = ms.sweep(small, grid, folder=tmp_path, executor=Here(), progress=False)
+    lines = result.plot().axes[0]
     assert (lines.get_xlabel(), lines.get_ylabel()) == ("rules.challenge_ceiling (1)", "brier (1)")
     assert len(lines.get_lines()) == 2
-    assert found.plot("accuracy", y="rules.mass_from").axes[0].get_ylabel() == "rules.mass_from (1)"
+    assert result.plot("accuracy", y="rules.mass_from").axes[0].get_ylabel() == "rules.mass_from (1)"
     with pytest.raises(UsageError, match="allowed: brier, accuracy"):
-        found.plot("auc")
+        result.plot("auc")
     with pytest.raises(UsageError, match="cannot be drawn"):
-        found.plot(x="rules.damping")
+        result.plot(x="rules.damping")
 
 
 def test_the_command_sweeps_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, folder = tmp_path / "small.toml", tmp_path / "out"
     path.write_text(SMALL, encoding="utf-8")
-    swept(ms.read(path), [0.2, 0.4], folder, metric="brier")
+    sweep_of(ms.read(path), [0.2, 0.4], folder, metric="brier")
     words = ["sweep", str(path), "-o", str(folder), "--quiet"]
     assert main([*words, "--grid", "rules.challenge_ceiling=0.2,0.4"]) == 0
-    said = capsys.readouterr().out
-    assert "2 points, 0 computed now" in said
-    assert "rules.challenge_ceiling=0.4: brier 0." in said
+    message = capsys.readouterr().out
+    assert "2 points, 0 computed now" in message
+    assert "rules.challenge_ceiling=0.4: brier 0." in message
     assert (folder / "brier.png").stat().st_size > 1000
     table = tmp_path / "points.csv"
     table.write_text("rules.challenge_ceiling\n0.4\n", encoding="utf-8")
@@ -405,7 +405,7 @@ def test_the_command_sweeps_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ([], "say one of --grid, --range, --design"),
         (["--grid", "rules.damping=1", "--range", "rules.damping=0.1:1"], "say one of"),
@@ -417,9 +417,9 @@ def test_the_command_sweeps_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFi
     ],
 )
 def test_a_bad_command_line_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("small.toml").write_text(SMALL, encoding="utf-8")
     assert main(["sweep", "small.toml", "--quiet", *words]) == 2
-    assert re.search(said, capsys.readouterr().err)
+    assert re.search(message, capsys.readouterr().err)

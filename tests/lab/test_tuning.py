@@ -42,7 +42,7 @@ class Planted:
     identity: str = "planted"
     subject: Rules = field(default_factory=Rules)
 
-    def drawn(self) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+    def sample(self) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
         draws = np.random.default_rng(self.seed)
         stated, support, challenge = draws.uniform(0.1, 0.9, self.count), *draws.exponential(1.0, (2, self.count))
         true = draws.random(self.count) < self.worth(PLANTED, stated, support, challenge)
@@ -55,11 +55,11 @@ class Planted:
         return effective(stated, np.ones_like(stated), support, challenge, **ceilings)
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[object]) -> list[Array]:
-        stated, support, challenge, true = self.drawn()
-        kept = {name: value for name, value in values.items() if name in PLANTED}
-        worth = self.worth(kept, stated, support, challenge)
-        made = {"brier": (worth - true) ** 2, "bias": np.abs(worth - 0.9)}
-        return [made[str(one)] for one in measures]
+        stated, support, challenge, true = self.sample()
+        near = {name: value for name, value in values.items() if name in PLANTED}
+        worth = self.worth(near, stated, support, challenge)
+        by_name = {"brier": (worth - true) ** 2, "bias": np.abs(worth - 0.9)}
+        return [by_name[str(one)] for one in measures]
 
     def halved(self, seed: int) -> tuple[Planted, Planted]:
         return self, Planted(self.seed + 1000 + seed, self.count, subject=self.subject)
@@ -68,22 +68,22 @@ class Planted:
 def test_planted_constants_lie_in_their_interval_and_are_recommended() -> None:
     inside, rounds = np.zeros(2), 8
     for seed in range(rounds):
-        found = ms.tune(Planted(seed, count=2000), space=CEILINGS, budget=96, seed=seed)
-        ends = [found.interval[name] for name in PLANTED]
+        result = ms.tune(Planted(seed, count=2000), space=CEILINGS, budget=96, seed=seed)
+        ends = [result.interval[name] for name in PLANTED]
         inside += [low <= value <= high for (low, high), value in zip(ends, PLANTED.values(), strict=True)]
         assert max(high - low for low, high in ends) < 0.4
-        assert found.recommended
-        assert found.held_gain[1] > 0.0
-        assert found.loss[1] <= found.loss[0] <= found.loss[2]
-        assert found.gap == found.held_out[0] - found.loss[0]
+        assert result.recommended
+        assert result.held_gain[1] > 0.0
+        assert result.loss[1] <= result.loss[0] <= result.loss[2]
+        assert result.gap == result.held_out[0] - result.loss[0]
     assert (inside >= rounds - 2).all(), inside  # P(more than two of eight outside at 95 %) < 0.006
 
 
 def test_the_rules_file_is_read_back_and_says_how_sure_it_is(tmp_path: Path) -> None:
-    found = ms.tune(Planted(), space=CEILINGS, budget=64)
-    found.write(tmp_path / "rules.toml")
+    result = ms.tune(Planted(), space=CEILINGS, budget=64)
+    result.write(tmp_path / "rules.toml")
     read = Rules.read(tmp_path / "rules.toml")
-    assert read.support_ceiling == pytest.approx(found.best["rules.support_ceiling"], abs=1e-6)
+    assert read.support_ceiling == pytest.approx(result.best["rules.support_ceiling"], abs=1e-6)
     text = (tmp_path / "rules.toml").read_text()
     assert text.count(" to ") == 2
     assert "95 % intervals" in text
@@ -92,18 +92,18 @@ def test_the_rules_file_is_read_back_and_says_how_sure_it_is(tmp_path: Path) -> 
 def test_a_flat_objective_recommends_nothing() -> None:
     tuner = ms.Tuner(Planted(), space={"rules.salience_tau": (1, 90)})
     tuner.evaluate([{"rules.salience_tau": days} for days in (2.0, 20.0, 60.0)])
-    found = tuner.result()
-    assert not found.recommended
-    assert "flat" in found.reason
+    result = tuner.result()
+    assert not result.recommended
+    assert "flat" in result.reason
     with pytest.raises(UsageError, match="nothing to recommend"):
-        found.toml()
+        result.toml()
 
 
 def test_a_gain_that_may_be_chance_recommends_nothing() -> None:
     there = Rules(support_ceiling=0.5, challenge_ceiling=0.3)
-    found = ms.tune(Planted(count=60, subject=there), space=CEILINGS, budget=32)
-    assert not found.recommended
-    assert "nothing recommended" in str(found)
+    result = ms.tune(Planted(count=60, subject=there), space=CEILINGS, budget=32)
+    assert not result.recommended
+    assert "nothing recommended" in str(result)
 
 
 def test_the_number_of_workers_changes_nothing() -> None:
@@ -123,31 +123,31 @@ class Counted(Planted):
     """Planted, with a count of what was computed, and an end after so many."""
 
     most: int = 10_000
-    computed: list[int] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[object]) -> list[Array]:
-        if len(self.computed) == self.most:
+        if len(self.calls) == self.most:
             raise KilledError
-        self.computed.append(1)
+        self.calls.append(1)
         return super().losses(values, measures)
 
 
 @pytest.mark.parametrize("most", [1, 33, 50])
 def test_a_study_that_was_killed_goes_on_and_finds_the_same(tmp_path: Path, most: int) -> None:
-    asked: dict[str, Any] = {"space": CEILINGS, "budget": 64}
+    options: dict[str, Any] = {"space": CEILINGS, "budget": 64}
     with pytest.raises(KilledError):
-        ms.tune(Counted(count=200, most=most), study=tmp_path / "study", **asked)
+        ms.tune(Counted(count=200, most=most), study=tmp_path / "study", **options)
     problem = Counted(count=200)
-    found = ms.tune(problem, study=tmp_path / "study", **asked)
-    whole = ms.tune(Planted(count=200), **asked)
-    assert sum(problem.computed) == 65 - most  # the 64 points and the settings as they are
-    assert found.candidates.equals(whole.candidates)
-    assert (found.best, found.interval, found.held_gain) == (whole.best, whole.interval, whole.held_gain)
+    result = ms.tune(problem, study=tmp_path / "study", **options)
+    whole = ms.tune(Planted(count=200), **options)
+    assert sum(problem.calls) == 65 - most  # the 64 points and the settings as they are
+    assert result.candidates.equals(whole.candidates)
+    assert (result.best, result.interval, result.held_gain) == (whole.best, whole.interval, whole.held_gain)
     again = Counted(count=200, most=16)
     longer = ms.tune(again, study=tmp_path / "study", space=CEILINGS, budget=80)
     assert longer.candidates.head(65).drop("front").equals(whole.candidates.drop("front"))
     with pytest.raises(UsageError, match="holds another study"):
-        ms.tune(problem, study=tmp_path / "study", objective="bias", **asked)
+        ms.tune(problem, study=tmp_path / "study", objective="bias", **options)
 
 
 @dataclass(frozen=True)
@@ -168,19 +168,19 @@ class Noise:
 
 
 def test_an_objective_of_chance_alone_is_called_flat() -> None:
-    found = [ms.tune(Noise(seed), space=CEILINGS, budget=64) for seed in range(12)]
-    assert sum("flat" in one.reason for one in found) >= 10  # P(more than two of twelve at 4 %) < 0.02
-    assert sum(one.recommended for one in found) <= 1
+    result = [ms.tune(Noise(seed), space=CEILINGS, budget=64) for seed in range(12)]
+    assert sum("flat" in one.reason for one in result) >= 10  # P(more than two of twelve at 4 %) < 0.02
+    assert sum(one.recommended for one in result) <= 1
 
 
 def test_two_objectives_give_a_front_and_leave_the_choice_open() -> None:
-    found = ms.tune(Planted(count=400), space=CEILINGS, objective=["brier", "bias"], budget=96)
-    assert not found.recommended
-    assert "front" in found.reason
-    front = found.front.sort("loss of brier")
+    result = ms.tune(Planted(count=400), space=CEILINGS, objective=["brier", "bias"], budget=96)
+    assert not result.recommended
+    assert "front" in result.reason
+    front = result.front.sort("loss of brier")
     assert front.height >= 5
     assert front["loss of bias"].is_sorted(descending=True)
-    figure = found.figure()
+    figure = result.figure()
     assert "brier" in figure.axes[0].get_xlabel()
 
 
@@ -191,10 +191,10 @@ def test_another_optimiser_may_drive() -> None:
         points = draws.random((16, 2))
         worth = tuner.evaluate([tuner.space.values(point) for point in points])
         assert len(worth) == 16
-    found = tuner.result()
-    assert found.candidates.height == 65
-    assert found.loss[0] == pytest.approx(min(found.candidates["loss"]))
-    assert found.candidates.row(0)[1:3] == (0.15, 0.6)  # as it was
+    result = tuner.result()
+    assert result.candidates.height == 65
+    assert result.loss[0] == pytest.approx(min(result.candidates["loss"]))
+    assert result.candidates.row(0)[1:3] == (0.15, 0.6)  # as it was
 
 
 @settings(max_examples=25)
@@ -202,19 +202,19 @@ def test_another_optimiser_may_drive() -> None:
 def test_the_front_is_what_no_other_beats(rows: list[list[int]]) -> None:
     losses = np.array(rows, dtype=float)
     front = pareto_front(losses)
-    for row, kept in zip(losses, front, strict=True):
+    for row, on_front in zip(losses, front, strict=True):
         beaten = any((other <= row).all() and (other < row).any() for other in losses)
-        assert kept == (not beaten)
+        assert on_front == (not beaten)
 
 
 def test_resamples_are_those_of_each_statistic() -> None:
     draws = np.random.default_rng(0)
     tries = [[[draws.normal(size=50)], [draws.normal(size=80)]] for _ in range(3)]
-    spread = bootstrap(tries, worst=False)
+    resamples = bootstrap(tries, worst=False)
     for number, units in enumerate(tries):
         exact = np.sqrt(sum(part[0].var() / len(part[0]) for part in units)) / 2
-        assert spread[:, number, 0].std() == pytest.approx(exact, rel=0.15)
-        assert spread[:, number, 0].mean() == pytest.approx(loss_of(units, worst=False)[0], abs=0.03)
+        assert resamples[:, number, 0].std() == pytest.approx(exact, rel=0.15)
+        assert resamples[:, number, 0].mean() == pytest.approx(loss_of(units, worst=False)[0], abs=0.03)
     worst = bootstrap(tries, worst=True)[:, :, 0]
     assert (worst <= [loss_of(units, worst=True)[0] for units in tries]).all()
 
@@ -249,7 +249,7 @@ def test_search_says_what_it_waits_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"space": {}}, "empty space"),
         ({"space": {"rules.suport_ceiling": (0, 1)}}, "support_ceiling"),
@@ -267,10 +267,10 @@ def test_search_says_what_it_waits_for() -> None:
         ({"problems": "scenarios/mutual_dispute.toml", "objective": "brir"}, "no such figure"),
     ],
 )
-def test_bad_input_is_refused(change: dict[str, Any], said: str) -> None:
-    asked: dict[str, Any] = {"problems": Planted(count=20), "space": CEILINGS, "budget": 32} | change
-    with pytest.raises(MalsimError, match=said):
-        ms.tune(asked.pop("problems"), **asked)
+def test_bad_input_is_refused(change: dict[str, Any], message: str) -> None:
+    options: dict[str, Any] = {"problems": Planted(count=20), "space": CEILINGS, "budget": 32} | change
+    with pytest.raises(MalsimError, match=message):
+        ms.tune(options.pop("problems"), **options)
 
 
 def claims(folder: Path, *, objects: int = 40, truth: bool = True) -> Path:
@@ -283,15 +283,15 @@ def claims(folder: Path, *, objects: int = 40, truth: bool = True) -> Path:
     ]
     folder.mkdir(exist_ok=True)
     (folder / "claims.csv").write_text("writer,object,value,stated_confidence\n" + "\n".join(rows) + "\n")
-    said = "".join(f"o{o},{'yes' if true[o] else 'no'}\n" for o in range(objects)) if truth else "nowhere,yes\n"
-    (folder / "truth.csv").write_text("object,value\n" + said)
+    message = "".join(f"o{o},{'yes' if true[o] else 'no'}\n" for o in range(objects)) if truth else "nowhere,yes\n"
+    (folder / "truth.csv").write_text("object,value\n" + message)
     return folder
 
 
 def test_claims_are_tuned_on_half_of_their_objects(tmp_path: Path) -> None:
     folder = claims(tmp_path / "real")
-    found = ms.tune(folder, space={"rules.challenge_ceiling": (0.1, 0.9)}, budget=32)
-    assert found.candidates.height == 33
+    result = ms.tune(folder, space={"rules.challenge_ceiling": (0.1, 0.9)}, budget=32)
+    assert result.candidates.height == 33
     with pytest.raises(UsageError, match="no such objective"):
         ms.tune(folder, space=CEILINGS, objective="harm", budget=32)
     with pytest.raises(UsageError, match="no truth given"):
@@ -301,17 +301,17 @@ def test_claims_are_tuned_on_half_of_their_objects(tmp_path: Path) -> None:
 def test_the_command_raises_the_worst_margin_and_writes_rules_and_a_figure(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    wanted = ["always[20d:30d] (eff(obs_a1a1) >= 0.1)", "always[20d:30d] (eff(obs_b2b2) <= 0.25)"]
+    requirements = ["always[20d:30d] (eff(obs_a1a1) >= 0.1)", "always[20d:30d] (eff(obs_b2b2) <= 0.25)"]
     words = ["tune", "scenarios/mutual_dispute.toml", "--budget", "32", "--replications", "2", "--json"]
-    words += [word for text in wanted for word in ("--require", text)]
+    words += [word for text in requirements for word in ("--require", text)]
     space = ["--space", "rules.challenge_ceiling=0:1", "-o", str(tmp_path / "rules.toml")]
     assert main([*words, *space]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert said["recommended"]
-    assert said["objectives"] == [f"worst of {', '.join(wanted)}"]
-    assert -said["loss"][0] == pytest.approx(0.075, abs=0.01)  # midway between 0.1 and 0.25
+    message = json.loads(capsys.readouterr().out)
+    assert message["recommended"]
+    assert message["objectives"] == [f"worst of {', '.join(requirements)}"]
+    assert -message["loss"][0] == pytest.approx(0.075, abs=0.01)  # midway between 0.1 and 0.25
     assert Rules.read(tmp_path / "rules.toml").challenge_ceiling == pytest.approx(
-        said["best"]["rules.challenge_ceiling"], abs=1e-6
+        message["best"]["rules.challenge_ceiling"], abs=1e-6
     )
     assert (tmp_path / "rules.png").is_file()
     assert main([*words, "--space", "rules.challenge_ceiling=low:high"]) == 2
@@ -320,9 +320,9 @@ def test_the_command_raises_the_worst_margin_and_writes_rules_and_a_figure(
 
 
 def test_the_figure_has_a_panel_a_setting_with_its_unit() -> None:
-    found = ms.tune(Planted(count=300), space=CEILINGS | {"rules.calibration": ["none", "brier"]}, budget=32)
-    labels = [axes.get_xlabel() for axes in found.figure().axes]
+    result = ms.tune(Planted(count=300), space=CEILINGS | {"rules.calibration": ["none", "brier"]}, budget=32)
+    labels = [axes.get_xlabel() for axes in result.figure().axes]
     assert labels[0] == "rules.support_ceiling (1)"
     assert labels[2] == "rules.calibration (choice)"
     with pytest.raises(UsageError, match="no front"):
-        found.pareto()
+        result.pareto()
