@@ -18,7 +18,7 @@ import numpy as np
 
 from malsim.errors import DataError, RulesError
 from malsim.finite import finite
-from malsim.memory.graph.edge_matrix import known
+from malsim.memory.graph.edge_matrix import nan_to_zero
 from malsim.memory.rules import Rules
 from malsim.memory.scoring.outcomes import WRONG, in_record
 
@@ -81,10 +81,10 @@ def effective(
     >>> effective(0.9 * one, one, 0 * one, np.array([0.0, 1.0, 2.0])).round(3).tolist()
     [0.9, 0.443, 0.322]
     """
-    made = terms(
+    parts = terms(
         stated, calibration, support, challenge, support_ceiling=support_ceiling, challenge_ceiling=challenge_ceiling
     )
-    clamped: Array = np.clip(made.anchor + made.support - made.challenge, 0.0, 1.0)
+    clamped: Array = np.clip(parts.anchor + parts.support - parts.challenge, 0.0, 1.0)
     return clamped
 
 
@@ -167,7 +167,7 @@ def records(memory: Memory, effective: Array, rules: Rules) -> WriterRecords:
     claims = np.bincount(author, minlength=writers)
     wrong = WRONG[rules.wrong_when](memory, effective, rules)
     stated = memory.column("stated")
-    penalties, out = known(CALIBRATIONS[rules.calibration](stated, wrong)), np.isnan(stated)
+    penalties, out = nan_to_zero(CALIBRATIONS[rules.calibration](stated, wrong)), np.isnan(stated)
     if rules.evidence_from == "external":
         counts = in_record(memory, rules)
         penalties, out = penalties * counts, out | ~counts
@@ -223,7 +223,7 @@ def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.S
 def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> Step:
     """One Jacobi step from the effective `before`, by the factor of each writer; cells that are not active keep theirs."""
     worth = before if rules.mass_from == "effective" else memory.column("stated")
-    if rules.mass_neighbours == "active" and memory.gone.size:
+    if rules.mass_neighbours == "active" and memory.inactive.size:
         worth = worth * memory.is_active
     support, challenge = memory.wiring.masses(worth)
     stated = memory.column("stated")
@@ -235,7 +235,7 @@ def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> Step:
         fresh = effective(stated, by_cell, support, challenge, **ceilings)
     if rules.damping < 1.0:
         fresh = before + rules.damping * (fresh - before)
-    fresh[memory.gone] = before[memory.gone]
+    fresh[memory.inactive] = before[memory.inactive]
     return Step(worth, support, challenge, fresh)
 
 
@@ -244,8 +244,8 @@ def scaled(share: Array | None, rules: Rules) -> Formula:
     ceilings = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
 
     def formula(stated: Array, factor: Array, support: Array, challenge: Array) -> Array:
-        made = effective(stated, factor, support, challenge, **ceilings)
-        return made if share is None else made * np.clip(np.nan_to_num(share, nan=1.0), 0.0, 1.0)
+        value = effective(stated, factor, support, challenge, **ceilings)
+        return value if share is None else value * np.clip(np.nan_to_num(share, nan=1.0), 0.0, 1.0)
 
     return formula
 
@@ -269,11 +269,11 @@ def _own_formula(formula: Formula | str, stated: Array, *columns: Array) -> Arra
 
 
 def updated(
-    memory: Memory, made: Step, record: WriterRecords, now: float, rules: Rules, tau_scale: Array | None = None
+    memory: Memory, result: Step, record: WriterRecords, now: float, rules: Rules, tau_scale: Array | None = None
 ) -> Memory:
     """The memory with this step's scores, and with currency and salience as of now; a pinned cell does not age."""
     touched, read = memory.column("touched"), memory.column("read")
-    seen, seed = np.where(np.isnan(read), touched, read), memory.column("salience_seed")
+    last_use, seed = np.where(np.isnan(read), touched, read), memory.column("salience_seed")
     tau = rules.tau.take(memory.column("stability"))
     if tau_scale is not None:
         tau = tau * np.where(tau_scale > 0.0, tau_scale, 1.0)
@@ -281,10 +281,10 @@ def updated(
         hint = "run a scenario whose netlist derives it"
         raise RulesError("holds in a run only", where="rules.tau_scale", given=rules.tau_scale, hint=hint)
     scores = {
-        "support_mass": made.support,
-        "challenge_mass": made.challenge,
+        "support_mass": result.support,
+        "challenge_mass": result.challenge,
         "currency": currency(memory.column("c0"), now - touched, tau, floor=rules.currency_floor),
-        "salience": currency(seed, now - seen, rules.salience_tau, floor=rules.salience_floor),
+        "salience": currency(seed, now - last_use, rules.salience_tau, floor=rules.salience_floor),
     }
     if rules.recompute != "admit":
         scores["calibration"] = record.calibration.take(memory.column("author"))
@@ -293,5 +293,5 @@ def updated(
         scores["salience"][fixed] = memory.column("salience")[fixed]
         scores["currency"][fixed] = memory.column("currency" if rules.pinned_currency == "held" else "c0")[fixed]
     for name, fresh in scores.items():
-        fresh[memory.gone] = memory.column(name)[memory.gone]
-    return memory.scored({"worth": made.worth, "effective": made.effective} | scores, record._asdict())
+        fresh[memory.inactive] = memory.column(name)[memory.inactive]
+    return memory.scored({"worth": result.worth, "effective": result.effective} | scores, record._asdict())

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Memory"]
 
 _STANDING = ("wiring", "_wiring", "index")
-_DERIVED = (*_STANDING, "active", "is_active", "gone")
+_DERIVED = (*_STANDING, "active", "is_active", "inactive")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class Memory:
         return np.flatnonzero(self.column("status") == 0)
 
     @cached_property
-    def gone(self) -> NDArray[np.int64]:
+    def inactive(self) -> NDArray[np.int64]:
         """The rows of the cells that are not active, which keep their scores."""
         return np.flatnonzero(self.column("status") != 0)
 

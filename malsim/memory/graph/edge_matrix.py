@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array
     from malsim.memory.graph.table import Table
 
-__all__ = ["Wiring", "accusations", "known", "wire"]
+__all__ = ["Wiring", "accusations", "nan_to_zero", "wire"]
 
 _CONTRADICTS = schema.RELATIONS.index("contradicts")
 
@@ -55,7 +55,7 @@ class Wiring:
         support_i = Σ_j w_ij · worth_j over edges j → i of weight > 0, in their order; challenge likewise with −w. Masses
         have the shape of worth: (cells), or (cells, n) for n worths at once; an absent worth (NaN) counts for nothing.
         """
-        mass: Array = self._entries @ known(worth)
+        mass: Array = self._entries @ nan_to_zero(worth)
         return mass[: self.cells], mass[self.cells :]
 
     @cached_property
@@ -117,10 +117,10 @@ def wire(edges: Table, author: NDArray[np.int64]) -> Wiring:
     )
 
 
-def known(values: Array) -> Array:
+def nan_to_zero(values: Array) -> Array:
     """The values with 0 for each absent one (NaN): an imported claim without a confidence weighs nothing.
 
-    >>> known(np.array([0.5, np.nan])).tolist()
+    >>> nan_to_zero(np.array([0.5, np.nan])).tolist()
     [0.5, 0.0]
     """
     return np.nan_to_num(values, nan=0.0) if np.isnan(values.sum()) else values

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.memory.graph.edge_matrix import known
+from malsim.memory.graph.edge_matrix import nan_to_zero
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def rank_score(
         match = np.where(reference, rules.rank_reference * match, match)
     score: Array = rules.rank_lexical * match + rules.rank_degree * hub / _best(hub, starts, counts)
     recency = np.exp(-np.maximum(age, 0.0) / rules.rank_recency_tau)
-    score += rules.rank_effective * known(effective) + rules.rank_recency * known(recency)
+    score += rules.rank_effective * nan_to_zero(effective) + rules.rank_recency * nan_to_zero(recency)
     return score
 
 

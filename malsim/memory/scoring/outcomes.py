@@ -63,7 +63,7 @@ def contradicted(memory: Memory, evidence_from: str, effective: Array | None = N
     if effective is not None:
         stands = effective.take(accuser) > effective.take(accused)
         accuser, accused = accuser[stands], accused[stands]
-    wrong[accused[memory.is_active.take(accuser)] if memory.gone.size else accused] = True
+    wrong[accused[memory.is_active.take(accuser)] if memory.inactive.size else accused] = True
     return wrong
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.finite import finite
-from malsim.memory.graph.edge_matrix import known
+from malsim.memory.graph.edge_matrix import nan_to_zero
 from malsim.memory.law import records, step, updated
 from malsim.memory.rules import Rules
 
@@ -58,12 +58,12 @@ def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
         if rules.wrong_when != "contradicted":  # the other forms read the values that are still moving
             record = records(memory, trail[-1], rules)
         result = step(memory, trail[-1], record.calibration, rules)
-        change = float(known(np.abs(result.effective - trail[-1])).max())
+        change = float(nan_to_zero(np.abs(result.effective - trail[-1])).max())
         trail = [*trail[1 - HISTORY :], result.effective]
         if change <= rules.settle_tolerance:
             after = updated(memory, result, record, now, rules)
             return Settled(memory=after, settled=True, ticks=count, period=None, amplitude=0.0, ringing=nothing)
-    trail = [known(state) for state in trail]
+    trail = [nan_to_zero(state) for state in trail]
     period = _period(trail, rules.settle_tolerance)
     span = np.stack(trail[-(period or len(trail)) :])
     swing = np.ptp(span, axis=0)
